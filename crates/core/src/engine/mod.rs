@@ -1,0 +1,1 @@
+//! Protection engines: an engine decides, a driver executes and times.

@@ -1,0 +1,1 @@
+//! The processes by which a link corrupts frames.

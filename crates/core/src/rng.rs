@@ -1,0 +1,67 @@
+//! Named random streams: adding a consumer leaves every other stream unchanged.
+
+pub use rand_core::RngCore;
+use rand_core::SeedableRng;
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+
+/// The generator behind every stream: xoshiro256++, 2^256 - 1 long, about a nanosecond a number.
+pub type Stream = Xoshiro256PlusPlus;
+
+/// The family of random streams of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams {
+    seed: u64,
+}
+
+impl Streams {
+    /// The family that belongs to `seed`.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    /// The stream called `name`, for instance `"link/3/loss"`.
+    pub fn stream(&self, name: &str) -> Stream {
+        Stream::seed_from_u64(self.derive(name))
+    }
+
+    /// The family for the `index`-th trial: trials are independent of each other, of their
+    /// number and of the threads that run them.
+    pub fn trial(&self, index: u64) -> Self {
+        let mut mix = SplitMix64::seed_from_u64(self.derive("trial") ^ index);
+        Self { seed: mix.next_u64() }
+    }
+
+    /// Mixes the seed and a name: FNV-1a over the name, then one step of SplitMix64.
+    fn derive(&self, name: &str) -> u64 {
+        const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+        let hash =
+            name.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
+        SplitMix64::seed_from_u64(self.seed ^ hash).next_u64()
+    }
+}
+
+/// A float uniform on [0, 1), with 53 random bits.
+pub fn uniform(rng: &mut impl RngCore) -> f64 {
+    (rng.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_and_a_seed_fix_a_stream() {
+        let draw = |seed, name| Streams::new(seed).stream(name).next_u64();
+        assert_eq!(draw(1, "link/0/loss"), draw(1, "link/0/loss"));
+        assert_ne!(draw(1, "link/0/loss"), draw(1, "link/1/loss"));
+        assert_ne!(draw(1, "link/0/loss"), draw(2, "link/0/loss"));
+    }
+
+    #[test]
+    fn trials_differ_from_each_other() {
+        let draw = |trial| Streams::new(9).trial(trial).stream("host").next_u64();
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+    }
+}

@@ -1,0 +1,1 @@
+//! Frame formats: one file a header, a byte view and a plain struct each.

@@ -47,8 +47,8 @@ def _check_frame(values: Sections) -> None:
     frame, largest = values.traffic.frame, values.link.mtu + ETHERNET_HEADER
     if frame > largest:
         raise UserError(
-            f"traffic.frame = {frame} B is larger than the MTU allows: link.mtu {values.link.mtu} B carries frames up"
-            f" to {largest} B; lower the frame or set link.mtu={frame - ETHERNET_HEADER}"
+            f"traffic.frame = {frame} B is larger than the MTU allows: link.mtu {values.link.mtu} B carries"
+            f" frames up to {largest} B; lower the frame or set link.mtu={frame - ETHERNET_HEADER}"
         )
     if frame < MIN_FRAME:
         raise UserError(f"traffic.frame = {frame} B is smaller than Ethernet's minimum of {MIN_FRAME} B")
@@ -78,11 +78,15 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
 def _check_times(values: Sections) -> None:
     run, timeline = values.run, values.timeline
     if run.duration is not None and run.warmup + run.cooldown >= run.duration:
-        raise UserError("run.warmup and run.cooldown leave nothing of run.duration to measure; lengthen the run")
+        raise UserError(
+            "run.warmup and run.cooldown leave nothing of run.duration to measure; lengthen the run"
+        )
     if timeline is None or run.duration is None:
         return
     if timeline.protection < timeline.corruption:
-        raise UserError("timeline.protection comes before timeline.corruption; switch it on after the corruption")
+        raise UserError(
+            "timeline.protection comes before timeline.corruption; switch it on after the corruption"
+        )
     if timeline.protection >= run.duration:
         raise UserError("timeline.protection is not before the end of run.duration; lengthen the run")
     if timeline.bin > run.duration:

@@ -194,7 +194,7 @@ impl<L: ProtectedLink<u64> + Observed> Run<'_, L> {
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {
-        if self.offered.is_multiple_of(PROGRESS_FRAMES) && self.offered > 0 {
+        if self.offered % PROGRESS_FRAMES == 0 && self.offered > 0 {
             control.add_done(PROGRESS_FRAMES);
             self.result.interrupted = control.is_cancelled();
         }

@@ -45,7 +45,7 @@ def alpha_mean(*, marking_ratio: ArrayLike) -> FloatArray:
 def alpha_standard_deviation(
     *, marking_ratio: ArrayLike, window_segments: ArrayLike, gain: ArrayLike = GAIN
 ) -> FloatArray:
-    """Standard deviation of alpha around its mean, sqrt(g/(2-g) * q(1-q)/W).
+    """Return the standard deviation of alpha around its mean, sqrt(g/(2-g) * q(1-q)/W).
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ EXPONENT_SLACK: Final = 1e-9
 
 
 def copies(*, loss_ratio: ArrayLike, target_loss_ratio: ArrayLike = TARGET_LOSS_RATIO) -> NDArray[np.int64]:
-    """Copies N of each retransmission so that p^(N+1) meets the target: ceil(log(target)/log(p)) - 1.
+    """Return the copies N with which p^(N+1) meets the target: ceil(log(target)/log(p)) - 1.
 
     Parameters
     ----------

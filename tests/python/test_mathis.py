@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_simulator import BASE, FakeSimulator
 from lossylink.checks import any_failed
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis import Design, Trial
@@ -18,6 +17,8 @@ from lossylink.experiments.mathis.design import named_seed
 from lossylink.experiments.mathis.job import job_of, overridden
 from lossylink.experiments.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
 from lossylink.experiments.mathis.rows import bandwidth_interval
+
+from .fake_simulator import BASE, FakeSimulator
 
 CONTRACT = (
     *("protection", "loss_rate", "link_gbps"),

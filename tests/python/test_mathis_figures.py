@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fake_simulator import BASE, FakeSimulator
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis.curves import curves, points
 from lossylink.experiments.mathis.figures import figure3, figure4
+
+from .fake_simulator import BASE, FakeSimulator
 
 STUDY = mathis.run(BASE, seed=1, simulate=FakeSimulator())
 

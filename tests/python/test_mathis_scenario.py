@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from fake_simulator import FakeSimulator
 from lossylink.errors import UserError
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis.scenario import design_of
 from lossylink.results import Run
 from lossylink.scenario import resolve
+
+from .fake_simulator import FakeSimulator
 
 
 def study(simulator: FakeSimulator | None = None, strict: bool = False, **settings: Any) -> Run:

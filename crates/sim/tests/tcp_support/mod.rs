@@ -3,6 +3,8 @@
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "every test binary uses its own part of it")]
 
+pub mod flows;
+
 use lossylink_core::probability::Probability;
 use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};

@@ -293,7 +293,7 @@ impl Scoreboard {
         self.number_of(self.get(number).later)
     }
 
-    const fn slot(&self, number: u64) -> usize {
+    fn slot(&self, number: u64) -> usize {
         number as usize & (self.slots.len() - 1)
     }
 

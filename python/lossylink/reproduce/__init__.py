@@ -1,0 +1,1 @@
+"""The published experiments, run again and held against the publication."""

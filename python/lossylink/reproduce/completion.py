@@ -1,0 +1,66 @@
+"""The table of completion times that the TCP and RDMA experiments share, published columns beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from lossylink.report.palette import name_of
+from lossylink.reproduce.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.measures import Source
+from lossylink.reproduce.model import Finished, Published
+from lossylink.reproduce.published import by_protection
+
+STATISTICS = {
+    "min": "minimum",
+    "mean": "mean",
+    "p50": "50 %",
+    "p90": "90 %",
+    "p95": "95 %",
+    "p99": "99 %",
+    "p99_9": "99.9 %",
+    "p99_99": "99.99 %",
+    "p99_999": "99.999 %",
+    "max": "maximum",
+    "std": "standard deviation",
+}
+
+
+def completion_table(
+    finished: Finished,
+    samples: Mapping[str, Source],
+    reference: Published | None,
+    *,
+    title: str,
+    marks: Mapping[str, str],
+    note: str = "",
+) -> ComparisonTable:
+    """One row a statistic, one column a sample; samples that were never published stand alone."""
+    columns = tuple(Column(name_of(name), marks.get(name, "")) for name in samples)
+    rows = []
+    for key, label in STATISTICS.items():
+        published = by_protection(reference, key) if reference is not None and key in reference else {}
+        cells = tuple(
+            cell(_reader(finished, source, key), published.get(name)) for name, source in samples.items()
+        )
+        rows.append(Row(label, cells, "us", 4))
+    trials = tuple(
+        cell(_count_reader(finished, source), _published_trials(reference, name))
+        for name, source in samples.items()
+    )
+    return ComparisonTable(title, columns, (*rows, Row("flows", trials, "", 4)), note)
+
+
+def _reader(finished: Finished, source: Source, key: str) -> Callable[[], float]:
+    job, protection = source
+    return lambda: finished.number(job, protection, f"fct_us_{key}")
+
+
+def _count_reader(finished: Finished, source: Source) -> Callable[[], float]:
+    job, protection = source
+    return lambda: finished.number(job, protection, "trials")
+
+
+def _published_trials(reference: Published | None, name: str) -> float | None:
+    if reference is None or name.replace("-", "_") not in reference.get("columns", ()):
+        return None
+    return float(reference["trials"])

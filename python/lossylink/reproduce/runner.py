@@ -1,0 +1,31 @@
+"""How `reproduce` runs a job: one seam, so that tests can put a made-up simulator behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from lossylink.reproduce.model import Job
+from lossylink.results import Run
+
+Report = Callable[[float, float], None]
+"""Told (done, total) several times a second."""
+
+
+class Runner(Protocol):
+    """Runs one job to its end, or to the user's interruption."""
+
+    def __call__(self, job: Job, *, seed: int, threads: int, report: Report) -> Run:
+        """Run the job; an interrupted run comes back with ``interrupted`` set."""
+        ...
+
+
+def simulate(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+    """Run a job through ``lossylink.run``, that is through the native simulator."""
+    import lossylink
+
+    settings = {**job.settings, "run.threads": threads}
+    run: Run = lossylink.run(
+        job.experiment, protection=list(job.protections), settings=settings, seed=seed, progress=report
+    )
+    return run

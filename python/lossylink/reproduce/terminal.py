@@ -1,0 +1,103 @@
+"""Tables and verdicts on a terminal: published, ours and their ratio side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.model import Basis, ExperimentResult, Outcome, Verdict
+from lossylink.reproduce.quantity import figure
+
+if TYPE_CHECKING:
+    from lossylink.reproduce.orchestrate import ReproduceResult
+
+OUTCOME_STYLES = {
+    Outcome.HOLDS: "green",
+    Outcome.CORRECTED: "cyan",
+    Outcome.FAILS: "bold red",
+    Outcome.UNDECIDED: "yellow",
+    Outcome.NOT_RUN: "dim",
+}
+
+
+def print_experiment(console: Console, result: ExperimentResult) -> None:
+    """Print the tables and verdicts of one experiment."""
+    console.print()
+    console.print(Text(f"{result.experiment.title} ({result.experiment.name})", style="bold"))
+    for table in result.tables:
+        console.print(comparison_table(table))
+        if table.note:
+            console.print(Padding(Text(table.note, style="dim"), (0, 1)))
+    for verdict in result.verdicts:
+        console.print(Padding(verdict_line(verdict), (0, 1)))
+
+
+def comparison_table(comparison: ComparisonTable) -> Table:
+    """A table of ours; columns that were published get three sub-columns."""
+    table = Table(
+        title=comparison.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    table.add_column("", no_wrap=True)
+    published = _published_columns(comparison)
+    for place, column in enumerate(comparison.columns):
+        mark = f"\n[dim]{column.mark}[/dim]" if column.mark else ""
+        if published[place]:
+            table.add_column(f"{column.name}\npublished", justify="right", style="dim")
+        table.add_column(
+            f"{column.name}\nhere{mark}" if published[place] else column.name + mark, justify="right"
+        )
+        if published[place]:
+            table.add_column("ratio", justify="right")
+    for row in comparison.rows:
+        label = f"{row.label} ({row.unit})" if row.unit else row.label
+        places = zip(row.cells, comparison.columns, published, strict=True)
+        cells = [text for cell, column, flag in places for text in _texts(row, cell, column, flag)]
+        table.add_row(label, *cells)
+    return table
+
+
+def _published_columns(comparison: ComparisonTable) -> list[bool]:
+    return [
+        any(row.cells[place].published is not None for row in comparison.rows)
+        for place in range(len(comparison.columns))
+    ]
+
+
+def _texts(row: Row, cell: Cell, column: Column, has_published: bool) -> list[str]:
+    if not has_published:
+        return [row.text(cell.here, column)]
+    return [row.text(cell.published, column), row.text(cell.here, column), figure(cell.ratio)]
+
+
+def verdict_line(verdict: Verdict) -> Text:
+    """Outcome first, then the claim, its basis when agreement is no evidence, and the reason."""
+    outcome = verdict.judgement.outcome
+    line = Text()
+    line.append(f"{outcome}: ", style=OUTCOME_STYLES[outcome])
+    line.append(verdict.claim.text)
+    if verdict.claim.basis is not Basis.PREDICTION:
+        line.append(f" ({verdict.claim.basis})", style="dim")
+    line.append(f": {verdict.judgement.reason}", style="dim")
+    return line
+
+
+def print_summary(console: Console, result: ReproduceResult) -> None:
+    """Print how many claims met which outcome, and where the report is."""
+    console.print()
+    if result.interrupted:
+        console.print(
+            Text("Interrupted: only what had finished is in the tables and the report.", style="yellow")
+        )
+    counts = {outcome: 0 for outcome in Outcome}
+    for verdict in result.verdicts:
+        counts[verdict.judgement.outcome] += 1
+    parts = [f"{outcome} {count}" for outcome, count in counts.items() if count]
+    console.print(f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.")
+    if result.report_path is not None:
+        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False)

@@ -1,0 +1,123 @@
+"""SYNTHETIC runs: made-up numbers in the shape of the simulator's, for tests of reports only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars
+
+from lossylink.reproduce.model import Job
+from lossylink.reproduce.runner import Report
+from lossylink.results import Run
+from lossylink.statistics import describe
+
+RTO_SHARE = {"none": 0.004, "lg": 0.0, "lg-nb": 0.0}
+
+
+def run_of(
+    experiment: str,
+    rows: list[dict[str, Any]],
+    tables: Mapping[str, polars.DataFrame] | None = None,
+    *,
+    scenario: dict[str, Any] | None = None,
+    interrupted: bool = False,
+) -> Run:
+    """A run around rows that a test made up."""
+    return Run(
+        experiment=experiment,
+        backend="synthetic",
+        version="0.0.0",
+        seed=1,
+        wall_seconds=1.5,
+        scenario=scenario or {"experiment": experiment, "link": {"rate": "100Gbps"}},
+        rows=polars.DataFrame(rows),
+        tables=dict(tables or {}),
+        interrupted=interrupted,
+    )
+
+
+def completion_run(job: Job, seed: int) -> Run:
+    """Flow completion times: a body near 85 us and, without protection, a few in the milliseconds."""
+    trials = int(job.settings["flow.trials"])
+    loss_free = job.settings.get("loss.forward") == "0%"
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        draws = np.random.default_rng([seed, place, loss_free])
+        fct = 62.0 + draws.gamma(2.2, 13.0, trials)
+        slow = np.arange(trials) < (0 if loss_free else trials * RTO_SHARE.get(protection, 0.0))
+        fct = np.where(slow, draws.uniform(3300.0, 3900.0, trials), fct)
+        summary = {f"fct_us_{key}": value for key, value in describe(fct).items() if key != "count"}
+        rows.append(
+            {"protection": protection, "loss_rate": 1e-3, "link_gbps": 100.0, "trials": trials, **summary}
+        )
+        frames.append(polars.DataFrame({"protection": [protection] * trials, "fct_us": fct}))
+    return run_of(job.experiment, rows, {"trials": polars.concat(frames)})
+
+
+def stress_run(job: Job, seed: int) -> Run:
+    """Stress rows near the published ones, octet counters that add up, and a buffer series."""
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        rows.append(stress_row(protection, int(job.settings["traffic.packets"])))
+        frames.append(_buffer_series(protection, np.random.default_rng([seed, place])))
+    return run_of(job.experiment, rows, {"series": polars.concat(frames)})
+
+
+def stress_row(protection: str, packets: int) -> dict[str, Any]:
+    """One stress row; the link carries 98.74 Gb/s, or 92.3 in ordered mode."""
+    ordered = protection == "lg"
+    speed = 92.31 if ordered else 98.756
+    seconds = packets * 1538 * 8 / (speed * 1e9)
+    losses = round(packets * 9.99e-4)
+    return {
+        "protection": protection,
+        "loss_rate": 1e-3,
+        "link_gbps": 100.0,
+        "actual_loss_rate": losses / packets,
+        "packets_sent": packets,
+        "packets_delivered": packets,
+        "effective_loss_rate": 0.0,
+        "effective_loss_ci95": 3.7 / packets,
+        "effective_link_speed_gbps": speed,
+        "tx_buffer_kb_min": 0.0 if ordered else 4.8,
+        "tx_buffer_kb_p50": 9.6,
+        "tx_buffer_kb_max": 25.6 if ordered else 23.9,
+        "rx_buffer_kb_min": 0.0,
+        "rx_buffer_kb_p50": 0.0,
+        "rx_buffer_kb_max": 83.9 if ordered else 0.0,
+        "retransmissions": losses * 2,
+        "retx_delay_us_p50": 3.1,
+        "retx_delay_us_max": 3.9,
+        "duplicates_dropped": losses,
+        "timeouts": 0,
+        "reordered_packets": 0 if ordered else losses,
+        "simulated_seconds": seconds,
+        "packets_per_wall_second": 4e6,
+        "octets_data": packets * 1518,
+        "octets_header": packets * 3,
+        "octets_copies": losses * 2 * 1541,
+        "octets_dummies": losses * 3 * 84,
+        "pause_seconds": losses * 8e-6 if ordered else 0.0,
+    }
+
+
+def _buffer_series(protection: str, draws: np.random.Generator) -> polars.DataFrame:
+    samples = 1246
+    ordered = protection == "lg"
+    return polars.DataFrame(
+        {
+            "protection": [protection] * samples,
+            "time_s": np.arange(samples) * 0.01,
+            "tx_buffer_kb": np.round(draws.gamma(4.0, 2.2, samples) / 1.6) * 1.6 + 4.8,
+            "rx_buffer_kb": draws.choice([0.0, 1.6, 40.0, 72.0], samples) if ordered else np.zeros(samples),
+        }
+    )
+
+
+def synthetic_runner(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+    """Stands in for the simulator."""
+    report(0.5, 1.0)
+    report(1.0, 1.0)
+    return stress_run(job, seed) if job.experiment == "stress" else completion_run(job, seed)

@@ -13,7 +13,8 @@ EMBEDDED_DIGITS = 7
 """Significant digits of embedded values: a flow completion time of 4 s keeps its microsecond."""
 
 Scale = Literal["linear", "log"]
-Kind = Literal["line", "step", "points"]
+Kind = Literal["line", "step", "dots", "points"]
+"""A polyline, a staircase, many small dots, or few markers with error bars."""
 Marker = Literal["circle", "square", "triangle", "diamond"]
 Reading = Literal["x", "percentile", "nearest"]
 """What hovering reads: every series at that x, every series at that percentile, or the nearest point."""
@@ -32,7 +33,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """A named line, staircase or cloud of points; ``colour`` is a slot of the palette."""
+    """A named line, staircase or set of points; ``colour`` is a slot of the palette."""
 
     name: str
     colour: str
@@ -97,7 +98,7 @@ def embedded(values: ArrayLike) -> tuple[float, ...]:
 def points(
     name: str, colour: str, x: Sequence[float], y: Sequence[float], *, marker: Marker = "circle"
 ) -> Series:
-    """A cloud of points."""
+    """Markers at given places."""
     return Series(name, colour, embedded(x), embedded(y), kind="points", marker=marker)
 
 

@@ -36,6 +36,9 @@ OUTCOME_CLASSES = {
     Outcome.UNDECIDED: "undecided",
     Outcome.NOT_RUN: "not-run",
 }
+UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|KB|MB|B|Gb/s|Mb/s|M)\b|%)")
+"""A figure and its unit stay on one line."""
+EXPONENT = re.compile(r"\^(?:\(([^)]*)\)|(-?\w+))")
 POWER = re.compile(r"(?:(?P<one>\b1)|(?P<mantissa>\b\d+(?:\.\d+)?))e(?P<exponent>-?\d+)\b")
 
 
@@ -64,12 +67,12 @@ def render(result: ReproduceResult) -> str:
 
 
 def pretty(text: str) -> Markup:
-    """Escaped text with powers of ten set as such and ``us`` as microseconds.
+    r"""Escaped text with powers set as such, ``us`` as microseconds and ``*`` as a times sign.
 
     Examples
     --------
     >>> pretty("loss 1e-3, 9.97e-4 < 60 us")
-    Markup('loss 10<sup>−3</sup>, 9.97 × 10<sup>−4</sup> &lt; 60 µs')
+    Markup('loss 10<sup>−3</sup>, 9.97 × 10<sup>−4</sup> &lt; 60\xa0µs')
     """
 
     def power(match: re.Match[str]) -> str:
@@ -77,8 +80,10 @@ def pretty(text: str) -> Markup:
         front = "" if match["one"] else f"{match['mantissa']} × "
         return f"{front}10<sup>{exponent}</sup>"
 
-    with_powers = POWER.sub(power, str(escape(text)))
-    return Markup(re.sub(r"\bus\b", "µs", with_powers))
+    shown = POWER.sub(power, str(escape(text)))
+    shown = EXPONENT.sub(r"<sup>\1\2</sup>", shown)
+    shown = re.sub(r"\bus\b", "µs", shown).replace(" * ", " × ")
+    return Markup(UNIT_SPACE.sub("\u00a0", shown))
 
 
 def duration(seconds: float) -> str:

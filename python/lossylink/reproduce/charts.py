@@ -85,7 +85,9 @@ def buffer_charts(
                 continue  # a mode without that buffer
             name, dashed = f"{name_of(protection)}, {side} buffer", side == "Tx"
             x, y = thinned_series(time_s, occupancy)
-            over_time.append(Series(name, slots[protection], embedded(x), embedded(y), dashed=dashed))
+            over_time.append(
+                Series(name, _dot_slot(protection, side, slots), embedded(x), embedded(y), kind="dots")
+            )
             levels.append(survival_series(name, slots[protection], occupancy, dashed=dashed))
     if not over_time:
         return ()
@@ -108,3 +110,8 @@ def buffer_charts(
             read="percentile",
         ),
     )
+
+
+def _dot_slot(protection: str, side: str, slots: Mapping[str, str]) -> str:
+    """Dots cannot be dashed, so a Tx buffer beside its Rx buffer gets a colour of its own."""
+    return "orange" if protection == "lg" and side == "Tx" else slots[protection]

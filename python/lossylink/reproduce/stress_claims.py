@@ -184,7 +184,7 @@ def _our_claims() -> tuple[Claim, ...]:
                 derived(_saturated_against_theory),
                 between(0.9998, 1.0002),
                 digits=6,
-                remark="ratio to rate x 1538/1541 / (1 + N p)",
+                remark="ratio to rate * 1538/1541 / (1 + N p)",
             ),
             Basis.THEORY,
             "LinkGuardian NB on a saturated link",

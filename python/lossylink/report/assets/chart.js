@@ -1,5 +1,5 @@
 // Draws every <figure class="chart"> from the JSON inside it: linear or logarithmic axes, lines, staircases and
-// points with error bars; a legend that toggles, a read-out under the pointer, zoom by drag, wheel and keys.
+// dots, markers with error bars; a legend that toggles, a read-out under the pointer, zoom by drag, wheel and keys.
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
@@ -113,7 +113,8 @@
     for (let i = 0; i < series.x.length; i += 1) {
       const [x, y] = place(series.x[i], series.y[i]);
       if (!Number.isFinite(x) || !Number.isFinite(y)) { previous = null; continue; }
-      if (!previous) path += `M${x.toFixed(2)},${y.toFixed(2)}`;
+      if (series.kind === "dots") path += `M${x.toFixed(2)},${y.toFixed(2)}h0`;
+      else if (!previous) path += `M${x.toFixed(2)},${y.toFixed(2)}`;
       else if (series.kind === "step") path += `V${y.toFixed(2)}H${x.toFixed(2)}`;
       else path += `L${x.toFixed(2)},${y.toFixed(2)}`;
       previous = [x, y];
@@ -170,6 +171,8 @@
       if (series.kind === "points") {
         node("path", { d: MARKERS[series.marker](4), transform: "translate(13,6)", fill: "none", stroke: colour,
           "stroke-width": 1.6 }, parent);
+      } else if (series.kind === "dots") {
+        node("path", { class: "dots", d: "M5,8h0M13,4h0M21,7h0", style: `color: ${colour}` }, parent);
       } else {
         node("path", { d: "M1,6H25", stroke: colour, "stroke-width": 2,
           "stroke-dasharray": series.dashed ? "5 3" : "none" }, parent);
@@ -256,6 +259,10 @@
     drawSeries(series, parent) {
       const group = node("g", { style: `color: var(--${series.colour})` }, parent);
       const place = (x, y) => this.place(x, y);
+      if (series.kind === "dots") {
+        node("path", { class: "dots", d: pathOf(series, place) }, group);
+        return;
+      }
       if (series.kind !== "points") {
         node("path", { class: "line", d: pathOf(series, place),
           "stroke-dasharray": series.dashed ? "6 4" : "none" }, group);

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from lossylink.theory import intervals
+
 CONFIDENCE = 0.95
 """Two-sided confidence of every interval in tables and verdicts."""
 
@@ -204,26 +206,11 @@ def binomial_interval(
     """
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes in {trials} trials is not a binomial outcome")
-    share, miss = successes / trials, (1.0 - confidence) / 2.0
-    if method == "wilson":
-        return _wilson_interval(share, trials, miss)
-    low = 0.0 if successes == 0 else float(special.betaincinv(successes, trials - successes + 1, miss))
-    high = (
-        1.0
-        if successes == trials
-        else float(special.betaincinv(successes + 1, trials - successes, 1.0 - miss))
-    )
-    return Estimate(share, low, high)
-
-
-def _wilson_interval(share: float, trials: int, miss: float) -> Estimate:
-    z = float(special.ndtri(1.0 - miss))
-    centre = (share + z * z / (2 * trials)) / (1.0 + z * z / trials)
-    half = z / (1.0 + z * z / trials) * float(np.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)))
-    # At the edges rounding can leave the exact end (0 or 1) a hair inside.
-    low = 0.0 if share == 0.0 else max(0.0, centre - half)
-    high = 1.0 if share == 1.0 else min(1.0, centre + half)
-    return Estimate(share, low, high)
+    interval = intervals.wilson if method == "wilson" else intervals.clopper_pearson
+    low, high = interval(events=successes, trials=trials, confidence=confidence)
+    share = successes / trials
+    # At 0 and 1 rounding can leave the score interval's exact end a hair inside.
+    return Estimate(share, min(share, max(0.0, float(low))), max(share, min(1.0, float(high))))
 
 
 def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = CONFIDENCE) -> Estimate:
@@ -237,10 +224,8 @@ def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = 
     """
     if events < 0 or exposure <= 0:
         raise ValueError(f"{events} events in an exposure of {exposure} is not a Poisson outcome")
-    miss = (1.0 - confidence) / 2.0
-    low = 0.0 if events == 0 else float(special.gammaincinv(events, miss))
-    high = float(special.gammaincinv(events + 1, 1.0 - miss))
-    return Estimate(events / exposure, low / exposure, high / exposure)
+    low, high = intervals.poisson(events=events, exposure=exposure, confidence=confidence)
+    return Estimate(events / exposure, float(low), float(high))
 
 
 def zero_events_upper_bound(exposure: float, *, confidence: float = CONFIDENCE) -> float:

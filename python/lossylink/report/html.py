@@ -6,27 +6,24 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lossylink.report.budget_view import budgets_view
 from lossylink.report.chart import Chart
-from lossylink.report.toml import to_toml
 from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row
 from lossylink.reproduce.model import (
     QUICK_DIVISOR,
     Basis,
-    ExperimentResult,
     Job,
     Outcome,
     Verdict,
 )
 from lossylink.reproduce.quantity import figure
-
-if TYPE_CHECKING:
-    from lossylink.reproduce.orchestrate import ReproduceResult
+from lossylink.reproduce.result import ExperimentResult, ReproduceResult
+from lossylink.scenario.save import scenario_toml
 
 ASSETS = Path(__file__).parent / "assets"
 OUTCOME_CLASSES = {
@@ -51,7 +48,7 @@ def render(result: ReproduceResult) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    counts = Counter(verdict.judgement.outcome for verdict in result.verdicts)
+    counts = result.counts
     shown = [outcome for outcome in Outcome if counts[outcome]]
     return environment.get_template("report.html.j2").render(
         style=Markup((ASSETS / "report.css").read_text(encoding="utf-8")),
@@ -140,6 +137,7 @@ def experiment_view(result: ExperimentResult, *, seed: int) -> dict[str, Any]:
         "tables": [table_view(table) for table in result.tables],
         "budgets": budgets_view(result.budgets),
         "charts": [chart_view(chart) for chart in result.charts],
+        "failures": [f"{key}: {reason}" for key, reason in result.failures.items()],
         "notes": [pretty(note) for note in experiment.notes],
         "jobs": [job_view(job, result, seed=seed) for job in result.jobs],
     }
@@ -207,12 +205,14 @@ def chart_view(chart: Chart) -> dict[str, Any]:
 def job_view(job: Job, result: ExperimentResult, *, seed: int) -> dict[str, Any]:
     """A job's command line, its resolved scenario and what became of it."""
     run = result.finished.runs.get(job.key)
-    state = " (not run)" if run is None else f" ({duration(run.wall_seconds)})"
-    if run is not None and run.interrupted:
-        state = " (interrupted)"
+    if run is None:
+        failure = result.failures.get(job.key)
+        state = f" (failed: {failure})" if failure else " (not run)"
+    else:
+        state = " (interrupted)" if run.interrupted else f" ({duration(run.wall_seconds)})"
     return {
         "key": f"{job.experiment}, {job.key}",
         "state": state,
         "command": job.command(seed=seed),
-        "scenario": "" if run is None else to_toml(run.scenario),
+        "scenario": "" if run is None else scenario_toml(run.scenario),
     }

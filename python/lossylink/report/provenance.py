@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import shlex
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import metadata
-from pathlib import Path
+from typing import Any
+
+from lossylink.manifest import manifest
 
 
 @dataclass(frozen=True)
@@ -22,47 +18,21 @@ class Provenance:
     threads: int
     wall_seconds: float
     finished_at: str
-    versions: dict[str, str]
-    machine: dict[str, str]
+    versions: Mapping[str, str]
+    machine: Mapping[str, Any]
 
 
 def provenance(
     *, seed: int, threads: int, wall_seconds: float, command: Sequence[str] | None = None
 ) -> Provenance:
     """Record this process, this machine and the versions that matter."""
-    words = list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]
+    record = manifest(seed=seed, command=command)
     return Provenance(
-        command=shlex.join(words),
+        command=record["command_line"],
         seed=seed,
         threads=threads,
         wall_seconds=wall_seconds,
-        finished_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        versions={
-            "lossylink": _version("lossylink"),
-            "Python": platform.python_version(),
-            **{name: _version(name) for name in ("numpy", "polars")},
-        },
-        machine={
-            "system": f"{platform.system()} {platform.release()}",
-            "architecture": platform.machine(),
-            "processor": _processor(),
-            "cores": str(os.cpu_count() or "unknown"),
-        },
+        finished_at=record["written_at"].replace("T", " ").replace("+00:00", " UTC"),
+        versions=record["versions"],
+        machine=record["machine"],
     )
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed as a package"
-
-
-def _processor() -> str:
-    """The processor's name; Linux keeps it where `platform` does not look."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossylink.report.html import render
-from lossylink.reproduce.model import ExperimentResult, Verdict
-from lossylink.statistics import Estimate
-
-if TYPE_CHECKING:
-    from lossylink.reproduce.orchestrate import ReproduceResult
+from lossylink.reproduce.model import Verdict
+from lossylink.reproduce.result import ExperimentResult, ReproduceResult
+from lossylink.results import jsonable
+from lossylink.run_directory import write_run
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
@@ -29,6 +28,8 @@ def prepare(output: Path) -> None:
 
 def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write the report and the machine-readable summary; gives the result with the report's path."""
+    for experiment in result.experiments:
+        _write_runs(experiment, output / experiment.experiment.name)
     summary = json.dumps(summary_of(result), indent=1, allow_nan=False)
     (output / SUMMARY_NAME).write_text(summary + "\n", encoding="utf-8")
     report = output / REPORT_NAME
@@ -36,12 +37,20 @@ def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     return replace(result, report_path=report)
 
 
+def _write_runs(result: ExperimentResult, folder: Path) -> None:
+    """Keep every run as `lossylink run` would: rows, tables as Parquet, scenario and manifest."""
+    for key, run in result.finished.runs.items():
+        directory = folder / re.sub(r"[^a-z0-9.-]+", "-", key.lower())
+        directory.mkdir(parents=True, exist_ok=True)
+        write_run(directory, run)
+
+
 def summary_of(result: ReproduceResult) -> dict[str, Any]:
     """The whole result as JSON scalars, lists and objects."""
     return {
         "quick": result.quick,
         "interrupted": result.interrupted,
-        "provenance": vars(result.provenance),
+        "provenance": {**vars(result.provenance)},
         "experiments": [_experiment_summary(experiment) for experiment in result.experiments],
     }
 
@@ -51,14 +60,8 @@ def _experiment_summary(result: ExperimentResult) -> dict[str, Any]:
         "name": result.experiment.name,
         "complete": result.is_complete,
         "verdicts": [_verdict_summary(verdict) for verdict in result.verdicts],
-        "runs": {
-            key: {
-                "scenario": run.scenario,
-                "wall_seconds": run.wall_seconds,
-                "rows": finite(run.rows.to_dicts()),
-            }
-            for key, run in result.finished.runs.items()
-        },
+        "failures": dict(result.failures),
+        "runs": {key: run.summary() for key, run in result.finished.runs.items()},
     }
 
 
@@ -71,16 +74,5 @@ def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "outcome": str(judgement.outcome),
         "reason": judgement.reason,
         "published": judgement.published,
-        "here": finite(vars(judgement.here)) if isinstance(judgement.here, Estimate) else None,
+        "here": None if judgement.here is None else jsonable(vars(judgement.here)),
     }
-
-
-def finite(value: Any) -> Any:
-    """The value with every nan and infinity as none: JSON has neither."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

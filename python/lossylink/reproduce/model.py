@@ -182,22 +182,3 @@ class PublishedExperiment:
     charts: Callable[[Finished, Published], tuple[Chart, ...]]
     budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ExperimentResult:
-    """A published experiment with what our runs gave."""
-
-    experiment: PublishedExperiment
-    jobs: tuple[Job, ...]
-    finished: Finished
-    tables: tuple[ComparisonTable, ...]
-    verdicts: tuple[Verdict, ...]
-    charts: tuple[Chart, ...]
-    budgets: tuple[LinkBudget, ...]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every job ran to its end."""
-        runs = self.finished.runs
-        return all(job.key in runs and not runs[job.key].interrupted for job in self.jobs)

@@ -8,51 +8,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
-from lossylink.report.provenance import Provenance, provenance
+from lossylink.errors import LossylinkError
+from lossylink.report.provenance import provenance
 from lossylink.reproduce import published as published_figures
 from lossylink.reproduce import registry
+from lossylink.reproduce.deliver import deliver, prepare
 from lossylink.reproduce.model import (
     QUICK_DIVISOR,
-    ExperimentResult,
     Finished,
     Job,
-    Outcome,
     Published,
     PublishedExperiment,
     Scale,
-    Verdict,
     judge,
 )
 from lossylink.reproduce.progress import OverallProgress
+from lossylink.reproduce.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.runner import Runner, simulate
 from lossylink.reproduce.terminal import print_experiment, print_summary
 from lossylink.results import Run
-
-
-@dataclass(frozen=True)
-class ReproduceResult:
-    """Everything that `reproduce` found."""
-
-    experiments: tuple[ExperimentResult, ...]
-    provenance: Provenance
-    quick: bool
-    interrupted: bool
-    report_path: Path | None = None
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts of all experiments, in order."""
-        return tuple(verdict for result in self.experiments for verdict in result.verdicts)
-
-    def exit_code(self, *, strict: bool = False) -> int:
-        """0, or 1 when the run was interrupted or, in strict mode, when a claim fails."""
-        failed = any(verdict.judgement.outcome is Outcome.FAILS for verdict in self.verdicts)
-        return 1 if self.interrupted or (strict and failed) else 0
 
 
 def reproduce(
@@ -100,8 +79,6 @@ def reproduce(
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
-    from lossylink.reproduce.deliver import deliver, prepare
-
     chosen = registry.select(only)
     figures = published if published is not None else published_figures.load()
     prepare(output)
@@ -113,9 +90,10 @@ def reproduce(
     interrupted = False
     with OverallProgress([job for _, jobs in planned for job in jobs], shown=progress) as overall:
         for experiment, jobs in planned:
-            runs, interrupted = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
-            if runs:
-                results.append(_evaluate(experiment, jobs, runs, figures))
+            batch = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
+            interrupted = batch.interrupted
+            if batch.runs or batch.failures:
+                results.append(_evaluate(experiment, jobs, batch, figures))
                 overall.print_above(lambda: print_experiment(console, results[-1]))
             if interrupted:
                 break
@@ -126,28 +104,42 @@ def reproduce(
     return result
 
 
+@dataclass
+class _Batch:
+    """What the jobs of one experiment gave, however it ended."""
+
+    runs: dict[str, Run] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+
 def _run_jobs(
     jobs: Sequence[Job], runner: Runner, overall: OverallProgress, *, seed: int, threads: int
-) -> tuple[dict[str, Run], bool]:
-    """Run jobs until the last or an interruption; gives the runs and whether they were cut short."""
-    runs: dict[str, Run] = {}
+) -> _Batch:
+    """Run jobs until the last or an interruption; a job that fails leaves the others alone."""
+    batch = _Batch()
     for job in jobs:
         try:
             with overall.job(job) as report:
                 run = runner(job, seed=seed, threads=threads, report=report)
         except KeyboardInterrupt:
-            return runs, True
+            batch.interrupted = True
+            return batch
+        except LossylinkError as error:
+            batch.failures[job.key] = str(error)
+            continue
         if not run.rows.is_empty():
-            runs[job.key] = run
+            batch.runs[job.key] = run
         if run.interrupted:
-            return runs, True
-    return runs, False
+            batch.interrupted = True
+            return batch
+    return batch
 
 
 def _evaluate(
-    experiment: PublishedExperiment, jobs: tuple[Job, ...], runs: dict[str, Run], published: Published
+    experiment: PublishedExperiment, jobs: tuple[Job, ...], batch: _Batch, published: Published
 ) -> ExperimentResult:
-    finished = Finished(runs)
+    finished = Finished(batch.runs)
     return ExperimentResult(
         experiment,
         jobs,
@@ -156,4 +148,5 @@ def _evaluate(
         tuple(judge(claim, finished) for claim in experiment.claims(published)),
         experiment.charts(finished, published),
         experiment.budgets(finished),
+        batch.failures,
     )

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from lossylink.reproduce.model import Published
-
-PACKAGE = Path(__file__).resolve().parent.parent
-CANDIDATES = (
-    PACKAGE / "reference" / "published.toml",
-    PACKAGE.parent.parent / "reference" / "published.toml",
-)
-"""In an installed package and in a source tree."""
+from lossylink.resources import PUBLISHED
 
 
-def load(path: Path | None = None) -> Published:
-    """Read the published figures; without a path, from where the package keeps them."""
-    candidates = (path,) if path is not None else CANDIDATES
-    for candidate in candidates:
-        if candidate.is_file():
-            return tomllib.loads(candidate.read_text(encoding="utf-8"))
-    raise FileNotFoundError(f"published.toml is in none of {', '.join(str(place) for place in candidates)}")
+def load() -> Published:
+    """Read the published figures that come with the package."""
+    return tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))
 
 
 def lookup(published: Published, *keys: str) -> Any | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lossylink.errors import UserError, unknown
 from lossylink.reproduce import stress, tcp_fct
 from lossylink.reproduce.model import PublishedExperiment
 
@@ -20,14 +21,14 @@ def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
 
     Raises
     ------
-    ValueError
+    UserError
         A name that is not in the table; the message lists those that are.
     """
     if only is None:
         return EXPERIMENTS
     for name in only:
         if name not in names():
-            raise ValueError(f"no published experiment is called {name!r}; there are {', '.join(names())}")
+            raise unknown("published experiment", name, names())
     if not only:
-        raise ValueError(f"no published experiment was named; there are {', '.join(names())}")
+        raise UserError(f"no published experiment was named; valid: {', '.join(names())}")
     return tuple(experiment for experiment in EXPERIMENTS if experiment.name in only)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import lossylink
 from lossylink.reproduce.model import Job
 from lossylink.results import Run
 
@@ -22,10 +23,11 @@ class Runner(Protocol):
 
 def simulate(job: Job, *, seed: int, threads: int, report: Report) -> Run:
     """Run a job through ``lossylink.run``, that is through the native simulator."""
-    import lossylink
-
-    settings = {**job.settings, "run.threads": threads}
-    run: Run = lossylink.run(
-        job.experiment, protection=list(job.protections), settings=settings, seed=seed, progress=report
+    return lossylink.run(
+        job.experiment,
+        protection=job.protections,
+        settings=job.settings,
+        seed=seed,
+        threads=threads,
+        progress=report,
     )
-    return run

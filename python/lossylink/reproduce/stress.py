@@ -129,7 +129,7 @@ def _published_row(finished: Finished, published: Published, line: _Line) -> Row
     return Row(line.label, tuple(cells), line.unit, line.digits)
 
 
-def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
+def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     """Buffer occupancy over time and its distribution, for the published variant."""
     return buffer_charts(finished, PUBLISHED_JOB, PROTECTIONS, identifier="stress")
 

@@ -145,7 +145,7 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     return completion_chart(
         finished,
         SAMPLES,
-        identifier="tcp-fct",
+        identifier="tcp-fct-times",
         title="Flow completion times, TCP",
         published=percentiles_by_protection(table),
     )

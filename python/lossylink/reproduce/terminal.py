@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
@@ -11,11 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row
-from lossylink.reproduce.model import Basis, ExperimentResult, Outcome, Verdict
+from lossylink.reproduce.model import Basis, Outcome, Verdict
 from lossylink.reproduce.quantity import figure
-
-if TYPE_CHECKING:
-    from lossylink.reproduce.orchestrate import ReproduceResult
+from lossylink.reproduce.result import ExperimentResult, ReproduceResult
 
 OUTCOME_STYLES = {
     Outcome.HOLDS: "green",
@@ -30,6 +26,8 @@ def print_experiment(console: Console, result: ExperimentResult) -> None:
     """Print the tables and verdicts of one experiment."""
     console.print()
     console.print(Text(f"{result.experiment.title} ({result.experiment.name})", style="bold"))
+    for key, reason in result.failures.items():
+        console.print(Padding(Text(f"{key} failed: {reason}", style="bold red"), (0, 1)))
     for table in result.tables:
         console.print(comparison_table(table))
         if table.note:
@@ -94,10 +92,8 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
         console.print(
             Text("Interrupted: only what had finished is in the tables and the report.", style="yellow")
         )
-    counts = {outcome: 0 for outcome in Outcome}
-    for verdict in result.verdicts:
-        counts[verdict.judgement.outcome] += 1
-    parts = [f"{outcome} {count}" for outcome, count in counts.items() if count]
+    counts = result.counts
+    parts = [f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome]]
     console.print(f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.")
     if result.report_path is not None:
-        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False)
+        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)

@@ -25,6 +25,14 @@ from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.protection import Protection, parse_protection
 
 _TOP = frozenset({"experiment", "title", "seed"})
+#: Values that do not decide a result, or that the fingerprint holds in their resolved form.
+_DECIDED_ELSEWHERE: Any = {
+    "title": True,
+    "loss": True,
+    "switch": {"profile"},
+    "host": {"profile"},
+    "run": {"threads"},
+}
 #: Two ways to say the same: the one that is set puts the other out of force.
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
@@ -70,7 +78,7 @@ class Scenario:
         decisive = [
             *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
             *(self.switch, self.host, [protection.model_dump() for protection in self.protections]),
-            self.values.model_dump(exclude={"title": True, "loss": True, "run": {"threads"}}),
+            self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
         ]
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

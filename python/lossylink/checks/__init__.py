@@ -21,7 +21,7 @@ from typing import Any, Final
 from lossylink.checks.evidence import FlowEvidence, evidence_from
 from lossylink.checks.loss import check_duration, check_loss_ratio
 from lossylink.checks.queue import check_queue
-from lossylink.checks.render import as_json, from_json, summary, table
+from lossylink.checks.render import MARKS, as_json, from_json, summary, table
 from lossylink.checks.segment import check_mss, check_mtu, check_offload
 from lossylink.checks.verdict import Check, Status, Thresholds
 
@@ -67,6 +67,7 @@ def any_failed(rows: Iterable[Mapping[str, Any]]) -> bool:
 
 __all__ = [
     "CHECKS",
+    "MARKS",
     "Check",
     "FlowEvidence",
     "Status",

@@ -26,6 +26,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> ReproduceResult:
         runner=synthetic_runner,
         console=Console(file=io.StringIO()),
         progress=False,
+        with_figures=False,
         command=["lossylink", "reproduce"],
     )
 

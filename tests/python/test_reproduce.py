@@ -36,7 +36,13 @@ def run_synthetic(
     only: Sequence[str] | None = None,
 ) -> ReproduceResult:
     return reproduce(
-        output=output, only=only, runner=runner, console=console, progress=False, command=["lossylink"]
+        output=output,
+        only=only,
+        runner=runner,
+        console=console,
+        progress=False,
+        with_figures=False,
+        command=["lossylink"],
     )
 
 
@@ -193,3 +199,9 @@ def test_stress_speed_without_octet_counters_has_no_budget() -> None:
     assert len(stress.budgets(Finished({job.key: run}))) == 1
     bare = replace(run, rows=run.rows.drop("octets_copies"))
     assert stress.budgets(Finished({job.key: bare})) == ()
+
+
+def test_figures_are_saved_for_papers(tmp_path: Path, console: Console) -> None:
+    reproduce(output=tmp_path, only=["tcp-fct"], runner=synthetic_runner, console=console, progress=False)
+    saved = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert saved == ["tcp-fct-ccdf.pdf", "tcp-fct-ccdf.png", "tcp-fct-ccdf.svg"]

@@ -64,3 +64,10 @@ def _published_trials(reference: Published | None, name: str) -> float | None:
     if reference is None or name.replace("-", "_") not in reference.get("columns", ()):
         return None
     return float(reference["trials"])
+
+
+def percentiles_by_protection(table: Published) -> dict[str, dict[str, float]]:
+    """The published percentiles of each column."""
+    columns = [name.replace("_", "-") for name in table["columns"]]
+    keys = [key for key in table if key.startswith("p") and key[1].isdigit()]
+    return {name: {key: by_protection(table, key)[name] for key in keys} for name in columns}

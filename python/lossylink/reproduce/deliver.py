@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from lossylink.report.html import render
-from lossylink.reproduce.model import Verdict
+from lossylink.reproduce.model import Published, Verdict
 from lossylink.reproduce.result import ExperimentResult, ReproduceResult
 from lossylink.results import jsonable
 from lossylink.run_directory import write_run
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
+FIGURES_NAME = "figures"
 
 
 def prepare(output: Path) -> None:
@@ -26,10 +27,15 @@ def prepare(output: Path) -> None:
     probe.unlink()
 
 
-def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
-    """Write the report and the machine-readable summary; gives the result with the report's path."""
+def deliver(result: ReproduceResult, output: Path, published: Published | None) -> ReproduceResult:
+    """Write runs, summary, report and, given the published figures, those for papers.
+
+    Gives the result with the report's path.
+    """
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
+        if published is not None:
+            _save_figures(experiment, output / FIGURES_NAME, published)
     summary = json.dumps(summary_of(result), indent=1, allow_nan=False)
     (output / SUMMARY_NAME).write_text(summary + "\n", encoding="utf-8")
     report = output / REPORT_NAME
@@ -43,6 +49,14 @@ def _write_runs(result: ExperimentResult, folder: Path) -> None:
         directory = folder / re.sub(r"[^a-z0-9.-]+", "-", key.lower())
         directory.mkdir(parents=True, exist_ok=True)
         write_run(directory, run)
+
+
+def _save_figures(result: ExperimentResult, folder: Path, published: Published) -> None:
+    """Save the figures for papers, in every format."""
+    from lossylink.plot import save  # matplotlib: only where there is something to draw
+
+    for name, figure in result.experiment.figures(result.finished, published).items():
+        save(figure, folder / f"{result.experiment.name}-{name}")
 
 
 def summary_of(result: ReproduceResult) -> dict[str, Any]:

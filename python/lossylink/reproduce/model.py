@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars
@@ -16,6 +16,9 @@ from lossylink.report.link_budget import LinkBudget
 from lossylink.reproduce.comparison import ComparisonTable
 from lossylink.results import Run
 from lossylink.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 QUICK_DIVISOR = 20
 """``--quick`` makes every experiment this many times smaller."""
@@ -181,4 +184,7 @@ class PublishedExperiment:
     claims: Callable[[Published], tuple[Claim, ...]]
     charts: Callable[[Finished, Published], tuple[Chart, ...]]
     budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
+    figures: Callable[[Finished, Published], Mapping[str, Figure]] = lambda _finished, _published: {}
     notes: tuple[str, ...] = ()
+    on_request: bool = False
+    """Whether it is too large to run unless it is named."""

@@ -42,6 +42,7 @@ def reproduce(
     seed: int = 1,
     threads: int = 2,
     progress: bool = True,
+    with_figures: bool = True,
     runner: Runner = simulate,
     published: Published | None = None,
     command: Sequence[str] | None = None,
@@ -63,6 +64,8 @@ def reproduce(
         Threads of every run; the rows do not depend on it.
     progress
         Whether to show a progress bar with an ETA on stderr.
+    with_figures
+        Whether to save figures for papers beside the report.
     runner
         Runs a job; the native simulator unless a test says otherwise.
     published
@@ -99,7 +102,7 @@ def reproduce(
                 break
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
     result = ReproduceResult(tuple(results), record, quick, interrupted)
-    result = deliver(result, output)
+    result = deliver(result, output, figures if with_figures else None)
     print_summary(console, result)
     return result
 

@@ -7,11 +7,13 @@ ours: the generator's period hides what non-blocking protection costs, and recir
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget, link_budget
 from lossylink.reproduce.charts import buffer_charts
 from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row, cell
+from lossylink.reproduce.figures import stress_figures
 from lossylink.reproduce.model import Finished, Job, NotRunError, Published, PublishedExperiment, Scale
 from lossylink.reproduce.published import lookup
 from lossylink.reproduce.stress_claims import (
@@ -22,6 +24,9 @@ from lossylink.reproduce.stress_claims import (
     SPEED,
     claims,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OUR_PACKETS = 20_000_000
 """Frames of the variants without a published figure: 20 K losses fix a link speed to 1e-4."""
@@ -148,6 +153,11 @@ def budgets(finished: Finished) -> tuple[LinkBudget, ...]:
     return tuple(found)
 
 
+def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
+    """Buffers and link speed, for papers."""
+    return stress_figures(finished, PUBLISHED_JOB, budgets(finished))
+
+
 EXPERIMENT = PublishedExperiment(
     name="stress",
     title="Switch-to-switch stress test",
@@ -160,4 +170,5 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     budgets=budgets,
+    figures=figures,
 )

@@ -7,15 +7,20 @@ with its tail of milliseconds, is a prediction.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
 from lossylink.reproduce.charts import completion_chart
 from lossylink.reproduce.comparison import ComparisonTable
-from lossylink.reproduce.completion import completion_table
+from lossylink.reproduce.completion import completion_table, percentiles_by_protection
+from lossylink.reproduce.figures import completion_figure
 from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
 from lossylink.reproduce.measures import Source, completion_percentile, completion_ratio, exact
 from lossylink.reproduce.model import Basis, Claim, Finished, Job, Published, PublishedExperiment, Scale
 from lossylink.reproduce.published import by_protection
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TRIALS = 5000
 LOSSY_JOB = "loss 1e-3"
@@ -151,11 +156,10 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     )
 
 
-def percentiles_by_protection(table: Published) -> dict[str, dict[str, float]]:
-    """The published percentiles of each column."""
-    columns = [name.replace("_", "-") for name in table["columns"]]
-    keys = [key for key in table if key.startswith("p") and key[1].isdigit()]
-    return {name: {key: by_protection(table, key)[name] for key in keys} for name in columns}
+def figures(finished: Finished, published: Published) -> dict[str, Figure]:
+    """The same distribution, for papers."""
+    table = percentiles_by_protection(published["linkguardian"]["tcp_fct"])
+    return completion_figure(finished, SAMPLES, table, name="ccdf")
 
 
 EXPERIMENT = PublishedExperiment(
@@ -169,4 +173,5 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    figures=figures,
 )

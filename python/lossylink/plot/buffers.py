@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,7 +47,7 @@ def _draw(over_time: Axes, levels: Axes, samples: polars.DataFrame, name: str, c
             continue  # a mode without that buffer
         marker = "." if side == "Rx" else "x"
         # Thousands of dots are an image inside a vector figure.
-        style = {"color": colour, "markersize": 2.2, "markeredgewidth": 0.5, "rasterized": True}
+        style: dict[str, Any] = {"color": colour, "markersize": 2.2, "markeredgewidth": 0.5, "rasterized": True}
         over_time.plot(samples["time_s"], samples[column], marker, **style)
         x, share = survival(samples[column].to_numpy())
         levels.step(x, share, where="pre", color=colour, linestyle=dash, label=f"{name}, {side}")

@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lossylink.errors import UserError, unknown
-from lossylink.reproduce import stress, tcp_fct
+from lossylink.reproduce import ablation, fec, mathis, rdma_fct, stress, tcp_fct, throughput, timeline
 from lossylink.reproduce.model import PublishedExperiment
 
-EXPERIMENTS: tuple[PublishedExperiment, ...] = (stress.EXPERIMENT, tcp_fct.EXPERIMENT)
+WRITTEN: tuple[PublishedExperiment, ...] = (
+    stress.EXPERIMENT,
+    tcp_fct.EXPERIMENT,
+    rdma_fct.EXPERIMENT,
+    throughput.EXPERIMENT,
+    ablation.EXPERIMENT,
+    timeline.EXPERIMENT,
+    mathis.EXPERIMENT,
+    fec.EXPERIMENT,
+)
+"""Every experiment that is declared, in the order in which they run."""
+
+SIMULATED = frozenset({"stress", "tcp-fct"})
+"""What the simulator of this build can run; an experiment that needs more is not offered."""
+
+EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)
 
 
 def names() -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import polars
 
 from lossylink import _native, backends
 from lossylink.errors import RunError, UserError
+from lossylink.pool import run_all
 from lossylink.results import Run
 from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario, resolve
@@ -146,30 +146,13 @@ def _simulate_all(
     threads = thread_count(scenario)
     together = threads if scenario.experiment.spreads == "protections" else 1
     each = max(1, threads // min(together, len(scenario.protections)))
-    stop = threading.Event()
     overall = _Overall(len(scenario.protections), progress)
 
-    def simulate(protection: Protection) -> _Part:
+    def simulate(protection: Protection, stop: threading.Event) -> _Part:
         return _simulate(scenario, protection, threads=each, stop=stop, pcap=pcap, overall=overall)
 
-    with ThreadPoolExecutor(together, thread_name_prefix="lossylink") as pool:
-        futures = [pool.submit(simulate, protection) for protection in scenario.protections]
-        try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        except KeyboardInterrupt:
-            stop.set()
-        if any(_failed(future) for future in futures):
-            stop.set()
-        for future in futures:
-            if stop.is_set():
-                future.cancel()
-        wait(futures)
-    parts = [future.result() for future in futures if not future.cancelled()]
-    return [part for part in parts if part.row], stop.is_set()
-
-
-def _failed(future: Future[_Part]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is not None
+    parts, interrupted = run_all(simulate, scenario.protections, threads=together)
+    return [part for part in parts if part.row], interrupted
 
 
 def _simulate(

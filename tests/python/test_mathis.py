@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_simulator import BASE, FakeSimulator
+from lossylink.checks import any_failed
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis import Design, Trial
 from lossylink.experiments.mathis.design import named_seed
 from lossylink.experiments.mathis.job import job_of, overridden
 from lossylink.experiments.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
 from lossylink.experiments.mathis.rows import bandwidth_interval
+
+from .fake_simulator import BASE, FakeSimulator
 
 CONTRACT = (
     *("protection", "loss_rate", "link_gbps"),
@@ -222,7 +224,7 @@ class TestRows:
         assert len(study.rows) == 60
         assert not study.interrupted
         assert not any(row["capped"] for row in study.rows)
-        assert mathis.any_failed(study.rows) is False
+        assert not any_failed(study.rows)
 
     def test_cubic_rows_carry_cubic_theory(self) -> None:
         base = overridden(BASE, {"transport.congestion_control": "cubic"})

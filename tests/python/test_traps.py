@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fake_simulator import BASE, FakeSimulator
 from lossylink.checks import Status
 from lossylink.experiments.mathis import traps
+
+from .fake_simulator import BASE, FakeSimulator
 
 NAMES = ["percent", "duration", "queue", "timestamps", "mtu", "offload"]
 

@@ -93,6 +93,15 @@ def _native_simulate() -> Simulate:
     return call
 
 
+def native_version() -> str:
+    """Return the compiled simulator's version, or say that there is none."""
+    try:
+        version: str = importlib.import_module("lossylink._native").version()
+    except ModuleNotFoundError:
+        return "none"
+    return version
+
+
 def _failed(future: Future[dict[str, Any] | None]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is not None
 

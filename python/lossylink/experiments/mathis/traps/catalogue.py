@@ -112,7 +112,10 @@ DURATION = Trap(
             commands=("romeo$ iperf3 -c juliet -t 10 -C reno -M 1460",),
             overrides={"run.duration_ps": 10 * PICOSECONDS_PER_SECOND, "run.warmup_ps": 0},
         ),
-        Setup(name="corrected", commands=("romeo$ iperf3 -c juliet -t {duration_s:.0f} -C reno -M 1460",)),
+        Setup(
+            name="corrected",
+            commands=("romeo$ iperf3 -c juliet -t {duration_s:.0f} -O {warmup_s:.0f} -C reno -M 1460",),
+        ),
     ),
     caught_by="duration",
     mistake=(

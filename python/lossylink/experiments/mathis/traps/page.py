@@ -119,7 +119,7 @@ def _filled(command: str, outcome: TrapRun, setup: Setup) -> str:
     row = next((row for row in outcome.rows if row["setup"] == setup.name), None)
     if row is None:
         return re.sub(r"\{.*?\}", "...", command)
-    return command.format(duration_s=row["duration_s"], link_gbps=row["link_gbps"])
+    return command.format(duration_s=row["duration_s"], warmup_s=row["warmup_s"], link_gbps=row["link_gbps"])
 
 
 def _comparison(outcome: TrapRun) -> Table:

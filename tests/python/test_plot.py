@@ -14,7 +14,8 @@ from lossylink.report.link_budget import link_budget
 from lossylink.report.palette import OKABE_ITO
 from lossylink.reproduce.model import Job
 from lossylink.results import Run
-from synthetic import completion_run, stress_run
+
+from .synthetic import completion_run, stress_run
 
 COMPLETION = completion_run(Job("a", "tcp-fct", ("none", "lg"), {"flow.trials": 2000}), seed=1)
 STRESS = stress_run(Job("a", "stress", ("lg", "lg-nb"), {"traffic.packets": 1000}), seed=1)
@@ -60,22 +61,6 @@ def test_a_timeline_has_a_panel_for_each_column_that_is_there() -> None:
     run = Run("timeline", "synthetic", "0", 1, 1.0, {}, polars.DataFrame(), {"timeline": table})
     figure = plot.timeline(run, events_s={"loss": 0.1})
     assert [axes.get_ylabel() for axes in figure.axes] == ["sending rate\n(Gb/s)", "queue\n(KB)"]
-
-
-def test_figure_4_plots_the_window_in_segments() -> None:
-    rows = polars.DataFrame(
-        {
-            "mss_bytes": [1460],
-            "rtt_ms": [6.0],
-            "loss_ratio": [0.01],
-            "model_mbps": [19.5],
-            "measured_mbps": [23.36],
-        }
-    )
-    point = plot.mathis_figure4(rows).axes[0].get_lines()[0]
-    # 23.36 Mb/s over 6 ms is 17,520 B in flight, 12 segments.
-    assert float(np.asarray(point.get_ydata())[0]) == pytest.approx(12.0)
-    assert len(plot.mathis_figure3(rows).axes[0].get_lines()) == 2
 
 
 def test_trials_of_a_point_become_one_mean_with_its_interval() -> None:

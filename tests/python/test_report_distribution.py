@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from lossylink.report.distribution import BULK_POINTS, EXACT_TAIL, thinned_series, thinned_survival
 from lossylink.report.link_budget import link_budget
 from lossylink.statistics import survival
-from synthetic import stress_row
+
+from .synthetic import stress_row
 
 
 @pytest.mark.parametrize(

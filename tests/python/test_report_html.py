@@ -12,7 +12,8 @@ from rich.console import Console
 from lossylink.report.chart import Axis, Chart, Series, embedded
 from lossylink.report.html import chart_view, render
 from lossylink.reproduce import ReproduceResult, reproduce
-from synthetic import synthetic_runner
+
+from .synthetic import synthetic_runner
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 EMBEDDED = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)

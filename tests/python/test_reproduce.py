@@ -18,7 +18,8 @@ from lossylink.reproduce.published import load
 from lossylink.reproduce.runner import Report
 from lossylink.results import Run
 from lossylink.scenario import resolve
-from synthetic import completion_run, stress_run, synthetic_runner
+
+from .synthetic import completion_run, stress_run, synthetic_runner
 
 PUBLISHED = load()
 
@@ -52,7 +53,7 @@ def printed(console: Console) -> str:
 
 
 def test_every_job_is_a_scenario_that_resolves() -> None:
-    for experiment in registry.EXPERIMENTS:
+    for experiment in registry.WRITTEN:
         for scale in (Scale(), Scale(QUICK_DIVISOR)):
             for job in experiment.jobs(scale):
                 scenario = resolve(
@@ -69,7 +70,7 @@ def test_quick_is_twenty_times_smaller() -> None:
 
 
 def test_job_keys_are_unique_in_an_experiment() -> None:
-    for experiment in registry.EXPERIMENTS:
+    for experiment in registry.WRITTEN:
         keys = [job.key for job in experiment.jobs(Scale())]
         assert len(keys) == len(set(keys))
 
@@ -175,7 +176,7 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_runs(
 
 
 def test_claims_of_runs_that_are_missing_are_not_run() -> None:
-    for experiment in registry.EXPERIMENTS:
+    for experiment in registry.WRITTEN:
         verdicts = [judge(claim, Finished({})) for claim in experiment.claims(PUBLISHED)]
         assert verdicts
         assert {verdict.judgement.outcome for verdict in verdicts} == {Outcome.NOT_RUN}
@@ -205,3 +206,18 @@ def test_figures_are_saved_for_papers(tmp_path: Path, console: Console) -> None:
     reproduce(output=tmp_path, only=["tcp-fct"], runner=synthetic_runner, console=console, progress=False)
     saved = sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert saved == ["tcp-fct-ccdf.pdf", "tcp-fct-ccdf.png", "tcp-fct-ccdf.svg"]
+
+
+def test_experiments_that_run_on_request_run_only_when_named() -> None:
+    named = {experiment.name for experiment in registry.select(None)}
+    assert "ablation" not in named
+    assert [experiment.name for experiment in registry.select(["ablation", "stress"])] == [
+        "stress",
+        "ablation",
+    ]
+
+
+def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
+    offered = {experiment.name for experiment in registry.EXPERIMENTS}
+    for experiment in registry.WRITTEN:
+        assert (experiment.name in offered) == (experiment.needs in registry.SIMULATED)

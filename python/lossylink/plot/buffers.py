@@ -47,7 +47,12 @@ def _draw(over_time: Axes, levels: Axes, samples: polars.DataFrame, name: str, c
             continue  # a mode without that buffer
         marker = "." if side == "Rx" else "x"
         # Thousands of dots are an image inside a vector figure.
-        style: dict[str, Any] = {"color": colour, "markersize": 2.2, "markeredgewidth": 0.5, "rasterized": True}
+        style: dict[str, Any] = {
+            "color": colour,
+            "markersize": 2.2,
+            "markeredgewidth": 0.5,
+            "rasterized": True,
+        }
         over_time.plot(samples["time_s"], samples[column], marker, **style)
         x, share = survival(samples[column].to_numpy())
         levels.step(x, share, where="pre", color=colour, linestyle=dash, label=f"{name}, {side}")

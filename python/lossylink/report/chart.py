@@ -33,7 +33,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """A named line, staircase or set of points; ``colour`` is a slot of the palette."""
+    """A named line, staircase or set of points; ``colour`` is a slot of the palette.
+
+    ``markers`` gives every point its own shape, ``labels`` its own words in the read-out.
+    """
 
     name: str
     colour: str
@@ -41,6 +44,7 @@ class Series:
     y: tuple[float, ...]
     kind: Kind = "line"
     marker: Marker = "circle"
+    markers: tuple[Marker, ...] | None = None
     dashed: bool = False
     y_low: tuple[float, ...] | None = None
     y_high: tuple[float, ...] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from lossylink.reproduce.quantity import figure
 
@@ -64,11 +65,11 @@ class ComparisonTable:
         return any(cell.published is not None for row in self.rows for cell in row.cells)
 
 
-def cell(read: Callable[[], float], published: float | None = None) -> Cell:
-    """Read our side of a cell; a run that is missing leaves it empty."""
+def cell(read: Callable[..., float], *arguments: Any, published: float | None = None) -> Cell:
+    """Read our side of a cell with ``read(*arguments)``; a run that is missing leaves it empty."""
     from lossylink.reproduce.model import NotRunError
 
     try:
-        return Cell(read(), published)
+        return Cell(read(*arguments), published)
     except NotRunError:
         return Cell(None, published)

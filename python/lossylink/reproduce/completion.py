@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from lossylink.report.palette import name_of
 from lossylink.reproduce.comparison import Column, ComparisonTable, Row, cell
@@ -40,24 +40,15 @@ def completion_table(
     for key, label in STATISTICS.items():
         published = by_protection(reference, key) if reference is not None and key in reference else {}
         cells = tuple(
-            cell(_reader(finished, source, key), published.get(name)) for name, source in samples.items()
+            cell(finished.number, *source, f"fct_us_{key}", published=published.get(name))
+            for name, source in samples.items()
         )
         rows.append(Row(label, cells, "us", 4))
     trials = tuple(
-        cell(_count_reader(finished, source), _published_trials(reference, name))
+        cell(finished.number, *source, "trials", published=_published_trials(reference, name))
         for name, source in samples.items()
     )
     return ComparisonTable(title, columns, (*rows, Row("flows", trials, "", 4)), note)
-
-
-def _reader(finished: Finished, source: Source, key: str) -> Callable[[], float]:
-    job, protection = source
-    return lambda: finished.number(job, protection, f"fct_us_{key}")
-
-
-def _count_reader(finished: Finished, source: Source) -> Callable[[], float]:
-    job, protection = source
-    return lambda: finished.number(job, protection, "trials")
 
 
 def _published_trials(reference: Published | None, name: str) -> float | None:

@@ -1,7 +1,7 @@
-"""LinkGuardian's flow-completion-time experiment over RDMA: 100 K writes of 24,387 B, one outstanding at a time.
+"""LinkGuardian's flow-completion-time experiment over RDMA: 100 K writes of 24,387 B, one at a time.
 
-The published NIC recovers by go-back-N, so reordering costs it as much as loss. What a NIC with selective repeat
-would make of it, the publication leaves as future work; here it is a run of ours.
+The published NIC recovers by go-back-N, so reordering costs it as much as loss. What a NIC with selective
+repeat would make of it, the publication leaves as future work; here it is a run of ours.
 """
 
 from __future__ import annotations
@@ -170,8 +170,8 @@ def figures(finished: Finished, published: Published) -> dict[str, Figure]:
 EXPERIMENT = PublishedExperiment(
     name="rdma-fct",
     title="Flow completion time over RDMA",
-    summary="Single writes by a NIC that goes back to the first lost packet and tolerates no reordering: order matters "
-    "to it as much as loss.",
+    summary="Single writes by a NIC that goes back to the first lost packet and tolerates no reordering: "
+    "order matters to it as much as loss.",
     source="LinkGuardian (SIGCOMM 2023), artifact and Figure 11(c)",
     needs="rdma-fct",
     jobs=jobs,

@@ -32,7 +32,7 @@ def names() -> tuple[str, ...]:
 
 
 def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
-    """The experiments of those names, in our order; all of them without names.
+    """The experiments of those names, in our order; without names all but those that run on request.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
         A name that is not in the table; the message lists those that are.
     """
     if only is None:
-        return EXPERIMENTS
+        return tuple(experiment for experiment in EXPERIMENTS if not experiment.on_request)
     for name in only:
         if name not in names():
             raise unknown("published experiment", name, names())

@@ -121,7 +121,7 @@ _OUR_COLUMNS = (
 
 
 def _read(finished: Finished, job: str, protection: str, key: str, published: float | None = None) -> Cell:
-    return cell(lambda: finished.number(job, protection, key), published)
+    return cell(finished.number, job, protection, key, published=published)
 
 
 def _published_row(finished: Finished, published: Published, line: _Line) -> Row:

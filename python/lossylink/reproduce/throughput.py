@@ -39,14 +39,14 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
     """The published table beside ours, and what end hosts and link did."""
     reference = by_protection(published["linkguardian"]["throughput"], RATE)
-    lines = ((RATE, "average throughput", "Gb/s", 3), ("retransmissions", "end-to-end retransmissions", "", 4))
+    lines = (
+        (RATE, "average throughput", "Gb/s", 3),
+        ("retransmissions", "end-to-end retransmissions", "", 4),
+    )
     rows = []
     for key, label, unit, digits in (*lines, ("timeouts", "retransmission timeouts", "", 4)):
         cells = tuple(
-            cell(
-                lambda source=source, key=key: finished.number(*source, key),  # type: ignore[misc]
-                reference.get(name) if key == RATE else None,
-            )
+            cell(finished.number, *source, key, published=reference.get(name) if key == RATE else None)
             for name, source in SAMPLES.items()
         )
         rows.append(Row(label, cells, unit, digits))
@@ -97,8 +97,8 @@ def charts(_finished: Finished, _published: Published) -> tuple[Chart, ...]:
 EXPERIMENT = PublishedExperiment(
     name="throughput",
     title="Throughput of one flow",
-    summary="A single CUBIC flow halts its growth at every loss that it sees; a link that repairs its own losses keeps "
-    "them from it.",
+    summary="A single CUBIC flow shrinks at every loss that it sees; a link that repairs its own losses "
+    "hides them from it.",
     source="LinkGuardian (SIGCOMM 2023), artifact and Table 3",
     needs="throughput",
     jobs=jobs,

@@ -1,4 +1,4 @@
-"""A 25G DCTCP flow while its link starts to corrupt and LinkGuardian is switched on, with and without backpressure."""
+"""A 25G DCTCP flow while its link starts to corrupt and LinkGuardian is switched on under it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 
 def _moments_s(finished: Finished) -> tuple[float, float, float]:
-    """When loss starts, when protection starts, and the end: as shares of the run, so that quick runs work."""
+    """When loss starts, when protection starts, and the end: shares of the run, whatever its length."""
     times = finished.column(JOB, PLAIN, "timeline", "time_s")
     step = float(times[1] - times[0]) if times.size > 1 else 0.0
     end = float(times[-1]) + step
@@ -90,17 +90,13 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
     rows = []
     for column, (label, unit) in PANELS.items():
         cells = tuple(
-            cell(lambda measure=phase_mean(name, phase, column): measure(finished))  # type: ignore[misc]
-            for name in PROTECTIONS
-            for phase in PHASES
+            cell(phase_mean(name, phase, column), finished) for name in PROTECTIONS for phase in PHASES
         )
         rows.append(Row(label, cells, unit, 3))
     return (ComparisonTable("Means of each phase, first bin left out (ours)", columns, tuple(rows)),)
 
 
-def _ratio(
-    over: tuple[str, str], under: tuple[str, str], column: str = RATE
-) -> Callable[[Finished], float]:
+def _ratio(over: tuple[str, str], under: tuple[str, str], column: str = RATE) -> Callable[[Finished], float]:
     def measure(finished: Finished) -> float:
         base = phase_mean(*under, column)(finished)
         if base == 0:
@@ -132,9 +128,7 @@ def claims(_published: Published) -> tuple[Claim, ...]:
         ),
         Claim(
             "Without backpressure the Rx buffer grows larger",
-            bounded(
-                derived(_ratio((UNPAUSED, PHASES[2]), after, "rx_buffer_kb")), at_least(1.0), unit="x"
-            ),
+            bounded(derived(_ratio((UNPAUSED, PHASES[2]), after, "rx_buffer_kb")), at_least(1.0), unit="x"),
             source=shape,
         ),
     )
@@ -184,8 +178,8 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
 EXPERIMENT = PublishedExperiment(
     name="timeline",
     title="Protection switched on under traffic",
-    summary="Corruption starts while a flow runs; two seconds later LinkGuardian is switched on under it, with and "
-    "without backpressure.",
+    summary="Corruption starts while a flow runs; two seconds later LinkGuardian is switched on under it, "
+    "with and without backpressure.",
     source="LinkGuardian (SIGCOMM 2023), time line at 25G",
     needs="timeline",
     jobs=jobs,

@@ -277,7 +277,8 @@
           if (Number.isFinite(low) && Number.isFinite(high)) node("path", { class: "bar",
             d: `M${px},${low}V${high}M${px - 3},${low}h6M${px - 3},${high}h6` }, group);
         }
-        node("path", { class: "marker", d: MARKERS[series.marker](4), transform: `translate(${px},${py})` }, group);
+        node("path", { class: "marker", d: MARKERS[series.markers ? series.markers[i] : series.marker](4),
+          transform: `translate(${px},${py})` }, group);
       });
     }
 

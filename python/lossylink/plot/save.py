@@ -23,10 +23,13 @@ METADATA: dict[str, dict[str, str | None]] = {
 def save(figure: Figure, path: Path, *, formats: Sequence[str] = FORMATS) -> tuple[Path, ...]:
     """Write ``path`` once for each format, whose name becomes the suffix; gives the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    files = []
+    files = tuple(path.parent / f"{path.name}.{kind}" for kind in formats)
+    layout = figure.get_layout_engine()
     with mpl.rc_context(RC):
-        for kind in formats:
-            file = path.parent / f"{path.name}.{kind}"
+        # Laying out is half of the work: once for all formats.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for file, kind in zip(files, formats, strict=True):
             figure.savefig(file, format=kind, metadata=METADATA.get(kind))
-            files.append(file)
-    return tuple(files)
+        figure.set_layout_engine(layout)
+    return files

@@ -44,6 +44,7 @@ def timeline(run: Run, *, events_s: Mapping[str, float] | None = None) -> Figure
                     bins[column],
                     color=colours[protection],
                     linestyle=dash_of(protection),
+                    drawstyle="steps-post",
                     label=name_of(protection),
                 )
             axes.set(ylabel=label, ylim=(0, None))

@@ -13,8 +13,8 @@ EMBEDDED_DIGITS = 7
 """Significant digits of embedded values: a flow completion time of 4 s keeps its microsecond."""
 
 Scale = Literal["linear", "log"]
-Kind = Literal["line", "step", "dots", "points"]
-"""A polyline, a staircase, many small dots, or few markers with error bars."""
+Kind = Literal["line", "step", "bins", "dots", "points"]
+"""A polyline, a staircase that falls after x, one that holds from x on, small dots, or few markers."""
 Marker = Literal["circle", "square", "triangle", "diamond"]
 Reading = Literal["x", "percentile", "nearest"]
 """What hovering reads: every series at that x, every series at that percentile, or the nearest point."""

@@ -35,6 +35,7 @@ OUTCOME_CLASSES = {
 }
 UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|KB|MB|B|Gb/s|Mb/s|M)\b|%)")
 """A figure and its unit stay on one line."""
+CODE = re.compile(r"`([^`]*)`")
 EXPONENT = re.compile(r"\^(?:\(([^)]*)\)|(-?\w+))")
 POWER = re.compile(r"(?:(?P<one>\b1)|(?P<mantissa>\b\d+(?:\.\d+)?))e(?P<exponent>-?\d+)\b")
 
@@ -78,6 +79,7 @@ def pretty(text: str) -> Markup:
         return f"{front}10<sup>{exponent}</sup>"
 
     shown = POWER.sub(power, str(escape(text)))
+    shown = CODE.sub(r"<code>\1</code>", shown)
     shown = EXPONENT.sub(r"<sup>\1\2</sup>", shown)
     shown = re.sub(r"\bus\b", "µs", shown).replace(" * ", " × ")
     return Markup(UNIT_SPACE.sub("\u00a0", shown))

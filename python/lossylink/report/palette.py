@@ -34,12 +34,12 @@ def name_of(protection: str) -> str:
     Examples
     --------
     >>> name_of("lg-nb"), name_of("fec:25/5"), name_of("lg:tail=off")
-    ('LinkGuardian NB', 'FEC (25, 5)', 'LinkGuardian, tail=off')
+    ('LinkGuardian NB', 'FEC (25,5)', 'LinkGuardian, tail=off')
     """
     base, _, options = protection.partition(":")
     if base in {"fec", "fec-model"} and "/" in options:
         data, parity = options.split("/", 1)
-        return f"{'FEC' if base == 'fec' else 'FEC model'} ({data}, {parity})"
+        return f"{'FEC' if base == 'fec' else 'FEC model'} ({data},{parity})"
     name = PROTECTION_NAMES.get(base, base)
     return f"{name}, {options.replace(',', ', ')}" if options else name
 

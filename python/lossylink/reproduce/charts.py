@@ -45,7 +45,8 @@ def completion_chart(
         Chart(
             identifier,
             title,
-            "Share of flows that took at least this long. Open markers are published percentiles.",
+            "Share of flows that took at least this long."
+            + (" Open markers are published percentiles." if published else ""),
             Axis("flow completion time", "µs", "log"),
             Axis("share of flows at least as slow", "", "log", high=1.0),
             tuple(series),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from lossylink.report.html import render
 from lossylink.reproduce.model import Published, Verdict
 from lossylink.reproduce.result import ExperimentResult, ReproduceResult
 from lossylink.results import jsonable
-from lossylink.run_directory import write_run
+from lossylink.run_directory import write_json, write_run
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
@@ -27,20 +26,24 @@ def prepare(output: Path) -> None:
     probe.unlink()
 
 
-def deliver(result: ReproduceResult, output: Path, published: Published | None) -> ReproduceResult:
-    """Write runs, summary, report and, given the published figures, those for papers.
-
-    Gives the result with the report's path.
-    """
+def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
+    """Write runs, summary and report; gives the result with the report's path."""
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
-        if published is not None:
-            _save_figures(experiment, output / FIGURES_NAME, published)
-    summary = json.dumps(summary_of(result), indent=1, allow_nan=False)
-    (output / SUMMARY_NAME).write_text(summary + "\n", encoding="utf-8")
+    write_json(output / SUMMARY_NAME, summary_of(result))
     report = output / REPORT_NAME
     report.write_text(render(result), encoding="utf-8")
     return replace(result, report_path=report)
+
+
+def save_figures(result: ReproduceResult, output: Path, published: Published) -> None:
+    """Save the figures for papers, in every format: last, because they take longest to draw."""
+    from lossylink.plot import save  # matplotlib: only where there is something to draw
+
+    for experiment in result.experiments:
+        drawn = experiment.experiment.figures(experiment.finished, published)
+        for name, figure in drawn.items():
+            save(figure, output / FIGURES_NAME / f"{experiment.experiment.name}-{name}")
 
 
 def _write_runs(result: ExperimentResult, folder: Path) -> None:
@@ -49,14 +52,6 @@ def _write_runs(result: ExperimentResult, folder: Path) -> None:
         directory = folder / re.sub(r"[^a-z0-9.-]+", "-", key.lower())
         directory.mkdir(parents=True, exist_ok=True)
         write_run(directory, run)
-
-
-def _save_figures(result: ExperimentResult, folder: Path, published: Published) -> None:
-    """Save the figures for papers, in every format."""
-    from lossylink.plot import save  # matplotlib: only where there is something to draw
-
-    for name, figure in result.experiment.figures(result.finished, published).items():
-        save(figure, folder / f"{result.experiment.name}-{name}")
 
 
 def summary_of(result: ReproduceResult) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lossylink.report.palette import name_of, slots_of
 from lossylink.reproduce.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.fec_claims import LOSS_RATES, PROTECTIONS, claims, job_at
 from lossylink.reproduce.model import Finished, Job, NotRunError, Published, PublishedExperiment, Scale
+from lossylink.reproduce.quantity import power_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +42,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     settings = {"flow.trials": trials, "run.duration": f"{duration}ms"}
     weight = trials * duration / 1e3 * 0.3  # seconds for a protection: 10G at 0.35 us a packet
     return tuple(
-        Job(job_at(loss), "fec", PROTECTIONS, {**settings, "loss.forward": f"{loss:g}"}, weight)
+        Job(job_at(loss), "fec", PROTECTIONS, {**settings, "loss.forward": power_text(loss)}, weight)
         for loss in LOSS_RATES
     )
 
@@ -53,7 +54,7 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
     for key, (label, unit) in SHOWN.items():
         rows = tuple(
             Row(
-                f"loss {loss:g}",
+                f"loss {power_text(loss)}",
                 tuple(cell(finished.number, job_at(loss), name, key) for name in PROTECTIONS),
                 "",
                 3,
@@ -76,7 +77,7 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
             if (made := _line(finished, protection, key, slots[protection])) is not None
         )
         if series:
-            axis = Axis(label.lower(), "µs" if unit == "us" else unit, low=0.0)
+            axis = Axis(label, "µs" if unit == "us" else unit, low=0.0)
             identifier = f"fec-{key.replace('_', '-')}"
             found.append(
                 Chart(identifier, label, "Mean over trials.", Axis("loss rate", "", "log"), axis, series)

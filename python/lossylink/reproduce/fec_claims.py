@@ -9,6 +9,7 @@ import numpy as np
 from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
 from lossylink.reproduce.measures import derived, exact
 from lossylink.reproduce.model import Basis, Claim, Finished, NotRunError, Published
+from lossylink.reproduce.quantity import power_text
 
 LOSS_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 PROTECTIONS = (
@@ -32,7 +33,7 @@ GOODPUT_FLOOR_GBPS = 4.4
 
 def job_at(loss: float) -> str:
     """The job of one loss rate."""
-    return f"loss {loss:g}"
+    return f"loss {power_text(loss)}"
 
 
 def _over_losses(protection: str, key: str) -> Callable[[Finished], list[float]]:
@@ -45,7 +46,7 @@ def _quotient(key: str, over: tuple[str, float], under: tuple[str, float]) -> Ca
     def measure(finished: Finished) -> float:
         base = finished.number(job_at(under[1]), under[0], key)
         if base == 0:
-            raise NotRunError(f"{key} of {under[0]} at {under[1]:g} is zero")
+            raise NotRunError(f"{key} of {under[0]} at {power_text(under[1])} is zero")
         return finished.number(job_at(over[1]), over[0], key) / base
 
     return measure

@@ -23,6 +23,7 @@ from lossylink.reproduce.model import (
     PublishedExperiment,
     Scale,
 )
+from lossylink.reproduce.quantity import power_text
 from lossylink.statistics import Estimate, percentile_interval
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ def median_ratio(low: float, high: float, key: str) -> Measure:
     return lambda finished: percentile_interval(_ratios(finished, low, high, key), 50.0)
 
 
+def _range_text(low: float, high: float) -> str:
+    if low == 0:
+        return f"loss ratio up to {power_text(high)}"
+    return f"loss ratio from {power_text(low)}" + (f" to {power_text(high)}" if high < 1 else "")
+
+
 def _median(finished: Finished, low: float, high: float, key: str) -> float:
     return float(np.median(_ratios(finished, low, high, key)))
 
@@ -99,7 +106,7 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
     columns = (
         Column("to MSS / (RTT sqrt(p))"),
         Column("to sqrt(3/2) times that"),
-        Column("trials"),
+        Column("trials", digits=1),
     )
     rows = []
     for low, high in ranges:
@@ -108,7 +115,7 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
             cell(_median, finished, low, high, "ratio_sqrt32"),
             cell(_trials, finished, low, high),
         )
-        rows.append(Row(f"loss ratio {low:g} to {high:g}", cells, "", 3))
+        rows.append(Row(_range_text(low, high), cells, "", 3))
     return (ComparisonTable("Measured bandwidth over the models, medians (ours)", columns, tuple(rows)),)
 
 

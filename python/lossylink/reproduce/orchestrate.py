@@ -17,7 +17,7 @@ from lossylink.errors import LossylinkError
 from lossylink.report.provenance import provenance
 from lossylink.reproduce import published as published_figures
 from lossylink.reproduce import registry
-from lossylink.reproduce.deliver import deliver, prepare
+from lossylink.reproduce.deliver import deliver, prepare, save_figures
 from lossylink.reproduce.model import (
     QUICK_DIVISOR,
     Finished,
@@ -102,8 +102,10 @@ def reproduce(
                 break
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
     result = ReproduceResult(tuple(results), record, quick, interrupted)
-    result = deliver(result, output, figures if with_figures else None)
+    result = deliver(result, output)
     print_summary(console, result)
+    if with_figures:
+        save_figures(result, output, figures)
     return result
 
 

@@ -50,7 +50,7 @@ def bound_text(value: float) -> str:
     >>> bound_text(15.0), bound_text(2300.0), bound_text(0.9998)
     ('15', '2,300', '0.9998')
     """
-    return f"{value:,.6g}"
+    return f"{value:,.8g}"
 
 
 def _scientific(value: float, digits: int) -> str:
@@ -85,6 +85,18 @@ def with_unit(text: str, unit: str) -> str:
     if not unit:
         return text
     return f"{text}{unit}" if unit in {"x", "%"} else f"{text} {unit}"
+
+
+def power_text(value: float) -> str:
+    """Write a power of ten, or a multiple of one, as such.
+
+    Examples
+    --------
+    >>> power_text(1e-4), power_text(5e-2)
+    ('1e-4', '5e-2')
+    """
+    mantissa, exponent = f"{value:e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
 
 
 def count_of(value: float) -> str:

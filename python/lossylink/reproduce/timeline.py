@@ -39,7 +39,7 @@ PANELS = {
     "rx_buffer_kb": ("Rx buffer", "KB"),
     "retransmissions": ("End-to-end retransmissions a bin", ""),
 }
-"""Columns of the ``timeline`` table: mean rate, largest occupancies, and a count, for each bin."""
+"""Columns of the ``timeline`` table beside ``time_s``, the start of a bin: rate, occupancies, a count."""
 
 PHASES = ("before the loss", "unprotected", "protected")
 
@@ -86,14 +86,17 @@ def phase_mean(protection: str, phase: str, column: str = RATE) -> Callable[[Fin
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
     """Means of every column, phase by phase."""
-    columns = tuple(Column(f"{name_of(name)}: {phase}") for name in PROTECTIONS for phase in PHASES)
-    rows = []
-    for column, (label, unit) in PANELS.items():
-        cells = tuple(
-            cell(phase_mean(name, phase, column), finished) for name in PROTECTIONS for phase in PHASES
+    columns = tuple(Column(f"{label}, {unit}" if unit else label) for label, unit in PANELS.values())
+    rows = tuple(
+        Row(
+            f"{name_of(protection)}, {phase}",
+            tuple(cell(phase_mean(protection, phase, column), finished) for column in PANELS),
+            digits=3,
         )
-        rows.append(Row(label, cells, unit, 3))
-    return (ComparisonTable("Means of each phase, first bin left out (ours)", columns, tuple(rows)),)
+        for protection in PROTECTIONS
+        for phase in PHASES
+    )
+    return (ComparisonTable("Means of each phase, first bin left out (ours)", columns, rows),)
 
 
 def _ratio(over: tuple[str, str], under: tuple[str, str], column: str = RATE) -> Callable[[Finished], float]:
@@ -147,7 +150,7 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
             except NotRunError:
                 continue
             series.append(
-                Series(name_of(protection), slots[protection], embedded(x), embedded(y), kind="step")
+                Series(name_of(protection), slots[protection], embedded(x), embedded(y), kind="bins")
             )
         if series:
             found.append(_chart(column, label, unit, tuple(series), _moments_s(finished)))
@@ -159,7 +162,7 @@ def _chart(
 ) -> Chart:
     guides = (Guide("x", moments[0], "loss starts"), Guide("x", moments[1], "protection on"))
     identifier = f"timeline-{column.replace('_', '-')}"
-    axis = Axis(label.lower(), unit, low=0.0)
+    axis = Axis(label, unit, low=0.0)
     return Chart(identifier, label, "One value a bin.", Axis("time", "s"), axis, series, guides)
 
 

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const MARGIN = { top: 10, right: 14, bottom: 44, left: 66 };
+  const MARGIN = { top: 20, right: 14, bottom: 44, left: 66 };
   const HEIGHT = 380;
   const NEAR_PIXELS = 10; // a pointer this close to a marker reads that marker
   const ZOOM_STEP = 1.25;
@@ -115,6 +115,7 @@
       if (!Number.isFinite(x) || !Number.isFinite(y)) { previous = null; continue; }
       if (series.kind === "dots") path += `M${x.toFixed(2)},${y.toFixed(2)}h0`;
       else if (!previous) path += `M${x.toFixed(2)},${y.toFixed(2)}`;
+      else if (series.kind === "bins") path += `H${x.toFixed(2)}V${y.toFixed(2)}`;
       else if (series.kind === "step") path += `V${y.toFixed(2)}H${x.toFixed(2)}`;
       else path += `L${x.toFixed(2)},${y.toFixed(2)}`;
       previous = [x, y];
@@ -252,8 +253,9 @@
         onX ? unflatten(this.spec.y, this.view.y[0]) : guide.value);
       node("path", { class: "guide", d: onX ? `M${px},${MARGIN.top}v${height}` : `M${MARGIN.left},${py}h${width}` },
         parent);
-      node("text", onX ? { class: "guide", x: px + 4, y: MARGIN.top + 12 }
-        : { class: "guide", x: MARGIN.left + 6, y: py - 5 }, parent, guide.label);
+      const visible = px >= MARGIN.left && px <= MARGIN.left + width;
+      if (onX && visible) node("text", { class: "guide", x: px - 3, y: MARGIN.top - 6 }, this.svg, guide.label);
+      if (!onX) node("text", { class: "guide", x: MARGIN.left + 6, y: py - 5 }, parent, guide.label);
     }
 
     drawSeries(series, parent) {

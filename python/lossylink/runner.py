@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import polars
 
-from lossylink import _native, backends
+from lossylink import _native, backends, checks
 from lossylink.errors import RunError, UserError
 from lossylink.pool import run_all
 from lossylink.results import Run
@@ -182,6 +182,8 @@ def _simulate(
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
     wall = time.monotonic() - started
     row = _complete_row(scenario, protection, outcome["row"], wall)
+    if "transport.mss" in scenario.experiment.keys:
+        row["checks"] = checks.as_json(checks.run_checks(checks.evidence_from(row, config)))
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])
 

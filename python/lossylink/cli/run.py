@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lossylink.cli import FAILED, INTERRUPTED, leave
+from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def command(
     pcap: Annotated[
         str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
     ] = None,
+    trap: Annotated[
+        str | None,
+        typer.Option(
+            help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     backend: Annotated[str | None, typer.Option(help="sim or live.")] = None,
     trap: Annotated[
@@ -69,6 +76,10 @@ def command(
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
+    if trap is not None:
+        check_trap(scenario, output=output, pcap=pcap)
+        show_trap(scenario, trap, as_json=as_json)
+        return
     with ExitStack() as stack:
         directory = _open_directory(stack, scenario, output, as_json)
         recording = stack.enter_context(_recording(pcap))

@@ -77,6 +77,8 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "link_gbps": 100.0,
         "actual_loss_rate": losses / packets,
         "packets_sent": packets,
+        "frames_simulated": packets + losses * 2,
+        "frames_skipped": 0,
         "packets_delivered": packets,
         "effective_loss_rate": 0.0,
         "effective_loss_ci95": 3.7 / packets,
@@ -95,10 +97,10 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "reordered_packets": 0 if ordered else losses,
         "simulated_seconds": seconds,
         "packets_per_wall_second": 4e6,
-        "octets_data": packets * 1518,
+        "octets_data": packets * 1538,
         "octets_header": packets * 3,
         "octets_copies": losses * 2 * 1541,
-        "octets_dummies": losses * 3 * 84,
+        "octets_control": losses * 3 * 84,
         "pause_seconds": losses * 8e-6 if ordered else 0.0,
     }
 

@@ -221,3 +221,18 @@ def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
     offered = {experiment.name for experiment in registry.EXPERIMENTS}
     for experiment in registry.WRITTEN:
         assert (experiment.name in offered) == (experiment.needs in registry.SIMULATED)
+
+
+def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:
+    narrow = Console(file=io.StringIO(), width=80, color_system=None)
+    run_synthetic(tmp_path, narrow)
+    lines = printed(narrow).splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert not any("…" in line for line in lines)
+    assert printed(narrow).count("Every variant (ours, not published)") == 1
+
+
+def test_one_wide_terminal_takes_a_table_whole(console: Console, tmp_path: Path) -> None:
+    run_synthetic(tmp_path, console, only=["tcp-fct"])
+    header = next(line for line in printed(console).splitlines() if "published" in line)
+    assert header.count("published") == 3

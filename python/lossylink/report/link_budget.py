@@ -13,7 +13,8 @@ from typing import Any
 PREAMBLE_AND_GAP_OCTETS = 20
 """Preamble, start delimiter and minimum inter-frame gap of one frame (IEEE 802.3)."""
 
-NEEDED_KEYS = ("octets_data", "octets_header", "octets_copies", "octets_dummies", "pause_seconds")
+NEEDED_KEYS = ("octets_data", "octets_header", "octets_copies", "octets_control", "pause_seconds")
+"""Octets on the wire with preamble and gap: first transmissions without the header, and the rest by cause."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ def link_budget(row: Mapping[str, Any], *, title: str) -> LinkBudget | None:
     --------
     >>> row = {
     ...     "protection": "lg", "link_gbps": 100.0, "simulated_seconds": 1.0, "packets_sent": 1_000_000,
-    ...     "octets_data": 1_518_000_000, "octets_header": 3_000_000, "octets_copies": 3_082_000,
-    ...     "octets_dummies": 84_000, "pause_seconds": 0.5,
+    ...     "octets_data": 1_538_000_000, "octets_header": 3_000_000, "octets_copies": 3_082_000,
+    ...     "octets_control": 84_000, "pause_seconds": 0.5,
     ... }
     >>> budget = link_budget(row, title="stress")
     >>> round(sum(part.gbps for part in budget.parts), 9)
@@ -58,12 +59,13 @@ def link_budget(row: Mapping[str, Any], *, title: str) -> LinkBudget | None:
     def gbps(octets: float) -> float:
         return octets * 8 / seconds / 1e9
 
+    framing = PREAMBLE_AND_GAP_OCTETS * row["packets_sent"]
     used = [
-        Part("frames", "blue", gbps(row["octets_data"])),
-        Part("preamble and gap", "sky", gbps(PREAMBLE_AND_GAP_OCTETS * row["packets_sent"])),
+        Part("frames", "blue", gbps(row["octets_data"] - framing)),
+        Part("preamble and gap", "sky", gbps(framing)),
         Part("protection header", "orange", gbps(row["octets_header"])),
         Part("copies", "vermillion", gbps(row["octets_copies"])),
-        Part("dummies, control", "purple", gbps(row["octets_dummies"])),
+        Part("dummies, control", "purple", gbps(row["octets_control"])),
     ]
     idle = max(0.0, rate - sum(part.gbps for part in used))
     paused = min(idle, rate * float(row["pause_seconds"]) / seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lossylink.reproduce.quantity import figure
@@ -28,11 +28,13 @@ class Cell:
 class Column:
     """A column of the published table; ``mark`` says, for instance, that it was used for calibration.
 
-    ``digits`` is for tables whose columns are quantities and whose rows are variants.
+    ``short`` is the name where room is scarce, such as a terminal; ``digits`` is for tables whose columns are
+    quantities and whose rows are variants.
     """
 
     name: str
     mark: str = ""
+    short: str = ""
     digits: int | None = None
 
 
@@ -58,6 +60,11 @@ class ComparisonTable:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str = ""
+
+    def columns_from(self, start: int, stop: int) -> ComparisonTable:
+        """The same rows with some of the columns."""
+        rows = tuple(replace(row, cells=row.cells[start:stop]) for row in self.rows)
+        return replace(self, columns=self.columns[start:stop], rows=rows)
 
     @property
     def has_published(self) -> bool:

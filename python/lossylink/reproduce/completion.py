@@ -10,6 +10,9 @@ from lossylink.reproduce.measures import Source
 from lossylink.reproduce.model import Finished, Published
 from lossylink.reproduce.published import by_protection
 
+SHORT_NAMES = {"loss-free": "no loss"}
+"""Of samples that are not called by their protection."""
+
 STATISTICS = {
     "min": "minimum",
     "mean": "mean",
@@ -21,7 +24,7 @@ STATISTICS = {
     "p99_99": "99.99 %",
     "p99_999": "99.999 %",
     "max": "maximum",
-    "std": "standard deviation",
+    "std": "deviation",
 }
 
 
@@ -35,7 +38,9 @@ def completion_table(
     note: str = "",
 ) -> ComparisonTable:
     """One row a statistic, one column a sample; samples that were never published stand alone."""
-    columns = tuple(Column(name_of(name), marks.get(name, "")) for name in samples)
+    columns = tuple(
+        Column(name_of(name), marks.get(name, ""), SHORT_NAMES.get(name, name)) for name in samples
+    )
     rows = []
     for key, label in STATISTICS.items():
         published = by_protection(reference, key) if reference is not None and key in reference else {}
@@ -43,7 +48,7 @@ def completion_table(
             cell(finished.number, *source, f"fct_us_{key}", published=published.get(name))
             for name, source in samples.items()
         )
-        rows.append(Row(label, cells, "us", 4))
+        rows.append(Row(label, cells, "", 4))
     trials = tuple(
         cell(finished.number, *source, "trials", published=_published_trials(reference, name))
         for name, source in samples.items()

@@ -49,7 +49,9 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
     """One table a quantity: a row for each loss rate, a column for each protection."""
-    columns = tuple(Column(name_of(protection)) for protection in PROTECTIONS)
+    columns = tuple(
+        Column(name_of(protection), short=protection.removeprefix("fec-model:")) for protection in PROTECTIONS
+    )
     found = []
     for key, (label, unit) in SHOWN.items():
         rows = tuple(

@@ -54,10 +54,11 @@ def derived(compute: Callable[[Finished], float]) -> Measure:
 
 
 def realised_loss(job: str, protection: str, *, confidence: float = CONFIDENCE) -> Measure:
-    """Share of frames that the link lost, with its binomial interval."""
+    """Share of frames, copies and dummies among them, that the link lost, with its binomial interval."""
 
     def measure(finished: Finished) -> Estimate:
-        frames = round(finished.number(job, protection, "packets_sent"))
+        counted = (finished.number(job, protection, f"frames_{kind}") for kind in ("simulated", "skipped"))
+        frames = round(sum(counted))
         rate = finished.number(job, protection, "actual_loss_rate")
         if frames == 0:
             raise NotRunError(f"{job} sent no frames for {protection}")

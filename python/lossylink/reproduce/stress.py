@@ -59,7 +59,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
     """The published table, then our variants."""
-    columns = (Column("LinkGuardian", "calibrated"), Column("LinkGuardian NB", "calibrated"))
+    columns = (Column("LinkGuardian", "calibrated", "lg"), Column("LinkGuardian NB", "calibrated", "lg-nb"))
     beside = ComparisonTable(
         "Stress test, 100 M frames, 100 Gb/s, loss 1e-3",
         columns,

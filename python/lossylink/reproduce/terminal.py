@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -12,6 +15,11 @@ from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row
 from lossylink.reproduce.model import Basis, Outcome, Verdict
 from lossylink.reproduce.quantity import figure
 from lossylink.reproduce.result import ExperimentResult, ReproduceResult
+
+MARK = "*"
+"""Stands beside a column that has a mark; the mark is spelt out below the table."""
+
+WIDER_THAN_ANY_TABLE = 10_000
 
 OUTCOME_STYLES = {
     Outcome.HOLDS: "green",
@@ -29,34 +37,60 @@ def print_experiment(console: Console, result: ExperimentResult) -> None:
     for key, reason in result.failures.items():
         console.print(Padding(Text(f"{key} failed: {reason}", style="bold red"), (0, 1)))
     for table in result.tables:
-        console.print(comparison_table(table))
-        if table.note:
-            console.print(Padding(Text(table.note, style="dim"), (0, 1)))
+        for part in fitting(table, console):
+            console.print(comparison_table(part))
+        _print_notes(console, table)
     for verdict in result.verdicts:
         console.print(Padding(verdict_line(verdict), (0, 1)))
+
+
+def _print_notes(console: Console, table: ComparisonTable) -> None:
+    marks = {column.mark: None for column in table.columns if column.mark}
+    for text in (*(f"{MARK} {mark}" for mark in marks), table.note):
+        if text:
+            console.print(Padding(Text(text, style="dim"), (0, 1)))
+
+
+def fitting(comparison: ComparisonTable, console: Console) -> list[ComparisonTable]:
+    """The table, or parts of it one below the other when it is wider than the terminal."""
+    count = len(comparison.columns)
+    endless = console.options.update(max_width=WIDER_THAN_ANY_TABLE)
+    width = Measurement.get(console, endless, comparison_table(comparison)).maximum
+    if width <= console.width or count == 1:
+        return [comparison]
+    left, right = (
+        comparison.columns_from(0, (count + 1) // 2),
+        comparison.columns_from((count + 1) // 2, count),
+    )
+    return [*fitting(left, console), *fitting(replace(right, title=""), console)]
 
 
 def comparison_table(comparison: ComparisonTable) -> Table:
     """A table of ours; columns that were published get three sub-columns."""
     table = Table(
-        title=comparison.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        title=comparison.title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     table.add_column("", no_wrap=True)
     published = _published_columns(comparison)
-    for place, column in enumerate(comparison.columns):
-        mark = f"\n[dim]{column.mark}[/dim]" if column.mark else ""
-        if published[place]:
-            table.add_column(f"{column.name}\npublished", justify="right", style="dim")
-        table.add_column(
-            f"{column.name}\nhere{mark}" if published[place] else column.name + mark, justify="right"
-        )
-        if published[place]:
-            table.add_column("ratio", justify="right")
+    for column, flag in zip(comparison.columns, published, strict=True):
+        name, mark = column.short or column.name, f" {MARK}" if column.mark else ""
+        if flag:
+            table.add_column(f"{name}\npublished", justify="right", style="dim", no_wrap=True)
+            table.add_column(f"\nhere{mark}", justify="right", no_wrap=True)
+            table.add_column("\nratio", justify="right", style="dim", no_wrap=True)
+        else:
+            table.add_column(name.replace(", ", "\n") + mark, justify="right", no_wrap=True)
     for row in comparison.rows:
         label = f"{row.label} ({row.unit})" if row.unit else row.label
         places = zip(row.cells, comparison.columns, published, strict=True)
-        cells = [text for cell, column, flag in places for text in _texts(row, cell, column, flag)]
-        table.add_row(label, *cells)
+        table.add_row(
+            label, *(text for cell, column, flag in places for text in _texts(row, cell, column, flag))
+        )
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lossylink.report.chart import Chart
 from lossylink.report.palette import name_of
 from lossylink.reproduce.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.completion import SHORT_NAMES
 from lossylink.reproduce.judging import at_least, between, bounded
 from lossylink.reproduce.measures import Source, exact
 from lossylink.reproduce.model import Claim, Finished, Job, Published, PublishedExperiment, Scale
@@ -50,7 +51,7 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
             for name, source in SAMPLES.items()
         )
         rows.append(Row(label, cells, unit, digits))
-    columns = tuple(Column(name_of(name)) for name in SAMPLES)
+    columns = tuple(Column(name_of(name), short=SHORT_NAMES.get(name, name)) for name in SAMPLES)
     note = "Published runs without protection spread from 2.61 to 3.48 Gb/s."
     return (ComparisonTable("Throughput of one CUBIC flow, 10 Gb/s, loss 1e-3", columns, tuple(rows), note),)
 

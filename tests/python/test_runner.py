@@ -150,8 +150,8 @@ def deterministic(result: Run) -> polars.DataFrame:
 def test_the_same_seed_gives_the_same_rows_whatever_the_threads(
     experiment: str, settings: dict[str, int]
 ) -> None:
-    settings = {**settings, "loss": "1%"}
-    one, two, again = (lossylink.run(experiment, settings=settings, seed=5, threads=n) for n in (1, 2, 2))
+    lossy: dict[str, Any] = {**settings, "loss": "1%"}
+    one, two, again = (lossylink.run(experiment, settings=lossy, seed=5, threads=n) for n in (1, 2, 2))
     assert deterministic(one).equals(deterministic(two))
     assert deterministic(two).equals(deterministic(again))
     for name, table in one.tables.items():

@@ -60,8 +60,7 @@ def test_a_point_is_known_by_what_it_says_and_not_by_how(tmp_path: Path) -> None
 
 def test_ctrl_c_keeps_the_finished_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from lossylink import sweeping
-
-    honest = sweeping.run_scenario
+    from lossylink.runner import run_scenario as honest
 
     def interrupted_later(scenario: Any, *, progress: Callable[[float, float], None]) -> Any:
         if scenario.seed == 3:

@@ -6,13 +6,14 @@ from typing import Any
 
 from lossylink.experiments.mathis import traps
 from lossylink.experiments.mathis.design import Design, Trial, trials
-from lossylink.experiments.mathis.scenario import run_scenario, run_trap
+from lossylink.experiments.mathis.scenario import as_run, run_scenario, run_trap
 from lossylink.experiments.mathis.study import Study, run
 
 __all__ = [
     "Design",
     "Study",
     "Trial",
+    "as_run",
     "figure3",
     "figure4",
     "run",

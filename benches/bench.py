@@ -1,8 +1,8 @@
 """Measures the simulator and compares with earlier measurements on the same kind of machine.
 
 Every case runs in a process of its own, on the threads that it names, and is repeated; the fastest repetition
-counts, because everything else on the machine can only slow one down. ``benches/history.jsonl`` keeps a line of
-each measurement.
+counts, because everything else on the machine can only slow one down. ``benches/history.jsonl`` keeps a line
+of each measurement.
 
     python benches/bench.py [--quick] [--only CASE,...] [--dry-run]
 """

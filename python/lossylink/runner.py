@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy
 import polars
 
 from lossylink import _native, backends
@@ -202,8 +203,17 @@ def _complete_row(
 
 
 def _frame(columns: Mapping[str, bytes], label: str) -> polars.DataFrame:
-    data = {name: numpy.frombuffer(buffer, dtype="<f8") for name, buffer in columns.items()}
+    data = {name: polars.Series(_numbers(buffer), dtype=polars.Float64) for name, buffer in columns.items()}
     return polars.DataFrame(data).with_columns(protection=polars.lit(label)).select("protection", *data)
+
+
+def _numbers(buffer: bytes) -> array[float]:
+    """Read little-endian float64; numpy would cost 16 MB of memory for this alone."""
+    numbers = array("d")
+    numbers.frombytes(buffer)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def _stack_tables(parts: Sequence[_Part]) -> dict[str, polars.DataFrame]:

@@ -183,6 +183,8 @@ def _simulate(
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
     wall = time.monotonic() - started
     row = _complete_row(scenario, protection, outcome["row"], wall)
+    if row and "transport.congestion_control" in scenario.experiment.keys:
+        row["checks"] = _methodology(row, config)
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])
 
@@ -200,6 +202,13 @@ def _complete_row(
     if "packets_sent" in row and scenario.experiment.name == "stress":
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
     return in_order(scenario.experiment.name, row)
+
+
+def _methodology(row: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge the method of a measured TCP flow; what it needs is loaded only for experiments that have one."""
+    from lossylink import checks
+
+    return checks.as_json(checks.run_checks(checks.evidence_from(row, config)))
 
 
 def _frame(columns: Mapping[str, bytes], label: str) -> polars.DataFrame:

@@ -183,7 +183,7 @@ def _simulate(
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
     wall = time.monotonic() - started
     row = _complete_row(scenario, protection, outcome["row"], wall)
-    if row and "transport.congestion_control" in scenario.experiment.keys:
+    if row and "transport.mss" in scenario.experiment.keys:
         row["checks"] = _methodology(row, config)
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])

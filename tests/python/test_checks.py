@@ -237,6 +237,15 @@ class TestEvidence:
         config = self.CONFIG | {"loss": {"forward": {"model": "quantised", "p": 1e-3}}}
         assert checks.evidence_from({}, config).requested_loss_ratio == pytest.approx(9.994507e-4, rel=1e-6)
 
+    def test_a_transition_probability_is_no_loss_ratio(self) -> None:
+        config = self.CONFIG | {"loss": {"forward": {"model": "gilbert-elliott", "p": 0.1, "r": 0.5}}}
+        assert checks.evidence_from({"loss_rate": None}, config).requested_loss_ratio is None
+
+    def test_no_loss_is_a_ratio_of_nothing(self) -> None:
+        config = self.CONFIG | {"loss": {"forward": {"model": "none"}}}
+        evidence = checks.evidence_from({}, config)
+        assert evidence.requested_loss_ratio == 0.0
+
     def test_bursty_loss_is_noticed(self) -> None:
         config = self.CONFIG | {"loss": {"forward": {"model": "gilbert-elliott", "p": 0.1, "r": 0.5}}}
         assert not checks.evidence_from({"loss_ratio": 0.1}, config).loss_is_independent

@@ -3,6 +3,7 @@
 
 pub mod config;
 mod control;
+pub mod experiment;
 pub mod kernel;
 pub mod measure;
 pub mod net;
@@ -10,4 +11,5 @@ mod outcome;
 pub mod world;
 
 pub use control::Control;
+pub use experiment::simulate;
 pub use outcome::{Columns, ConfigError, Outcome};

@@ -107,8 +107,13 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
 
 def _requested_loss_ratio(row: Mapping[str, Any], forward: Mapping[str, Any]) -> float | None:
     """Take what the row says was asked for, else what was configured, rounded as its model rounds it."""
-    asked: float | None = row.get("loss_ratio", row.get("loss_rate", forward.get("p")))
-    if asked is not None and forward.get("model") == "quantised":
+    model = forward.get("model")
+    asked: float | None = row.get("loss_ratio", row.get("loss_rate"))
+    if asked is None and model in _INDEPENDENT_LOSS:
+        asked = forward.get("p")
+    if asked is None and model == "none":
+        asked = 0.0
+    if asked is not None and model == "quantised":
         return math.floor(asked * QUANTISED_STEPS) / QUANTISED_STEPS
     return asked
 

@@ -15,7 +15,7 @@ from lossylink.checks.verdict import (
 )
 
 
-def check_mss(evidence: FlowEvidence, thresholds: Thresholds) -> Check:  # noqa: ARG001
+def check_mss(evidence: FlowEvidence, _: Thresholds) -> Check:
     """Hold the effective segment size against the requested one (trap 4)."""
     name = "mss"
     requested, effective = evidence.requested_mss_bytes, evidence.effective_mss_bytes
@@ -40,7 +40,7 @@ def _cause_of_mss(evidence: FlowEvidence, requested: int, effective: int) -> str
     return "; ".join(causes) or "the peer or the path announced a smaller one, compare both ends' MTU"
 
 
-def check_mtu(evidence: FlowEvidence, thresholds: Thresholds) -> Check:  # noqa: ARG001
+def check_mtu(evidence: FlowEvidence, _: Thresholds) -> Check:
     """Hold the MTU against what the requested segment needs (trap 5)."""
     name = "mtu"
     requested, mtu = evidence.requested_mss_bytes, evidence.mtu_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lossylink.cli import FAILED, INTERRUPTED, leave
+from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from lossylink.results import Run
     from lossylink.scenario import Scenario
 
@@ -44,11 +43,14 @@ def command(
     pcap: Annotated[
         str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
     ] = None,
+    trap: Annotated[
+        str | None,
+        typer.Option(
+            help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     backend: Annotated[str | None, typer.Option(help="sim or live.")] = None,
-    trap: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With mathis: show one of its six traps.")
-    ] = None,
 ) -> None:
     """Run one experiment and show a row for each protection.
 
@@ -59,8 +61,6 @@ def command(
         lossylink run tcp-fct -p none -p lg --set loss.forward=1% --set flow.trials=2000 --json
 
         lossylink run my-link.toml --seed 7 --output results/my-link
-
-        lossylink run mathis --trap percent
     """
     from lossylink import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
@@ -69,16 +69,17 @@ def command(
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
+    if trap is not None:
+        check_trap(scenario, output=output, pcap=pcap)
+        show_trap(scenario, trap, as_json=as_json)
+        return
     with ExitStack() as stack:
         directory = _open_directory(stack, scenario, output, as_json)
         recording = stack.enter_context(_recording(pcap))
         _announce(scenario, as_json=as_json)
-        if trap is None:
-            page, result = None, _with_progress(runner.run_scenario, scenario, pcap=recording)
-        else:
-            page, result = _run_trap(scenario, trap)
+        result = _with_progress(runner, scenario, recording)
         kept = _keep(stack, directory, result)
-    _show(result, page, as_json=as_json, directory=kept)
+    _show(result, as_json=as_json, directory=kept)
     _finish(result, strict=strict, directory=kept)
 
 
@@ -158,25 +159,12 @@ def _describe_forward(scenario: Scenario) -> str:
     return f"forward {scenario.forward.describe()}"
 
 
-def _run_trap(scenario: Scenario, name: str) -> tuple[RenderableType, Run]:
-    """Run the naive and the corrected set-up of a trap; gives the page that explains them, and their rows."""
-    if scenario.experiment.name != "mathis":
-        raise UserError(f"--trap belongs to mathis, not to {scenario.experiment.name}")
-    import time
-
-    from lossylink.experiments import mathis
-
-    started = time.monotonic()
-    outcome = _with_progress(mathis.run_trap, scenario, name=name)
-    result = mathis.as_run(scenario, outcome.rows, started=started, interrupted=outcome.interrupted)
-    return mathis.traps.render(outcome), result
-
-
-def _with_progress(work: Callable[..., Any], scenario: Scenario, **options: Any) -> Any:
+def _with_progress(runner: Any, scenario: Scenario, recording: tuple[str, Path] | None) -> Run:
     from lossylink.cli.progress import progress_bar
 
     with progress_bar(scenario.experiment.name) as progress:
-        return work(scenario, progress=progress, **options)
+        result: Run = runner.run_scenario(scenario, pcap=recording, progress=progress)
+    return result
 
 
 def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path | None:
@@ -193,18 +181,13 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path |
     return directory.target
 
 
-def _show(result: Run, page: RenderableType | None, *, as_json: bool, directory: Path | None) -> None:
+def _show(result: Run, *, as_json: bool, directory: Path | None) -> None:
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
         return
     from lossylink.cli.tables import show_rows
 
-    if page is None:
-        show_rows(result)
-    else:
-        from rich.console import Console
-
-        Console().print(page)
+    show_rows(result)
     if directory is not None:
         print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
 

@@ -7,10 +7,10 @@ import json
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from lossylink.experiments.mathis.job import Job
+from lossylink.pool import run_all
 
 Progress = Callable[[float, float], None]
 """Called with the work done and the whole work, in expected segments, from any thread."""
@@ -68,23 +68,17 @@ def run_jobs(
         The simulator refused a configuration; nothing more is started then.
     """
     call = simulate or _native_simulate()
-    stop = threading.Event()
     overall = _Overall(jobs, progress)
+
+    def work(position: int, stop: threading.Event) -> tuple[int, dict[str, Any] | None]:
+        return position, _simulate(position, jobs[position], call, stop, overall)
+
+    longest_first = sorted(range(len(jobs)), key=lambda at: -jobs[at].plan.segments)
     workers = threads or len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(workers, thread_name_prefix="mathis") as pool:
-        futures = {
-            position: pool.submit(_simulate, position, jobs[position], call, stop, overall)
-            for position in sorted(range(len(jobs)), key=lambda at: -jobs[at].plan.segments)
-        }
-        try:
-            wait(futures.values(), return_when=FIRST_EXCEPTION)
-        except KeyboardInterrupt:
-            stop.set()
-        if stop.is_set() or any(_failed(future) for future in futures.values()):
-            stop.set()
-            for future in futures.values():
-                future.cancel()
-    return _collect(jobs, futures), stop.is_set()
+    outcomes, interrupted = run_all(work, longest_first, threads=workers)
+    finished = {position: row for position, row in outcomes if row is not None}
+    kept = [(job, finished[position]) for position, job in enumerate(jobs) if position in finished]
+    return kept, interrupted or len(kept) < len(jobs)
 
 
 def _native_simulate() -> Simulate:
@@ -100,10 +94,6 @@ def native_version() -> str:
     except ModuleNotFoundError:
         return "none"
     return version
-
-
-def _failed(future: Future[dict[str, Any] | None]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is not None
 
 
 def _simulate(
@@ -128,14 +118,3 @@ def _simulate(
     overall.update(position, job, 1.0)
     row: dict[str, Any] = outcome["row"]
     return row
-
-
-def _collect(
-    jobs: Sequence[Job], futures: dict[int, Future[dict[str, Any] | None]]
-) -> list[tuple[Job, dict[str, Any]]]:
-    finished = []
-    for position, job in enumerate(jobs):
-        row = None if futures[position].cancelled() else futures[position].result()
-        if row is not None:
-            finished.append((job, row))
-    return finished

@@ -16,10 +16,10 @@ from typing import Any
 import polars
 
 from lossylink import _native, backends
+from lossylink.complete_row import complete_row
 from lossylink.errors import RunError, UserError
 from lossylink.pool import run_all
 from lossylink.results import Run
-from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
 from lossylink.scenario.protection import Protection
@@ -181,34 +181,11 @@ def _simulate(
         raise UserError(str(error)) from None
     except RuntimeError as error:
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
-    wall = time.monotonic() - started
-    row = _complete_row(scenario, protection, outcome["row"], wall)
-    if row and "transport.mss" in scenario.experiment.keys:
-        row["checks"] = _methodology(row, config)
+    row = complete_row(
+        scenario, protection, outcome["row"], configuration=config, wall_seconds=time.monotonic() - started
+    )
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])
-
-
-def _complete_row(
-    scenario: Scenario, protection: Protection, native: dict[str, Any], wall_seconds: float
-) -> dict[str, Any]:
-    """Add what the simulator cannot know: the user's spelling, and the clock on the wall."""
-    row = {
-        "loss_rate": scenario.forward.mean,
-        "link_gbps": scenario.values.link.rate / 1e9,
-        **native,
-        "protection": protection.label,
-    }
-    if "packets_sent" in row and scenario.experiment.name == "stress":
-        row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    return in_order(scenario.experiment.name, row)
-
-
-def _methodology(row: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Judge the method of a measured TCP flow; what it needs is loaded only for experiments that have one."""
-    from lossylink import checks
-
-    return checks.as_json(checks.run_checks(checks.evidence_from(row, config)))
 
 
 def _frame(columns: Mapping[str, bytes], label: str) -> polars.DataFrame:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy
 import polars
 
-from lossylink import _native, backends, checks
+from lossylink import _native, backends
+from lossylink.complete_row import complete_row
 from lossylink.errors import RunError, UserError
 from lossylink.pool import run_all
 from lossylink.results import Run
-from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
 from lossylink.scenario.protection import Protection
@@ -180,32 +181,25 @@ def _simulate(
         raise UserError(str(error)) from None
     except RuntimeError as error:
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
-    wall = time.monotonic() - started
-    row = _complete_row(scenario, protection, outcome["row"], wall)
-    if "transport.mss" in scenario.experiment.keys:
-        row["checks"] = checks.as_json(checks.run_checks(checks.evidence_from(row, config)))
+    row = complete_row(
+        scenario, protection, outcome["row"], configuration=config, wall_seconds=time.monotonic() - started
+    )
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])
 
 
-def _complete_row(
-    scenario: Scenario, protection: Protection, native: dict[str, Any], wall_seconds: float
-) -> dict[str, Any]:
-    """Add what the simulator cannot know: the user's spelling, and the clock on the wall."""
-    row = {
-        "loss_rate": scenario.forward.mean,
-        "link_gbps": scenario.values.link.rate / 1e9,
-        **native,
-        "protection": protection.label,
-    }
-    if "packets_sent" in row and scenario.experiment.name == "stress":
-        row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    return in_order(scenario.experiment.name, row)
-
-
 def _frame(columns: Mapping[str, bytes], label: str) -> polars.DataFrame:
-    data = {name: numpy.frombuffer(buffer, dtype="<f8") for name, buffer in columns.items()}
+    data = {name: polars.Series(_numbers(buffer), dtype=polars.Float64) for name, buffer in columns.items()}
     return polars.DataFrame(data).with_columns(protection=polars.lit(label)).select("protection", *data)
+
+
+def _numbers(buffer: bytes) -> array[float]:
+    """Read little-endian float64; numpy would cost 16 MB of memory for this alone."""
+    numbers = array("d")
+    numbers.frombytes(buffer)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def _stack_tables(parts: Sequence[_Part]) -> dict[str, polars.DataFrame]:

@@ -146,10 +146,17 @@ def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
 def _announce(scenario: Scenario, *, as_json: bool) -> None:
     """Say what is about to run; the loss is spelt out as ratio and percentage."""
     link = scenario.settings["link"]["rate"]
-    words = f"{scenario.experiment.name}: link {link}, forward {scenario.forward.describe()}"
+    words = f"{scenario.experiment.name}: link {link}, {_describe_forward(scenario)}"
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
+
+
+def _describe_forward(scenario: Scenario) -> str:
+    grid = scenario.values.grid
+    if grid is not None and "forward" not in scenario.settings["loss"]:
+        return f"forward loss ratios from {grid.loss_min:g} to {grid.loss_max:g}"
+    return f"forward {scenario.forward.describe()}"
 
 
 def _with_progress(runner: Any, scenario: Scenario, recording: tuple[str, Path] | None) -> Run:

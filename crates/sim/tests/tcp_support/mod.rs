@@ -76,6 +76,8 @@ pub struct World {
     until_loss: u64,
     pub data_frames: u64,
     pub lost_frames: u64,
+    /// Prints every packet.
+    pub trace: bool,
 }
 
 impl World {
@@ -99,6 +101,7 @@ impl World {
             until_loss,
             data_frames: 0,
             lost_frames: 0,
+            trace: false,
         }
     }
 
@@ -151,12 +154,19 @@ impl World {
     fn flush_sender(&mut self) {
         while let Some(packet) = self.sender.poll_transmit(self.now) {
             let lost = packet.is_data() && self.draws_loss();
+            if self.trace {
+                let window = (self.sender.congestion_window(), self.sender.slow_start_threshold());
+                println!("{} > {packet:?} lost {lost} window {window:?} {:?}", self.now, self.sender.state());
+            }
             self.forward.send(self.now, packet, &self.config, lost);
         }
     }
 
     fn flush_receiver(&mut self) {
         while let Some(packet) = self.receiver.poll_transmit(self.now) {
+            if self.trace {
+                println!("{} < {packet:?}", self.now);
+            }
             self.reverse.send(self.now, packet, &self.config, false);
         }
     }

@@ -15,6 +15,8 @@ pub(super) struct DelayedAck {
     timeout: u64,
     /// Least timeout, jiffies.
     least_timeout: u64,
+    /// Greatest timeout (Linux `TCP_DELACK_MAX`, 200 ms), jiffies.
+    greatest_timeout: u64,
     /// Segments still to be acknowledged one by one.
     quick: u32,
     /// When data last arrived, jiffies.
@@ -26,7 +28,7 @@ pub(super) struct DelayedAck {
     quick_acks: u32,
     receive_window: u64,
     /// Bytes that arrived in order since the last acknowledgement.
-    pending_bytes: u32,
+    pending_bytes: u64,
     /// The next check acknowledges whatever arrived.
     pub(super) now: bool,
     /// A short segment arrived: the reader, having emptied the queue, acknowledges at once.
@@ -40,6 +42,7 @@ impl DelayedAck {
         Self {
             timeout: 0,
             least_timeout: clock.jiffies_in(config.delayed_ack_min),
+            greatest_timeout: clock.hertz() / 5,
             quick: 0,
             last_data: 0,
             full_segment: DEFAULT_SEGMENT.min(config.payload_bytes()),
@@ -83,7 +86,7 @@ impl DelayedAck {
     }
 
     /// `bytes` more arrived in order.
-    pub(super) fn note_in_order(&mut self, bytes: u32) {
+    pub(super) fn note_in_order(&mut self, bytes: u64) {
         self.pending_bytes += bytes;
     }
 
@@ -107,7 +110,7 @@ impl DelayedAck {
 
     /// Whether what arrived must be acknowledged at once. (TCP-Y3)
     pub(super) fn is_due(&self) -> bool {
-        self.now || self.quick > 0 || self.pending_bytes > (self.segments - 1) * self.full_segment
+        self.now || self.quick > 0 || self.pending_bytes > u64::from((self.segments - 1) * self.full_segment)
     }
 
     /// Whether the reading application acknowledges at once.
@@ -120,10 +123,9 @@ impl DelayedAck {
         let mut wait = self.timeout;
         if wait > self.least_timeout {
             let round_trip = clock.jiffies_in_micros(smoothed_us).max(self.least_timeout);
-            let most = if self.pushed { clock.hertz() / 5 } else { clock.hertz() / 2 };
-            wait = wait.min(if smoothed_us > 0 { most.min(round_trip) } else { most });
+            wait = if smoothed_us > 0 { wait.min(round_trip) } else { wait };
         }
-        wait = wait.min(clock.hertz() / 5);
+        wait = wait.min(self.greatest_timeout);
         let mut expires = clock.jiffies() + wait;
         if let Some((armed, _)) = self.armed {
             if armed <= clock.jiffies() + wait / 4 {

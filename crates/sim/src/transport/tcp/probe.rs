@@ -54,21 +54,17 @@ impl Sender {
     pub(super) fn schedule_probe(&mut self, advancing: bool) {
         let wait = self.probe_wait();
         let until_timeout =
-            if advancing { self.rtt.timeout() } else { self.timeout_of_head().unwrap_or(u64::MAX) };
-        self.arm(Timer::LossProbe, wait.min(until_timeout));
+            if advancing { Some(self.rtt.timeout()) } else { self.timeout_of_head_within(wait) };
+        self.arm(Timer::LossProbe, until_timeout.map_or(wait, |left| left.min(wait)));
     }
 
     /// Two round trips, two jiffies, and the delayed acknowledgement of a lone segment.
     fn probe_wait(&self) -> u64 {
-        if self.rtt.smoothed_eighths() == 0 {
+        let Some(round_trips) = self.rtt.two_round_trips() else {
             return self.clock.jiffies_in(FIRST_WAIT);
-        }
-        let extra = if self.board.outstanding() == 1 {
-            self.clock.jiffies_in(LONE_SEGMENT_WAIT)
-        } else {
-            TIMER_SLACK
         };
-        self.clock.jiffies_in_micros(self.rtt.smoothed_eighths() >> 2) + extra
+        let lone = self.board.outstanding() == 1;
+        round_trips + if lone { self.clock.jiffies_in(LONE_SEGMENT_WAIT) } else { TIMER_SLACK }
     }
 
     /// Sends the probe: a new segment if there is one, else the last one again. (TCP-B2)

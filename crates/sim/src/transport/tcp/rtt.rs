@@ -28,8 +28,10 @@ pub(super) struct RoundTrip {
     flight_end: u64,
     /// Least variance term, microseconds.
     variance_min: u64,
-    /// The timeout, jiffies, doubled by expiries.
-    timeout: u64,
+    /// The timeout, doubled by expiries.
+    timeout: Span,
+    /// Twice the smoothed round-trip time.
+    double: Span,
     minimum: WindowedMinimum,
 }
 
@@ -44,7 +46,8 @@ impl RoundTrip {
             variance: 0,
             flight_end: 0,
             variance_min,
-            timeout: clock.jiffies_in_micros(FIRST_TIMEOUT_US),
+            timeout: Span::new(FIRST_TIMEOUT_US, clock),
+            double: Span::default(),
             minimum: WindowedMinimum::new(),
         }
     }
@@ -66,7 +69,17 @@ impl RoundTrip {
 
     /// Retransmission timeout, jiffies.
     pub(super) const fn timeout(&self) -> u64 {
-        self.timeout
+        self.timeout.jiffies
+    }
+
+    /// Retransmission timeout, whole jiffies in microseconds.
+    pub(super) const fn timeout_us(&self) -> u64 {
+        self.timeout.rounded_us
+    }
+
+    /// Two round-trip times, jiffies; `None` before the first sample.
+    pub(super) fn two_round_trips(&self) -> Option<u64> {
+        (self.smoothed_8 > 0).then_some(self.double.jiffies)
     }
 
     /// Takes a sample of `sample_us`, measured when `una` was acknowledged and `next` came next.
@@ -84,7 +97,8 @@ impl RoundTrip {
         }
         self.smoothed_8 = self.smoothed_8.max(1);
         let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
-        self.timeout = clock.jiffies_in_micros(timeout_us);
+        self.timeout.set(timeout_us, clock);
+        self.double.set(self.smoothed_8 >> 2, clock);
     }
 
     /// Gains of 1/8 for the mean and 1/4 for the deviation; a deviation that grows because the
@@ -122,7 +136,7 @@ impl RoundTrip {
 
     /// Doubles the timeout after an expiry. (TCP-L4)
     pub(super) fn back_off(&mut self, clock: &Clock) {
-        self.timeout = (2 * self.timeout).min(clock.jiffies_in_micros(LONGEST_TIMEOUT_US));
+        self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
     /// The handshake ended without a sample. (TCP-H3)
@@ -131,7 +145,29 @@ impl RoundTrip {
             self.deviation_4 = FALLBACK_TIMEOUT_US;
             self.deviation_4_max = FALLBACK_TIMEOUT_US;
             self.variance = FALLBACK_TIMEOUT_US;
-            self.timeout = clock.jiffies_in_micros(FALLBACK_TIMEOUT_US);
+            self.timeout = Span::new(FALLBACK_TIMEOUT_US, clock);
+        }
+    }
+}
+
+/// A span of time in jiffies, divided anew only when it leaves the jiffy it is in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    jiffies: u64,
+    /// The jiffies in microseconds: the span, rounded up.
+    rounded_us: u64,
+}
+
+impl Span {
+    fn new(micros: u64, clock: &Clock) -> Self {
+        let jiffies = clock.jiffies_in_micros(micros);
+        Self { jiffies, rounded_us: clock.micros_in_jiffies(jiffies) }
+    }
+
+    fn set(&mut self, micros: u64, clock: &Clock) {
+        let same = micros <= self.rounded_us && micros + clock.micros_in_jiffies(1) > self.rounded_us;
+        if !same {
+            *self = Self::new(micros, clock);
         }
     }
 }

@@ -51,7 +51,7 @@ impl Sender {
         }
         let from = una.max(ack.next);
         let mut fresh = SackCache::default();
-        for (index, block) in ack.sack.iter().enumerate() {
+        for (index, block) in ack.blocks().enumerate() {
             let valid = block.start < block.end && block.end <= self.board.next();
             if index == 0 && duplicate {
                 (block.start.max(una)..block.end)
@@ -76,7 +76,7 @@ impl Sender {
 
     /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-S2)
     fn take_duplicate_report(&mut self, ack: &Ack, una: u64, progress: &mut Progress) -> bool {
-        let mut blocks = ack.sack.iter();
+        let mut blocks = ack.blocks();
         let Some(first) = blocks.next() else { return false };
         let covered = blocks.next().is_some_and(|next| next.start <= first.start && first.end <= next.end);
         if first.start >= first.end || !(first.start < ack.next || covered) {

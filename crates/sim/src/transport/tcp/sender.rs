@@ -100,6 +100,8 @@ pub struct Sender {
     pub(super) plan: Plan,
     /// Whether new segments left since the last acknowledgement or timer.
     pub(super) sent_since_ack: bool,
+    /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
+    pub(super) probe_restarts: bool,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
     pub(super) first_data_at: Option<Instant>,
@@ -144,6 +146,7 @@ impl Sender {
             timer: None,
             plan: Plan::Idle,
             sent_since_ack: false,
+            probe_restarts: false,
             outbox: None,
             statistics: Statistics::new(),
             first_data_at: None,
@@ -320,9 +323,11 @@ impl Sender {
     }
 
     /// After progress: a probe if the state permits one, else the timeout. (TCP-R4)
+    ///
+    /// The probe waits for what is sent at this instant, which may move it.
     pub(super) fn restart_timer(&mut self) {
         if self.may_probe() {
-            self.schedule_probe(true);
+            self.probe_restarts = true;
         } else {
             self.arm_retransmission_timer();
         }
@@ -343,10 +348,17 @@ impl Sender {
         self.arm(Timer::Retransmit, length);
     }
 
+    /// The same if it is less than `limit` jiffies; most often it is not, which costs no division.
+    pub(super) fn timeout_of_head_within(&self, limit: u64) -> Option<u64> {
+        let due_us = self.board.head()?.sent_us + self.rtt.timeout_us();
+        let far = due_us > self.clock.micros() + self.clock.micros_in_jiffies(limit);
+        if far { None } else { self.timeout_of_head() }
+    }
+
     /// Jiffies until the first outstanding segment times out; `None` when that is past.
     pub(super) fn timeout_of_head(&self) -> Option<u64> {
         let sent_us = self.board.head()?.sent_us;
-        let due_us = sent_us + self.clock.micros_in_jiffies(self.rtt.timeout());
+        let due_us = sent_us + self.rtt.timeout_us();
         let left_us = due_us.checked_sub(self.clock.micros()).filter(|&left| left > 0)?;
         Some(self.clock.jiffies_in_micros(left_us))
     }
@@ -359,5 +371,5 @@ impl Sender {
 
 /// The last packet of the handshake.
 fn handshake_ack() -> Packet {
-    Packet::Ack(Ack { next: 0, sack: SackBlocks::new(0), ecn_echo: false, ecn_capable: false, echo: 0 })
+    Packet::Ack(Ack { next: 0, sack: SackBlocks::default(), ecn_echo: false, ecn_capable: false, echo: 0 })
 }

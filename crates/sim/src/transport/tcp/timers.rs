@@ -21,6 +21,7 @@ const LEVELS: u32 = 9;
 pub(super) struct Clock {
     tick_ps: u64,
     tick_us: u64,
+    hertz: u64,
     /// When the first tick comes.
     phase_ps: u64,
     /// Jiffies counted before the start: they place the wheel's coarse slots.
@@ -69,11 +70,11 @@ impl Clock {
         let tick_ps = tick.as_ps();
         assert!(tick_ps >= PS_PER_US, "a jiffy is at least a microsecond");
         let phase_ps = phase.as_ps() % tick_ps;
-        let tick_us = tick_ps / PS_PER_US;
         let first_jiffy = phase.as_ps() / tick_ps;
         Self {
             tick_ps,
-            tick_us,
+            tick_us: tick_ps / PS_PER_US,
+            hertz: PS_PER_S / tick_ps,
             phase_ps,
             first_jiffy,
             now: Instant::ZERO,
@@ -118,7 +119,7 @@ impl Clock {
 
     /// Ticks in a second.
     pub(super) const fn hertz(&self) -> u64 {
-        PS_PER_S / self.tick_ps
+        self.hertz
     }
 
     /// A span of microseconds in jiffies, rounded up.

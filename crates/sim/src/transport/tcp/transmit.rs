@@ -103,8 +103,10 @@ impl Sender {
             self.window.note_usage(una, next, out, limited, self.clock.jiffies());
             self.decay_unused_window();
         }
-        if std::mem::take(&mut self.sent_since_ack) && self.may_probe() {
-            self.schedule_probe(false);
+        let restarts = std::mem::take(&mut self.probe_restarts);
+        let sent = std::mem::take(&mut self.sent_since_ack);
+        if (sent || restarts) && self.may_probe() {
+            self.schedule_probe(!sent);
         }
     }
 
@@ -126,7 +128,8 @@ impl Sender {
         for _ in 0..count {
             self.board.send_new(now_us, delivered);
         }
-        if nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_))) {
+        // Where a probe may be scheduled it will be, once the flight is out.
+        if !self.may_probe() && (nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_)))) {
             self.arm_retransmission_timer();
         }
         if self.first_data_at.is_none() {

@@ -61,6 +61,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut network = open_flows(&setup, config)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
+    network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
     let end = run_watched(&mut network, until, control);
     let interrupted = control.is_cancelled();
@@ -86,7 +87,7 @@ fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigEr
     let path = setup.path(host.network_one_way_ns)?;
     let mut network =
         Network::new(Tcp { config: tcp_config, cuts_bursts }, setup.link(&streams)?, path, conversations);
-    network.set_latency(latency_at(&host.receive_latency, pace) + latency_at(&host.send_latency, pace));
+    network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
     }

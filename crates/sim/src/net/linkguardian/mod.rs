@@ -229,6 +229,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         &self.sending.normal
     }
 
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.sending.normal
+    }
+
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
         (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
     }

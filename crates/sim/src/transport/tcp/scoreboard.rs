@@ -275,12 +275,14 @@ impl Scoreboard {
             return None;
         }
         let first = self.resend_hint.max(self.una);
-        let found = (first..self.next).find(|&number| {
-            let flags = self.get(number).flags;
-            flags & (LOST | RETRANSMITTED | SACKED) == LOST
-        });
+        let found = (first..self.next).find(|&number| self.is_waiting(number));
         self.resend_hint = found.unwrap_or(u64::MAX);
         found
+    }
+
+    /// Whether an outstanding segment is lost and its retransmission is not in flight.
+    pub(super) fn is_waiting(&self, number: u64) -> bool {
+        number < self.next && self.get(number).flags & (LOST | RETRANSMITTED | SACKED) == LOST
     }
 
     /// The first segment on the transmission list.

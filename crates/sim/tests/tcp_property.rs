@@ -140,13 +140,15 @@ fn configs() -> impl Strategy<Value = Config> {
 fn networks() -> impl Strategy<Value = Hostile> {
     let ratios = (0.0..0.3, 0.0..0.2, prop::sample::select(vec![0.0, 0.05, 0.5]));
     let delays = (1u64..20_000, prop::sample::select(vec![0.0, 0.01, 0.3, 3.0]));
-    (ratios, delays, any::<u64>()).prop_map(|((loss, repetition, marking), (delay_us, jitter), seed)| Hostile {
-        loss,
-        repetition,
-        marking,
-        delay: Duration::from_us(delay_us),
-        jitter: Duration::from_us((delay_us as f64 * jitter) as u64),
-        seed,
+    (ratios, delays, any::<u64>()).prop_map(|((loss, repetition, marking), (delay_us, jitter), seed)| {
+        Hostile {
+            loss,
+            repetition,
+            marking,
+            delay: Duration::from_us(delay_us),
+            jitter: Duration::from_us((delay_us as f64 * jitter) as u64),
+            seed,
+        }
     })
 }
 

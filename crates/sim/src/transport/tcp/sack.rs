@@ -55,7 +55,8 @@ impl Sender {
             let valid = block.start < block.end && block.end <= self.board.next();
             if index == 0 && duplicate {
                 let end = block.end.min(self.board.next());
-                (block.start.max(una)..end).for_each(|number| self.take_one_duplicate(number, from, progress));
+                (block.start.max(una)..end)
+                    .for_each(|number| self.take_one_duplicate(number, from, progress));
             } else if valid && block.end > from {
                 fresh.push(Block { start: block.start.max(from), end: block.end });
             }

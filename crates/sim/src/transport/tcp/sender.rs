@@ -243,6 +243,11 @@ impl Sender {
         self.window.threshold
     }
 
+    /// DCTCP's alpha, the estimated share of marked segments; `None` for other algorithms.
+    pub fn marked_share(&self) -> Option<f64> {
+        self.congestion.marked_share()
+    }
+
     /// Where loss recovery stands.
     pub const fn state(&self) -> State {
         self.state

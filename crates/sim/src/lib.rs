@@ -7,6 +7,7 @@ pub mod kernel;
 pub mod measure;
 pub mod net;
 mod outcome;
+pub mod transport;
 pub mod world;
 
 pub use control::Control;

@@ -198,13 +198,15 @@ impl Requester {
         }
     }
 
-    /// How far the first operation in progress is known to be done.
+    /// How far the first operation in progress is known to be done. All before it is, so whatever
+    /// the responder keeps right behind has been executed as well.
     #[inline]
     fn reach(&self, operation: &Posted) -> u64 {
+        let known = if operation.is_read() { self.responses_end } else { self.confirmed };
+        let known = known.clamp(self.acknowledged, operation.end);
         match &self.selective {
-            _ if !operation.is_read() => self.confirmed.clamp(self.acknowledged, operation.end),
-            None => self.responses_end.clamp(self.acknowledged, operation.end),
-            Some(selective) => selective.settled.next_clear(self.acknowledged, operation.end),
+            None => known,
+            Some(selective) => selective.settled.next_clear(known, operation.end),
         }
     }
 

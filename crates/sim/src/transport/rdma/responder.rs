@@ -6,7 +6,7 @@ use super::notification::NotificationPoint;
 use super::packet::Packet;
 use super::psn::{self, Psn};
 use super::reassembly::{Body, Reassembly};
-use super::responses::{self, Responses};
+use super::responses::Responses;
 use super::statistics::ResponderStatistics;
 use lossylink_core::time::Instant;
 
@@ -147,19 +147,24 @@ impl Responder {
     #[inline]
     fn take_expected(&mut self, body: Body, ack_request: bool) {
         self.execute(body);
-        let mut must_acknowledge = ack_request;
-        if self.reassembly.is_some() {
-            while let Some(kept) = self.reassembly.as_mut().and_then(|window| window.take(self.expected)) {
-                self.execute(kept);
-                must_acknowledge = true; // RDMA-21: a filled hole is news.
-            }
-        }
         self.has_reported = false;
-        if must_acknowledge {
+        if self.execute_kept() || ack_request {
             self.reply = Some(Reply::Ack);
         } else if self.reply == Some(Reply::Nak) {
             self.reply = None; // Overtaken: what it asks for is here.
         }
+    }
+
+    /// Executes what selective repeat kept for its turn; true if there was any, which is news for
+    /// the requester (RDMA-21).
+    #[inline]
+    fn execute_kept(&mut self) -> bool {
+        let mut has_executed = false;
+        while let Some(kept) = self.reassembly.as_mut().and_then(|window| window.take(self.expected)) {
+            self.execute(kept);
+            has_executed = true;
+        }
+        has_executed
     }
 
     /// Executes the request at `expected`.
@@ -173,13 +178,18 @@ impl Responder {
                 self.statistics.messages += u64::from(is_last);
             }
             Body::Read { bytes } => {
-                let start = self.expected;
-                self.expected += self.responses.push(start, bytes, self.config.mtu);
-                if let Some(window) = &mut self.reassembly {
-                    window.discard(start, self.expected);
-                }
+                let packets = self.responses.push(self.expected, bytes, self.config.mtu);
+                self.expect_after_read(self.expected + packets);
             }
         }
+    }
+
+    /// A READ covers everything up to `end`.
+    fn expect_after_read(&mut self, end: u64) {
+        if let Some(window) = &mut self.reassembly {
+            window.discard(self.expected, end);
+        }
+        self.expected = end;
     }
 
     /// A request executed before: acknowledged or answered again (RDMA-9).
@@ -192,19 +202,18 @@ impl Responder {
         }
     }
 
-    /// A READ is asked for again. A requester that goes back repeats all that follows, so what was
-    /// queued is dropped; one that repairs selectively does not.
+    /// A READ is asked for again, perhaps for more than before. A requester that goes back repeats
+    /// all that follows, so what was queued is dropped; one that repairs selectively does not.
     fn read_again(&mut self, position: u64, bytes: u32) {
         if self.reassembly.is_none() {
             self.responses.clear();
         }
-        let end = position + responses::packets(bytes, self.config.mtu);
-        self.responses.push(position, bytes, self.config.mtu);
+        let end = position + self.responses.push(position, bytes, self.config.mtu);
         if end > self.expected {
-            let start = std::mem::replace(&mut self.expected, end);
             self.has_reported = false;
-            if let Some(window) = &mut self.reassembly {
-                window.discard(start, end);
+            self.expect_after_read(end);
+            if self.execute_kept() {
+                self.reply = Some(Reply::Ack);
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Responses {
 impl Responses {
     /// Queues `bytes` from `first` on, and returns how many packets that takes.
     pub(super) fn push(&mut self, first: u64, bytes: u32, mtu: Mtu) -> u64 {
-        let packets = packets(bytes, mtu);
+        let packets = u64::from(bytes).div_ceil(mtu.bytes()).max(1);
         let last_payload = (u64::from(bytes) - (packets - 1) * mtu.bytes()) as u16;
         self.jobs.push(Job { first, next: first, end: first + packets, last_payload });
         packets
@@ -53,12 +53,6 @@ impl Responses {
         }
         Some(Packet::ReadResponse(ReadResponse { psn: Psn::of(position), place, payload }))
     }
-}
-
-/// Response packets that `bytes` take; none still take one.
-#[inline]
-pub(super) fn packets(bytes: u32, mtu: Mtu) -> u64 {
-    u64::from(bytes).div_ceil(mtu.bytes()).max(1)
 }
 
 #[cfg(test)]

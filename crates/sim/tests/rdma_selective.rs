@@ -126,3 +126,38 @@ fn a_lost_read_request_is_repaired() {
     assert_eq!(script.completion(), Some((0, Status::Success, at(32))));
     assert_eq!(script.completion(), Some((1, Status::Success, at(32))));
 }
+
+// RDMA-21: a report that is overtaken by the responses before it still counts.
+#[test]
+fn a_late_report_of_what_was_kept_settles_it() {
+    let mut script = selective();
+    script.post(at(0), Operation::Read(1_000));
+    script.post(at(0), Operation::Write(1_000));
+    assert_eq!(script.requests(at(0)), "read0x1000 w1?");
+    assert_eq!(script.deliver(at(8), "w1?"), "snak0<1");
+    assert_eq!(script.deliver(at(9), "read0x1000"), "r0 ack1");
+    script.answer(at(17), "r0");
+    assert_eq!(script.completion(), Some((0, Status::Success, at(17))));
+    script.answer(at(19), "snak0<1");
+    assert_eq!(script.completion(), Some((1, Status::Success, at(19))), "though its acknowledgement is lost");
+    assert!(script.requester.poll_timeout().is_never());
+}
+
+// RDMA-20, RDMA-23: a READ that is asked for again, for more than before, releases what was kept.
+#[test]
+fn a_longer_read_releases_what_was_kept_behind_it() {
+    let recovery = Recovery::SelectiveRepeat { window_packets: 64 };
+    let mut script = Script::new(Config { recovery, ..Config::default() });
+    script.post(at(0), Operation::Read(70 * 1024));
+    script.post(at(0), Operation::Write(1_000));
+    assert_eq!(script.requests(at(0)), "read0x65536");
+    let responses: Vec<String> = (0..40).map(|psn| format!("r{psn}")).collect();
+    script.deliver(at(8), "read0x65536");
+    script.answer(at(16), &responses.join(" "));
+    assert_eq!(script.requests(at(16)), "read64x6144 w70?");
+    assert_eq!(script.deliver(at(24), "w70?"), "snak64<70");
+    script.answer(at(32), "snak64<70");
+    assert_eq!(script.requests(at(32)), "read40x30720");
+    let replies = script.deliver(at(40), "read40x30720");
+    assert!(replies.starts_with("r40 ") && replies.ends_with("r69 ack70"), "{replies}");
+}

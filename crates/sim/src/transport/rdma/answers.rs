@@ -29,7 +29,7 @@ impl Requester {
     pub(super) fn take_selective_nak(&mut self, now: Instant, expected: Psn, received: Psn) {
         let expected = expected.near(self.acknowledged);
         let received = received.near(self.acknowledged);
-        if received >= self.cursor.sent_end || !self.confirm(now, expected) {
+        if expected > received || received >= self.cursor.sent_end {
             return;
         }
         self.statistics.selective_naks += 1;
@@ -40,6 +40,7 @@ impl Requester {
             selective.settled.set(received);
         }
         selective.note_evidence(received);
+        self.confirm(now, expected);
     }
 
     /// A READ response came in; it also says that every request before it was executed (RDMA-16).

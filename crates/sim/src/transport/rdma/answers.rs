@@ -13,7 +13,8 @@ impl Requester {
         }
     }
 
-    /// The responder waits for `expected` (RDMA-11).
+    /// The responder waits for `expected` (RDMA-11). It may be late rather than lost, but this end
+    /// cannot tell (RDMA-18).
     pub(super) fn take_nak(&mut self, now: Instant, expected: Psn) {
         let expected = expected.near(self.acknowledged);
         if !self.confirm(now, expected) || expected < self.acknowledged {

@@ -4,7 +4,7 @@
 //! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern:
 //!
 //! * [`packet`], [`config`], [`statistics`]: what a driver sees.
-//! * `sender`, `acknowledge`, `sack`, `transmit`, `scoreboard`: the sending host.
+//! * `sender`, `acknowledge`, `sack`, `transmit`, `burst`, `scoreboard`: the sending host.
 //! * `recovery`, `rack`, `probe`, `prr`, `loss`, `undo`: loss detection and repair.
 //! * `rtt`, `timers`, `window`, `rate`, `pacing`, `congestion`: time and rate.
 //! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
@@ -14,6 +14,7 @@
 //! receivers, connection teardown, TCP Fast Open, host queues.
 
 mod acknowledge;
+mod burst;
 mod compression;
 pub mod config;
 mod congestion;

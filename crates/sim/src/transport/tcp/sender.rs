@@ -107,6 +107,10 @@ pub struct Sender {
     pub(super) sent_since_ack: bool,
     /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
     pub(super) probe_restarts: bool,
+    /// Whether segments wait for company to fill a burst.
+    pub(super) deferred: bool,
+    /// When data last left, microseconds.
+    pub(super) last_sent_us: u64,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
     pub(super) first_data_at: Option<Instant>,
@@ -154,6 +158,8 @@ impl Sender {
             plan: Plan::Idle,
             sent_since_ack: false,
             probe_restarts: false,
+            deferred: false,
+            last_sent_us: 0,
             outbox: None,
             statistics: Statistics::new(),
             first_data_at: None,

@@ -79,8 +79,14 @@ impl Sender {
             self.finish_new();
             return None;
         }
+        if self.defers(quota) {
+            self.deferred = true;
+            self.finish_new();
+            return None;
+        }
         let count = u64::from(quota.min((self.window.size / 2).max(1)).min(self.burst_limit()));
-        let packet = self.send_new(count.min(self.sendable()) as u32);
+        let most = self.sendable().min(self.left_in_buffer(self.board.next()));
+        let packet = self.send_new(count.min(most) as u32);
         if self.state.reduces_window() {
             self.reduction.sent += segments_of(&packet);
         }
@@ -90,7 +96,7 @@ impl Sender {
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
-        let limited = self.board.in_flight() >= self.window.size;
+        let limited = std::mem::take(&mut self.deferred) || self.board.in_flight() >= self.window.size;
         if self.sent_since_ack || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
@@ -145,11 +151,6 @@ impl Sender {
         flow_end.min(window_end).saturating_sub(self.board.next())
     }
 
-    /// Most segments of one packet.
-    fn burst_limit(&self) -> u32 {
-        self.config.max_burst_segments.max(1)
-    }
-
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
         debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);
@@ -157,6 +158,7 @@ impl Sender {
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
         let payload = count * self.payload - missing;
+        self.last_sent_us = self.clock.micros();
         self.pace(payload);
         Packet::Data(Data {
             first,

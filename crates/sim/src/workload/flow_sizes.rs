@@ -204,7 +204,7 @@ mod tests {
             for (index, &(size, share)) in sizes.points.iter().enumerate() {
                 let below = draws.iter().filter(|&&draw| draw as f64 <= size).count() as f64 / f64::from(n);
                 // Sizes up to half a byte above the point are rounded down to it.
-                let next = sizes.points.get(index + 1).unwrap_or(&(size + 1.0, share));
+                let next = sizes.points.get(index + 1).copied().unwrap_or((size + 1.0, share));
                 let expected = share + 0.5 * (next.1 - share) / (next.0 - size);
                 let error = (expected * (1.0 - expected) / f64::from(n)).sqrt();
                 assert!((below - expected).abs() <= 4.0 * error, "{below} are up to {size}, not {expected}");

@@ -15,7 +15,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let setup = Setup::new(config)?;
     let stress = stress_of(config)?;
     let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
-    let result = stress::run(&mut link, stress, control);
+    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
+    let result = match &mut link {
+        AnyLink::Plain(link) => stress::run(link, stress, control),
+        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+    };
     let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match link.as_linkguardian() {

@@ -133,20 +133,23 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     /// Everything up to and including `now` happens.
     #[inline]
     fn advance_to(&mut self, now: Instant) {
-        loop {
-            let deadline = self.link.deadline();
-            if deadline > now {
+        while self.next_sample <= now {
+            // A sample is taken when something happens at its time or later, just before that.
+            self.link.run_until(self.next_sample - Duration::from_ps(1));
+            if self.link.deadline() > now {
                 break;
             }
-            self.step(deadline);
+            self.sample();
         }
+        self.link.run_until(now);
         self.collect(now);
         self.result.end = now;
     }
 
-    #[inline]
     fn step(&mut self, now: Instant) {
-        self.sample_until(now);
+        while self.next_sample <= now {
+            self.sample();
+        }
         self.link.advance(now);
         self.collect(now);
         self.result.end = now;
@@ -161,14 +164,12 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         }
     }
 
-    #[inline]
-    fn sample_until(&mut self, now: Instant) {
-        while self.next_sample <= now {
-            let at = self.next_sample;
-            let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
-            self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
-            self.next_sample += SAMPLE_PERIOD;
-        }
+    #[cold]
+    fn sample(&mut self) {
+        let at = self.next_sample;
+        let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
+        self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
+        self.next_sample += SAMPLE_PERIOD;
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {

@@ -100,8 +100,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
-    let (first, last) = result.first_and_last?;
-    let seconds = (last - first).as_secs_f64();
+    let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
     let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
     (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)

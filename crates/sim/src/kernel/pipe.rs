@@ -45,12 +45,6 @@ impl<T: Copy + Default> Pipe<T> {
         self.due
     }
 
-    /// The entry `offset` places behind the next.
-    #[inline]
-    pub fn get(&self, offset: usize) -> Option<&(Instant, T)> {
-        self.entries.get(offset)
-    }
-
     /// When the newest entry is due; the start of the run when there is none.
     pub fn last_due(&self) -> Instant {
         self.entries.back().map_or(Instant::ZERO, |&(at, _)| at)

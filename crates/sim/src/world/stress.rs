@@ -57,8 +57,10 @@ pub struct BufferSample {
 pub struct StressResult {
     /// Order and uniqueness of what was delivered.
     pub delivered: SequenceCheck,
-    /// When the first and the last frame were delivered.
-    pub first_and_last: Option<(Instant, Instant)>,
+    /// When the first frame was delivered; never, if none was.
+    pub first: Instant,
+    /// When the last frame was delivered.
+    pub last: Instant,
     /// Samples of the buffers.
     pub samples: Vec<BufferSample>,
     /// The end of the run.
@@ -80,7 +82,8 @@ struct Run<'a, L> {
 pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Control) -> StressResult {
     control.set_total(stress.packets);
     let next_sample = Instant::ZERO + SAMPLE_PERIOD;
-    let mut run = Run { link, stress, offered: 0, next_sample, result: StressResult::default() };
+    let result = StressResult { first: Instant::NEVER, ..StressResult::default() };
+    let mut run = Run { link, stress, offered: 0, next_sample, result };
     match stress.source {
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
@@ -159,8 +162,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn collect(&mut self, now: Instant) {
         while let Some((at, frame)) = self.link.delivered().pop_due(now) {
             self.result.delivered.note(frame.payload);
-            let first = self.result.first_and_last.map_or(at, |(first, _)| first);
-            self.result.first_and_last = Some((first, at));
+            self.result.first = self.result.first.min(at);
+            self.result.last = at;
         }
     }
 

@@ -116,10 +116,10 @@ pub(super) struct TxLoop<P: Copy + Default> {
     cells: Cells,
     /// Copies on their way to the first look.
     fresh: Pipe<Copied<P>>,
-    /// Copies in the loop, by the time of the next look; the last `queued` of them have not left
-    /// the queue.
+    /// Copies in the loop, by the time of the next look.
     rounds: Pipe<Copied<P>>,
-    queued: usize,
+    /// Space of the copies in the queue, by the time at which they leave it.
+    queued: Pipe<u64>,
     queued_bytes: u64,
     high_water_bytes: u64,
     busy_until: Instant,
@@ -134,7 +134,7 @@ impl<P: Copy + Default> TxLoop<P> {
             cells,
             fresh: Pipe::new(),
             rounds: Pipe::new(),
-            queued: 0,
+            queued: Pipe::new(),
             queued_bytes: 0,
             high_water_bytes: 0,
             busy_until: Instant::ZERO,
@@ -156,7 +156,7 @@ impl<P: Copy + Default> TxLoop<P> {
         while self.next_look() < until {
             // On a tie the copy that has been round before goes first.
             let is_fresh = self.fresh.due() < self.rounds.due();
-            let Some((look, copy)) = (if is_fresh { self.fresh.pop() } else { self.pop_round() }) else {
+            let Some((look, copy)) = (if is_fresh { self.fresh.pop() } else { self.rounds.pop() }) else {
                 return;
             };
             match engine.inspect_copy(copy.position) {
@@ -167,45 +167,26 @@ impl<P: Copy + Default> TxLoop<P> {
         }
     }
 
-    /// Takes the copy that has come round; it left the queue long ago, if perhaps not its account.
-    #[inline]
-    fn pop_round(&mut self) -> Option<(Instant, Copied<P>)> {
-        let round = self.rounds.pop()?;
-        if self.queued > self.rounds.len() {
-            self.queued -= 1;
-            self.queued_bytes -= self.space(&round.1);
-        }
-        Some(round)
-    }
-
     #[inline]
     fn send_round(&mut self, now: Instant, copy: Copied<P>) {
         self.leave_queue(now);
-        if self.busy_until > now {
-            self.queued += 1;
-            self.queued_bytes += self.space(&copy);
+        let start = now.max(self.busy_until);
+        if start > now {
+            let space = self.cells.space(copy.frame.frame_bytes_with_fcs());
+            self.queued.push(start, space);
+            self.queued_bytes += space;
             self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
         }
-        self.busy_until = now.max(self.busy_until) + self.rate.serialisation(copy.frame.octets);
+        self.busy_until = start + self.rate.serialisation(copy.frame.octets);
         self.rounds.push(self.busy_until + self.way_round, copy);
     }
 
     /// Takes those out of the queue's account that have left it by `now`.
     #[inline]
     fn leave_queue(&mut self, now: Instant) {
-        while self.queued > 0 {
-            let Some((look, copy)) = self.rounds.get(self.rounds.len() - self.queued) else { return };
-            if *look > now + self.rate.serialisation(copy.frame.octets) + self.way_round {
-                return;
-            }
-            self.queued_bytes -= self.space(copy);
-            self.queued -= 1;
+        while let Some((_, space)) = self.queued.pop_due(now) {
+            self.queued_bytes -= space;
         }
-    }
-
-    #[inline]
-    fn space(&self, copy: &Copied<P>) -> u64 {
-        self.cells.space(copy.frame.frame_bytes_with_fcs())
     }
 
     fn depth_bytes(&mut self, now: Instant) -> u64 {
@@ -216,7 +197,8 @@ impl<P: Copy + Default> TxLoop<P> {
     fn clear(&mut self) {
         self.fresh.clear();
         self.rounds.clear();
-        (self.queued, self.queued_bytes) = (0, 0);
+        self.queued.clear();
+        self.queued_bytes = 0;
     }
 }
 

@@ -6,6 +6,7 @@
 //! ```
 
 mod any;
+pub mod cells;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
@@ -15,6 +16,7 @@ pub mod queue;
 pub mod wire;
 
 pub use any::AnyLink;
+pub use cells::Cells;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
@@ -43,6 +45,18 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// Does everything that is due at `now`.
     fn advance(&mut self, now: Instant);
+
+    /// Does everything that is due up to and including `until`, each at its time.
+    #[inline]
+    fn run_until(&mut self, until: Instant) {
+        loop {
+            let due = self.deadline();
+            if due > until {
+                return;
+            }
+            self.advance(due);
+        }
+    }
 
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;

@@ -1,6 +1,6 @@
-//! RDMA in a [`Network`](super::Network): RoCEv2 over IPv4 and Ethernet.
+//! RDMA in a [`Network`](crate::world::Network): RoCEv2 over IPv4 and Ethernet.
 
-use super::protocol::{Endpoint, Protocol};
+use super::{Endpoint, Protocol};
 use crate::net::{Ecn, Frame};
 use crate::transport::rdma::{Config, Packet, Requester, Responder};
 use lossylink_core::time::Instant;

@@ -15,7 +15,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let setup = Setup::new(config)?;
     let stress = stress_of(config)?;
     let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
-    let result = stress::run(&mut link, stress, control);
+    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
+    let result = match &mut link {
+        AnyLink::Plain(link) => stress::run(link, stress, control),
+        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+    };
     let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match link.as_linkguardian() {
@@ -97,8 +101,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
-    let (first, last) = result.first_and_last?;
-    let seconds = (last - first).as_secs_f64();
+    let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
     let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
     (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)

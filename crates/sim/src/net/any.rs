@@ -70,6 +70,11 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
+    fn run_until(&mut self, until: Instant) {
+        each!(self, link => link.run_until(until));
+    }
+
+    #[inline]
     fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
         each!(self, link => link.delivered())
     }

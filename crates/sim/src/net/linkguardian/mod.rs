@@ -14,7 +14,7 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::{Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::{Cells, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -95,9 +95,9 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             let phase = if cycle == 0 { 0 } else { phases.next_u64() % cycle };
             Circulating::new(timing.cycle, Duration::from_ps(phase))
         };
-        let (cell, limit) = (profile.buffer_cell_bytes, profile.rx_buffer_max_bytes);
+        let (cells, limit) = (Cells::new(profile.buffer_cell_bytes), profile.rx_buffer_max_bytes);
         let rx_buffer = if profile.recirculates {
-            RxBuffer::Loop(RxLoop::new(timing, cell, limit))
+            RxBuffer::Loop(RxLoop::new(timing, cells, limit))
         } else {
             RxBuffer::Memory(RxMemory::new(limit))
         };
@@ -112,7 +112,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             timing,
             Sender::new(options.sender),
             FrameQueue::new(timing::queue_limits(profile)),
-            TxBuffer::new(&timing, profile.recirculates, cell),
+            TxBuffer::new(&timing, profile.recirculates, cells),
             circulating(),
         );
         let (forward, reverse) = losses;

@@ -10,12 +10,11 @@ use crate::net::{Frame, FrameQueue};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
-/// Sources of events, in the order in which ties break.
-const PORT: usize = 0;
-const LOOK: usize = 1;
-const REQUEUE: usize = 2;
-const PAUSE_EXPIRY: usize = 3;
-const SOURCES: usize = 4;
+/// Sources of events that are rare, in the order in which ties break; the port comes before them.
+const LOOK: usize = 0;
+const REQUEUE: usize = 1;
+const PAUSE_EXPIRY: usize = 2;
+const SOURCES: usize = 3;
 
 /// The sending switch of a protected link.
 ///
@@ -24,6 +23,8 @@ const SOURCES: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct SendingSwitch<P: Copy + Default> {
     timing: Timing,
+    /// When the port next sends something.
+    port: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Sender,
     pub(super) normal: FrameQueue<P>,
@@ -56,6 +57,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     ) -> Self {
         Self {
             timing,
+            port: Instant::NEVER,
             agenda: Agenda::new(),
             engine,
             normal,
@@ -85,18 +87,32 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.agenda.next().0
+        self.port.min(self.agenda.next().0)
     }
 
     /// Does what is due at `now`.
+    #[inline]
     pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         loop {
+            if self.port <= now {
+                self.serve(now, wire);
+            } else if self.agenda.next().0 <= now {
+                self.advance_rarely(now);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Does what is due at `now`, apart from the port, until that has something to do.
+    #[cold]
+    fn advance_rarely(&mut self, now: Instant) {
+        loop {
             let (due, source) = self.agenda.next();
-            if due > now {
+            if due > now || self.port <= now {
                 return;
             }
             match source {
-                PORT => self.serve(now, wire),
                 LOOK => self.look(now),
                 REQUEUE => self.requeue(now),
                 _ => self.expire_pause(now),
@@ -215,7 +231,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         } else {
             Instant::NEVER
         };
-        self.agenda.set(PORT, next);
+        self.port = next;
     }
 
     /// The port is free: sends the most urgent frame (LG-29).

@@ -205,7 +205,7 @@ impl Scoreboard {
 
     /// Marks a segment SACKed and returns what was known of it before.
     ///
-    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-S4)
+    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-15)
     pub(super) fn mark_sacked(&mut self, number: u64) -> Segment {
         let slot = self.slot(number);
         self.unlist(slot as u32);
@@ -251,7 +251,7 @@ impl Scoreboard {
         true
     }
 
-    /// Takes back every loss mark: they were wrong. (TCP-U3)
+    /// Takes back every loss mark: they were wrong. (TCP-38)
     ///
     /// Segments off the transmission list return to its front: all on it were sent later.
     pub(super) fn unmark_all_lost(&mut self) {

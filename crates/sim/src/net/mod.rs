@@ -5,13 +5,18 @@
 //!  <--returned-- [sending switch] <== wire == [receiving switch] <--offer_back-- downstream hops
 //! ```
 
+pub mod fec;
+pub mod fec_model;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
+pub mod meter;
 pub mod plain;
 pub mod queue;
 pub mod wire;
 
+pub use fec::FecLink;
+pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;

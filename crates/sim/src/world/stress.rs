@@ -6,7 +6,7 @@
 
 use crate::Control;
 use crate::measure::SequenceCheck;
-use crate::net::{Ecn, Frame, LinkGuardianLink, PlainLink, ProtectedLink};
+use crate::net::{Ecn, FecLink, FecModelLink, Frame, LinkGuardianLink, PlainLink, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
@@ -76,6 +76,18 @@ pub trait Observed {
 impl<P: Copy + Default> Observed for LinkGuardianLink<P> {
     fn observe(&mut self, now: Instant) -> (u64, u64) {
         self.buffer_bytes(now)
+    }
+}
+
+impl<P: Copy + Default> Observed for FecLink<P> {
+    fn observe(&mut self, _now: Instant) -> (u64, u64) {
+        self.buffer_bytes()
+    }
+}
+
+impl<P: Copy + Default> Observed for FecModelLink<P> {
+    fn observe(&mut self, _now: Instant) -> (u64, u64) {
+        (0, self.circulating_bytes())
     }
 }
 

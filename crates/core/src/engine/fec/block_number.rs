@@ -48,7 +48,7 @@ impl BlockNumber {
     /// less than 2^23 blocks apart (FEC-9).
     pub const fn ahead_of(self, other: Self) -> i32 {
         // Shifting the 24 bits to the top and back extends their sign.
-        (self.0.wrapping_sub(other.0) << UNUSED_BITS).cast_signed() >> UNUSED_BITS
+        ((self.0.wrapping_sub(other.0) << UNUSED_BITS) as i32) >> UNUSED_BITS
     }
 }
 

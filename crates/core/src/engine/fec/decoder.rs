@@ -148,9 +148,9 @@ impl Decoder {
         self.kept
     }
 
-    /// Whether frames of `block` may still be asked for.
-    pub fn is_open(&self, block: BlockNumber) -> bool {
-        self.window.place(block) == Place::Inside
+    /// Whether `block` lies before the window: none of its frames will be asked for.
+    pub fn has_left(&self, block: BlockNumber) -> bool {
+        self.window.floor().block.ahead_of(block) > 0
     }
 
     /// A frame of `block` with `bytes` arrives: makes room for it, by giving up older blocks.
@@ -320,7 +320,7 @@ impl Decoder {
     /// Nothing of the block is kept any more.
     fn free(&mut self, number: BlockNumber) {
         let block = self.window.get_mut(number);
-        self.kept = self.kept - block.kept;
+        self.kept -= block.kept;
         block.kept = Bytes::ZERO;
     }
 

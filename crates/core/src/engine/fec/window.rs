@@ -66,9 +66,9 @@ impl Window {
             return Place::Far;
         }
         match block.ahead_of(self.newest) {
-            ahead if ahead > -self.length() && ahead <= 0 => Place::Inside,
-            ahead if ahead > 0 && ahead <= JUMP => Place::Ahead,
-            ahead if ahead < 0 && ahead >= -JUMP => Place::Behind,
+            ahead if (1 - self.length()..=0).contains(&ahead) => Place::Inside,
+            ahead if (1..=JUMP).contains(&ahead) => Place::Ahead,
+            ahead if (-JUMP..0).contains(&ahead) => Place::Behind,
             _ => Place::Far,
         }
     }

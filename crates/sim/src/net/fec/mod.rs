@@ -8,6 +8,8 @@
 //! The encoder stands before the egress queue, as published, so parity competes with data for its
 //! room (FEC-21). Only the forward direction is protected.
 
+#[cfg(test)]
+mod dialogue;
 mod latency;
 mod lost;
 mod options;
@@ -108,6 +110,8 @@ impl<P: Copy + Default> Line<P, Tag> for ForwardLine<P> {
 #[derive(Clone, Debug)]
 pub struct FecLink<P: Copy + Default> {
     rate: LineRate,
+    /// When the link next does something by itself.
+    due: Instant,
     decode: Duration,
     meter: Option<Meter>,
     encoder: Encoder,
@@ -141,6 +145,7 @@ impl<P: Copy + Default> FecLink<P> {
         let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
         Self {
             rate,
+            due: Instant::NEVER,
             decode: options.decode,
             meter: options.meter.map(Meter::new),
             encoder: Encoder::new(options.code, options.flush, BlockNumber::ZERO),
@@ -197,6 +202,13 @@ impl<P: Copy + Default> FecLink<P> {
     /// Changes the code at the next block boundary (FEC-8).
     pub fn set_code(&mut self, code: Code) {
         self.encoder.set_code(code);
+    }
+
+    #[inline]
+    fn schedule(&mut self) {
+        let sending = self.port.deadline().min(self.encoder.poll_timeout());
+        let receiving = self.line.arrivals.due().min(self.decoder.poll_timeout());
+        self.due = sending.min(receiving).min(self.rebuilding.due());
     }
 
     /// The meter's verdict on a frame (FEC-22).
@@ -354,6 +366,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecLink<P> {
             }
         }
         self.send_parity(now);
+        self.schedule();
     }
 
     fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
@@ -366,18 +379,13 @@ impl<P: Copy + Default> ProtectedLink<P> for FecLink<P> {
 
     #[inline]
     fn deadline(&self) -> Instant {
-        let sending = self.port.deadline().min(self.encoder.poll_timeout());
-        let receiving = self.line.arrivals.due().min(self.decoder.poll_timeout());
-        sending.min(receiving).min(self.rebuilding.due())
+        self.due
     }
 
     #[inline]
     fn advance(&mut self, now: Instant) {
-        loop {
-            let due = self.deadline();
-            if due > now {
-                return;
-            }
+        while self.due <= now {
+            let due = self.due;
             if self.encoder.poll_timeout() <= due {
                 self.flush(due);
             }
@@ -391,6 +399,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecLink<P> {
             if self.decoder.poll_timeout() <= due {
                 self.give_up(due);
             }
+            self.schedule();
         }
     }
 

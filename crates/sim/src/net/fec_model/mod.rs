@@ -11,6 +11,8 @@
 //! else it is dropped. Packets that the queue dropped cannot come back (FEC-25).
 
 mod decoder;
+#[cfg(test)]
+mod dialogue;
 mod options;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
@@ -101,6 +103,8 @@ impl<P: Copy + Default> Line<P, Tag> for ForwardLine<P> {
 #[derive(Clone, Debug)]
 pub struct FecModelLink<P: Copy + Default> {
     rate: LineRate,
+    /// When the link next does something by itself.
+    due: Instant,
     options: FecModelOptions,
     /// The encoder's registers: block, packet index, and the length of the longest packet.
     block: u64,
@@ -136,6 +140,7 @@ impl<P: Copy + Default> FecModelLink<P> {
         };
         Self {
             rate,
+            due: Instant::NEVER,
             options: *options,
             block: 0,
             index: 0,
@@ -172,6 +177,12 @@ impl<P: Copy + Default> FecModelLink<P> {
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.line.wire.set_loss(loss);
+    }
+
+    #[inline]
+    fn schedule(&mut self) {
+        let sending = self.port.deadline().min(self.flush_at);
+        self.due = sending.min(self.line.arrivals.due()).min(self.decoder.deadline());
     }
 
     /// The block ends: its last packet is cloned (FEC-24).
@@ -235,6 +246,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
         if self.index == size {
             self.close(now, coded);
         }
+        self.schedule();
     }
 
     fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
@@ -247,17 +259,13 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
 
     #[inline]
     fn deadline(&self) -> Instant {
-        let sending = self.port.deadline().min(self.flush_at);
-        sending.min(self.line.arrivals.due()).min(self.decoder.deadline())
+        self.due
     }
 
     #[inline]
     fn advance(&mut self, now: Instant) {
-        loop {
-            let due = self.deadline();
-            if due > now {
-                return;
-            }
+        while self.due <= now {
+            let due = self.due;
             if self.flush_at <= due {
                 self.flush(due);
             }
@@ -270,6 +278,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
                 }
                 self.deliver_due(at);
             }
+            self.schedule();
         }
     }
 

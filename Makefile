@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 .PHONY: help
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 	@echo
 	@echo "After make build: $(BIN)/lossylink --help"
 
@@ -79,5 +79,5 @@ $(STAMPS)/packages: $(STAMPS)/venv requirements-dev.lock
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/packages pyproject.toml $(RUST_SOURCES)
-	$(BIN)/maturin develop --quiet --release
+	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
 	@touch $@

@@ -23,21 +23,21 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
         *("duplicates_dropped", "timeouts", "reordered_packets"),
         *("simulated_seconds", "packets_per_wall_second"),
     ),
-    "tcp-fct": (*_COMMON, "congestion_control", "flow_bytes", "trials", *_FCT, "flows_hit"),
+    "tcp-fct": (*_COMMON, "congestion_control", "flow_bytes", "trials", *_FCT, "flows_hit", "checks"),
     "rdma-fct": (*_COMMON, "recovery", "flow_bytes", "trials", *_FCT, "flows_hit"),
     "throughput": (
         *_COMMON,
-        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
+        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts", "checks"),
     ),
     "timeline": (
         *_COMMON,
-        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
+        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts", "checks"),
     ),
     "fec": (
         *_COMMON,
         *("congestion_control", "fec_k", "fec_h", "throughput_gbps", "cwnd_packets_mean"),
         *("latency_us_mean", "latency_us_p50", "latency_us_p99", "latency_us_max"),
-        *("queue_bytes_max", "residual_loss_rate", "residual_loss_theory"),
+        *("queue_bytes_max", "residual_loss_rate", "residual_loss_theory", "checks"),
     ),
     "mathis": (
         *_COMMON,

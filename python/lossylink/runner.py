@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy
 import polars
 
 from lossylink import _native, backends
+from lossylink.complete_row import complete_row
 from lossylink.errors import RunError, UserError
+from lossylink.pool import run_all
 from lossylink.results import Run
-from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
 from lossylink.scenario.protection import Protection
@@ -146,30 +147,13 @@ def _simulate_all(
     threads = thread_count(scenario)
     together = threads if scenario.experiment.spreads == "protections" else 1
     each = max(1, threads // min(together, len(scenario.protections)))
-    stop = threading.Event()
     overall = _Overall(len(scenario.protections), progress)
 
-    def simulate(protection: Protection) -> _Part:
+    def simulate(protection: Protection, stop: threading.Event) -> _Part:
         return _simulate(scenario, protection, threads=each, stop=stop, pcap=pcap, overall=overall)
 
-    with ThreadPoolExecutor(together, thread_name_prefix="lossylink") as pool:
-        futures = [pool.submit(simulate, protection) for protection in scenario.protections]
-        try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        except KeyboardInterrupt:
-            stop.set()
-        if any(_failed(future) for future in futures):
-            stop.set()
-        for future in futures:
-            if stop.is_set():
-                future.cancel()
-        wait(futures)
-    parts = [future.result() for future in futures if not future.cancelled()]
-    return [part for part in parts if part.row], stop.is_set()
-
-
-def _failed(future: Future[_Part]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is not None
+    parts, interrupted = run_all(simulate, scenario.protections, threads=together)
+    return [part for part in parts if part.row], interrupted
 
 
 def _simulate(
@@ -197,30 +181,25 @@ def _simulate(
         raise UserError(str(error)) from None
     except RuntimeError as error:
         raise RunError(f"{scenario.experiment.name} with {protection.label}: {error}") from None
-    wall = time.monotonic() - started
-    row = _complete_row(scenario, protection, outcome["row"], wall)
+    row = complete_row(
+        scenario, protection, outcome["row"], configuration=config, wall_seconds=time.monotonic() - started
+    )
     tables = {name: _frame(columns, protection.label) for name, columns in outcome["columns"].items()}
     return _Part(row, tables, outcome["interrupted"])
 
 
-def _complete_row(
-    scenario: Scenario, protection: Protection, native: dict[str, Any], wall_seconds: float
-) -> dict[str, Any]:
-    """Add what the simulator cannot know: the user's spelling, and the clock on the wall."""
-    row = {
-        "loss_rate": scenario.forward.mean,
-        "link_gbps": scenario.values.link.rate / 1e9,
-        **native,
-        "protection": protection.label,
-    }
-    if "packets_sent" in row and scenario.experiment.name == "stress":
-        row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    return in_order(scenario.experiment.name, row)
-
-
 def _frame(columns: Mapping[str, bytes], label: str) -> polars.DataFrame:
-    data = {name: numpy.frombuffer(buffer, dtype="<f8") for name, buffer in columns.items()}
+    data = {name: polars.Series(_numbers(buffer), dtype=polars.Float64) for name, buffer in columns.items()}
     return polars.DataFrame(data).with_columns(protection=polars.lit(label)).select("protection", *data)
+
+
+def _numbers(buffer: bytes) -> array[float]:
+    """Read little-endian float64; numpy would cost 16 MB of memory for this alone."""
+    numbers = array("d")
+    numbers.frombytes(buffer)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def _stack_tables(parts: Sequence[_Part]) -> dict[str, polars.DataFrame]:

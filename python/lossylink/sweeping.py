@@ -7,7 +7,6 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import polars
 from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.manifest import manifest
+from lossylink.pool import run_all
 from lossylink.results import jsonable
 from lossylink.row_keys import ROW_KEYS
 from lossylink.run_directory import MANIFEST, write_json
@@ -178,14 +178,13 @@ def _run_missing(points: Sequence[_Point], threads: int, progress: Progress | No
     """Run the points, a file each; returns whether Ctrl-C cut the sweep short."""
     if not points:
         return False
-    stop = threading.Event()
     finished = itertools.count(1)
 
-    def heed(_done: float, _total: float) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
+    def run_point(point: _Point, stop: threading.Event) -> None:
+        def heed(_done: float, _total: float) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
 
-    def run_point(point: _Point) -> None:
         result = run_scenario(point.scenario, progress=heed)
         if result.interrupted:
             return
@@ -193,22 +192,7 @@ def _run_missing(points: Sequence[_Point], threads: int, progress: Progress | No
         if progress is not None:
             progress(next(finished), len(points))
 
-    with ThreadPoolExecutor(threads, thread_name_prefix="sweep") as pool:
-        futures = [pool.submit(run_point, point) for point in points]
-        try:
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            failed = any(future.exception() for future in done)
-        except KeyboardInterrupt:
-            failed = False
-            stop.set()
-        if failed or stop.is_set():
-            stop.set()
-            for future in futures:
-                future.cancel()
-    for future in futures:
-        if not future.cancelled():
-            future.result()
-    return stop.is_set()
+    return run_all(run_point, points, threads=threads)[1]
 
 
 def _write_whole(path: Path, value: Any) -> None:

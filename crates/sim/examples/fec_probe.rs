@@ -9,7 +9,7 @@ use lossylink_sim::config::SwitchProfile;
 use lossylink_sim::net::fec::FecOptions;
 use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{FecLink, FecModelLink, LineRate, ProtectedLink};
-use lossylink_sim::world::stress::{Observed, Source, Stress, run};
+use lossylink_sim::world::stress::{Source, Stress, run};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-fn measure<L: ProtectedLink<u64> + Observed>(
+fn measure<L: ProtectedLink<u64>>(
     mut link: L,
     frames: u64,
     show: impl Fn(&L) -> lossylink_sim::net::fec::Latency,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lossylink.cli import FAILED, INTERRUPTED, leave
+from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def command(
     pcap: Annotated[
         str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
     ] = None,
+    trap: Annotated[
+        str | None,
+        typer.Option(
+            help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     backend: Annotated[str | None, typer.Option(help="sim or live.")] = None,
 ) -> None:
@@ -62,6 +69,10 @@ def command(
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
+    if trap is not None:
+        check_trap(scenario, output=output, pcap=pcap)
+        show_trap(scenario, trap, as_json=as_json)
+        return
     with ExitStack() as stack:
         directory = _open_directory(stack, scenario, output, as_json)
         recording = stack.enter_context(_recording(pcap))
@@ -135,10 +146,17 @@ def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
 def _announce(scenario: Scenario, *, as_json: bool) -> None:
     """Say what is about to run; the loss is spelt out as ratio and percentage."""
     link = scenario.settings["link"]["rate"]
-    words = f"{scenario.experiment.name}: link {link}, forward {scenario.forward.describe()}"
+    words = f"{scenario.experiment.name}: link {link}, {_describe_forward(scenario)}"
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
+
+
+def _describe_forward(scenario: Scenario) -> str:
+    grid = scenario.values.grid
+    if grid is not None and "forward" not in scenario.settings["loss"]:
+        return f"forward loss ratios from {grid.loss_min:g} to {grid.loss_max:g}"
+    return f"forward {scenario.forward.describe()}"
 
 
 def _with_progress(runner: Any, scenario: Scenario, recording: tuple[str, Path] | None) -> Run:

@@ -5,6 +5,7 @@
 //!  <--returned-- [sending switch] <== wire == [receiving switch] <--offer_back-- downstream hops
 //! ```
 
+mod any;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
@@ -15,6 +16,7 @@ pub mod plain;
 pub mod queue;
 pub mod wire;
 
+pub use any::AnyLink;
 pub use fec::FecLink;
 pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
@@ -59,4 +61,9 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// The queue's own counters.
     fn queue(&self) -> &FrameQueue<P>;
+
+    /// Bytes in the Tx and the Rx buffer of the protection at `now`.
+    fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
+        (0, 0)
+    }
 }

@@ -182,13 +182,6 @@ impl<P: Copy + Default> FecLink<P> {
         &self.latency
     }
 
-    /// Bytes that the encoder and the decoder keep: parity under way, and open blocks.
-    pub fn buffer_bytes(&self) -> (u64, u64) {
-        let (size, longest) = self.encoder.open_block();
-        let parity = if size > 0 { longest.0 * u64::from(self.encoder.code().rows()) } else { 0 };
-        (parity, self.decoder.kept().0)
-    }
-
     /// The reverse direction's traffic.
     pub const fn reverse_traffic(&self) -> &Traffic {
         self.reverse.traffic()
@@ -423,5 +416,10 @@ impl<P: Copy + Default> ProtectedLink<P> for FecLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         self.port.queue()
+    }
+    fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
+        let (size, longest) = self.encoder.open_block();
+        let parity = if size > 0 { longest.0 * u64::from(self.encoder.code().rows()) } else { 0 };
+        (parity, self.decoder.kept().0)
     }
 }

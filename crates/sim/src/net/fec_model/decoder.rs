@@ -3,6 +3,7 @@
 use super::{Arrival, BlockEnd, Tag};
 use crate::net::{Frame, LineRate};
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
 
 /// A marked data packet in recirculation.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,7 @@ struct Marked<P> {
 #[derive(Clone, Debug)]
 pub(super) struct ModelDecoder<P> {
     block_end: BlockEnd,
+    /// Rate of the recirculation port.
     rate: LineRate,
     /// A round of the recirculation loop without serialisation; zero when packets need not wait.
     round: Duration,
@@ -36,10 +38,10 @@ pub(super) struct ModelDecoder<P> {
 }
 
 impl<P: Copy> ModelDecoder<P> {
-    pub(super) fn new(block_end: BlockEnd, rate: LineRate, round: Duration) -> Self {
+    pub(super) fn new(block_end: BlockEnd, rate: BitRate, round: Duration) -> Self {
         Self {
             block_end,
-            rate,
+            rate: LineRate::new(rate),
             round,
             block: 0,
             has_ended: true,

@@ -28,6 +28,7 @@ use crate::kernel::Pipe;
 use decoder::ModelDecoder;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
 use lossylink_core::wire::fec::FecHeader;
 
 /// Octets of Wharf's header, as long as ours.
@@ -132,6 +133,7 @@ impl<P: Copy + Default> FecModelLink<P> {
         losses: (LossProcess, LossProcess),
     ) -> Self {
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
+        let recirculation = BitRate::from_bps(profile.recirculation_bps.max(rate.bit_rate().as_bps()));
         let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
         let rounds = if profile.recirculates && options.recirculates {
             Duration::from_ns_f64(profile.rx_loop_fixed_ns)
@@ -148,7 +150,7 @@ impl<P: Copy + Default> FecModelLink<P> {
             flush_at: Instant::NEVER,
             port: Port::new(rate, limits, options.data_first),
             line: ForwardLine { wire: Wire::new(losses.0), flight, arrivals: Pipe::new() },
-            decoder: ModelDecoder::new(options.block_end, rate, rounds),
+            decoder: ModelDecoder::new(options.block_end, recirculation, rounds),
             delivered: Pipe::new(),
             reverse: Wire::new(losses.1),
             reverse_busy_until: Instant::ZERO,
@@ -302,5 +304,8 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         self.port.queue()
+    }
+    fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
+        (0, self.circulating_bytes())
     }
 }

@@ -1,5 +1,7 @@
 //! What the protocol asks of an erasure code: arithmetic on packets, without blocks or headers.
 
+use alloc::vec::Vec;
+
 /// A systematic code with maximum distance: any k of the k + h packets of a block rebuild its data.
 ///
 /// Parity packet `row` is the sum over the data packets of coefficient(row, index) * packet. The
@@ -13,5 +15,5 @@ pub trait ErasureCode {
 
     /// Turns the sums of `rows`, from which all other data packets were taken out, into the data
     /// packets `indices`, in place and in order. All three are of equal length, and so are the sums.
-    fn solve(&self, rows: &[u8], indices: &[u8], sums: &mut [&mut [u8]]);
+    fn solve(&self, rows: &[u8], indices: &[u8], sums: &mut [Vec<u8>]);
 }

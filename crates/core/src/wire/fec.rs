@@ -62,7 +62,7 @@ impl FecHeader {
     /// What a data frame is longer than its original.
     pub const DATA_OVERHEAD: Bytes = Bytes(Self::LEN as u64);
     /// What a parity frame is longer than the longest frame of its block: a second Ethernet header,
-    /// this header, and the prefix of the coded frame.
+    /// this header, and the prefix of the coded frame (FEC-4, FEC-20).
     pub const PARITY_OVERHEAD: Bytes = Bytes((EthernetHeader::LEN + Self::LEN + CODED_PREFIX) as u64);
 
     /// Reads the header and returns what follows it.

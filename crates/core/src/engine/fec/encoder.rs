@@ -226,7 +226,7 @@ mod tests {
         core::iter::from_fn(|| encoder.poll_parity()).collect()
     }
 
-    // FEC-2, FEC-4, FEC-6
+    // FEC-2, FEC-4, FEC-6, FEC-20
     #[test]
     fn parity_follows_the_last_data_frame_and_is_as_long_as_the_longest() {
         let mut encoder = encoder(3, 2);

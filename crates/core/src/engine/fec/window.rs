@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 /// Blocks by which a number may jump and be believed at once; more needs a second witness
-/// (FEC-10). A twentieth of a second of full-size (1, 1) blocks at 1 Gb/s, 0.1 ms at 800 Gb/s.
+/// (FEC-10): a tenth of a second of full-size (1, 1) blocks at 1 Gb/s, an eighth of a millisecond at
+/// 800 Gb/s.
 const JUMP: i32 = 1 << 12;
 
 /// Where a block number lies.

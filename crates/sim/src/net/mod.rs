@@ -59,8 +59,11 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;
 
-    /// The queue's own counters.
+    /// The queue in front of the link, for its counters.
     fn queue(&self) -> &FrameQueue<P>;
+
+    /// The same, to start a measurement.
+    fn queue_mut(&mut self) -> &mut FrameQueue<P>;
 
     /// Bytes in the Tx and the Rx buffer of the protection at `now`.
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {

@@ -87,6 +87,11 @@ impl<P: Copy + Default> FrameQueue<P> {
         self.high_water_bytes
     }
 
+    /// Forgets how full the queue has been: from now on the high-water mark counts afresh.
+    pub const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
+    }
+
     /// Frames dropped because the queue was full.
     pub const fn dropped(&self) -> u64 {
         self.dropped

@@ -193,14 +193,18 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         if self.control.due() <= now {
             self.handle_control(now);
         }
-        self.sending.advance(now, &mut self.forward);
+        if self.sending.deadline() <= now {
+            self.sending.advance(now, &mut self.forward);
+        }
         while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
             self.receiving.receive(now, arrival, &mut self.control);
         }
         while let Some((_, copy)) = self.forward.copies.pop_due(now) {
             self.receiving.receive_copy(now, copy);
         }
-        self.receiving.advance(now, &mut self.control);
+        if self.receiving.deadline() <= now {
+            self.receiving.advance(now, &mut self.control);
+        }
     }
 
     #[inline]
@@ -223,6 +227,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         &self.sending.normal
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.sending.normal
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {

@@ -205,11 +205,12 @@ impl Sender {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
-        match self.outbox.take() {
+        let packet = match self.outbox.take() {
             None => self.next_planned(),
             packet => packet,
-        }
+        };
+        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
+        packet
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
@@ -240,6 +241,11 @@ impl Sender {
     /// Slow-start threshold, segments; 2^31 - 1 before any congestion.
     pub const fn slow_start_threshold(&self) -> u32 {
         self.window.threshold
+    }
+
+    /// DCTCP's alpha, the estimated share of marked segments; `None` for other algorithms.
+    pub fn marked_share(&self) -> Option<f64> {
+        self.congestion.marked_share()
     }
 
     /// Where loss recovery stands.

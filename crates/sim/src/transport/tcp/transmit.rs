@@ -49,20 +49,12 @@ impl Sender {
         Some(packet)
     }
 
-    /// Sends a lost segment again, and as many lost neighbours as one burst may hold.
+    /// Sends a segment again, and as many lost neighbours as one burst may hold.
     pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
-        while count < most {
-            let number = first + u64::from(count);
-            let goes = number < self.board.next() && {
-                let segment = self.board.get(number);
-                segment.is_lost() && !segment.is_retransmitted()
-            };
-            if !goes {
-                break;
-            }
-            self.board.resend(number, now_us, delivered);
+        while count == 0 || (count < most && self.board.is_waiting(first + u64::from(count))) {
+            self.board.resend(first + u64::from(count), now_us, delivered);
             self.undo.count_retransmission(self.clock.millis());
             count += 1;
         }
@@ -156,6 +148,7 @@ impl Sender {
     }
 
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
+        debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);
         let end = first + u64::from(count);
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };

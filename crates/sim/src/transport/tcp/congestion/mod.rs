@@ -103,6 +103,14 @@ impl Congestion {
             CongestionControl::Dctcp => Self::Dctcp(Dctcp::new()),
         }
     }
+
+    /// DCTCP's estimate of the share of marked segments.
+    pub(super) fn marked_share(&self) -> Option<f64> {
+        match self {
+            Self::Dctcp(dctcp) => Some(dctcp.marked_share()),
+            _ => None,
+        }
+    }
 }
 
 impl Algorithm for Congestion {

@@ -2,17 +2,19 @@
 
 use crate::ConfigError;
 use crate::config::{Config, HostProfile, ProtectionKind};
+use crate::net::fec::FecOptions;
+use crate::net::fec_model::FecModelOptions;
 use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink};
+use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// Ethernet header in front of an IP packet, bytes.
 const ETHERNET_BYTES: u32 = 14;
@@ -47,6 +49,14 @@ impl<'a> Setup<'a> {
         self.config.protection.linkguardian(self.loss_rate())
     }
 
+    /// The options of forward error correction on this link.
+    fn fec(&self) -> Result<FecOptions, ConfigError> {
+        let code = self.config.protection.code()?;
+        let options = FecOptions::new(code, self.rate, Bytes(self.config.switch.queue_bytes));
+        options.check(self.rate)?;
+        Ok(options)
+    }
+
     /// From a dequeue at the link to the receiver's decision, without serialisation.
     pub(super) fn flight(&self) -> Duration {
         Duration::from_ns_f64(self.config.switch.data_pipeline_ns) + self.config.link.propagation()
@@ -71,8 +81,16 @@ impl<'a> Setup<'a> {
                 (forward, reverse),
                 &mut streams.stream("link/0/phases"),
             ))),
-            ProtectionKind::Fec | ProtectionKind::FecModel => {
-                Err(ConfigError("this simulator has no forward error correction".into()))
+            ProtectionKind::Fec => {
+                let options = self.fec()?;
+                let propagation = self.config.link.propagation();
+                Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &options, (forward, reverse))))
+            }
+            ProtectionKind::FecModel => {
+                let options = FecModelOptions::published(self.config.protection.code()?);
+                let propagation = self.config.link.propagation();
+                let losses = (forward, reverse);
+                Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
             }
         }
     }

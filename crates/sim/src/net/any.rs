@@ -1,6 +1,6 @@
 //! Any of the links, chosen when a run starts.
 
-use super::{Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Traffic};
+use super::{FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Traffic};
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
@@ -13,6 +13,10 @@ pub enum AnyLink<P: Copy + Default> {
     Plain(PlainLink<P>),
     /// LinkGuardian, ordered or non-blocking.
     LinkGuardian(LinkGuardianLink<P>),
+    /// Forward error correction.
+    Fec(FecLink<P>),
+    /// The switch model of forward error correction.
+    FecModel(FecModelLink<P>),
 }
 
 /// Calls the same method on whichever link it is.
@@ -21,6 +25,8 @@ macro_rules! each {
         match $link {
             Self::Plain($inner) => $call,
             Self::LinkGuardian($inner) => $call,
+            Self::Fec($inner) => $call,
+            Self::FecModel($inner) => $call,
         }
     };
 }
@@ -35,7 +41,23 @@ impl<P: Copy + Default> AnyLink<P> {
     pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P>> {
         match self {
             Self::LinkGuardian(link) => Some(link),
-            Self::Plain(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The link with forward error correction, if it is one.
+    pub const fn as_fec(&self) -> Option<&FecLink<P>> {
+        match self {
+            Self::Fec(link) => Some(link),
+            _ => None,
+        }
+    }
+
+    /// The switch model of forward error correction, if it is one.
+    pub const fn as_fec_model(&self) -> Option<&FecModelLink<P>> {
+        match self {
+            Self::FecModel(link) => Some(link),
+            _ => None,
         }
     }
 
@@ -43,7 +65,7 @@ impl<P: Copy + Default> AnyLink<P> {
     pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P>> {
         match self {
             Self::Plain(link) => Some(link),
-            Self::LinkGuardian(_) => None,
+            _ => None,
         }
     }
 }

@@ -156,6 +156,7 @@ impl Sender {
         self.statistics.segments_sent += u64::from(count);
         let end = first + u64::from(count);
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        // TCP-51
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
         let payload = count * self.payload - missing;
         self.last_sent_us = self.clock.micros();

@@ -11,6 +11,7 @@ pub mod hop;
 pub mod linkguardian;
 pub mod plain;
 pub mod queue;
+pub mod tap;
 pub mod wire;
 
 pub use any::AnyLink;
@@ -19,6 +20,7 @@ pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
+pub use tap::{Direction, NoTap, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;

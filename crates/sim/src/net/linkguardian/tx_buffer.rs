@@ -5,7 +5,7 @@
 //! change nothing are not events: they are caught up in one tight loop when something could have
 //! changed, in the same order and at the same times.
 
-use super::timing::Timing;
+use super::timing::{HEADER_OCTETS, Timing};
 use crate::kernel::{Pipe, Ring};
 use crate::net::Frame;
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
@@ -15,7 +15,16 @@ use lossylink_core::time::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
+    /// With the protection's header.
     pub(super) frame: Frame<P>,
+}
+
+impl<P> Copied<P> {
+    /// The frame as it came, without the protection's header.
+    #[inline]
+    pub(super) fn bare(self) -> Frame<P> {
+        Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
+    }
 }
 
 /// The Tx buffer of a sending switch.

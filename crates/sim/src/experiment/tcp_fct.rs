@@ -4,10 +4,12 @@
 //! covers all bytes, both seen at the sender.
 
 use super::blocks::{Block, run_blocks};
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
+use crate::capture::{Recorder, TcpConnections};
 use crate::config::{Config, FlowConfig, LossConfig};
-use crate::net::{AnyLink, ProtectedLink};
+use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
 use crate::transport::tcp;
 use crate::world::host::latency_at;
 use crate::world::network::{Addressed, Conversation};
@@ -22,7 +24,7 @@ const FLOW_LIMIT: Duration = Duration::from_secs(600);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
-type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O>;
 
 /// One flow's result.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,7 +99,35 @@ impl<'a> Experiment<'a> {
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
-        let mut network = self.network(&block.streams)?;
+        match self.recorder(&block)? {
+            None => self.run_trials(block, NoTap, self.repeats),
+            Some(recorder) => {
+                // A flow that is computed once would be recorded once: every flow runs.
+                let finished = self.run_trials(block, recorder.clone(), false)?;
+                capturing::finish(recorder).map(|()| finished)
+            }
+        }
+    }
+
+    /// The capture, in the first block: each block has a clock of its own.
+    fn recorder(
+        &self,
+        block: &Block,
+    ) -> Result<Option<Recorder<TcpConnections, capturing::Output>>, ConfigError> {
+        if block.index > 0 {
+            return Ok(None);
+        }
+        let carries = || TcpConnections::new(self.tcp.config.clone(), Some(self.flow.size_bytes));
+        capturing::recorder(&self.setup, carries)
+    }
+
+    fn run_trials<O: Tap<Addressed<TcpPacket>>>(
+        &self,
+        block: Block,
+        tap: O,
+        repeats: bool,
+    ) -> Result<Finished, ConfigError> {
+        let mut network = self.network(&block.streams, tap)?;
         let mut finished = Finished::default();
         let mut clean: Option<CleanFlow> = None;
         for index in 0..block.trials {
@@ -106,6 +136,7 @@ impl<'a> Experiment<'a> {
                 finished.frames_skipped += flow.frames;
                 continue;
             }
+            network.tap().begin_flow(index);
             let before = *network.link.traffic();
             match self.run_flow(&mut network, &block.streams.trial(index)) {
                 Some(trial) => finished.trials.push(trial),
@@ -114,7 +145,7 @@ impl<'a> Experiment<'a> {
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
             finished.frames_simulated += frames;
-            if self.repeats && after.lost == before.lost && clean.is_none() {
+            if repeats && after.lost == before.lost && clean.is_none() {
                 let octets = after.largest_octets;
                 clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
             }
@@ -122,18 +153,26 @@ impl<'a> Experiment<'a> {
         Ok(finished)
     }
 
-    fn network(&self, streams: &Streams) -> Result<TcpNetwork, ConfigError> {
+    fn network<O: Tap<Addressed<TcpPacket>>>(
+        &self,
+        streams: &Streams,
+        tap: O,
+    ) -> Result<TcpNetwork<O>, ConfigError> {
         let conversation = Conversation {
             near: tcp::Sender::new(&self.tcp.config, Some(self.flow.size_bytes), Duration::ZERO),
             far: tcp::Receiver::new(&self.tcp.config, Duration::ZERO),
         };
-        let link = self.setup.link(streams)?;
-        Ok(Network::new(self.tcp.clone(), link, self.path.clone(), vec![conversation]))
+        let link = self.setup.link(streams, tap.clone())?;
+        Ok(Network::tapped(self.tcp.clone(), link, self.path.clone(), vec![conversation], tap))
     }
 
     /// Runs one flow on a new connection and lets the network fall silent; `None` if it does not
     /// finish. What it draws depends on its own streams only.
-    fn run_flow(&self, network: &mut TcpNetwork, streams: &Streams) -> Option<Trial> {
+    fn run_flow<O: Tap<Addressed<TcpPacket>>>(
+        &self,
+        network: &mut TcpNetwork<O>,
+        streams: &Streams,
+    ) -> Option<Trial> {
         let host = self.setup.config.host.as_ref()?;
         let mut hosts = streams.stream("hosts");
         let pace = uniform(&mut hosts);
@@ -209,7 +248,7 @@ struct CleanFlow {
 
 impl CleanFlow {
     /// Whether the next flow on `link` is certain to meet no loss; if so, its frames have passed.
-    fn repeats_on(&self, link: &mut AnyLink<Addressed<TcpPacket>>) -> bool {
+    fn repeats_on<O: Tap<Addressed<TcpPacket>>>(&self, link: &mut AnyLink<Addressed<TcpPacket>, O>) -> bool {
         let Some(plain) = link.as_plain_mut() else { return false };
         let wire = plain.forward_mut();
         let certain = wire.clear_frames(self.octets) >= self.frames;

@@ -171,3 +171,80 @@ fn wire_notification(notification: &Notification) -> LossNotification {
         first_lost: notification.first_lost.number(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::NumberedDatagrams;
+    use crate::net::{Ecn, Frame};
+
+    const POSITION: Position = Position::new(0x0102, true);
+
+    fn bytes_of(content: &Content<u64>, direction: Direction) -> FrameBytes {
+        bytes(content, direction, true, &NumberedDatagrams)
+    }
+
+    /// The beginning of a whole frame, which is all of a control frame but its padding.
+    fn assert_begins(frame: FrameBytes, beginning: &[u8], length: u32) {
+        assert_eq!(&frame.kept()[..beginning.len()], beginning);
+        assert_eq!(frame.length, length);
+        assert_eq!(frame.kept().len(), SNAP_BYTES.min(length as usize));
+    }
+
+    // WIRE-9
+    #[test]
+    fn control_frames_go_from_switch_to_switch() {
+        let notification = Notification {
+            leading: Position::new(10, false),
+            first_lost: Position::new(9, false),
+            hole_size: 1,
+        };
+        let back: [u8; 14] = [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 6, 0xab, 0xcd];
+        let there: [u8; 14] = [2, 0, 0, 0, 1, 6, 2, 0, 0, 0, 1, 2, 0xab, 0xcd];
+        let literal: [(Content<u64>, Direction, [u8; 14], &[u8]); 3] = [
+            (Content::Dummy(POSITION), Direction::Forward, there, &[0x16, 1, 2]),
+            (Content::Ack(POSITION), Direction::Backward, back, &[0x50, 1, 2]),
+            (Content::Notification(notification), Direction::Backward, back, &[0x80, 0, 10, 1, 0, 9]),
+        ];
+        for (content, direction, ethernet, header) in literal {
+            let frame = bytes_of(&content, direction);
+            assert_begins(frame, &[&ethernet[..], header].concat(), 60);
+            assert!(frame.kept()[14 + header.len()..].iter().all(|byte| *byte == 0));
+        }
+    }
+
+    // WIRE-10
+    #[test]
+    fn pauses_are_for_class_one_of_the_neighbour() {
+        let ethernet = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 1, 6, 0x88, 0x08];
+        let pause = [&ethernet[..], &[1, 1, 0, 2, 0, 0, 0xff, 0xff, 0, 0]].concat();
+        let resume = [&ethernet[..], &[1, 1, 0, 2, 0, 0, 0, 0, 0, 0]].concat();
+        assert_begins(bytes_of(&Content::Pause(PauseRequest::Pause), Direction::Backward), &pause, 60);
+        assert_begins(bytes_of(&Content::Pause(PauseRequest::Resume), Direction::Backward), &resume, 60);
+    }
+
+    // WIRE-5, WIRE-6, WIRE-8
+    #[test]
+    fn headers_stand_in_front_of_what_they_protect() {
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, 7);
+        let hosts = [2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4];
+        let literal: [(Content<u64>, &[u8], u32); 3] = [
+            (Content::Bare(frame), &[8, 0, 0x45], 1514),
+            (Content::Protected(frame, POSITION), &[0xab, 0xcd, 0x12, 1, 2, 8, 0, 0x45], 1519),
+            (Content::Copy(frame, POSITION), &[0xab, 0xcd, 0x1a, 1, 2, 8, 0, 0x45], 1519),
+        ];
+        for (content, expected, length) in literal {
+            assert_begins(bytes_of(&content, Direction::Forward), &[&hosts[..], expected].concat(), length);
+        }
+    }
+
+    // WIRE-6, WIRE-8
+    #[test]
+    fn a_short_frame_keeps_its_padding_behind_a_piggy_backed_ack() {
+        let frame = Frame::of_frame_bytes(54, Ecn::NotCapable, 7);
+        let hosts = [2, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, 8];
+        let content = Content::Acknowledging(frame, POSITION);
+        let expected = [&hosts[..], &[0xab, 0xcd, 0x70, 1, 2, 8, 0, 0x45]].concat();
+        assert_begins(bytes_of(&content, Direction::Backward), &expected, 65);
+    }
+}

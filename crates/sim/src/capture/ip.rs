@@ -188,3 +188,98 @@ fn near_port(number: u64) -> u16 {
 fn flag(is_set: bool, flags: TcpFlags) -> TcpFlags {
     if is_set { flags } else { TcpFlags::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::{Ack, Block, Config, CongestionControl, Data, Packet, SackBlocks};
+    use crate::world::Protocol as _;
+
+    /// Of the headers that follow, all were written by an independent program from the RFCs.
+    const DATA: [u8; 40] = [
+        0x45, 0x02, 0x05, 0xdc, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x1d, 0x14, 0x0a, 0x02, 0x02, 0x01, 0x0a,
+        0x02, 0x02, 0x02, 0xc0, 0x07, 0x00, 0x09, 0x00, 0x00, 0x11, 0x1d, 0x00, 0x00, 0x00, 0x01, 0x50, 0x10,
+        0xff, 0xff, 0xc0, 0xeb, 0x00, 0x00,
+    ];
+    const SYN: [u8; 52] = [
+        0x45, 0x00, 0x00, 0x34, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x22, 0xbe, 0x0a, 0x02, 0x02, 0x01, 0x0a,
+        0x02, 0x02, 0x02, 0xc0, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0xc2,
+        0xff, 0xff, 0x96, 0x3a, 0x00, 0x00, 0x02, 0x04, 0x05, 0xb4, 0x01, 0x01, 0x04, 0x02, 0x01, 0x03, 0x03,
+        0x0e,
+    ];
+    const SACK: [u8; 52] = [
+        0x45, 0x02, 0x00, 0x34, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x22, 0xbc, 0x0a, 0x02, 0x02, 0x02, 0x0a,
+        0x02, 0x02, 0x01, 0x00, 0x09, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x16, 0xd1, 0x80, 0x50,
+        0xff, 0xff, 0x46, 0x29, 0x00, 0x00, 0x01, 0x01, 0x05, 0x0a, 0x00, 0x00, 0x1c, 0x85, 0x00, 0x00, 0x27,
+        0xed,
+    ];
+    const DATAGRAM: [u8; 36] = [
+        0x45, 0x00, 0x05, 0xdc, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x1d, 0x0b, 0x0a, 0x02, 0x02, 0x01, 0x0a,
+        0x02, 0x02, 0x02, 0xc0, 0x00, 0x00, 0x09, 0x05, 0xc8, 0x1b, 0x4c, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x01, 0x02,
+    ];
+
+    fn dctcp() -> Config {
+        Config { congestion_control: CongestionControl::Dctcp, ..Config::default() }
+    }
+
+    fn headers(connections: &TcpConnections, direction: Direction, packet: Packet) -> [u8; 80] {
+        let protocol = crate::world::Tcp { config: connections.config.clone(), cuts_bursts: true };
+        let frame = protocol.frame(TcpPacket(packet));
+        let payload = Addressed { packet: frame.payload, ..Addressed::default() };
+        let mut buffer = [0; 80];
+        connections.emit(direction, &Frame { octets: frame.octets, ecn: frame.ecn, payload }, &mut buffer);
+        buffer
+    }
+
+    #[test]
+    fn a_segment_has_the_octets_of_its_number_and_the_port_of_its_flow() {
+        let mut connections = TcpConnections::new(dctcp(), Some(24_387));
+        Carries::<Addressed<TcpPacket>>::begin_flow(&mut connections, 7);
+        let data = Data {
+            first: 3,
+            payload: 1460,
+            segments: 1,
+            retransmission: false,
+            ecn_capable: true,
+            window_reduced: false,
+            timestamp: 0,
+        };
+        let bytes = headers(&connections, Direction::Forward, Packet::Data(data));
+        assert_eq!((&bytes[..40], &bytes[40..]), (&DATA[..], &[0; 40][..]));
+    }
+
+    #[test]
+    fn a_request_asks_for_congestion_marks_under_dctcp() {
+        let connections = TcpConnections::new(dctcp(), None);
+        let bytes = headers(&connections, Direction::Forward, Packet::Syn);
+        assert_eq!(bytes[..52], SYN);
+    }
+
+    #[test]
+    fn selective_acknowledgements_name_octets() {
+        let connections = TcpConnections::new(dctcp(), None);
+        let mut sack = SackBlocks::default();
+        sack.push(4, Block { start: 5, end: 7 });
+        let ack = Ack { next: 4, sack, ecn_echo: true, ecn_capable: true, echo: 0 };
+        let bytes = headers(&connections, Direction::Backward, Packet::Ack(ack));
+        assert_eq!(bytes[..52], SACK);
+    }
+
+    #[test]
+    fn the_last_acknowledgement_ends_with_the_flow() {
+        let connections = TcpConnections::new(dctcp(), Some(24_387));
+        assert_eq!(connections.sequence(16), 1 + 16 * 1460);
+        assert_eq!(connections.sequence(17), 1 + 24_387);
+        let endless = TcpConnections::new(dctcp(), None);
+        assert_eq!(endless.sequence(1 << 32), 1, "numbers wrap");
+    }
+
+    #[test]
+    fn a_generated_frame_starts_with_its_number() {
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, 258);
+        let mut buffer = [0; 80];
+        NumberedDatagrams.emit(Direction::Forward, &frame, &mut buffer);
+        assert_eq!((&buffer[..36], &buffer[36..]), (&DATAGRAM[..], &[0; 44][..]));
+    }
+}

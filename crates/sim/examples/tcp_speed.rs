@@ -21,6 +21,7 @@ fn main() {
         rtt: Duration::from_us(argument(2, "100").parse().expect("microseconds")),
         loss: argument(1, "1e-3").parse().expect("a loss ratio"),
         queue_bytes: 1_000_000,
+        marking: 0.0,
     };
     let span = Duration::from_ms(argument(3, "20000").parse().expect("milliseconds"));
     let mut world = World::new(&config, &path, None, &Streams::new(1));

@@ -16,6 +16,7 @@ pub mod measure;
 pub mod net;
 mod outcome;
 pub mod transport;
+pub mod workload;
 pub mod world;
 
 pub use control::Control;

@@ -1,4 +1,4 @@
-//! The IP packets that the simulator's packets stand for.
+//! The IP packets that the simulator's TCP packets and generated frames stand for.
 //!
 //! The simulator counts TCP sequence space in segments and carries no payload: here they become
 //! octets, and the payload zeros. Initial sequence numbers are zero. Left out: connections are
@@ -22,7 +22,7 @@ const TIME_TO_LIVE: u8 = 64;
 /// The receiver's port: "discard" (RFC 863), because nobody looks at the payload.
 const FAR_PORT: u16 = 9;
 /// The first of the sender's ports, and how many there are (RFC 6335 section 6).
-const NEAR_PORTS: (u16, u64) = (49_152, 16_384);
+pub(super) const NEAR_PORTS: (u16, u64) = (49_152, 16_384);
 /// With [`WINDOW_SCALE`] a window that no flow fills: the simulator has no flow control.
 const WINDOW: u16 = u16::MAX;
 /// The largest scale (RFC 7323 section 2.2).
@@ -154,7 +154,7 @@ fn ethernet_payload(octets: u32) -> u32 {
     octets - GAP_OCTETS - FCS_OCTETS - ETHERNET_OCTETS
 }
 
-fn ip_header(direction: Direction, ecn: Ecn, protocol: Protocol, payload: u32) -> Ipv4Header {
+pub(super) fn ip_header(direction: Direction, ecn: Ecn, protocol: Protocol, payload: u32) -> Ipv4Header {
     let (source, destination) = in_direction(direction, NEAR, FAR);
     Ipv4Header {
         dscp: 0,

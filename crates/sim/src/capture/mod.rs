@@ -1,7 +1,7 @@
 //! Captures: what passes on one hop, as a pcapng file that Wireshark and tshark read.
 //!
 //! * [`place`]: the hops by name; [`recorder`]: the tap that records one of them.
-//! * [`ip`]: what the simulator's packets are on a wire; [`frame`]: Ethernet and LinkGuardian
+//! * [`ip`], [`roce`]: what the simulator's packets are on a wire; [`frame`]: Ethernet and LinkGuardian
 //!   around them.
 //! * [`order`]: from the order in which things are decided to the order of time; [`file`]: pcapng.
 //!
@@ -13,8 +13,10 @@ pub mod ip;
 mod order;
 pub mod place;
 pub mod recorder;
+pub mod roce;
 
 pub use file::{Description, PcapngFile};
 pub use ip::{Carries, NumberedDatagrams, TcpConnections};
 pub use place::Place;
 pub use recorder::Recorder;
+pub use roce::RdmaConnection;

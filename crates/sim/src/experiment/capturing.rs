@@ -33,8 +33,8 @@ fn hops(config: &Config) -> Vec<&'static str> {
     let is_direct = config.path.is_some_and(|path| path.rtt_ps.is_some());
     match config.experiment.as_str() {
         "stress" => vec![Place::LINK_NAME],
-        "tcp-fct" | "throughput" | "mathis" if is_direct => vec![Place::LINK_NAME],
-        "tcp-fct" | "throughput" | "mathis" => Place::names(),
+        "tcp-fct" | "rdma-fct" | "throughput" | "mathis" if is_direct => vec![Place::LINK_NAME],
+        "tcp-fct" | "rdma-fct" | "throughput" | "mathis" => Place::names(),
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
 use crate::capture::TcpConnections;
-use crate::config::{Config, RunConfig};
+use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, NoTap, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
@@ -78,10 +78,11 @@ fn run_tapped<O: Tap<Addressed<TcpPacket>>>(
     let mut network = open_flows(setup, tap)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
+    network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
     let end = run_watched(&mut network, until, control);
     let interrupted = control.is_cancelled();
-    Ok(Outcome { row: row(setup, &network, &begin, &end, run).finish(), columns: Vec::new(), interrupted })
+    Ok(Outcome { row: row(setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
 fn open_flows<O: Tap<Addressed<TcpPacket>>>(setup: &Setup<'_>, tap: O) -> Result<TcpNetwork<O>, ConfigError> {
@@ -105,7 +106,7 @@ fn open_flows<O: Tap<Addressed<TcpPacket>>>(setup: &Setup<'_>, tap: O) -> Result
     let link = setup.link(&streams, tap.clone())?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
     let mut network = Network::tapped(protocol, link, path, conversations, tap);
-    network.set_latency(latency_at(&host.receive_latency, pace) + latency_at(&host.send_latency, pace));
+    network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
     }
@@ -133,7 +134,6 @@ fn row<O: Tap<Addressed<TcpPacket>>>(
     network: &TcpNetwork<O>,
     begin: &Snapshot,
     end: &Snapshot,
-    run: RunConfig,
 ) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
@@ -169,7 +169,6 @@ fn row<O: Tap<Addressed<TcpPacket>>>(
         .set("queue_drops", end.queue_drops - begin.queue_drops)
         .set("queue_bytes_max", network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
-        .set("counted_seconds", seconds)
-        .set("duration_s", Duration::from_ps(run.duration_ps).as_secs_f64());
+        .set("counted_seconds", seconds);
     row
 }

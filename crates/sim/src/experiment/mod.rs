@@ -3,7 +3,9 @@
 mod blocks;
 mod capturing;
 mod long_flow;
+mod rdma_fct;
 mod row;
+mod serial;
 mod setup;
 mod stress;
 mod tcp_fct;
@@ -21,6 +23,7 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),
+        "rdma-fct" => rdma_fct::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }

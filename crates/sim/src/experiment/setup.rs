@@ -7,11 +7,12 @@ use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
 use crate::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, Tap};
-use crate::transport::tcp;
+use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
 
 /// Ethernet header in front of an IP packet, bytes.
 const ETHERNET_BYTES: u32 = 14;
@@ -102,15 +103,33 @@ impl<'a> Setup<'a> {
             };
             return Path::direct(rtt, self.flight()).ok_or_else(too_short);
         }
-        let interface = match self.host()?.nic_rate_bps {
-            0 => self.rate,
-            bps => {
-                LineRate::new(lossylink_core::units::BitRate::from_bps(bps.min(self.config.link.rate_bps)))
-            }
-        };
+        let interface = self.interface_rate(self.host()?);
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
         let queue_bytes = self.config.switch.receiver_queue_bytes;
         Ok(Path::artifact(self.rate, interface, one_way, self.flight(), queue_bytes))
+    }
+
+    /// The rate of a host's interface: as its profile says, and never above the link's.
+    fn interface_rate(&self, host: &HostProfile) -> LineRate {
+        match host.nic_rate_bps {
+            0 => self.rate,
+            bps => LineRate::new(BitRate::from_bps(bps.min(self.config.link.rate_bps))),
+        }
+    }
+
+    /// The settings of the RDMA connections. Interfaces form packets as they leave.
+    pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
+        let transport = self.config.require(&self.config.transport, "transport")?;
+        let host = self.host()?;
+        let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
+        Ok(rdma::Config {
+            mtu: rdma::Mtu::new(transport.mtu_bytes).map_err(|error| refuse(&error))?,
+            recovery: transport.recovery.parse().map_err(|error: rdma::UnknownRecovery| refuse(&error))?,
+            timeout: Duration::from_us(host.rdma_timeout_us),
+            retry_count: host.rdma_retry_count,
+            interface_rate: Some(self.interface_rate(host).bit_rate()),
+            ..rdma::Config::default()
+        })
     }
 
     /// The settings of the TCP connections, and whether an interface cuts their bursts.

@@ -27,7 +27,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
 fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Result<Outcome, ConfigError> {
     let stress = stress_of(setup.config)?;
     let mut link: AnyLink<u64, _> = setup.link(&Streams::new(setup.config.seed), tap)?;
-    let result = stress::run(&mut link, stress, control);
+    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
+    let result = match &mut link {
+        AnyLink::Plain(link) => stress::run(link, stress, control),
+        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+    };
     let mut row = Row::new(setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match link.as_linkguardian() {
@@ -85,7 +89,7 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
     set_buffers(row, &result.samples, (0, 0));
 }
 
-/// What a protection with buffers and retransmissions reports.
+/// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
 fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
@@ -99,6 +103,7 @@ fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>,
         .set("pauses", counters.pauses)
         .set("pauses_expired", counters.expired_pauses)
         .set("losses_beyond_cap", counters.sender.beyond_cap)
+        .set("late_retransmissions", counters.receiver.late)
         .set("rx_buffer_drops", counters.rx_buffer_dropped)
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)
@@ -108,8 +113,7 @@ fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>,
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
-    let (first, last) = result.first_and_last?;
-    let seconds = (last - first).as_secs_f64();
+    let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
     let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
     (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)

@@ -70,6 +70,11 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for AnyLink<P, T> {
     }
 
     #[inline]
+    fn run_until(&mut self, until: Instant) {
+        each!(self, link => link.run_until(until));
+    }
+
+    #[inline]
     fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
         each!(self, link => link.delivered())
     }
@@ -91,6 +96,10 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for AnyLink<P, T> {
 
     fn queue(&self) -> &FrameQueue<P> {
         each!(self, link => link.queue())
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        each!(self, link => link.queue_mut())
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {

@@ -6,18 +6,22 @@
 //! ```
 
 mod any;
+pub mod cells;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
+pub mod marking;
 pub mod plain;
 pub mod queue;
 pub mod tap;
 pub mod wire;
 
 pub use any::AnyLink;
+pub use cells::Cells;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
+pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use tap::{Direction, NoTap, Sight, Tap};
@@ -44,6 +48,18 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// Does everything that is due at `now`.
     fn advance(&mut self, now: Instant);
 
+    /// Does everything that is due up to and including `until`, each at its time.
+    #[inline]
+    fn run_until(&mut self, until: Instant) {
+        loop {
+            let due = self.deadline();
+            if due > until {
+                return;
+            }
+            self.advance(due);
+        }
+    }
+
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;
 
@@ -56,8 +72,11 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;
 
-    /// The queue's own counters.
+    /// The queue in front of the link, for its counters.
     fn queue(&self) -> &FrameQueue<P>;
+
+    /// The same, to start a measurement.
+    fn queue_mut(&mut self) -> &mut FrameQueue<P>;
 
     /// Bytes in the Tx and the Rx buffer of the protection at `now`.
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {

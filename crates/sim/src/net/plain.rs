@@ -148,6 +148,10 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for PlainLink<P, T> {
     fn queue(&self) -> &FrameQueue<P> {
         &self.queue
     }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.queue
+    }
 }
 
 /// A frame as it came, setting out on the wire.

@@ -14,7 +14,7 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::{Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
+use super::{Cells, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -58,6 +58,8 @@ pub struct Counters {
     pub expired_pauses: u64,
     /// Frames dropped because the reorder buffer was full.
     pub rx_buffer_dropped: u64,
+    /// Frames dropped because the protection started over while they waited (LG-30).
+    pub forgotten: u64,
     /// Time for which the sender's normal queue was paused.
     pub paused: Duration,
     /// The most bytes that were ever in the Tx buffer.
@@ -108,9 +110,9 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             let phase = if cycle == 0 { 0 } else { phases.next_u64() % cycle };
             Circulating::new(timing.cycle, Duration::from_ps(phase))
         };
-        let (cell, limit) = (profile.buffer_cell_bytes, profile.rx_buffer_max_bytes);
+        let (cells, limit) = (Cells::new(profile.buffer_cell_bytes), profile.rx_buffer_max_bytes);
         let rx_buffer = if profile.recirculates {
-            RxBuffer::Loop(RxLoop::new(timing, cell, limit))
+            RxBuffer::Loop(RxLoop::new(timing, cells, limit))
         } else {
             RxBuffer::Memory(RxMemory::new(limit))
         };
@@ -125,7 +127,7 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             timing,
             Sender::new(options.sender),
             FrameQueue::new(timing::queue_limits(profile)),
-            TxBuffer::new(&timing, profile.recirculates, cell),
+            TxBuffer::new(&timing, profile.recirculates, cells),
             circulating(),
             tap.clone(),
         );
@@ -149,6 +151,7 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),
             rx_buffer_dropped: self.receiving.rx_dropped(),
+            forgotten: self.receiving.rx_forgotten(),
             paused: self.sending.paused(now),
             tx_high_water_bytes: self.sending.copies.high_water_bytes(),
             rx_high_water_bytes: self.receiving.rx_high_water_bytes(),
@@ -165,8 +168,29 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
         self.forward.wire.set_loss(loss);
     }
 
+    /// Replaces the reverse loss process.
+    pub fn set_reverse_loss(&mut self, loss: LossProcess) {
+        self.control.wire.set_loss(loss);
+    }
+
+    /// The position that the next data frame will take.
+    pub const fn next_position(&self) -> Position {
+        self.sending.engine.next()
+    }
+
+    /// How many copies of sent frames are kept at `now`.
+    pub fn copies_held(&mut self, now: Instant) -> usize {
+        self.sending.copies_held(now)
+    }
+
+    /// What went over the reverse direction of the link.
+    pub const fn reverse_traffic(&self) -> &Traffic {
+        self.control.wire.traffic()
+    }
+
     /// Starts both ends over at `position`, as the control plane does when it switches protection
-    /// on while traffic runs (LG-30).
+    /// on while traffic runs (LG-30). It lies ahead of [`LinkGuardianLink::next_position`], or at
+    /// it, by at most a window: then what is in flight is recognised as stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(position);
         self.receiving.synchronise(now, position);
@@ -209,14 +233,18 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for LinkGuardianLink<P, T> {
         if self.control.due() <= now {
             self.handle_control(now);
         }
-        self.sending.advance(now, &mut self.forward);
+        if self.sending.deadline() <= now {
+            self.sending.advance(now, &mut self.forward);
+        }
         while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
             self.receiving.receive(now, arrival, &mut self.control);
         }
         while let Some((_, copy)) = self.forward.copies.pop_due(now) {
             self.receiving.receive_copy(now, copy);
         }
-        self.receiving.advance(now, &mut self.control);
+        if self.receiving.deadline() <= now {
+            self.receiving.advance(now, &mut self.control);
+        }
     }
 
     #[inline]
@@ -239,6 +267,10 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for LinkGuardianLink<P, T> {
 
     fn queue(&self) -> &FrameQueue<P> {
         &self.sending.normal
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.sending.normal
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {

@@ -11,12 +11,11 @@ use crate::net::{Direction, Frame, FrameQueue, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
-/// Sources of events, in the order in which ties break.
-const PORT: usize = 0;
-const LOOK: usize = 1;
-const REQUEUE: usize = 2;
-const PAUSE_EXPIRY: usize = 3;
-const SOURCES: usize = 4;
+/// Sources of events that are rare, in the order in which ties break; the port comes before them.
+const LOOK: usize = 0;
+const REQUEUE: usize = 1;
+const PAUSE_EXPIRY: usize = 2;
+const SOURCES: usize = 3;
 
 /// The sending switch of a protected link.
 ///
@@ -25,6 +24,8 @@ const SOURCES: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct SendingSwitch<P: Copy + Default, T> {
     timing: Timing,
+    /// When the port next sends something.
+    port: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Sender,
     pub(super) normal: FrameQueue<P>,
@@ -59,6 +60,7 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     ) -> Self {
         Self {
             timing,
+            port: Instant::NEVER,
             agenda: Agenda::new(),
             engine,
             normal,
@@ -89,18 +91,32 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.agenda.next().0
+        self.port.min(self.agenda.next().0)
     }
 
     /// Does what is due at `now`.
+    #[inline]
     pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         loop {
+            if self.port <= now {
+                self.serve(now, wire);
+            } else if self.agenda.next().0 <= now {
+                self.advance_rarely(now);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Does what is due at `now`, apart from the port, until that has something to do.
+    #[cold]
+    fn advance_rarely(&mut self, now: Instant) {
+        loop {
             let (due, source) = self.agenda.next();
-            if due > now {
+            if due > now || self.port <= now {
                 return;
             }
             match source {
-                PORT => self.serve(now, wire),
                 LOOK => self.look(now),
                 REQUEUE => self.requeue(now),
                 _ => self.expire_pause(now),
@@ -219,7 +235,7 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
         } else {
             Instant::NEVER
         };
-        self.agenda.set(PORT, next);
+        self.port = next;
     }
 
     /// The port is free: sends the most urgent frame (LG-29).
@@ -264,6 +280,23 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
         let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
         self.see(now, arrives, Content::Protected(copy.bare(), position));
         self.copies.insert(now, copy);
+        if self.engine.outstanding() == Position::WINDOW {
+            self.free_oldest(now);
+        }
+    }
+
+    /// A whole window is on the way: the next frame costs the oldest its copy, so those that are
+    /// free by now must go first (LG-33).
+    #[cold]
+    fn free_oldest(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.after_acknowledgement(now);
+    }
+
+    /// Copies that are kept at `now`.
+    pub(super) fn copies_held(&mut self, now: Instant) -> usize {
+        self.catch_up(now);
+        self.copies.len()
     }
 
     /// Shows a frame that leaves.

@@ -132,8 +132,8 @@ impl Receiver {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
         let packet = self.outbox[0].take();
+        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
         self.outbox.swap(0, 1);
         packet
     }
@@ -155,7 +155,7 @@ impl Receiver {
         self.duplicates_received
     }
 
-    /// Answers a connection request. (TCP-H1)
+    /// Answers a connection request. (TCP-1)
     fn answer(&mut self) {
         self.connection = Connection::Answered;
         self.answered_at_us = self.clock.micros();
@@ -164,7 +164,7 @@ impl Receiver {
         self.send(Packet::SynAck);
     }
 
-    /// The handshake is over, by its last acknowledgement or by data. (TCP-H2)
+    /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
     fn establish(&mut self) {
         if self.connection != Connection::Answered {
             return;
@@ -179,7 +179,7 @@ impl Receiver {
         self.rtt.fall_back(&self.clock);
     }
 
-    /// Takes data in, in order or not. (TCP-D0)
+    /// Takes data in, in order or not. (TCP-57)
     fn take_data(&mut self, data: &Data, marked: bool) {
         self.note_short(data);
         if data.window_reduced {
@@ -198,7 +198,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing new in it: report it and acknowledge at once. (TCP-S5)
+    /// Nothing new in it: report it and acknowledge at once. (TCP-16)
     fn take_duplicate(&mut self, block: Block) {
         self.duplicates_received += 1;
         self.duplicate = Some(block);
@@ -239,7 +239,7 @@ impl Receiver {
         self.acknowledge_in_time(true);
     }
 
-    /// Reacts to the congestion mark of a packet. (TCP-E1, TCP-E2)
+    /// Reacts to the congestion mark of a packet. (TCP-50, DCTCP-4)
     fn note_mark(&mut self, capable: bool, marked: bool) {
         if !self.config.uses_ecn() {
             return;
@@ -258,7 +258,7 @@ impl Receiver {
         self.next_before = self.next;
     }
 
-    /// Acknowledges now, with a sum, or later. (TCP-Y3, TCP-Y5)
+    /// Acknowledges now, with a sum, or later. (TCP-54, TCP-56)
     fn acknowledge_in_time(&mut self, may_have_holes: bool) {
         let smoothed_us = self.rtt.smoothed_us();
         if self.delayed.is_due() {

@@ -8,7 +8,7 @@ use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
+use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink, Tap};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -62,8 +62,12 @@ impl<'a> Setup<'a> {
         Duration::from_ns_f64(self.config.switch.data_pipeline_ns) + self.config.link.propagation()
     }
 
-    /// The protected link, with its own random streams.
-    pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
+    /// The protected link, with its own random streams, and `tap` on its wires.
+    pub(super) fn link<P: Copy + Default, T: Tap<P>>(
+        &self,
+        streams: &Streams,
+        tap: T,
+    ) -> Result<AnyLink<P, T>, ConfigError> {
         let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
         let reverse = LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss"));
         let switch = &self.config.switch;
@@ -71,15 +75,16 @@ impl<'a> Setup<'a> {
             ProtectionKind::None => {
                 let plain =
                     PlainConfig { rate: self.rate, flight: self.flight(), queue: queue_limits(switch) };
-                Ok(AnyLink::Plain(PlainLink::new(plain, forward, reverse)))
+                Ok(AnyLink::Plain(PlainLink::tapped(plain, forward, reverse, tap)))
             }
-            ProtectionKind::Lg | ProtectionKind::LgNb => Ok(AnyLink::LinkGuardian(LinkGuardianLink::new(
+            ProtectionKind::Lg | ProtectionKind::LgNb => Ok(AnyLink::LinkGuardian(LinkGuardianLink::tapped(
                 switch,
                 self.rate,
                 self.config.link.propagation(),
                 &self.linkguardian(),
                 (forward, reverse),
                 &mut streams.stream("link/0/phases"),
+                tap,
             ))),
             ProtectionKind::Fec => {
                 let options = self.fec()?;

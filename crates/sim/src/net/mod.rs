@@ -16,6 +16,7 @@ pub mod marking;
 pub mod meter;
 pub mod plain;
 pub mod queue;
+pub mod tap;
 pub mod wire;
 
 pub use any::AnyLink;
@@ -28,6 +29,7 @@ pub use linkguardian::LinkGuardianLink;
 pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
+pub use tap::{Direction, NoTap, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;

@@ -14,7 +14,7 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::{Cells, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::{Cells, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -70,9 +70,9 @@ pub struct Counters {
 
 /// A link protected in its forward direction.
 #[derive(Clone, Debug)]
-pub struct LinkGuardianLink<P: Copy + Default> {
-    sending: SendingSwitch<P>,
-    receiving: ReceivingSwitch<P>,
+pub struct LinkGuardianLink<P: Copy + Default, T = NoTap> {
+    sending: SendingSwitch<P, T>,
+    receiving: ReceivingSwitch<P, T>,
     forward: ForwardWire<P>,
     control: ControlWire,
     returned: Pipe<Frame<P>>,
@@ -88,6 +88,21 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         options: &Options,
         losses: (LossProcess, LossProcess),
         phases: &mut Stream,
+    ) -> Self {
+        Self::tapped(profile, rate, propagation, options, losses, phases, NoTap)
+    }
+}
+
+impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
+    /// The same with a tap on its wires.
+    pub fn tapped(
+        profile: &SwitchProfile,
+        rate: LineRate,
+        propagation: Duration,
+        options: &Options,
+        losses: (LossProcess, LossProcess),
+        phases: &mut Stream,
+        tap: T,
     ) -> Self {
         let timing = Timing::new(profile, rate, propagation);
         let mut circulating = || {
@@ -114,11 +129,12 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             FrameQueue::new(timing::queue_limits(profile)),
             TxBuffer::new(&timing, profile.recirculates, cells),
             circulating(),
+            tap.clone(),
         );
         let (forward, reverse) = losses;
         Self {
             sending,
-            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating()),
+            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating(), tap),
             forward: ForwardWire::new(Wire::new(forward)),
             control: ControlWire::new(Wire::new(reverse)),
             returned: Pipe::new(),
@@ -194,7 +210,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
+impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for LinkGuardianLink<P, T> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.sending.offer(now, frame, &mut self.forward);

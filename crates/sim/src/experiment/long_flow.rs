@@ -20,7 +20,8 @@ const PROGRESS_STEP: Duration = Duration::from_ms(20);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
-type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+/// TCP flows over any link.
+pub(super) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
 /// Counters of all flows at one time.
 #[derive(Clone, Debug)]
@@ -58,7 +59,8 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
         return Err(ConfigError(message.into()));
     }
-    let mut network = open_flows(&setup, config)?;
+    let streams = Streams::new(config.seed);
+    let mut network = open_flows(&setup, setup.link(&streams)?, &streams)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();
@@ -68,13 +70,17 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
-fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigError> {
+/// Long flows over `link`, all of them opened at time zero.
+pub(super) fn open_flows(
+    setup: &Setup<'_>,
+    link: AnyLink<Addressed<TcpPacket>>,
+    streams: &Streams,
+) -> Result<TcpNetwork, ConfigError> {
     let (tcp_config, cuts_bursts) = setup.tcp()?;
     let host = setup.host()?;
-    let streams = Streams::new(config.seed);
     let mut hosts = streams.stream("hosts");
     let wheel = WHEEL_TICKS * host.tick().as_ps();
-    let count = config.flow.map_or(1, |flow| flow.count);
+    let count = setup.config.flow.map_or(1, |flow| flow.count);
     let conversations = (0..count).map(|_| {
         let mut phase = || Duration::from_ps(hosts.next_u64() % wheel);
         Conversation {
@@ -85,8 +91,8 @@ fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigEr
     let conversations: Vec<_> = conversations.collect();
     let pace = uniform(&mut hosts);
     let path = setup.path(host.network_one_way_ns)?;
-    let mut network =
-        Network::new(Tcp { config: tcp_config, cuts_bursts }, setup.link(&streams)?, path, conversations);
+    let protocol = Tcp { config: tcp_config, cuts_bursts };
+    let mut network = Network::new(protocol, link, path, conversations);
     network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));

@@ -52,29 +52,60 @@ impl<'a> Setup<'a> {
         Duration::from_ns_f64(self.config.switch.data_pipeline_ns) + self.config.link.propagation()
     }
 
+    /// The losses of both directions, each with its own random stream.
+    fn losses(&self, streams: &Streams) -> (LossProcess, LossProcess) {
+        let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
+        (forward, LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss")))
+    }
+
+    /// The link without protection.
+    fn unprotected<P: Copy + Default>(&self, losses: (LossProcess, LossProcess)) -> PlainLink<P> {
+        let queue = queue_limits(&self.config.switch);
+        let plain = PlainConfig { rate: self.rate, flight: self.flight(), queue };
+        PlainLink::new(plain, losses.0, losses.1)
+    }
+
+    /// The link under LinkGuardian.
+    fn guarded<P: Copy + Default>(
+        &self,
+        options: &Options,
+        losses: (LossProcess, LossProcess),
+        streams: &Streams,
+    ) -> LinkGuardianLink<P> {
+        let phases = &mut streams.stream("link/0/phases");
+        let propagation = self.config.link.propagation();
+        LinkGuardianLink::new(&self.config.switch, self.rate, propagation, options, losses, phases)
+    }
+
     /// The protected link, with its own random streams.
     pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
-        let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
-        let reverse = LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss"));
-        let switch = &self.config.switch;
+        let losses = self.losses(streams);
         match self.config.protection.kind {
-            ProtectionKind::None => {
-                let plain =
-                    PlainConfig { rate: self.rate, flight: self.flight(), queue: queue_limits(switch) };
-                Ok(AnyLink::Plain(PlainLink::new(plain, forward, reverse)))
+            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
+            ProtectionKind::Lg | ProtectionKind::LgNb => {
+                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
             }
-            ProtectionKind::Lg | ProtectionKind::LgNb => Ok(AnyLink::LinkGuardian(LinkGuardianLink::new(
-                switch,
-                self.rate,
-                self.config.link.propagation(),
-                &self.linkguardian(),
-                (forward, reverse),
-                &mut streams.stream("link/0/phases"),
-            ))),
             ProtectionKind::Fec | ProtectionKind::FecModel => {
                 Err(ConfigError("this simulator has no forward error correction".into()))
             }
         }
+    }
+
+    /// A link that is clean and without protection yet.
+    pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
+        AnyLink::Plain(self.unprotected(clean(streams)))
+    }
+
+    /// The losses that set in on a clean link.
+    pub(super) fn forward_loss(&self, streams: &Streams) -> LossProcess {
+        self.losses(streams).0
+    }
+
+    /// LinkGuardian for a link that has run without it, with `copies` unless the user chose them.
+    pub(super) fn late_guard<P: Copy + Default>(&self, copies: u8, streams: &Streams) -> LinkGuardianLink<P> {
+        let mut options = self.linkguardian();
+        options.sender.copies = self.config.protection.copies.unwrap_or(copies);
+        self.guarded(&options, clean(streams), streams)
     }
 
     /// The host profile.
@@ -156,4 +187,10 @@ impl<'a> Setup<'a> {
         }
         Ok((config, has_interface))
     }
+}
+
+/// No losses in either direction.
+fn clean(streams: &Streams) -> (LossProcess, LossProcess) {
+    let none = |name| LossProcess::new(&LossModel::None, streams.stream(name));
+    (none("link/0/loss"), none("link/0/reverse-loss"))
 }

@@ -31,6 +31,26 @@ impl<P: Copy + Default> AnyLink<P> {
         each!(self, link => link.set_loss(loss));
     }
 
+    /// Puts LinkGuardian on a link without protection while traffic runs (LG-30).
+    ///
+    /// # Panics
+    /// If the link has a protection already.
+    pub fn protect(&mut self, guarded: LinkGuardianLink<P>) {
+        let before = std::mem::replace(self, Self::LinkGuardian(guarded));
+        match (self, before) {
+            (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
+            _ => panic!("the link is protected already"),
+        }
+    }
+
+    /// The LinkGuardian link, to be changed, if it is one.
+    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P>> {
+        match self {
+            Self::LinkGuardian(link) => Some(link),
+            Self::Plain(_) => None,
+        }
+    }
+
     /// The LinkGuardian link, if it is one.
     pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P>> {
         match self {

@@ -276,6 +276,13 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.copies.len()
     }
 
+    /// Takes over the port of a link without protection, which is busy until then.
+    pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
+        self.busy_until = busy_until;
+        self.normal = queue;
+        self.schedule_port();
+    }
+
     /// Starts over at `position`, forgetting all copies (LG-30).
     pub(super) fn synchronise(&mut self, position: Position) {
         self.engine.synchronise(position);

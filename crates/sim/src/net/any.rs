@@ -39,6 +39,26 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
         each!(self, link => link.set_loss(loss));
     }
 
+    /// Puts LinkGuardian on a link without protection while traffic runs (LG-30).
+    ///
+    /// # Panics
+    /// If the link has a protection already.
+    pub fn protect(&mut self, guarded: LinkGuardianLink<P, T>) {
+        let before = std::mem::replace(self, Self::LinkGuardian(guarded));
+        match (self, before) {
+            (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
+            _ => panic!("the link is protected already"),
+        }
+    }
+
+    /// The LinkGuardian link, to be changed, if it is one.
+    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P, T>> {
+        match self {
+            Self::LinkGuardian(link) => Some(link),
+            _ => None,
+        }
+    }
+
     /// The LinkGuardian link, if it is one.
     pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P, T>> {
         match self {

@@ -1,0 +1,103 @@
+//! Why a loss model is refused: one line each, with the mend.
+
+use crate::probability::Probability;
+use alloc::string::String;
+use thiserror::Error;
+
+/// A loss model that makes no sense, and how to write one that does.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum LossError {
+    /// A number outside [0, 1], or none at all.
+    #[error("{name} {value} is not a probability: write a number from 0 to 1")]
+    NotAProbability {
+        /// What the number stands for.
+        name: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// A positive chance that integer comparison with 64 bits would distort.
+    #[error("{name} {value:e} is too small to draw: write 0 or at least {FINEST:e}")]
+    TooSmall {
+        /// What the number stands for.
+        name: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// A positive chance that a 20-bit draw rounds down to never.
+    #[error("loss rate {0:e} is below 2^-20, all that a 20-bit draw resolves: write bernoulli:{0:e}")]
+    BelowQuantum(f64),
+    /// A chain that never leaves the state in which it starts.
+    #[error("p and r are both 0, so the chain never changes state: use a plain loss rate instead")]
+    ChainNeverMoves,
+    /// A list of positions without a position.
+    #[error("no position: write at least one, such as at:17,18")]
+    NoPositions,
+    /// A position that occurs twice.
+    #[error("position {0} is given twice: a frame is lost once")]
+    RepeatedPosition(u64),
+    /// A trace without a frame.
+    #[error("the trace is empty: record at least one frame")]
+    EmptyTrace,
+    /// A bare number that could be a ratio or a percentage.
+    #[error("{value} is above 1: write {value}% or a ratio such as {ratio}")]
+    RatioOrPercent {
+        /// The number.
+        value: f64,
+        /// Its hundredth.
+        ratio: f64,
+    },
+    /// A percentage above one hundred, or a bare number that is neither ratio nor percentage.
+    #[error("{text} is above 100%: write a ratio up to 1 or a percentage up to 100%")]
+    AboveAll {
+        /// What was written.
+        text: String,
+    },
+    /// A loss rate that is no number.
+    #[error("{text:?} is not a loss rate: write a ratio such as 1e-3 or a percentage such as 0.1%")]
+    NotANumber {
+        /// What was written.
+        text: String,
+    },
+    /// A word in front of the colon that names no model.
+    #[error("unknown loss model {name:?}: use none, bernoulli, quantised, ber, gilbert-elliott, at or trace")]
+    UnknownModel {
+        /// What was written.
+        name: String,
+    },
+    /// A position that is no whole number.
+    #[error("{text:?} is not a position: write whole numbers from 0, such as at:17,18")]
+    NotAPosition {
+        /// What was written.
+        text: String,
+    },
+    /// A Gilbert-Elliott parameter that does not exist.
+    #[error("unknown gilbert-elliott parameter {text:?}: write p=..,r=..,good=..,bad=..")]
+    UnknownParameter {
+        /// What was written.
+        text: String,
+    },
+    /// A Gilbert-Elliott parameter that occurs twice.
+    #[error("gilbert-elliott parameter {0} is given twice")]
+    RepeatedParameter(&'static str),
+    /// A Gilbert-Elliott parameter without a default is missing.
+    #[error("gilbert-elliott needs {0}: write gilbert-elliott:p=1e-4,r=0.3")]
+    MissingParameter(&'static str),
+    /// A trace is named by its file, and this crate opens no files.
+    #[error("a trace must be loaded from its file first: read {path:?} and pass its frames")]
+    TraceNotLoaded {
+        /// The file.
+        path: String,
+    },
+}
+
+/// The smallest positive chance that is drawn: a 64-bit threshold holds it to better than 0.1 %.
+const FINEST: f64 = 1e-16;
+
+/// The number `value`, which stands for `name`, as a probability.
+pub(super) fn chance(name: &'static str, value: f64) -> Result<Probability, LossError> {
+    let chance = Probability::new(value).ok_or(LossError::NotAProbability { name, value })?;
+    if value > 0.0 && value < FINEST {
+        return Err(LossError::TooSmall { name, value });
+    }
+    Ok(chance)
+}

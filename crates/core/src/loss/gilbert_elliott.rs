@@ -1,0 +1,201 @@
+//! The Gilbert-Elliott chain: a good and a bad state, each with its own loss chance.
+//!
+//! A frame meets the loss chance of the present state, then the chain steps. Source: E. N. Gilbert
+//! (1960) and E. O. Elliott (1963); the step is one frame here, not one bit.
+//!
+//! ```text
+//!              p
+//!        ------------>
+//!   good               bad      loss_good, loss_bad: the chance to lose a frame there
+//!        <------------
+//!              r
+//! ```
+
+use super::error::{LossError, chance};
+use super::process::Run;
+use crate::probability::Probability;
+use crate::rng::{RngCore, uniform};
+
+/// The four chances of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GilbertElliott {
+    /// From good to bad, a frame.
+    p: Probability,
+    /// From bad to good, a frame.
+    r: Probability,
+    loss_good: Probability,
+    loss_bad: Probability,
+}
+
+impl GilbertElliott {
+    /// A chain that goes bad with chance `p` a frame and recovers with chance `r`.
+    ///
+    /// # Errors
+    /// If an argument is no probability, or `p` and `r` are both zero.
+    pub fn new(p: f64, r: f64, loss_good: f64, loss_bad: f64) -> Result<Self, LossError> {
+        let chain = Self {
+            p: chance("p", p)?,
+            r: chance("r", r)?,
+            loss_good: chance("loss in the good state", loss_good)?,
+            loss_bad: chance("loss in the bad state", loss_bad)?,
+        };
+        if chain.p.is_never() && chain.r.is_never() {
+            return Err(LossError::ChainNeverMoves);
+        }
+        Ok(chain)
+    }
+
+    /// The chance a frame to go from good to bad.
+    pub const fn p(&self) -> Probability {
+        self.p
+    }
+
+    /// The chance a frame to go from bad to good.
+    pub const fn r(&self) -> Probability {
+        self.r
+    }
+
+    /// The chance to lose a frame in the good state.
+    pub const fn loss_good(&self) -> Probability {
+        self.loss_good
+    }
+
+    /// The chance to lose a frame in the bad state.
+    pub const fn loss_bad(&self) -> Probability {
+        self.loss_bad
+    }
+
+    /// The share of time spent in the bad state.
+    pub fn share_bad(&self) -> f64 {
+        self.p.as_f64() / (self.p.as_f64() + self.r.as_f64())
+    }
+
+    /// The mean number of frames in one visit to the bad state.
+    pub fn mean_burst_frames(&self) -> f64 {
+        1.0 / self.r.as_f64()
+    }
+
+    /// The share of frames lost in the long run.
+    pub fn mean_loss_rate(&self) -> f64 {
+        let bad = self.share_bad();
+        (1.0 - bad) * self.loss_good.as_f64() + bad * self.loss_bad.as_f64()
+    }
+}
+
+/// The chain at work: it knows how long the present visit still lasts.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    model: GilbertElliott,
+    is_bad: bool,
+    frames_left: u64,
+}
+
+/// Visits looked through for a loss before a run is handed out without one: a bound on the work of
+/// one draw when losses are much rarer than changes of state.
+const VISITS_MAX: u32 = 64;
+
+impl Chain {
+    /// Starts in the stationary state, so that there is no warm-up.
+    pub(super) fn new(model: GilbertElliott, rng: &mut impl RngCore) -> Self {
+        let is_bad = uniform(rng) < model.share_bad();
+        let mut chain = Self { model, is_bad, frames_left: 0 };
+        chain.frames_left = chain.visit(rng);
+        chain
+    }
+
+    /// Frames that pass before the next loss, or before the search for one was given up.
+    pub(super) fn next_run(&mut self, rng: &mut impl RngCore) -> Run {
+        let mut clear = 0u64;
+        for _ in 0..VISITS_MAX {
+            let gap = self.loss().failures_before_success(rng);
+            if gap < self.frames_left {
+                self.frames_left -= gap + 1;
+                return Run { clear: clear.saturating_add(gap), ends_in_loss: true };
+            }
+            clear = clear.saturating_add(self.frames_left);
+            self.is_bad = !self.is_bad;
+            self.frames_left = self.visit(rng);
+        }
+        Run { clear, ends_in_loss: false }
+    }
+
+    /// The length of a visit to the present state: at least one frame, for the chain steps after it.
+    fn visit(&self, rng: &mut impl RngCore) -> u64 {
+        let leave = if self.is_bad { self.model.r } else { self.model.p };
+        leave.failures_before_success(rng).saturating_add(1)
+    }
+
+    /// The chance to lose a frame in the present state.
+    fn loss(&self) -> Probability {
+        if self.is_bad { self.model.loss_bad } else { self.model.loss_good }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{LossModel, LossProcess};
+    use crate::rng::Streams;
+
+    /// Frames, losses and bursts (maximal runs of losses) of one process.
+    fn count(model: &LossModel, frames: u64) -> (u64, u64) {
+        let mut process = LossProcess::new(model, Streams::new(11).stream("chain"));
+        let (mut losses, mut bursts, mut before) = (0, 0, false);
+        for _ in 0..frames {
+            let lost = process.is_lost(1518);
+            losses += u64::from(lost);
+            bursts += u64::from(lost && !before);
+            before = lost;
+        }
+        (losses, bursts)
+    }
+
+    /// The sum of a two-state chain over n frames has variance n b (1 - b) (1 + q) / (1 - q), where
+    /// b is the share of the bad state and q = 1 - p - r the correlation of neighbours.
+    #[test]
+    fn the_mean_is_the_stationary_one() {
+        let (p, r, frames) = (0.002, 0.25, 2_000_000u64);
+        let (losses, _) = count(&LossModel::gilbert_elliott(p, r, 0.0, 1.0).unwrap(), frames);
+        let (bad, q, n) = (p / (p + r), 1.0 - p - r, frames as f64);
+        let sigma = libm::sqrt(n * bad * (1.0 - bad) * (1.0 + q) / (1.0 - q));
+        assert!((losses as f64 - n * bad).abs() < 5.0 * sigma, "{losses} losses, expected {}", n * bad);
+    }
+
+    /// A burst is geometric with mean 1/r, hence standard deviation sqrt(1 - r) / r.
+    #[test]
+    fn a_burst_lasts_one_over_r_frames() {
+        let r = 0.25;
+        let (losses, bursts) = count(&LossModel::gilbert_elliott(0.002, r, 0.0, 1.0).unwrap(), 2_000_000);
+        let mean = losses as f64 / bursts as f64;
+        let error = libm::sqrt(1.0 - r) / r / libm::sqrt(bursts as f64);
+        assert!((mean - 1.0 / r).abs() < 5.0 * error, "mean burst {mean} frames");
+    }
+
+    #[test]
+    fn both_states_lose_with_their_own_chance() {
+        let (p, r, good, bad, frames) = (0.1, 0.3, 0.02, 0.6, 1_000_000u64);
+        let model = LossModel::gilbert_elliott(p, r, good, bad).unwrap();
+        let (losses, _) = count(&model, frames);
+        let (mean, share, q) = (model.mean_loss_rate(1518), p / (p + r), 1.0 - p - r);
+        // Bernoulli noise plus the noise of the state, which is correlated from frame to frame.
+        let state = share * (1.0 - share) * (bad - good) * (bad - good);
+        let variance = mean * (1.0 - mean) + 2.0 * state * q / (1.0 - q);
+        let sigma = libm::sqrt(frames as f64 * variance);
+        assert!((losses as f64 - frames as f64 * mean).abs() < 5.0 * sigma, "{losses} losses");
+    }
+
+    #[test]
+    fn a_search_that_finds_no_loss_is_bounded() {
+        let model = LossModel::gilbert_elliott(1.0, 1.0, 0.0, 1e-16).unwrap();
+        let mut process = LossProcess::new(&model, Streams::new(1).stream("rare"));
+        assert_eq!(process.clear_frames(64), u64::from(VISITS_MAX));
+        assert!((0..1000).all(|_| !process.is_lost(64)));
+    }
+
+    #[test]
+    fn a_chain_that_cannot_move_is_refused() {
+        assert_eq!(GilbertElliott::new(0.0, 0.0, 0.0, 1.0), Err(LossError::ChainNeverMoves));
+        let stuck_bad = GilbertElliott::new(0.1, 0.0, 0.0, 1.0).unwrap();
+        assert_eq!(stuck_bad.mean_loss_rate(), 1.0);
+    }
+}

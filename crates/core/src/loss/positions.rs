@@ -1,0 +1,149 @@
+//! Losses at known positions: an exact list that ends, or a recorded trace that repeats.
+
+use super::error::LossError;
+use super::process::Run;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Sorted positions of the lost frames, counted from zero. Shared: a process a trial costs nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positions {
+    lost: Arc<[u64]>,
+    /// Frames after which the positions start again, if they do.
+    period: Option<u64>,
+}
+
+impl Positions {
+    /// The frames at `positions`, once.
+    ///
+    /// # Errors
+    /// If there is no position, or one is given twice.
+    pub fn at(mut positions: Vec<u64>) -> Result<Self, LossError> {
+        positions.sort_unstable();
+        if positions.is_empty() {
+            return Err(LossError::NoPositions);
+        }
+        if let Some(pair) = positions.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(LossError::RepeatedPosition(pair[0]));
+        }
+        Ok(Self { lost: positions.into(), period: None })
+    }
+
+    /// The frames whose flag in `lost` is set, over and over.
+    ///
+    /// # Errors
+    /// If the sequence is empty.
+    pub fn trace(lost: &[bool]) -> Result<Self, LossError> {
+        if lost.is_empty() {
+            return Err(LossError::EmptyTrace);
+        }
+        let positions = (0..).zip(lost).filter(|(_, lost)| **lost).map(|(position, _)| position);
+        Ok(Self { lost: positions.collect(), period: Some(lost.len() as u64) })
+    }
+
+    /// The positions, ascending; of a trace, those of its first pass.
+    pub fn lost(&self) -> &[u64] {
+        &self.lost
+    }
+
+    /// Frames after which the positions repeat, or `None` if they do not.
+    pub const fn period(&self) -> Option<u64> {
+        self.period
+    }
+
+    /// The share of frames lost in the long run: zero unless the positions repeat.
+    pub fn mean_loss_rate(&self) -> f64 {
+        self.period.map_or(0.0, |period| self.lost.len() as f64 / period as f64)
+    }
+}
+
+/// A walk along the positions.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    positions: Positions,
+    /// Index in `lost` of the next loss.
+    next: usize,
+    /// Position, within the pass, of the next frame that no run covers yet.
+    frame: u64,
+}
+
+impl Cursor {
+    pub(super) fn new(positions: Positions) -> Self {
+        Self { positions, next: 0, frame: 0 }
+    }
+
+    /// Frames that pass before the next loss.
+    pub(super) fn next_run(&mut self) -> Run {
+        let Some(&lost) = self.positions.lost.get(self.next) else { return self.next_pass() };
+        let clear = lost - self.frame;
+        self.next += 1;
+        self.frame = lost.saturating_add(1);
+        Run { clear, ends_in_loss: true }
+    }
+
+    /// The rest of this pass, or all of the future if there is no other.
+    fn next_pass(&mut self) -> Run {
+        let Some(period) = self.positions.period else { return Run::FOREVER };
+        let clear = period - self.frame;
+        (self.next, self.frame) = (0, 0);
+        Run { clear, ends_in_loss: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{LossModel, LossProcess};
+    use crate::rng::Streams;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    /// The positions, among the first `frames`, that the model loses.
+    fn lost(model: &LossModel, frames: u64) -> Vec<u64> {
+        let mut process = LossProcess::new(model, Streams::new(1).stream("positions"));
+        (0..frames).filter(|_| process.is_lost(1518)).collect()
+    }
+
+    #[test]
+    fn exactly_the_named_frames_are_lost() {
+        assert_eq!(lost(&LossModel::at(vec![18, 0, 17]).unwrap(), 100), [0, 17, 18]);
+        assert_eq!(lost(&LossModel::at(vec![u64::MAX]).unwrap(), 100), []);
+    }
+
+    #[test]
+    fn after_the_last_position_the_link_is_clean() {
+        let model = LossModel::at(vec![2]).unwrap();
+        let mut process = LossProcess::new(&model, Streams::new(1).stream("at"));
+        assert_eq!(process.clear_frames(64), 2);
+        process.skip(2, 64);
+        assert!(process.is_lost(64));
+        assert_eq!(process.clear_frames(64), u64::MAX);
+    }
+
+    #[test]
+    fn a_trace_repeats() {
+        let model = LossModel::trace(&[false, true, true, false]).unwrap();
+        assert_eq!(lost(&model, 10), [1, 2, 5, 6, 9]);
+        assert_eq!(lost(&LossModel::trace(&[true]).unwrap(), 3), [0, 1, 2]);
+        assert_eq!(lost(&LossModel::trace(&[false; 3]).unwrap(), 10), []);
+    }
+
+    #[test]
+    fn useless_lists_are_refused() {
+        assert_eq!(Positions::at(vec![]), Err(LossError::NoPositions));
+        assert_eq!(Positions::at(vec![3, 1, 3]), Err(LossError::RepeatedPosition(3)));
+        assert_eq!(Positions::trace(&[]), Err(LossError::EmptyTrace));
+    }
+
+    proptest! {
+        #[test]
+        fn any_trace_plays_back(trace in prop::collection::vec(any::<bool>(), 1..40), passes in 1usize..4) {
+            let model = LossModel::trace(&trace).unwrap();
+            let mut process = LossProcess::new(&model, Streams::new(1).stream("trace"));
+            for _ in 0..passes {
+                let played: Vec<bool> = trace.iter().map(|_| process.is_lost(64)).collect();
+                prop_assert_eq!(&played, &trace);
+            }
+        }
+    }
+}

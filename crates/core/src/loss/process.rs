@@ -1,0 +1,275 @@
+//! A loss model at work: a countdown to the next loss instead of a draw a frame.
+//!
+//! Every law is a sequence of *runs*: so much passes, then (usually) a frame is lost. The unit of a
+//! run is a frame, or a bit where the law is a bit error rate; a geometric law has no memory, so a
+//! fresh run may start after the frame that an error hit.
+
+use super::gilbert_elliott::Chain;
+use super::positions::Cursor;
+use super::{BITS_PER_BYTE, LossModel};
+use crate::probability::Probability;
+use crate::rng::Stream;
+
+/// A loss model with its random stream; call [`is_lost`](Self::is_lost) once for every frame
+/// offered to the link, in order.
+///
+/// A frame's size counts what its FCS protects, FCS included: 1518 for a full Ethernet frame.
+#[derive(Clone, Debug)]
+pub struct LossProcess {
+    /// Units that are certain to pass.
+    clear: u64,
+    /// Units of a frame: so many, and so many for each of its bytes. Both zero on a clean link.
+    per_frame: u64,
+    per_byte: u64,
+    /// Whether the frame that does not fit in `clear` is lost, or only the end of what is known.
+    ends_in_loss: bool,
+    law: Law,
+    rng: Stream,
+}
+
+/// What comes next on the link, in the law's unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// Units that pass.
+    pub(super) clear: u64,
+    /// Whether a loss follows them.
+    pub(super) ends_in_loss: bool,
+}
+
+impl Run {
+    /// No loss any more.
+    pub(super) const FOREVER: Self = Self { clear: u64::MAX, ends_in_loss: false };
+}
+
+/// How runs are made.
+#[derive(Clone, Debug)]
+enum Law {
+    Clean,
+    Geometric(Probability),
+    Chain(Chain),
+    Positions(Cursor),
+}
+
+impl Law {
+    fn next_run(&mut self, rng: &mut Stream) -> Run {
+        match self {
+            Self::Clean => Run::FOREVER,
+            Self::Geometric(chance) => Run { clear: chance.failures_before_success(rng), ends_in_loss: true },
+            Self::Chain(chain) => chain.next_run(rng),
+            Self::Positions(cursor) => cursor.next_run(),
+        }
+    }
+}
+
+impl LossProcess {
+    /// Starts `model` on a random stream of its own.
+    pub fn new(model: &LossModel, mut rng: Stream) -> Self {
+        let law = match model {
+            LossModel::None => Law::Clean,
+            LossModel::Bernoulli(chance) | LossModel::BitErrorRate(chance) => Law::Geometric(*chance),
+            LossModel::Quantised(quantised) => Law::Geometric(quantised.probability()),
+            LossModel::GilbertElliott(chain) => Law::Chain(Chain::new(*chain, &mut rng)),
+            LossModel::At(positions) | LossModel::Trace(positions) => {
+                Law::Positions(Cursor::new(positions.clone()))
+            }
+        };
+        let (per_frame, per_byte) = match model {
+            LossModel::None => (0, 0),
+            LossModel::BitErrorRate(_) => (0, BITS_PER_BYTE),
+            _ => (1, 0),
+        };
+        let mut process = Self { clear: 0, per_frame, per_byte, ends_in_loss: false, law, rng };
+        process.start_run();
+        process
+    }
+
+    /// Whether the link corrupts the next frame, one of `frame_bytes`.
+    #[inline]
+    pub fn is_lost(&mut self, frame_bytes: u32) -> bool {
+        let units = self.units(frame_bytes);
+        if units <= self.clear {
+            self.clear -= units;
+            return false;
+        }
+        self.end_run(units)
+    }
+
+    /// How many frames of `frame_bytes` are certain to pass from here on: a driver may skip them.
+    ///
+    /// A lower bound: the frame after them is usually, not always, a lost one.
+    #[inline]
+    pub fn clear_frames(&self, frame_bytes: u32) -> u64 {
+        match self.units(frame_bytes) {
+            0 => u64::MAX,
+            1 => self.clear,
+            units => self.clear / units,
+        }
+    }
+
+    /// Offers `frames` frames of `frame_bytes` at once, all of which pass.
+    ///
+    /// # Panics
+    /// If they exceed [`clear_frames`](Self::clear_frames).
+    #[inline]
+    pub fn skip(&mut self, frames: u64, frame_bytes: u32) {
+        let units = frames.checked_mul(self.units(frame_bytes));
+        let rest = units.and_then(|units| self.clear.checked_sub(units));
+        self.clear = rest.expect("only frames that are certain to pass can be skipped");
+    }
+
+    /// The size of a frame in the law's unit.
+    #[inline]
+    fn units(&self, frame_bytes: u32) -> u64 {
+        self.per_frame + self.per_byte * u64::from(frame_bytes)
+    }
+
+    /// A frame of `units` meets the end of the run: it is lost, or the next run decides.
+    #[inline(never)]
+    fn end_run(&mut self, units: u64) -> bool {
+        loop {
+            let is_lost = self.ends_in_loss;
+            self.start_run();
+            if is_lost {
+                return true;
+            }
+            if units <= self.clear {
+                self.clear -= units;
+                return false;
+            }
+        }
+    }
+
+    fn start_run(&mut self) {
+        let run = self.law.next_run(&mut self.rng);
+        (self.clear, self.ends_in_loss) = (run.clear, run.ends_in_loss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn process(model: &LossModel, seed: u64) -> LossProcess {
+        LossProcess::new(model, Streams::new(seed).stream("link/0/loss"))
+    }
+
+    /// Fails unless the losses among `frames` lie within five standard deviations of the mean of
+    /// the model: a fair process fails once in two million runs, and the seed is fixed.
+    fn check_mean(model: &LossModel, frames: u64, frame_bytes: u32) {
+        let mut process = process(model, 5);
+        let lost = (0..frames).filter(|_| process.is_lost(frame_bytes)).count() as f64;
+        let (n, p) = (frames as f64, model.mean_loss_rate(frame_bytes));
+        let sigma = libm::sqrt(n * p * (1.0 - p));
+        assert!((lost - n * p).abs() <= 5.0 * sigma, "{model:?}: {lost} lost, {} expected", n * p);
+    }
+
+    #[test]
+    fn independent_losses_come_at_the_promised_rate() {
+        for p in [0.0, 1e-3, 0.05, 0.5, 0.9, 1.0] {
+            check_mean(&LossModel::bernoulli(p).unwrap(), 1_000_000, 1518);
+            check_mean(&LossModel::quantised(p).unwrap(), 1_000_000, 1518);
+        }
+    }
+
+    #[test]
+    fn bit_errors_hit_long_frames_more_often() {
+        let model = LossModel::bit_error_rate(2e-6).unwrap();
+        for frame_bytes in [64, 1518, 9018] {
+            check_mean(&model, 1_000_000, frame_bytes);
+        }
+    }
+
+    #[test]
+    fn bit_errors_do_not_care_how_sizes_alternate() {
+        let model = LossModel::bit_error_rate(1e-5).unwrap();
+        let mut process = process(&model, 3);
+        let (mut short, mut long, n) = (0, 0, 500_000);
+        for _ in 0..n {
+            short += u32::from(process.is_lost(64));
+            long += u32::from(process.is_lost(1518));
+        }
+        for (lost, frame_bytes) in [(short, 64), (long, 1518)] {
+            let (mean, p) =
+                (f64::from(n) * model.mean_loss_rate(frame_bytes), model.mean_loss_rate(frame_bytes));
+            let sigma = libm::sqrt(mean * (1.0 - p));
+            assert!((f64::from(lost) - mean).abs() < 5.0 * sigma, "{frame_bytes} B: {lost} lost");
+        }
+    }
+
+    /// Losses of neighbours are independent: pairs of losses come at the rate p^2.
+    #[test]
+    fn independent_losses_are_independent() {
+        let (p, n) = (0.05f64, 1_000_000);
+        let mut process = process(&LossModel::bernoulli(p).unwrap(), 8);
+        let lost: Vec<bool> = (0..n).map(|_| process.is_lost(64)).collect();
+        let pairs = lost.chunks_exact(2).filter(|pair| pair[0] && pair[1]).count() as f64;
+        let mean = f64::from(n / 2) * p * p;
+        assert!((pairs - mean).abs() < 5.0 * libm::sqrt(mean), "{pairs} pairs, {mean} expected");
+    }
+
+    #[test]
+    fn a_clean_link_stays_clean_at_any_distance() {
+        let mut process = process(&LossModel::None, 1);
+        for _ in 0..3 {
+            assert_eq!(process.clear_frames(1518), u64::MAX);
+            process.skip(u64::MAX, 1518);
+            assert!(!process.is_lost(1518));
+        }
+    }
+
+    #[test]
+    fn a_certain_loss_leaves_nothing_to_skip() {
+        let mut process = process(&LossModel::bernoulli(1.0).unwrap(), 1);
+        assert_eq!(process.clear_frames(64), 0);
+        assert!((0..100).all(|_| process.is_lost(64)));
+    }
+
+    #[test]
+    #[should_panic(expected = "certain to pass")]
+    fn a_loss_cannot_be_skipped() {
+        let mut process = process(&LossModel::at(vec![3]).unwrap(), 1);
+        process.skip(4, 64);
+    }
+
+    fn any_model() -> impl Strategy<Value = LossModel> {
+        let chance = || prop_oneof![Just(0.0), Just(1.0), 1e-4..0.9f64];
+        prop_oneof![
+            Just(LossModel::None),
+            chance().prop_map(|p| LossModel::bernoulli(p).unwrap()),
+            chance().prop_map(|p| LossModel::quantised(p).unwrap()),
+            (1e-6..1e-3f64).prop_map(|ber| LossModel::bit_error_rate(ber).unwrap()),
+            (1e-3..1.0f64, chance(), chance(), chance())
+                .prop_map(|(p, r, good, bad)| LossModel::gilbert_elliott(p, r, good, bad).unwrap()),
+            prop::collection::btree_set(0..500u64, 1..20)
+                .prop_map(|at| LossModel::at(at.into_iter().collect()).unwrap()),
+            prop::collection::vec(any::<bool>(), 1..50).prop_map(|lost| LossModel::trace(&lost).unwrap()),
+        ]
+    }
+
+    proptest! {
+        /// Skipping certain survivors is the same as offering them one by one.
+        #[test]
+        fn skipping_equals_offering(
+            model in any_model(),
+            seed in any::<u64>(),
+            steps in prop::collection::vec((0..=u64::MAX, prop_oneof![Just(64u32), Just(1518)]), 1..60),
+        ) {
+            let mut skipping = process(&model, seed);
+            let mut offering = skipping.clone();
+            for (draw, frame_bytes) in steps {
+                // At most a few frames a step, so that the slow side stays quick.
+                let frames = draw % skipping.clear_frames(frame_bytes).saturating_add(1).min(200);
+                skipping.skip(frames, frame_bytes);
+                for _ in 0..frames {
+                    prop_assert!(!offering.is_lost(frame_bytes));
+                }
+                prop_assert_eq!(skipping.clear_frames(frame_bytes), offering.clear_frames(frame_bytes));
+                prop_assert_eq!(skipping.is_lost(frame_bytes), offering.is_lost(frame_bytes));
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::check;
 use crate::error::{Attempt, Result};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Where iproute2 keeps its named network namespaces.
 const NAMED_NAMESPACES: &str = "/run/netns";
@@ -23,9 +23,9 @@ pub fn inside<T>(name: Option<&str>, open: impl FnOnce() -> Result<T>) -> Result
     let home = File::open("/proc/thread-self/ns/net").attempting("open this thread's network namespace")?;
     let path = format!("{NAMED_NAMESPACES}/{name}");
     let target = File::open(&path).attempting(format_args!("open network namespace {path}"))?;
-    enter((&target).into()).attempting(format_args!("enter network namespace {name}"))?;
+    enter(target.as_fd()).attempting(format_args!("enter network namespace {name}"))?;
     let opened = open();
-    enter((&home).into()).expect("a thread may return to the namespace it came from");
+    enter(home.as_fd()).expect("a thread may return to the namespace it came from");
     opened
 }
 

@@ -1,0 +1,7 @@
+//! The link emulator: two stations (a port and its guard each) and the two directions between them.
+
+mod direction;
+mod path;
+
+pub use direction::{Direction, DirectionCounters};
+pub use path::{Path, Station};

@@ -4,7 +4,7 @@ use lossylink_core::engine::guard::Guard;
 use serde_json::{Value, json};
 
 /// Every event that a guard counts.
-pub fn guard(guard: &Guard) -> Value {
+pub(crate) fn guard(guard: &Guard) -> Value {
     let (events, queue) = (guard.counters(), guard.queue());
     json!({
         "from_lan": events.from_lan,

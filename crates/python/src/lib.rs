@@ -1,1 +1,42 @@
-//! stub
+//! `lossylink._native`: conversions between Python and the simulator, and nothing else.
+
+mod convert;
+mod wait;
+
+use std::panic;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Runs one experiment under one protection; see `_native.pyi` for the contract.
+#[pyfunction]
+#[pyo3(signature = (config_json, progress=None))]
+fn simulate<'py>(
+    py: Python<'py>,
+    config_json: String,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let outcome = wait::run_watched(py, config_json, progress.as_ref())?;
+    convert::outcome_to_dict(py, &outcome)
+}
+
+/// Version of the simulator that is compiled in.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// A broken invariant reaches Python as a `RuntimeError` with the assertion's words; the default hook would print them
+/// a second time, so it speaks only when a backtrace was asked for.
+fn quiet_panics() {
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        panic::set_hook(Box::new(|_| {}));
+    }
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    quiet_panics();
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)
+}

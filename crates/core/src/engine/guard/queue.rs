@@ -56,7 +56,7 @@ impl DropTail {
     pub fn pop(&mut self) -> Option<Frame> {
         let mut frame = self.frames.pop_front()?;
         let congested = self.limits.mark_from.is_some_and(|threshold| self.waiting >= threshold);
-        self.waiting = self.waiting - length(&frame);
+        self.waiting -= length(&frame);
         if congested && ecn::mark(&mut frame) {
             self.counters.marked += 1;
         }

@@ -1,0 +1,32 @@
+//! LinkGuardian (SIGCOMM 2023): link-local retransmission at sub-RTT speed.
+//!
+//! ```text
+//!             stamp            detect gap            order
+//!  queue --> [Sender] == link ==> [Receiver] --> [Ordered | NonBlocking] --> next hop
+//!               ^  copy until acked   |  ACK, loss notification
+//!               +--- reverse link ----+
+//! ```
+//!
+//! The protocol stands as numbered rules in `docs/protocols/linkguardian.md`; code and tests cite
+//! them as `LG-n`. The engine works on header values. Its driver keeps the copies of sent frames,
+//! the reorder buffer and the queues, and asks the engine about each copy that it looks at.
+
+mod acknowledgement;
+mod backpressure;
+mod copies;
+mod hole_set;
+mod non_blocking;
+mod ordered;
+mod position;
+mod receiver;
+mod sender;
+
+pub use acknowledgement::{AckUpdate, Acknowledgement};
+pub use backpressure::{Backpressure, PauseRequest, PauseState, Thresholds};
+pub use copies::{DEFAULT_TARGET_LOSS, copies_for};
+pub use hole_set::HoleSet;
+pub use non_blocking::NonBlocking;
+pub use ordered::{AckNoTimeout, Ordered};
+pub use position::Position;
+pub use receiver::{Delivery, Detection, Notification, Receiver, ReceiverCounters};
+pub use sender::{CopyFate, Sender, SenderConfig, SenderCounters};

@@ -1,0 +1,78 @@
+//! The non-blocking side of the receiver: everything leaves at once (LG-27, LG-28).
+
+use super::{Delivery, HoleSet, Position};
+
+/// Which positions were lost and have not come back.
+#[derive(Clone, Debug)]
+pub struct NonBlocking {
+    missing: HoleSet,
+    deduplicate: bool,
+}
+
+impl NonBlocking {
+    /// `deduplicate` drops all copies of a retransmission but the first; without it every copy
+    /// is forwarded, as in the published program (LG-28).
+    pub fn new(deduplicate: bool) -> Self {
+        Self { missing: HoleSet::new(), deduplicate }
+    }
+
+    /// How many lost positions have not come back.
+    pub const fn missing(&self) -> u32 {
+        self.missing.len()
+    }
+
+    /// Forgets everything (LG-30).
+    pub fn synchronise(&mut self) {
+        self.missing.clear();
+    }
+
+    /// `count` positions from `first` on were lost.
+    pub(super) fn note_lost(&mut self, first: Position, count: u32) {
+        for step in 0..count {
+            self.missing.insert(first.plus(step));
+        }
+    }
+
+    /// `position` was received for the first time. What is still missing half the sequence space
+    /// behind it will not come any more: its bit must not meet that position's next use.
+    #[inline]
+    pub(super) fn note_received(&mut self, position: Position) {
+        if !self.missing.is_empty() {
+            self.missing.remove(position.plus(Position::COUNT as u32 / 2));
+        }
+    }
+
+    /// A retransmission arrives: the first copy of a lost position is forwarded (LG-28).
+    pub fn offer_retransmission(&mut self, position: Position) -> Delivery {
+        let first_copy = self.missing.remove(position);
+        if first_copy || !self.deduplicate { Delivery::Forward } else { Delivery::Duplicate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // LG-28
+    #[test]
+    fn one_copy_of_a_lost_frame_is_forwarded() {
+        let lost = Position::new(5, false);
+        for (deduplicate, second) in [(true, Delivery::Duplicate), (false, Delivery::Forward)] {
+            let mut side = NonBlocking::new(deduplicate);
+            side.note_lost(lost, 1);
+            assert_eq!(side.offer_retransmission(lost), Delivery::Forward);
+            assert_eq!(side.offer_retransmission(lost), second);
+        }
+    }
+
+    // LG-10, LG-28
+    #[test]
+    fn a_frame_that_never_came_back_is_forgotten_within_a_wrap() {
+        let mut side = NonBlocking::new(true);
+        let lost = Position::new(5, false);
+        side.note_lost(lost, 1);
+        side.note_received(Position::new(5, true));
+        assert_eq!(side.missing(), 0);
+        assert_eq!(side.offer_retransmission(lost), Delivery::Duplicate);
+    }
+}

@@ -1,0 +1,146 @@
+//! The ordered side of the receiver: frames leave in sequence, or wait (LG-20..22).
+
+use super::{Delivery, Position};
+use crate::time::{Duration, Instant};
+
+/// How long the ordered side waits for a frame before it gives up on it.
+///
+/// A timer packet passes every `period`; while the side waits, each one counts down from
+/// `reload`, and the one that finds zero skips the frame: the `reload` + 1-th (LG-21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckNoTimeout {
+    /// Time between timer packets; they pass at its multiples.
+    pub period: Duration,
+    /// Value that the countdown starts from.
+    pub reload: u32,
+}
+
+impl AckNoTimeout {
+    /// When a wait that began at `start` ends.
+    fn expiry(self, start: Instant) -> Instant {
+        let ticks_so_far = start.as_ps() / self.period.as_ps();
+        Instant::from_ps((ticks_so_far + 1 + u64::from(self.reload)) * self.period.as_ps())
+    }
+}
+
+/// Sequence state of the ordered side.
+#[derive(Clone, Debug)]
+pub struct Ordered {
+    timeout: AckNoTimeout,
+    /// The position to be forwarded next ("ack_no").
+    next: Position,
+    /// When the present wait began: the last forward or skip, or the loss that began it.
+    waiting_since: Instant,
+    skipped: u64,
+}
+
+impl Ordered {
+    /// An ordered side that expects position zero.
+    pub fn new(timeout: AckNoTimeout) -> Self {
+        assert!(timeout.period > Duration::ZERO, "a timer period must be positive");
+        Self { timeout, next: Position::ZERO, waiting_since: Instant::ZERO, skipped: 0 }
+    }
+
+    /// The position to be forwarded next.
+    pub const fn next(&self) -> Position {
+        self.next
+    }
+
+    /// How many positions were given up.
+    pub const fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Starts over at `position` (LG-30).
+    pub fn synchronise(&mut self, now: Instant, position: Position) {
+        self.next = position;
+        self.waiting_since = now;
+    }
+
+    /// A loss was detected while nothing was missing before: the wait begins (LG-21).
+    pub(super) fn begin_wait(&mut self, now: Instant) {
+        self.waiting_since = now;
+    }
+
+    /// Decides about a frame, whether it arrives, is a retransmission, or comes round from the
+    /// reorder buffer (LG-20).
+    #[inline]
+    pub fn offer(&mut self, now: Instant, position: Position) -> Delivery {
+        match position.steps_from(self.next) {
+            0 => {
+                self.next = position.next();
+                self.waiting_since = now;
+                Delivery::Forward
+            }
+            1.. => Delivery::Hold,
+            _ => Delivery::Duplicate,
+        }
+    }
+
+    /// When the wait ends, given the position that the receiver expects next from the link; never
+    /// while nothing is missing (LG-21).
+    pub fn poll_timeout(&self, expected: Position) -> Instant {
+        if self.next == expected { Instant::NEVER } else { self.timeout.expiry(self.waiting_since) }
+    }
+
+    /// Gives up the missing position at `now` and waits anew for the next one. The era turns with
+    /// the number, unlike in the published program (LG-22).
+    pub fn skip(&mut self, now: Instant) -> Position {
+        let given_up = self.next;
+        self.next = given_up.next();
+        self.waiting_since = now;
+        self.skipped += 1;
+        given_up
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ordered() -> Ordered {
+        Ordered::new(AckNoTimeout { period: Duration::from_ns(100), reload: 70 })
+    }
+
+    // LG-20
+    #[test]
+    fn frames_leave_in_sequence() {
+        let mut side = ordered();
+        let at = |number| Position::new(number, false);
+        assert_eq!(side.offer(Instant::ZERO, at(0)), Delivery::Forward);
+        assert_eq!(side.offer(Instant::ZERO, at(2)), Delivery::Hold);
+        assert_eq!(side.offer(Instant::ZERO, at(1)), Delivery::Forward);
+        assert_eq!(side.offer(Instant::ZERO, at(1)), Delivery::Duplicate);
+        assert_eq!(side.offer(Instant::ZERO, at(2)), Delivery::Forward);
+    }
+
+    // LG-21
+    #[test]
+    fn the_wait_ends_on_the_seventy_first_tick() {
+        let mut side = ordered();
+        let start = Instant::from_ps(250_000);
+        side.begin_wait(start);
+        let expected = Position::new(1, false);
+        // Ticks at 300, 400, ...; the 71st after 250 ns passes at 7300 ns.
+        assert_eq!(side.poll_timeout(expected), Instant::from_ps(7_300_000));
+        assert_eq!(side.poll_timeout(Position::ZERO), Instant::NEVER);
+    }
+
+    // LG-21
+    #[test]
+    fn a_tick_at_the_start_of_the_wait_does_not_count() {
+        let mut side = ordered();
+        side.begin_wait(Instant::from_ps(300_000));
+        assert_eq!(side.poll_timeout(Position::new(1, false)), Instant::from_ps(7_400_000));
+    }
+
+    // LG-22
+    #[test]
+    fn a_skip_crosses_the_wrap() {
+        let mut side = ordered();
+        side.synchronise(Instant::ZERO, Position::new(65535, false));
+        assert_eq!(side.skip(Instant::ZERO), Position::new(65535, false));
+        assert_eq!(side.next(), Position::new(0, true));
+        assert_eq!(side.skipped(), 1);
+    }
+}

@@ -1,0 +1,367 @@
+//! The receiving end of a protected link: detects losses, and orders or forwards (LG-11..14).
+
+use super::{AckNoTimeout, AckUpdate, NonBlocking, Ordered, Position};
+use crate::time::Instant;
+
+/// The largest hole that a notification can describe: its size field has eight bits (LG-13).
+const LARGEST_HOLE: u32 = 255;
+
+/// What becomes of a frame at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// To the next hop, now.
+    Forward,
+    /// Into the reorder buffer.
+    Hold,
+    /// Dropped: this position has been forwarded or given up.
+    Duplicate,
+}
+
+/// A loss notification (LG-13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// Everything up to here has arrived, except for the hole.
+    pub leading: Position,
+    /// The first lost position.
+    pub first_lost: Position,
+    /// How many positions from there on were lost, at most 255.
+    pub hole_size: u8,
+}
+
+/// What the arrival of a numbered frame tells about the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detection {
+    /// Sent at once, ahead of all traffic toward the sender.
+    pub notification: Option<Notification>,
+    /// What the acknowledgement register is to be told.
+    pub ack: AckUpdate,
+}
+
+/// Events at the receiver, each a count of frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverCounters {
+    /// Data frames that arrived for the first time.
+    pub data: u64,
+    /// Retransmitted copies that arrived.
+    pub retransmissions: u64,
+    /// Dummies that arrived.
+    pub dummies: u64,
+    /// Positions found missing.
+    pub lost: u64,
+    /// Loss notifications made.
+    pub notifications: u64,
+    /// Frames handed to the next hop.
+    pub forwarded: u64,
+    /// Copies dropped because their position had been dealt with.
+    pub duplicates: u64,
+    /// Numbered frames behind the expected position (LG-32).
+    pub stale: u64,
+}
+
+/// The ordering discipline of a receiver.
+#[derive(Clone, Debug)]
+enum Order {
+    Ordered(Ordered),
+    NonBlocking(NonBlocking),
+}
+
+/// The receiving engine. Calls come in the order of arrival; `now` never goes back.
+///
+/// Each arrival is two questions: [`Receiver::detect`] what it says about the link (normal frames
+/// and dummies), then [`Receiver::deliver`] what becomes of it (all but dummies).
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The position that the next new frame should carry.
+    expected: Position,
+    order: Order,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// A receiver that keeps order (LG-20).
+    pub fn ordered(timeout: AckNoTimeout) -> Self {
+        Self::with(Order::Ordered(Ordered::new(timeout)))
+    }
+
+    /// A receiver that forwards at once (LG-27).
+    pub fn non_blocking(deduplicate: bool) -> Self {
+        Self::with(Order::NonBlocking(NonBlocking::new(deduplicate)))
+    }
+
+    fn with(order: Order) -> Self {
+        Self { expected: Position::ZERO, order, counters: ReceiverCounters::default() }
+    }
+
+    /// Starts over: the next new frame will carry `position` (LG-30).
+    pub fn synchronise(&mut self, now: Instant, position: Position) {
+        self.expected = position;
+        match &mut self.order {
+            Order::Ordered(side) => side.synchronise(now, position),
+            Order::NonBlocking(side) => side.synchronise(),
+        }
+    }
+
+    /// The position that the next new frame should carry.
+    pub const fn expected(&self) -> Position {
+        self.expected
+    }
+
+    /// The ordered side, if this receiver keeps order.
+    pub const fn as_ordered(&self) -> Option<&Ordered> {
+        match &self.order {
+            Order::Ordered(side) => Some(side),
+            Order::NonBlocking(_) => None,
+        }
+    }
+
+    /// Whether the receiver waits for something that the link lost.
+    pub fn is_waiting(&self) -> bool {
+        match &self.order {
+            Order::Ordered(side) => side.next() != self.expected,
+            Order::NonBlocking(side) => side.missing() > 0,
+        }
+    }
+
+    /// Counts of what happened so far.
+    pub const fn counters(&self) -> &ReceiverCounters {
+        &self.counters
+    }
+
+    /// A new frame arrives: what does its number say? (LG-11)
+    #[inline]
+    pub fn detect(&mut self, now: Instant, position: Position) -> Detection {
+        self.counters.data += 1;
+        let ahead = position.steps_from(self.expected);
+        if ahead < 0 {
+            self.counters.stale += 1; // LG-32
+            return Detection::default();
+        }
+        if let Order::NonBlocking(side) = &mut self.order {
+            side.note_received(position);
+        }
+        if ahead == 0 {
+            self.expected = position.next();
+            return Detection { notification: None, ack: AckUpdate::Advance(position) };
+        }
+        self.report_loss(now, ahead as u32, position, position.next())
+    }
+
+    /// A dummy arrives: it carries the number that the next data frame will take (LG-12).
+    pub fn detect_dummy(&mut self, now: Instant, position: Position) -> Detection {
+        self.counters.dummies += 1;
+        let ahead = position.steps_from(self.expected);
+        if ahead < 0 {
+            self.counters.stale += 1; // LG-32
+        }
+        if ahead <= 0 {
+            return Detection::default();
+        }
+        self.report_loss(now, ahead as u32, position.previous(), position)
+    }
+
+    /// `lost` positions from the expected one on are missing (LG-13, LG-16).
+    #[cold]
+    fn report_loss(&mut self, now: Instant, lost: u32, leading: Position, expected: Position) -> Detection {
+        let first_lost = self.expected;
+        match &mut self.order {
+            Order::Ordered(side) if side.next() == first_lost => side.begin_wait(now),
+            Order::Ordered(_) => {}
+            Order::NonBlocking(side) => side.note_lost(first_lost, lost),
+        }
+        self.expected = expected;
+        self.counters.lost += u64::from(lost);
+        self.counters.notifications += 1;
+        let notification = Notification { leading, first_lost, hole_size: lost.min(LARGEST_HOLE) as u8 };
+        Detection { notification: Some(notification), ack: AckUpdate::Notified(leading) }
+    }
+
+    /// What becomes of a new frame, after [`Receiver::detect`] (LG-20, LG-27).
+    #[inline]
+    pub fn deliver(&mut self, now: Instant, position: Position) -> Delivery {
+        let delivery = match &mut self.order {
+            Order::Ordered(side) => side.offer(now, position),
+            Order::NonBlocking(_) => Delivery::Forward,
+        };
+        self.count(delivery)
+    }
+
+    /// What becomes of a retransmitted copy, which says nothing about the link (LG-14).
+    pub fn deliver_retransmission(&mut self, now: Instant, position: Position) -> Delivery {
+        self.counters.retransmissions += 1;
+        let delivery = match &mut self.order {
+            Order::Ordered(side) => side.offer(now, position),
+            Order::NonBlocking(side) => side.offer_retransmission(position),
+        };
+        self.count(delivery)
+    }
+
+    /// What becomes of a frame that comes round from the reorder buffer (LG-20).
+    ///
+    /// # Panics
+    /// On a non-blocking receiver, which buffers nothing.
+    pub fn deliver_buffered(&mut self, now: Instant, position: Position) -> Delivery {
+        let Order::Ordered(side) = &mut self.order else {
+            panic!("a non-blocking receiver has no reorder buffer");
+        };
+        let delivery = side.offer(now, position);
+        self.count(delivery)
+    }
+
+    fn count(&mut self, delivery: Delivery) -> Delivery {
+        match delivery {
+            Delivery::Forward => self.counters.forwarded += 1,
+            Delivery::Duplicate => self.counters.duplicates += 1,
+            Delivery::Hold => {}
+        }
+        delivery
+    }
+
+    /// When [`Receiver::handle_timeout`] is due (LG-21).
+    pub fn poll_timeout(&self) -> Instant {
+        match &self.order {
+            Order::Ordered(side) => side.poll_timeout(self.expected),
+            Order::NonBlocking(_) => Instant::NEVER,
+        }
+    }
+
+    /// The wait is over: gives up one position, and returns it (LG-21). `None` when nothing was
+    /// due.
+    pub fn handle_timeout(&mut self, now: Instant) -> Option<Position> {
+        if self.poll_timeout() > now {
+            return None;
+        }
+        match &mut self.order {
+            Order::Ordered(side) => Some(side.skip(now)),
+            Order::NonBlocking(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn at(number: u16) -> Position {
+        Position::new(number, false)
+    }
+
+    fn ordered() -> Receiver {
+        Receiver::ordered(AckNoTimeout { period: Duration::from_ns(100), reload: 70 })
+    }
+
+    // LG-11, LG-15
+    #[test]
+    fn frames_in_sequence_advance_the_acknowledgement() {
+        let mut receiver = ordered();
+        let detection = receiver.detect(NOW, at(0));
+        assert_eq!(detection, Detection { notification: None, ack: AckUpdate::Advance(at(0)) });
+        assert_eq!(receiver.expected(), at(1));
+    }
+
+    // LG-13, LG-16
+    #[test]
+    fn a_gap_is_reported_once() {
+        let mut receiver = ordered();
+        receiver.detect(NOW, at(0));
+        let detection = receiver.detect(NOW, at(3));
+        let notification = Notification { leading: at(3), first_lost: at(1), hole_size: 2 };
+        assert_eq!(detection.notification, Some(notification));
+        assert_eq!(detection.ack, AckUpdate::Notified(at(3)));
+        assert_eq!(receiver.detect(NOW, at(4)).notification, None);
+    }
+
+    // LG-13
+    #[test]
+    fn the_hole_size_saturates() {
+        for (lost, size) in [(254, 254), (255, 255), (256, 255), (5000, 255)] {
+            let mut receiver = ordered();
+            let notification = receiver.detect(NOW, at(lost)).notification.unwrap();
+            assert_eq!(notification.hole_size, size);
+            assert_eq!(receiver.counters().lost, u64::from(lost));
+        }
+    }
+
+    // LG-12
+    #[test]
+    fn a_dummy_reveals_a_lost_tail() {
+        let mut receiver = ordered();
+        receiver.detect(NOW, at(0));
+        assert_eq!(receiver.detect_dummy(NOW, at(1)), Detection::default());
+        let detection = receiver.detect_dummy(NOW, at(2));
+        let notification = Notification { leading: at(1), first_lost: at(1), hole_size: 1 };
+        assert_eq!(detection.notification, Some(notification));
+        assert_eq!(receiver.expected(), at(2));
+    }
+
+    // LG-12: the leading position of a dummy with number zero lies in the other era.
+    #[test]
+    fn a_dummy_at_the_wrap_turns_the_era_back() {
+        let mut receiver = ordered();
+        receiver.synchronise(NOW, at(65535));
+        let notification = receiver.detect_dummy(NOW, Position::new(0, true)).notification.unwrap();
+        assert_eq!(notification.leading, at(65535));
+    }
+
+    // LG-14, LG-20
+    #[test]
+    fn a_retransmission_fills_the_hole_without_a_new_report() {
+        let mut receiver = ordered();
+        receiver.detect(NOW, at(1));
+        assert_eq!(receiver.deliver(NOW, at(1)), Delivery::Hold);
+        assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Forward);
+        assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Duplicate);
+        assert_eq!(receiver.deliver_buffered(NOW, at(1)), Delivery::Forward);
+        assert!(!receiver.is_waiting());
+    }
+
+    // LG-21, LG-31
+    #[test]
+    fn a_frame_that_does_not_come_back_is_skipped() {
+        let mut receiver = ordered();
+        let start = Instant::from_ps(50_000);
+        receiver.detect(start, at(1));
+        let due = receiver.poll_timeout();
+        assert_eq!(due, Instant::from_ps(7_100_000));
+        assert_eq!(receiver.handle_timeout(due - Duration::from_ps(1)), None);
+        assert_eq!(receiver.handle_timeout(due), Some(at(0)));
+        assert_eq!(receiver.deliver_buffered(due, at(1)), Delivery::Forward);
+        assert_eq!(receiver.poll_timeout(), Instant::NEVER);
+    }
+
+    // LG-27, LG-28
+    #[test]
+    fn a_non_blocking_receiver_forwards_past_the_hole() {
+        let mut receiver = Receiver::non_blocking(true);
+        receiver.detect(NOW, at(1));
+        assert_eq!(receiver.deliver(NOW, at(1)), Delivery::Forward);
+        assert!(receiver.is_waiting());
+        assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Forward);
+        assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Duplicate);
+        assert_eq!(receiver.poll_timeout(), Instant::NEVER);
+    }
+
+    // LG-30
+    #[test]
+    fn a_receiver_switched_on_in_mid_stream_expects_the_next_frame() {
+        let mut receiver = ordered();
+        let start = Position::new(40_000, true);
+        receiver.synchronise(NOW, start);
+        assert_eq!(receiver.detect(NOW, start).notification, None);
+        assert_eq!(receiver.deliver(NOW, start), Delivery::Forward);
+    }
+
+    // LG-32
+    #[test]
+    fn a_stale_frame_reports_nothing() {
+        let mut receiver = ordered();
+        receiver.detect(NOW, at(0));
+        receiver.deliver(NOW, at(0));
+        assert_eq!(receiver.detect(NOW, at(0)), Detection::default());
+        assert_eq!(receiver.deliver(NOW, at(0)), Delivery::Duplicate);
+        assert_eq!(receiver.counters().stale, 1);
+        assert_eq!(receiver.expected(), at(1));
+    }
+}

@@ -1,0 +1,302 @@
+//! The sending end of a protected link: numbers frames, keeps copies, retransmits (LG-3..10).
+
+use super::{HoleSet, Notification, Position};
+
+/// Parameters of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderConfig {
+    /// Copies of each retransmission, at least 1 (LG-19).
+    pub copies: u8,
+    /// Dummies after the last data frame; 0 switches tail-loss detection off (LG-4).
+    pub dummies: u8,
+    /// How many positions one notification may mark; `None` is unlimited (LG-9).
+    pub hole_cap: Option<u8>,
+}
+
+impl SenderConfig {
+    /// The number of dummies of the published program.
+    pub const PUBLISHED_DUMMIES: u8 = 3;
+    /// The number of consecutive losses that the published program can request.
+    pub const PUBLISHED_HOLE_CAP: u8 = 5;
+}
+
+/// What becomes of the copy of a sent frame when the driver looks at it (LG-6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFate {
+    /// Not acknowledged yet: keep it.
+    Hold,
+    /// Arrived: free it.
+    Release,
+    /// Lost: send it again, in the configured number of copies, then free it (LG-7).
+    Retransmit,
+}
+
+/// Events at the sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Data frames numbered.
+    pub data: u64,
+    /// Dummies sent.
+    pub dummies: u64,
+    /// Lost frames sent again (each in N copies).
+    pub retransmitted: u64,
+    /// Acknowledgements taken in, explicit and piggy-backed.
+    pub acks: u64,
+    /// Loss notifications taken in.
+    pub notifications: u64,
+    /// Lost positions that were not marked, being beyond the cap (LG-9).
+    pub beyond_cap: u64,
+    /// Acknowledged positions that were never sent (LG-8).
+    pub out_of_range: u64,
+}
+
+/// The sending engine of one protected port.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    next: Position,
+    leading_ack: Position,
+    dummies_pending: u8,
+    holes: HoleSet,
+    counters: SenderCounters,
+}
+
+impl Sender {
+    /// A sender whose first frame takes position zero.
+    ///
+    /// # Panics
+    /// If no copy would be sent.
+    pub fn new(config: SenderConfig) -> Self {
+        assert!(config.copies > 0, "a retransmission needs at least one copy");
+        Self {
+            config,
+            next: Position::ZERO,
+            leading_ack: Position::ZERO.previous(),
+            dummies_pending: 0,
+            holes: HoleSet::new(),
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// Its parameters.
+    pub const fn config(&self) -> &SenderConfig {
+        &self.config
+    }
+
+    /// Changes the number of copies of the retransmissions to come.
+    pub fn set_copies(&mut self, copies: u8) {
+        assert!(copies > 0, "a retransmission needs at least one copy");
+        self.config.copies = copies;
+    }
+
+    /// Counts of what happened so far.
+    pub const fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// The position that the next data frame will take.
+    pub const fn next(&self) -> Position {
+        self.next
+    }
+
+    /// Everything up to here is known to have arrived or to be lost.
+    pub const fn leading_ack(&self) -> Position {
+        self.leading_ack
+    }
+
+    /// Lost positions whose copies have not been looked at since.
+    pub const fn holes(&self) -> u32 {
+        self.holes.len()
+    }
+
+    /// Starts over at `position` (LG-30).
+    pub fn synchronise(&mut self, position: Position) {
+        self.next = position;
+        self.leading_ack = position.previous();
+        self.dummies_pending = 0;
+        self.holes.clear();
+    }
+
+    /// A data frame leaves the queue: gives it its position (LG-3). The driver keeps a copy
+    /// (LG-5).
+    #[inline]
+    pub fn stamp(&mut self) -> Position {
+        let position = self.next;
+        self.next = position.next();
+        self.dummies_pending = self.config.dummies; // LG-4
+        self.counters.data += 1;
+        position
+    }
+
+    /// Whether a dummy is due when the link has nothing better to carry (LG-18).
+    #[inline]
+    pub const fn wants_dummy(&self) -> bool {
+        self.dummies_pending > 0
+    }
+
+    /// Takes one dummy: it carries the position that the next data frame will take (LG-12).
+    pub fn poll_dummy(&mut self) -> Option<Position> {
+        self.dummies_pending = self.dummies_pending.checked_sub(1)?;
+        self.counters.dummies += 1;
+        Some(self.next)
+    }
+
+    /// An acknowledgement arrives (LG-8).
+    #[inline]
+    pub fn handle_ack(&mut self, leading: Position) {
+        self.counters.acks += 1;
+        self.advance(leading);
+    }
+
+    /// A loss notification arrives (LG-8, LG-9).
+    pub fn handle_notification(&mut self, notification: &Notification) {
+        self.counters.notifications += 1;
+        let lost = u32::from(notification.hole_size);
+        let marked = self.config.hole_cap.map_or(lost, |cap| lost.min(u32::from(cap)));
+        self.counters.beyond_cap += u64::from(lost - marked);
+        for position in (0..marked).map(|step| notification.first_lost.plus(step)) {
+            // Only what was sent and not yet acknowledged still has a copy.
+            if position.is_after(self.leading_ack) && self.next.is_after(position) {
+                self.holes.insert(position);
+            }
+        }
+        self.advance(notification.leading);
+    }
+
+    /// Moves the leading acknowledgement forward, never back and never past what was sent (LG-8).
+    fn advance(&mut self, leading: Position) {
+        if !self.next.is_after(leading) {
+            self.counters.out_of_range += 1;
+        } else if leading.is_after(self.leading_ack) {
+            self.leading_ack = leading;
+        }
+    }
+
+    /// The driver looks at the copy of `position` (LG-6).
+    #[inline]
+    pub fn inspect_copy(&mut self, position: Position) -> CopyFate {
+        if position.is_after(self.leading_ack) {
+            return CopyFate::Hold;
+        }
+        if !self.holes.is_empty() && self.holes.remove(position) {
+            self.counters.retransmitted += 1;
+            return CopyFate::Retransmit;
+        }
+        CopyFate::Release
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(number: u16) -> Position {
+        Position::new(number, false)
+    }
+
+    fn sender_after(frames: u32) -> Sender {
+        let config = SenderConfig { copies: 2, dummies: 3, hole_cap: Some(5) };
+        let mut sender = Sender::new(config);
+        (0..frames).for_each(|_| {
+            sender.stamp();
+        });
+        sender
+    }
+
+    fn hole(first: u16, size: u8) -> Notification {
+        Notification { leading: at(first + u16::from(size)), first_lost: at(first), hole_size: size }
+    }
+
+    // LG-3
+    #[test]
+    fn frames_are_numbered_as_they_leave() {
+        let mut sender = sender_after(2);
+        assert_eq!(sender.stamp(), at(2));
+        assert_eq!(sender.counters().data, 3);
+    }
+
+    // LG-4, LG-12, LG-18
+    #[test]
+    fn the_last_frame_is_followed_by_dummies() {
+        let mut sender = sender_after(4);
+        for _ in 0..3 {
+            assert!(sender.wants_dummy());
+            assert_eq!(sender.poll_dummy(), Some(at(4)));
+        }
+        assert_eq!(sender.poll_dummy(), None);
+        sender.stamp();
+        assert!(sender.wants_dummy());
+    }
+
+    // LG-5, LG-6
+    #[test]
+    fn a_copy_is_held_until_it_is_acknowledged() {
+        let mut sender = sender_after(3);
+        assert_eq!(sender.inspect_copy(at(1)), CopyFate::Hold);
+        sender.handle_ack(at(1));
+        assert_eq!(sender.inspect_copy(at(1)), CopyFate::Release);
+        assert_eq!(sender.inspect_copy(at(2)), CopyFate::Hold);
+    }
+
+    // LG-6, LG-7: test and clear, so that one loss is sent again once.
+    #[test]
+    fn a_hole_is_retransmitted_once() {
+        let mut sender = sender_after(3);
+        sender.handle_notification(&hole(0, 1));
+        assert_eq!(sender.inspect_copy(at(0)), CopyFate::Retransmit);
+        assert_eq!(sender.inspect_copy(at(0)), CopyFate::Release);
+        assert_eq!(sender.inspect_copy(at(1)), CopyFate::Release);
+        assert_eq!(sender.inspect_copy(at(2)), CopyFate::Hold);
+    }
+
+    // LG-9
+    #[test]
+    fn a_long_hole_is_marked_up_to_the_cap() {
+        for (size, unmarked) in [(5, 0), (6, 1), (9, 4)] {
+            let mut sender = sender_after(20);
+            sender.handle_notification(&hole(3, size));
+            assert_eq!(sender.holes(), u32::from(size) - unmarked);
+            assert_eq!(sender.counters().beyond_cap, u64::from(unmarked));
+        }
+    }
+
+    // LG-9
+    #[test]
+    fn without_a_cap_every_loss_is_marked() {
+        let mut sender = sender_after(20);
+        sender.config.hole_cap = None;
+        sender.handle_notification(&hole(3, 9));
+        assert_eq!(sender.holes(), 9);
+    }
+
+    // LG-8
+    #[test]
+    fn acknowledgements_never_go_back_or_beyond() {
+        let mut sender = sender_after(5);
+        sender.handle_ack(at(3));
+        sender.handle_ack(at(1));
+        assert_eq!(sender.leading_ack(), at(3));
+        sender.handle_ack(at(5));
+        assert_eq!(sender.leading_ack(), at(3));
+        assert_eq!(sender.counters().out_of_range, 1);
+    }
+
+    // LG-10, LG-31: a request for what was released leaves no mark behind.
+    #[test]
+    fn a_late_notification_marks_nothing_that_has_left() {
+        let mut sender = sender_after(9);
+        sender.handle_ack(at(6));
+        sender.handle_notification(&hole(4, 1));
+        assert_eq!(sender.holes(), 0);
+    }
+
+    // LG-30
+    #[test]
+    fn a_sender_switched_on_in_mid_stream_starts_where_told() {
+        let mut sender = sender_after(9);
+        let start = Position::new(60_000, true);
+        sender.synchronise(start);
+        assert_eq!(sender.stamp(), start);
+        assert_eq!(sender.inspect_copy(start), CopyFate::Hold);
+    }
+}

@@ -1,0 +1,65 @@
+//! Outcomes as Python objects: JSON values become plain Python values, columns become bytes.
+
+use lossylink_sim::{Columns, Outcome};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use serde_json::{Map, Value};
+
+pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    for (table, columns) in &outcome.columns {
+        tables.set_item(table, columns_to_dict(py, columns)?)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("row", map_to_dict(py, &outcome.row)?)?;
+    dict.set_item("columns", tables)?;
+    dict.set_item("interrupted", outcome.interrupted)?;
+    Ok(dict)
+}
+
+fn columns_to_dict<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in columns {
+        dict.set_item(name, little_endian_bytes(py, values)?)?;
+    }
+    Ok(dict)
+}
+
+fn little_endian_bytes<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, size_of_val(values), |bytes| {
+        for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
+            slot.copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    })
+}
+
+fn map_to_dict<'py>(py: Python<'py>, map: &Map<String, Value>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, value) in map {
+        dict.set_item(key, value_to_object(py, value)?)?;
+    }
+    Ok(dict)
+}
+
+fn value_to_object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Null => Ok(py.None().into_bound(py)),
+        Value::Bool(flag) => flag.into_bound_py_any(py),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(unsigned), _) => unsigned.into_bound_py_any(py),
+            (None, Some(signed)) => signed.into_bound_py_any(py),
+            (None, None) => number.as_f64().into_bound_py_any(py),
+        },
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Array(items) => {
+            let list = PyList::empty(py);
+            for item in items {
+                list.append(value_to_object(py, item)?)?;
+            }
+            list.into_bound_py_any(py)
+        }
+        Value::Object(map) => map_to_dict(py, map)?.into_bound_py_any(py),
+    }
+}

@@ -1,0 +1,15 @@
+//! Deterministic time keeping: what happens next, and in which order.
+//!
+//! A world is a handful of sources of events (a port, a pipe of frames in flight, a timer), not a
+//! heap of event objects. Frames that share a FIFO path arrive in the order in which they left, so
+//! a [`Pipe`] of arrival times replaces one heap operation a frame, and an [`Agenda`] finds the
+//! earliest source by comparing a few integers. Ties break by the order of the sources, then by
+//! the order of entry: the same scenario and seed give the same run everywhere.
+
+mod agenda;
+mod pipe;
+mod ring;
+
+pub use agenda::Agenda;
+pub use pipe::Pipe;
+pub use ring::Ring;

@@ -1,0 +1,92 @@
+//! Things in flight on a first-in first-out path, each with the time at which it arrives.
+
+use super::Ring;
+use lossylink_core::time::Instant;
+
+/// A FIFO whose entries become due in order.
+#[derive(Clone, Debug, Default)]
+pub struct Pipe<T: Copy + Default> {
+    entries: Ring<(Instant, T)>,
+}
+
+impl<T: Copy + Default> Pipe<T> {
+    /// An empty pipe.
+    pub fn new() -> Self {
+        Self { entries: Ring::new() }
+    }
+
+    /// Puts in an entry that is due at `at`.
+    ///
+    /// # Panics
+    /// In debug builds, if it would overtake the entry before it.
+    #[inline]
+    pub fn push(&mut self, at: Instant, value: T) {
+        debug_assert!(
+            self.entries.back().is_none_or(|&(last, _)| last <= at),
+            "an entry due at {at} would overtake the one before it"
+        );
+        self.entries.push((at, value));
+    }
+
+    /// When the next entry is due.
+    #[inline]
+    pub fn due(&self) -> Instant {
+        self.entries.front().map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// When the newest entry is due; the start of the run when there is none.
+    pub fn last_due(&self) -> Instant {
+        self.entries.back().map_or(Instant::ZERO, |&(at, _)| at)
+    }
+
+    /// Takes the next entry, whenever it is due.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Instant, T)> {
+        self.entries.pop()
+    }
+
+    /// Takes the next entry if it is due at `now`.
+    #[inline]
+    pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
+        if self.due() <= now { self.entries.pop() } else { None }
+    }
+
+    /// How many entries are in flight.
+    pub const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is in flight.
+    pub const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Drops everything in flight.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_become_due_in_order() {
+        let mut pipe = Pipe::new();
+        assert!(pipe.due().is_never());
+        pipe.push(Instant::from_ps(10), 'a');
+        pipe.push(Instant::from_ps(20), 'b');
+        assert_eq!(pipe.pop_due(Instant::from_ps(9)), None);
+        assert_eq!(pipe.pop_due(Instant::from_ps(10)), Some((Instant::from_ps(10), 'a')));
+        assert_eq!((pipe.due(), pipe.len()), (Instant::from_ps(20), 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "overtake")]
+    fn nothing_overtakes() {
+        let mut pipe = Pipe::new();
+        pipe.push(Instant::from_ps(20), ());
+        pipe.push(Instant::from_ps(10), ());
+    }
+}

@@ -1,0 +1,121 @@
+//! A first-in first-out queue on one block of memory.
+
+/// Entries of a ring before it grows for the first time; a power of two.
+const INITIAL_CAPACITY: usize = 16;
+
+/// A FIFO of copyable values in a power-of-two buffer. It doubles when full, so a run that has
+/// seen its largest backlog allocates nothing any more.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    slots: Vec<T>,
+    /// Index of the oldest entry, counted from the start of the run.
+    head: usize,
+    /// Index after the newest entry.
+    tail: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self { slots: vec![T::default(); INITIAL_CAPACITY], head: 0, tail: 0 }
+    }
+
+    /// How many entries wait.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
+    /// The oldest entry.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The newest entry.
+    #[inline]
+    pub fn back(&self) -> Option<&T> {
+        self.len().checked_sub(1).and_then(|last| self.get(last))
+    }
+
+    /// The entry `offset` places behind the oldest.
+    #[inline]
+    pub fn get(&self, offset: usize) -> Option<&T> {
+        (offset < self.len()).then(|| &self.slots[self.head.wrapping_add(offset) & (self.slots.len() - 1)])
+    }
+
+    /// Appends an entry.
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        self.slots[self.tail & mask] = value;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    /// Removes the oldest entry.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let value = self.slots[self.head & (self.slots.len() - 1)];
+        self.head = self.head.wrapping_add(1);
+        Some(value)
+    }
+
+    /// Removes every entry.
+    pub fn clear(&mut self) {
+        self.head = self.tail;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut slots = Vec::with_capacity(2 * self.slots.len());
+        slots.extend((0..self.len()).filter_map(|offset| self.get(offset).copied()));
+        let len = slots.len();
+        slots.resize(2 * self.slots.len(), T::default());
+        (self.slots, self.head, self.tail) = (slots, 0, len);
+    }
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_queue(pushes in prop::collection::vec(prop::option::of(0u32..1000), 0..400)) {
+            let mut ring = Ring::new();
+            let mut model = VecDeque::new();
+            for step in pushes {
+                match step {
+                    Some(value) => {
+                        ring.push(value);
+                        model.push_back(value);
+                    }
+                    None => prop_assert_eq!(ring.pop(), model.pop_front()),
+                }
+                prop_assert_eq!(ring.len(), model.len());
+                prop_assert_eq!(ring.front(), model.front());
+                prop_assert_eq!(ring.back(), model.back());
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A frame as the simulator sees it: how long it occupies a link, and what it carries.
+
+use lossylink_core::time::Duration;
+use lossylink_core::units::{BitRate, Bytes};
+
+/// Preamble, start delimiter and inter-frame gap, in octets (IEEE 802.3).
+pub const GAP_OCTETS: u32 = 20;
+/// Frame check sequence, in octets.
+pub const FCS_OCTETS: u32 = 4;
+/// A minimum frame on the wire: 64 B and the gap. Dummies, explicit ACKs, loss notifications and
+/// pause frames are of this size.
+pub const MINIMUM_OCTETS: u32 = 64 + GAP_OCTETS;
+/// Octets of the Ethernet header.
+pub const ETHERNET_OCTETS: u32 = 14;
+
+/// The explicit congestion notification field of a packet (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not capable: never marked.
+    #[default]
+    NotCapable,
+    /// Capable and not marked.
+    Capable,
+    /// Marked: congestion was experienced.
+    Experienced,
+}
+
+/// A frame with its size on the wire and a payload that the network does not look into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame<P> {
+    /// Size on the wire in octets: Ethernet frame, check sequence, preamble and gap.
+    pub octets: u32,
+    /// Congestion marking.
+    pub ecn: Ecn,
+    /// What the end hosts make of it.
+    pub payload: P,
+}
+
+impl<P> Frame<P> {
+    /// A frame of `frame_bytes` (Ethernet header and payload, no check sequence), padded to the
+    /// minimum size.
+    pub const fn of_frame_bytes(frame_bytes: u32, ecn: Ecn, payload: P) -> Self {
+        let octets = frame_bytes + FCS_OCTETS + GAP_OCTETS;
+        Self { octets: if octets < MINIMUM_OCTETS { MINIMUM_OCTETS } else { octets }, ecn, payload }
+    }
+
+    /// A frame that carries an IP packet of `ip_bytes`.
+    pub const fn of_ip_bytes(ip_bytes: u32, ecn: Ecn, payload: P) -> Self {
+        Self::of_frame_bytes(ip_bytes + ETHERNET_OCTETS, ecn, payload)
+    }
+
+    /// Bytes of the frame with its check sequence, without preamble and gap.
+    pub const fn frame_bytes_with_fcs(&self) -> u32 {
+        self.octets - GAP_OCTETS
+    }
+}
+
+/// A line rate that serialises frames without a division when the rate allows it.
+#[derive(Clone, Copy, Debug)]
+pub struct LineRate {
+    rate: BitRate,
+    /// Picoseconds in an octet if that is a whole number, else zero.
+    ps_per_octet: u64,
+}
+
+impl LineRate {
+    /// The line rate `rate`.
+    pub fn new(rate: BitRate) -> Self {
+        let octet = Bytes(1) / rate;
+        let is_exact = octet * 1_000 == Bytes(1_000) / rate;
+        Self { rate, ps_per_octet: if is_exact { octet.as_ps() } else { 0 } }
+    }
+
+    /// The rate in bits per second.
+    pub const fn bit_rate(self) -> BitRate {
+        self.rate
+    }
+
+    /// How long `octets` occupy the line.
+    #[inline]
+    pub fn serialisation(self, octets: u32) -> Duration {
+        if self.ps_per_octet > 0 {
+            Duration::from_ps(u64::from(octets) * self.ps_per_octet)
+        } else {
+            Bytes(u64::from(octets)) / self.rate
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_frame_is_1538_octets_and_a_short_one_is_padded() {
+        assert_eq!(Frame::of_frame_bytes(1514, Ecn::NotCapable, ()).octets, 1538);
+        assert_eq!(Frame::of_ip_bytes(1500, Ecn::NotCapable, ()).octets, 1538);
+        assert_eq!(Frame::of_ip_bytes(40, Ecn::NotCapable, ()).octets, MINIMUM_OCTETS);
+    }
+
+    #[test]
+    fn line_rates_agree_with_the_division() {
+        for bps in [10_000_000_000, 100_000_000_000, 3_000_000_000, 123_456_789] {
+            let rate = BitRate::from_bps(bps);
+            for octets in [84, 1538, 1541, 9038] {
+                assert_eq!(LineRate::new(rate).serialisation(octets), Bytes(u64::from(octets)) / rate);
+            }
+        }
+    }
+}

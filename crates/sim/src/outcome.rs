@@ -1,0 +1,22 @@
+//! What one simulation returns: a row of results, columns of samples, and whether it was cut short.
+
+use serde_json::{Map, Value};
+
+/// Named columns of equal length.
+pub type Columns = Vec<(String, Vec<f64>)>;
+
+/// Result of one experiment under one protection.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Row keys of the data dictionary.
+    pub row: Map<String, Value>,
+    /// Tables (`trials`, `series`, `timeline`) and their columns.
+    pub columns: Vec<(String, Columns)>,
+    /// True when the run was cancelled; the row then covers what had finished.
+    pub interrupted: bool,
+}
+
+/// A configuration that the simulator refuses: one line that says what is wrong and the mend.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);

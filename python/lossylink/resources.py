@@ -1,0 +1,12 @@
+"""Where the scenarios and the published numbers are: beside this file, in the tree and in an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+#: Packaged experiments and profiles, as TOML that users copy and edit.
+SCENARIOS = _PACKAGE / "scenarios"
+#: Published numbers, each with its source.
+PUBLISHED = _PACKAGE / "reference" / "published.toml"

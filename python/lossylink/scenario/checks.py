@@ -1,0 +1,108 @@
+"""Checks across sections: values that are each sound and do not go together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossylink.errors import UserError
+from lossylink.scenario.models import Sections
+from lossylink.scenario.profiles import check_order, threshold_at
+
+if TYPE_CHECKING:
+    from lossylink.scenario.resolve import Scenario
+
+#: Octets around an IP packet in an Ethernet frame without FCS.
+ETHERNET_HEADER = 14
+#: Smallest Ethernet frame without FCS.
+MIN_FRAME = 60
+#: IPv4 and TCP headers without options, and TCP timestamps padded.
+TCP_IP_HEADERS, TCP_TIMESTAMPS = 40, 12
+#: IPv4, UDP, base transport header, RDMA extended header and invariant CRC of a RoCEv2 packet.
+ROCE_HEADERS = 20 + 8 + 12 + 16 + 4
+#: Smallest MSS that Linux accepts by default, in bytes (net.ipv4.tcp_min_snd_mss).
+MIN_MSS = 48
+#: Largest MTU of Ethernet hardware, in bytes.
+MAX_MTU = 9216
+
+
+def check_scenario(scenario: Scenario, *, strict: bool) -> None:
+    """Refuse combinations that cannot be run; ``strict`` also refuses what a run would quietly change."""
+    values = scenario.values
+    _check_link(values)
+    _check_frame(values)
+    _check_transport(scenario, strict=strict)
+    _check_times(values)
+    _check_thresholds(scenario)
+    _check_grid(values)
+
+
+def _check_link(values: Sections) -> None:
+    if not 68 <= values.link.mtu <= MAX_MTU:
+        raise UserError(f"link.mtu = {values.link.mtu} is outside 68 to {MAX_MTU} bytes")
+
+
+def _check_frame(values: Sections) -> None:
+    if values.traffic is None:
+        return
+    frame, largest = values.traffic.frame, values.link.mtu + ETHERNET_HEADER
+    if frame > largest:
+        raise UserError(
+            f"traffic.frame = {frame} B is larger than the MTU allows: link.mtu {values.link.mtu} B carries frames up"
+            f" to {largest} B; lower the frame or set link.mtu={frame - ETHERNET_HEADER}"
+        )
+    if frame < MIN_FRAME:
+        raise UserError(f"traffic.frame = {frame} B is smaller than Ethernet's minimum of {MIN_FRAME} B")
+
+
+def _check_transport(scenario: Scenario, *, strict: bool) -> None:
+    transport, mtu = scenario.values.transport, scenario.values.link.mtu
+    if transport is None:
+        return
+    if "transport.recovery" in scenario.experiment.keys:
+        if transport.mtu + ROCE_HEADERS > mtu:
+            raise UserError(
+                f"transport.mtu = {transport.mtu} B does not fit link.mtu {mtu} B; set link.mtu to at least"
+                f" {transport.mtu + ROCE_HEADERS}"
+            )
+        return
+    if transport.mss < MIN_MSS:
+        raise UserError(f"transport.mss = {transport.mss} B is below Linux's minimum of {MIN_MSS} B")
+    needed = transport.mss + TCP_IP_HEADERS
+    if strict and needed > mtu:
+        raise UserError(
+            f"transport.mss = {transport.mss} B does not fit link.mtu {mtu} B and would be cut to"
+            f" {mtu - TCP_IP_HEADERS} B; set link.mtu to at least {needed}"
+        )
+
+
+def _check_times(values: Sections) -> None:
+    run, timeline = values.run, values.timeline
+    if run.duration is not None and run.warmup + run.cooldown >= run.duration:
+        raise UserError("run.warmup and run.cooldown leave nothing of run.duration to measure; lengthen the run")
+    if timeline is None or run.duration is None:
+        return
+    if timeline.protection < timeline.corruption:
+        raise UserError("timeline.protection comes before timeline.corruption; switch it on after the corruption")
+    if timeline.protection >= run.duration:
+        raise UserError("timeline.protection is not before the end of run.duration; lengthen the run")
+    if timeline.bin > run.duration:
+        raise UserError("timeline.bin is longer than run.duration; make it shorter")
+
+
+def _check_thresholds(scenario: Scenario) -> None:
+    switch, rate = scenario.values.switch, scenario.values.link.rate
+    if switch.resume is None and switch.pause is None:
+        return
+    derived = threshold_at(scenario.switch["threshold"], rate)
+    check_order(switch.resume or derived["resume_bytes"], switch.pause or derived["pause_bytes"], "switch")
+
+
+def _check_grid(values: Sections) -> None:
+    grid = values.grid
+    if grid is None:
+        return
+    if not 0 < grid.loss_min <= grid.loss_max:
+        raise UserError("grid.loss_min must be above 0 and not above grid.loss_max")
+    small = [mss for mss in grid.mss if mss < MIN_MSS]
+    if small:
+        raise UserError(f"grid.mss = {small[0]} B is below Linux's minimum of {MIN_MSS} B")

@@ -1,0 +1,83 @@
+"""TOML files as flat lists of keys that remember the line they stand on, so that an error can name it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import UserError
+
+_TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key as it was typed, its value, and where it stands."""
+
+    key: str
+    value: Any
+    where: str
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the parsed file and its text, or the one-line error that names the file and the line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not UTF-8 text") from None
+    try:
+        return tomllib.loads(text), text
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(_syntax_error(path, str(error))) from None
+
+
+def _syntax_error(path: Path, message: str) -> str:
+    match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
+    if match is None:
+        return f"{path}: {message}"
+    return f"{path}:{match[1]}: {message[: match.start()]} (column {match[2]})"
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """Yield every key of a scenario file as a dotted key, in the order of the file."""
+    table, text = read_toml(path)
+    lines = key_lines(text)
+    for name, value in table.items():
+        inner = value.items() if isinstance(value, dict) else [("", value)]
+        for key, leaf in inner:
+            dotted = f"{name}.{key}" if key else name
+            line = lines.get(dotted) or lines.get(name)
+            yield Entry(dotted, leaf, f"{path}:{line}" if line else str(path))
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """Return the line of every table and key; keys inside inline tables are left to their table.
+
+    Examples
+    --------
+    >>> key_lines("seed = 1\\n[link]\\nrate = '10G'\\n")
+    {'seed': 1, 'link': 2, 'link.rate': 3}
+    """
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _TABLE.fullmatch(line):
+            table = _unquoted(match[1])
+            lines.setdefault(table, number)
+        elif match := _ASSIGNMENT.match(line):
+            key = _unquoted(match[1])
+            dotted = f"{table}.{key}" if table else key
+            lines.setdefault(dotted, number)
+            lines.setdefault(dotted.partition(".")[0], number)
+    return lines
+
+
+def _unquoted(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))

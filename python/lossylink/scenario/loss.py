@@ -1,0 +1,189 @@
+"""Loss processes as users write them: a ratio, or a model's name, a colon and its parameters.
+
+====================================  =====================================================================
+``1e-3``, ``0.1%``, ``bernoulli:1e-3``  each frame is lost on its own with this probability
+``quantised:1e-3``                    the same with the artifact's 20-bit random number (1e-3 is 9.994507e-4)
+``bit-error-rate:1e-9``               each bit errs on its own, so longer frames are lost more often
+``gilbert-elliott:P,R[,BAD[,GOOD]]``  good to bad with P, bad to good with R, loss in each state (1 and 0)
+``gilbert-elliott:mean=M,burst=B``    the same from the mean loss ratio and the mean burst length in frames
+``at:17,18`` or ``at:5-9``            exactly these frames, counted from 0
+``trace:FILE``                        a recording: text of 0 (delivered) and 1 (lost), repeated when used up
+``none``                              nothing is lost
+====================================  =====================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import UserError, unknown
+from lossylink.units import describe_ratio, parse_ratio
+
+#: Longest trace that is read, in frames: it travels to the simulator as text.
+MAX_TRACE_FRAMES = 10_000_000
+#: Most positions in ``at:``.
+MAX_POSITIONS = 100_000
+_POSITION_LIMIT = 2**63
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One direction's loss process: the simulator's words for it and its mean ratio where it has one."""
+
+    spelling: str
+    native: dict[str, Any]
+    mean: float | None
+    """Mean loss ratio of a long run; ``None`` when it depends on frame sizes or is a list of positions."""
+
+    def describe(self) -> str:
+        """Spell the ratio out as ratio and percentage, or say what the process is."""
+        return describe_ratio(self.mean) if self.mean is not None else f"loss {self.spelling}"
+
+
+def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
+    """Read a loss process; trace files are looked for relative to ``folder``.
+
+    Examples
+    --------
+    >>> parse_loss("0.1%").native
+    {'model': 'bernoulli', 'p': 0.001}
+    >>> parse_loss("at:17,18").native
+    {'model': 'at', 'positions': [17, 18]}
+    >>> parse_loss("gilbert-elliott:mean=1e-2,burst=4").mean
+    0.01
+    """
+    text = str(value).strip()
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return _bare(value, text)
+    model = _ALIASES.get(name.strip().lower(), name.strip().lower())
+    if model not in _MODELS:
+        raise unknown("loss model", name, [*_MODELS, "none"])
+    if model == "trace":
+        return _trace(text, rest.strip(), folder or Path())
+    return _MODELS[model](text, rest.strip())
+
+
+def _bare(value: object, text: str) -> Loss:
+    if text.lower() == "none":
+        return Loss(text, {"model": "none"}, 0.0)
+    if text[:1].isalpha() and text.lower() not in {"nan", "inf", "infinity"}:
+        raise unknown("loss model", text, [*_MODELS, "none"])
+    return _bernoulli(text, value)
+
+
+def _bernoulli(text: str, ratio: object) -> Loss:
+    p = parse_ratio(ratio)
+    if p == 0.0:
+        return Loss(text, {"model": "none"}, 0.0)
+    return Loss(text, {"model": "bernoulli", "p": p}, p)
+
+
+def _quantised(text: str, ratio: str) -> Loss:
+    p = parse_ratio(ratio)
+    # The published switch compares a 20-bit random number with floor(p * 2^20).
+    return Loss(text, {"model": "quantised", "p": p}, math.floor(p * 2**20) / 2**20)
+
+
+def _bit_error_rate(text: str, ratio: str) -> Loss:
+    ber = parse_ratio(ratio)
+    return Loss(text, {"model": "bit-error-rate", "ber": ber}, 0.0 if ber == 0.0 else None)
+
+
+def _gilbert_elliott(text: str, rest: str) -> Loss:
+    parts = [part.strip() for part in rest.split(",")]
+    if any("=" in part for part in parts):
+        p, r, bad, good = _named_gilbert_elliott(text, parts)
+    else:
+        if not 2 <= len(parts) <= 4:
+            raise UserError(f"'{text}': write gilbert-elliott:P,R[,LOSS_BAD[,LOSS_GOOD]] or mean=..,burst=..")
+        p, r, bad, good = (*map(parse_ratio, parts), *(1.0, 0.0)[len(parts) - 2 :])
+    if p + r == 0.0:
+        raise UserError(f"'{text}': P and R cannot both be 0, or the link never changes state")
+    native = {"model": "gilbert-elliott", "p": p, "r": r, "loss_good": good, "loss_bad": bad}
+    return Loss(text, native, (p * bad + r * good) / (p + r))
+
+
+def _named_gilbert_elliott(text: str, parts: list[str]) -> tuple[float, float, float, float]:
+    named: dict[str, str] = {}
+    for part in parts:
+        key, _, value = part.partition("=")
+        if key.strip() not in {"p", "r", "bad", "good", "mean", "burst"}:
+            raise unknown("Gilbert-Elliott parameter", key, ["p", "r", "bad", "good", "mean", "burst"])
+        named[key.strip()] = value.strip()
+    if named.keys() == {"mean", "burst"}:
+        return (*_from_mean_and_burst(text, parse_ratio(named["mean"]), named["burst"]), 1.0, 0.0)
+    if not {"p", "r"} <= named.keys() or named.keys() & {"mean", "burst"}:
+        raise UserError(f"'{text}': give p and r (and bad, good), or mean and burst")
+    bad, good = parse_ratio(named.get("bad", 1)), parse_ratio(named.get("good", 0))
+    return parse_ratio(named["p"]), parse_ratio(named["r"]), bad, good
+
+
+def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float, float]:
+    try:
+        burst = float(burst_text)
+    except ValueError:
+        raise UserError(f"'{text}': burst '{burst_text}' is not a number of frames") from None
+    if not (math.isfinite(burst) and burst >= 1.0):
+        raise UserError(f"'{text}': a burst lasts at least 1 frame")
+    p = mean / (burst * (1.0 - mean)) if mean < 1.0 else math.inf
+    if p > 1.0:
+        raise UserError(f"'{text}': bursts this short cannot reach that mean; make them longer")
+    return p, 1.0 / burst
+
+
+def _positions(text: str, rest: str) -> Loss:
+    positions: set[int] = set()
+    for part in rest.split(","):
+        first, dash, last = (side.strip() for side in part.partition("-"))
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UserError(f"'{text}': '{part.strip()}' is no frame index; write at:17,18 or at:5-9")
+        start, stop = int(first), int(last or first)
+        if stop < start or stop >= _POSITION_LIMIT:
+            raise UserError(f"'{text}': '{part.strip()}' is no range of frame indices")
+        if stop - start + len(positions) >= MAX_POSITIONS:
+            raise UserError(f"'{text}': more than {MAX_POSITIONS} frames; record them in a trace:FILE")
+        positions.update(range(start, stop + 1))
+    return Loss(text, {"model": "at", "positions": sorted(positions)}, None)
+
+
+def _trace(text: str, name: str, folder: Path) -> Loss:
+    path = folder / Path(name).expanduser()
+    try:
+        recording = path.read_text(encoding="ascii")
+    except OSError as error:
+        raise UserError(f"cannot read the loss trace {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"the loss trace {path} is not text of 0 and 1") from None
+    lost = _read_marks(recording, path)
+    return Loss(text, {"model": "trace", "lost": lost}, sum(lost) / len(lost))
+
+
+def _read_marks(recording: str, path: Path) -> list[bool]:
+    lost: list[bool] = []
+    for number, line in enumerate(recording.splitlines(), start=1):
+        marks = "".join(line.split("#", 1)[0].replace(",", " ").split())
+        if marks.strip("01"):
+            stray = marks.strip("01")[0]
+            raise UserError(f"{path}:{number}: '{stray}' is neither 0 (delivered) nor 1 (lost)")
+        lost.extend(mark == "1" for mark in marks)
+        if len(lost) > MAX_TRACE_FRAMES:
+            raise UserError(f"{path}: a trace holds at most {MAX_TRACE_FRAMES} frames")
+    if not lost:
+        raise UserError(f"{path}: the loss trace is empty")
+    return lost
+
+
+_MODELS: dict[str, Callable[[str, str], Loss]] = {
+    "at": _positions,
+    "bernoulli": _bernoulli,
+    "bit-error-rate": _bit_error_rate,
+    "gilbert-elliott": _gilbert_elliott,
+    "quantised": _quantised,
+    "trace": lambda text, rest: _trace(text, rest, Path()),
+}
+_ALIASES = {"ber": "bit-error-rate", "ge": "gilbert-elliott", "quantized": "quantised"}

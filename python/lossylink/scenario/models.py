@@ -1,0 +1,197 @@
+"""The sections of a scenario as frozen models: what each key means and which values it takes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from lossylink.scenario.protection import parse_option
+from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time
+
+CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
+Recovery = Literal["go-back-n", "selective-repeat"]
+
+#: Packet payloads that a RoCE interface offers, in bytes (InfiniBand specification, path MTU).
+RDMA_MTUS = (256, 512, 1024, 2048, 4096)
+
+
+def _rdma_mtu(value: object) -> int:
+    if str(value).strip().upper().removesuffix("B") not in {str(mtu) for mtu in RDMA_MTUS}:
+        raise ValueError(f"RDMA has no MTU '{value}'; valid: {', '.join(map(str, RDMA_MTUS))}")
+    return int(str(value).strip().upper().removesuffix("B"))
+
+
+def _option(name: str) -> BeforeValidator:
+    return BeforeValidator(lambda value: parse_option(name, value))
+
+
+def _as_list(value: object) -> object:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+class Section(BaseModel):
+    """Base of all sections: immutable, and a key that it does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Link(Section):
+    """The protected link."""
+
+    rate: Rate = Field(description="bits per second on the wire")
+    propagation: Time | None = Field(None, description="one-way delay of the cable")
+    length: Length | None = Field(None, description="cable length instead of its delay, at 5 ns a metre")
+    mtu: Size = Field(1500, description="largest IP packet in bytes; the Ethernet frame is 14 B longer")
+
+
+class LossSection(Section):
+    """What the link corrupts, in each direction; the spellings are those of `lossylink.scenario.loss`."""
+
+    forward: str | float = Field("0", description="loss of the direction that the data takes")
+    reverse: str | float = Field("0", description="loss of the direction that the ACKs take")
+
+
+class SwitchSection(Section):
+    """The switches at both ends of the protected link."""
+
+    profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
+    queue: Size | None = Field(None, description="limit of the sender's normal queue")
+    ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
+    resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
+    pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
+
+
+class HostSection(Section):
+    """The end hosts."""
+
+    profile: str = Field("ae-hosts", description="a profile's name (ideal, ae-hosts) or a TOML file")
+
+
+class ProtectionSection(Section):
+    """The protections to run, one row each, and options common to those that take them."""
+
+    schemes: Annotated[list[str], BeforeValidator(_as_list)] = Field(
+        description="none, lg, lg-nb, fec:K/H, ..."
+    )
+    copies: Annotated[int | None, _option("copies")] = Field(
+        None, description="copies of each retransmission, or auto: from the loss ratio"
+    )
+    dummies: Annotated[int | None, _option("dummies")] = Field(
+        None, description="dummies after each packet, or auto: from the switch profile"
+    )
+    holes: Annotated[int | None, _option("holes")] = Field(
+        5, description="longest run of losses requested, or unlimited"
+    )
+    tail: OnOff = Field(True, description="detect tail losses with dummies")
+    order: OnOff = Field(True, description="hold packets behind a hole until it is filled")
+    backpressure: OnOff = Field(True, description="pause the sender when the reorder buffer fills")
+    deduplicate: OnOff = Field(True, description="drop second copies in non-blocking mode")
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that were given, without the schemes."""
+        return {key: getattr(self, key) for key in self.model_fields_set - {"schemes"}}
+
+
+class Traffic(Section):
+    """Frames of the stress test."""
+
+    packets: Count = Field(description="frames to send")
+    frame: Size = Field(1514, description="Ethernet frame without FCS, in bytes")
+    source: Literal["generator", "saturated"] = Field(
+        "generator", description="the switch's packet generator, or a queue that is never empty"
+    )
+
+
+class Transport(Section):
+    """The transport protocol of the hosts; TCP uses the first group of keys, RDMA the second."""
+
+    congestion_control: CongestionControl = Field("dctcp", description="TCP's algorithm")
+    mss: Size = Field(1460, description="TCP's maximum segment size in bytes")
+    timestamps: OnOff = Field(False, description="TCP timestamps, which take 12 bytes of each segment")
+    delayed_ack: Count = Field(2, description="segments acknowledged by one ACK")
+    rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
+    initial_window: Count | None = Field(None, description="segments sent before the first ACK")
+    segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
+    recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
+    mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
+
+
+class PathSection(Section):
+    """The path between the hosts."""
+
+    rtt: PositiveTime | None = Field(None, description="network round trip; unset: the artifact's path")
+
+
+class Flow(Section):
+    """The flows of one experiment."""
+
+    size: Size = Field(24_387, description="bytes of each flow")
+    trials: Count = Field(1, description="flows one after another, or runs of a long flow")
+    count: Count = Field(1, description="long flows at the same time")
+
+
+class Timeline(Section):
+    """When things happen on the time line."""
+
+    corruption: Time = Field(description="the link starts to corrupt")
+    protection: Time = Field(description="the protection is switched on")
+    bin: PositiveTime = Field(description="width of one row of the time line")
+
+
+class Grid(Section):
+    """The trials of the Mathis study: every MSS with every RTT, each with its own loss ratios."""
+
+    mss: Annotated[list[Size], BeforeValidator(_as_list)] = Field(description="segment sizes")
+    rtt: Annotated[list[PositiveTime], BeforeValidator(_as_list)] = Field(description="round-trip times")
+    loss_min: Ratio = Field(description="smallest loss ratio")
+    loss_max: Ratio = Field(description="largest loss ratio")
+    loss_count: Count = Field(description="loss ratios for each pair, drawn uniformly in log(p)")
+    loss_events: Count = Field(description="loss events that a trial lasts for")
+
+
+class RunSection(Section):
+    """How the experiment is carried out."""
+
+    duration: PositiveTime | None = Field(None, description="simulated time")
+    warmup: Time = Field(0, description="start of the run that is not counted")
+    cooldown: Time = Field(0, description="end of the run that is not counted")
+    threads: Count | None = Field(None, description="threads to use; unset: all cores")
+    backend: Literal["sim", "live"] = Field("sim", description="the simulator, or the live lab")
+    skip: OnOff = Field(True, description="skip what cannot change the result")
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "link": Link,
+    "loss": LossSection,
+    "switch": SwitchSection,
+    "host": HostSection,
+    "protection": ProtectionSection,
+    "traffic": Traffic,
+    "transport": Transport,
+    "path": PathSection,
+    "flow": Flow,
+    "timeline": Timeline,
+    "grid": Grid,
+    "run": RunSection,
+}
+
+
+class Sections(Section):
+    """The sections that one experiment uses, in base units."""
+
+    experiment: str
+    title: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
+    link: Link
+    loss: LossSection
+    switch: SwitchSection
+    protection: ProtectionSection
+    run: RunSection
+    host: HostSection | None = None
+    traffic: Traffic | None = None
+    transport: Transport | None = None
+    path: PathSection | None = None
+    flow: Flow | None = None
+    timeline: Timeline | None = None
+    grid: Grid | None = None

@@ -1,0 +1,122 @@
+"""A scenario and one of its protections as the JSON that the simulator reads: base units, units in key names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from lossylink.scenario.profiles import threshold_at
+from lossylink.scenario.protection import Protection
+from lossylink.scenario.resolve import Scenario
+
+_MICROSECOND_PS = 1_000_000
+
+
+def configuration(scenario: Scenario, protection: Protection, *, threads: int = 1) -> dict[str, Any]:
+    """Return the simulator's configuration; sections that the experiment does not use are absent.
+
+    Examples
+    --------
+    >>> from lossylink.scenario.resolve import resolve
+    >>> scenario = resolve("stress")
+    >>> configuration(scenario, scenario.protections[0])["link"]
+    {'rate_bps': 100000000000, 'propagation_ps': 0, 'mtu_bytes': 1500}
+    """
+    values = scenario.values
+    sections: dict[str, Any] = {
+        "experiment": scenario.experiment.name,
+        "seed": scenario.seed,
+        "threads": threads,
+        "skip": values.run.skip,
+        "link": _link(scenario),
+        "loss": {"forward": scenario.forward.native, "reverse": scenario.reverse.native},
+        "switch": _switch(scenario),
+        "protection": protection.native(dummy_count=scenario.switch["dummy_count"]),
+        "host": scenario.host,
+        "traffic": _traffic(scenario),
+        "transport": _transport(scenario),
+        "path": {"rtt_ps": values.path.rtt} if values.path else None,
+        "flow": _flow(scenario),
+        "timeline": _timeline(scenario),
+        "run": _run(scenario),
+    }
+    return {name: section for name, section in sections.items() if section is not None}
+
+
+def fingerprint(configuration: dict[str, Any], version: str) -> str:
+    """Return a hash of everything that decides the result: the configuration and the simulator's version."""
+    decisive = {key: value for key, value in configuration.items() if key != "threads"}
+    text = json.dumps([version, decisive], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _link(scenario: Scenario) -> dict[str, int]:
+    link = scenario.values.link
+    propagation = link.length if link.length is not None else link.propagation
+    return {"rate_bps": link.rate, "propagation_ps": propagation or 0, "mtu_bytes": link.mtu}
+
+
+def _switch(scenario: Scenario) -> dict[str, Any]:
+    given, profile = scenario.values.switch, dict(scenario.switch)
+    if given.queue is not None:
+        profile["queue_bytes"] = given.queue
+    if given.ecn_threshold is not None:
+        profile["ecn_threshold_bytes"] = given.ecn_threshold
+    if given.resume is not None or given.pause is not None:
+        point = threshold_at(profile["threshold"], scenario.values.link.rate)
+        point["resume_bytes"] = given.resume or point["resume_bytes"]
+        point["pause_bytes"] = given.pause or point["pause_bytes"]
+        profile["threshold"] = [point]
+    return profile
+
+
+def _traffic(scenario: Scenario) -> dict[str, Any] | None:
+    traffic = scenario.values.traffic
+    if traffic is None:
+        return None
+    return {"packets": traffic.packets, "frame_bytes": traffic.frame, "source": traffic.source}
+
+
+def _transport(scenario: Scenario) -> dict[str, Any] | None:
+    """What is not set falls back to the host profile: a host decides its timers, window and offloads."""
+    transport, host = scenario.values.transport, scenario.host
+    if transport is None or host is None:
+        return None
+    offload = transport.segmentation_offload
+    return {
+        "congestion_control": transport.congestion_control,
+        "mss_bytes": transport.mss,
+        "timestamps": transport.timestamps,
+        "delayed_ack": transport.delayed_ack,
+        "rto_min_ps": transport.rto_min or host["rto_min_us"] * _MICROSECOND_PS,
+        "initial_window": transport.initial_window or host["initial_window"],
+        "segmentation_offload": host["segmentation_offload"] if offload is None else offload,
+        "recovery": transport.recovery,
+        "mtu_bytes": transport.mtu,
+    }
+
+
+def _flow(scenario: Scenario) -> dict[str, int] | None:
+    flow = scenario.values.flow
+    if flow is None:
+        return None
+    return {"size_bytes": flow.size, "trials": flow.trials, "count": flow.count}
+
+
+def _timeline(scenario: Scenario) -> dict[str, int] | None:
+    timeline = scenario.values.timeline
+    if timeline is None:
+        return None
+    return {
+        "corruption_ps": timeline.corruption,
+        "protection_ps": timeline.protection,
+        "bin_ps": timeline.bin,
+    }
+
+
+def _run(scenario: Scenario) -> dict[str, int] | None:
+    run = scenario.values.run
+    if run.duration is None:
+        return None
+    return {"duration_ps": run.duration, "warmup_ps": run.warmup, "cooldown_ps": run.cooldown}

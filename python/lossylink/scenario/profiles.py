@@ -1,0 +1,127 @@
+"""Switch and host profiles: data files whose keys carry their unit and go to the simulator as they stand."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import UserError, unknown
+from lossylink.resources import SCENARIOS
+from lossylink.scenario.load import key_lines, read_toml
+
+#: The packaged profile of each kind that defines which keys exist.
+_REFERENCE = {"switch": "tofino1", "host": "ae-hosts"}
+_THRESHOLD_KEYS = {"rate_bps", "resume_bytes", "pause_bytes", "ack_no_timeout_ticks"}
+
+
+def load_profile(kind: str, name: str, *, folder: Path | None = None) -> dict[str, Any]:
+    """Return the profile called ``name``, or the one in that file; ``kind`` is ``switch`` or ``host``.
+
+    Examples
+    --------
+    >>> load_profile("switch", "tofino1")["data_pipeline_ns"]
+    659
+    """
+    if "/" in name or name.endswith(".toml"):
+        path = (folder or Path()) / Path(name).expanduser()
+    else:
+        path = SCENARIOS / kind / f"{name}.toml"
+        if not path.is_file():
+            raise unknown(f"{kind} profile", name, _names(kind))
+    table, text = read_toml(path)
+    if path.parent != SCENARIOS / kind:
+        _check_keys(table, _reference(kind), path, text)
+    if kind == "switch":
+        _check_thresholds(table, path)
+    return table
+
+
+def _names(kind: str) -> list[str]:
+    return sorted(path.stem for path in (SCENARIOS / kind).glob("*.toml"))
+
+
+@cache
+def _reference(kind: str) -> dict[str, Any]:
+    return read_toml(SCENARIOS / kind / f"{_REFERENCE[kind]}.toml")[0]
+
+
+def _check_keys(table: dict[str, Any], reference: dict[str, Any], path: Path, text: str) -> None:
+    lines = key_lines(text)
+    for key, value in table.items():
+        where = f"{path}:{lines[key]}" if key in lines else str(path)
+        if key not in reference:
+            raise unknown("key", key, reference, where=where)
+        if not _same_type(value, reference[key]):
+            wanted = "text" if isinstance(reference[key], str) else "a number of the unit in its name"
+            wanted = {bool: "true or false", list: "a list"}.get(type(reference[key]), wanted)
+            raise UserError(f"{where}: {key} = {value!r} is not {wanted}")
+        if isinstance(value, (int, float)) and value < 0:
+            raise UserError(f"{where}: {key} = {value} is negative")
+    for key in reference:
+        if key not in table:
+            raise UserError(f"{path}: {key} is missing; copy a packaged profile and change it")
+
+
+def _same_type(value: object, reference: object) -> bool:
+    if isinstance(reference, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(reference, bool)
+    number = (int, float)
+    if isinstance(reference, number) and isinstance(value, number):
+        return True
+    return type(value) is type(reference)
+
+
+def _check_thresholds(table: dict[str, Any], path: Path) -> None:
+    points = table.get("threshold", [])
+    if not points:
+        raise UserError(f"{path}: a switch profile needs at least one [[threshold]]")
+    for point in points:
+        if not isinstance(point, dict) or point.keys() != _THRESHOLD_KEYS:
+            raise UserError(f"{path}: a [[threshold]] has exactly the keys {', '.join(sorted(_THRESHOLD_KEYS))}")
+        check_order(point["resume_bytes"], point["pause_bytes"], f"{path}: [[threshold]]")
+
+
+def check_order(resume_bytes: int, pause_bytes: int, where: str) -> None:
+    """Refuse thresholds with which a paused sender would be resumed before it was paused."""
+    if resume_bytes > pause_bytes:
+        raise UserError(
+            f"{where}: resume at {resume_bytes} B is above pause at {pause_bytes} B; resume must not be larger"
+        )
+
+
+def threshold_at(points: list[dict[str, int]], rate_bps: int) -> dict[str, int]:
+    """Return LinkGuardian's thresholds at a rate from the published points.
+
+    Between two points every value is linear in the time of one byte (1 / rate). Above the fastest the bytes grow
+    with the rate and the ticks stay; below the slowest the bytes stay and the ticks follow the line of the two
+    slowest points.
+
+    Examples
+    --------
+    >>> points = load_profile("switch", "tofino1")["threshold"]
+    >>> threshold_at(points, 25_000_000_000)["ack_no_timeout_ticks"]
+    75
+    >>> threshold_at(points, 400_000_000_000)["pause_bytes"]
+    160000
+    """
+    ordered = sorted(points, key=lambda point: -point["rate_bps"])
+    fastest, slowest = ordered[0], ordered[-1]
+    if rate_bps >= fastest["rate_bps"]:
+        scale = rate_bps / fastest["rate_bps"]
+        grown = {key: round(fastest[key] * scale) for key in ("resume_bytes", "pause_bytes")}
+        return fastest | grown | {"rate_bps": rate_bps}
+    if rate_bps < slowest["rate_bps"]:
+        ticks = _between(*ordered[-2:], rate_bps)["ack_no_timeout_ticks"] if len(ordered) > 1 else None
+        kept = slowest | {"rate_bps": rate_bps}
+        return kept if ticks is None else kept | {"ack_no_timeout_ticks": ticks}
+    pairs = zip(ordered, ordered[1:], strict=False)
+    faster, slower = next((a, b) for a, b in pairs if a["rate_bps"] >= rate_bps >= b["rate_bps"])
+    return _between(faster, slower, rate_bps)
+
+
+def _between(faster: dict[str, int], slower: dict[str, int], rate_bps: int) -> dict[str, int]:
+    start, stop = 1 / faster["rate_bps"], 1 / slower["rate_bps"]
+    share = (1 / rate_bps - start) / (stop - start)
+    line = {key: round(faster[key] + share * (slower[key] - faster[key])) for key in _THRESHOLD_KEYS}
+    return line | {"rate_bps": rate_bps}

@@ -1,0 +1,219 @@
+"""From an experiment's name or a file, and what was set, to one scenario with everything decided and checked.
+
+Three layers, the later one wins: the packaged defaults of the experiment, the user's file, the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from lossylink.errors import UserError
+from lossylink.resources import SCENARIOS
+from lossylink.scenario.checks import check_scenario
+from lossylink.scenario.keys import EXPERIMENTS, Experiment, experiment_named, resolve_key
+from lossylink.scenario.load import Entry, read_entries
+from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.scenario.models import SECTIONS, Sections
+from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.protection import Protection, parse_protection
+
+_TOP = frozenset({"experiment", "title", "seed"})
+#: Two ways to say the same: the one that is set puts the other out of force.
+_EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One experiment with everything decided."""
+
+    experiment: Experiment
+    title: str
+    seed: int
+    settings: dict[str, Any]
+    """Section by section in the user's spelling; together with the seed it runs the same again."""
+    values: Sections
+    """The same in base units."""
+    forward: Loss
+    reverse: Loss
+    protections: tuple[Protection, ...]
+    switch: dict[str, Any]
+    host: dict[str, Any] | None
+
+    def describe(self) -> dict[str, Any]:
+        """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
+        described = {"experiment": self.experiment.name, "title": self.title, "seed": self.seed}
+        described |= {section: dict(keys) for section, keys in self.settings.items()}
+        for direction, loss in (("forward", self.forward), ("reverse", self.reverse)):
+            if loss.mean is not None:
+                described["loss"][f"{direction}_ratio"] = loss.mean
+                described["loss"][f"{direction}_percent"] = float(f"{loss.mean * 100:.12g}")
+        described["calibrated"] = {
+            kind: bool(profile.get("calibrated"))
+            for kind, profile in (("switch", self.switch), ("host", self.host))
+            if profile is not None
+        }
+        return described
+
+
+def resolve(
+    what: str | Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    protection: Sequence[str] | None = None,
+    seed: int | None = None,
+    strict: bool = False,
+) -> Scenario:
+    """Resolve an experiment's name or a scenario file, with ``settings`` and ``protection`` on top.
+
+    Raises
+    ------
+    UserError
+        One line that says what is wrong, where it stands, and the mend.
+
+    Examples
+    --------
+    >>> resolve("stress", settings={"link.rate": "25G"}, protection=["lg"]).values.link.rate
+    25000000000
+    """
+    path = _scenario_file(what)
+    written = list(read_entries(path)) if path else []
+    experiment = _experiment_of(written, path) if path else experiment_named(str(what))
+    layers = [
+        _layer(read_entries(SCENARIOS / f"{experiment.name}.toml"), experiment),
+        _layer(written, experiment),
+        _layer((Entry(key, value, "") for key, value in (settings or {}).items()), experiment),
+    ]
+    if protection:
+        layers.append({"protection.schemes": Entry("protection", list(protection), "")})
+    if seed is not None:
+        layers.append({"seed": Entry("seed", seed, "")})
+    merged = _merge(layers)
+    return _build(experiment, merged, folder=path.parent if path else Path(), strict=strict)
+
+
+def _scenario_file(what: str | Path) -> Path | None:
+    """Return the path when ``what`` looks like one; a plain word is always an experiment."""
+    text = str(what)
+    if isinstance(what, Path) or text.endswith(".toml") or "/" in text:
+        return Path(text).expanduser()
+    return None
+
+
+def _experiment_of(entries: Iterable[Entry], path: Path) -> Experiment:
+    for entry in entries:
+        if entry.key == "experiment":
+            try:
+                return experiment_named(str(entry.value))
+            except UserError as error:
+                raise UserError(f"{entry.where}: {error}") from None
+    raise UserError(f"{path}: the key experiment is missing; add one of {', '.join(sorted(EXPERIMENTS))}")
+
+
+def _layer(entries: Iterable[Entry], experiment: Experiment) -> dict[str, Entry]:
+    layer: dict[str, Entry] = {}
+    for entry in entries:
+        key = entry.key if entry.key in _TOP else resolve_key(entry.key, experiment, where=entry.where)
+        if key in layer:
+            raise UserError(f"{_prefix(entry)}'{entry.key}' is set twice")
+        if _EXCLUSIVE.get(key) in layer:
+            raise UserError(f"{_prefix(entry)}set either link.propagation or link.length, not both")
+        layer[key] = entry
+    return layer
+
+
+def _merge(layers: Iterable[dict[str, Entry]]) -> dict[str, Entry]:
+    merged: dict[str, Entry] = {}
+    for layer in layers:
+        for key, entry in layer.items():
+            merged.pop(_EXCLUSIVE.get(key, ""), None)
+            merged[key] = entry
+    return merged
+
+
+def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, strict: bool) -> Scenario:
+    settings: dict[str, Any] = {section: {} for section in SECTIONS if section in experiment.sections}
+    for key, entry in merged.items():
+        section, dot, leaf = key.partition(".")
+        if dot:
+            settings[section][leaf] = entry.value
+    top = {key: merged[key].value for key in ("title", "seed") if key in merged}
+    values = _validate({"experiment": experiment.name} | top | settings, merged)
+    profiles = {
+        kind: _at(merged, f"{kind}.profile", lambda kind=kind: load_profile(kind, getattr(values, kind).profile, folder=folder))
+        for kind in ("switch", "host")
+        if getattr(values, kind) is not None
+    }
+    settings["protection"]["schemes"] = values.protection.schemes
+    scenario = Scenario(
+        experiment=experiment,
+        title=values.title,
+        seed=values.seed,
+        settings=settings,
+        values=values,
+        forward=_at(merged, "loss.forward", lambda: parse_loss(values.loss.forward, folder=folder)),
+        reverse=_at(merged, "loss.reverse", lambda: parse_loss(values.loss.reverse, folder=folder)),
+        protections=_protections(values, merged),
+        switch=profiles["switch"],
+        host=profiles.get("host"),
+    )
+    check_scenario(scenario, strict=strict)
+    return scenario
+
+
+def _protections(values: Sections, merged: dict[str, Entry]) -> tuple[Protection, ...]:
+    schemes = values.protection.schemes
+    if not schemes:
+        raise UserError("no protection is given; name at least one, for instance none")
+    options = values.protection.options()
+    parsed = _at(
+        merged, "protection.schemes", lambda: tuple(parse_protection(text, options) for text in schemes)
+    )
+    labels = [protection.label for protection in parsed]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(f"protection '{label}' is given twice")
+    return parsed
+
+
+def _at(merged: dict[str, Entry], key: str, build: Any) -> Any:
+    """Call ``build``, and put the place of ``key`` in front of its complaint."""
+    try:
+        return build()
+    except ValueError as error:
+        entry = merged.get(key)
+        words = str(error) if key in str(error) else f"{key}: {error}"
+        raise UserError(f"{_prefix(entry) if entry else ''}{words}") from None
+
+
+def _validate(table: dict[str, Any], merged: dict[str, Entry]) -> Sections:
+    try:
+        return Sections.model_validate(table)
+    except ValidationError as error:
+        raise UserError(_explain(error, merged)) from None
+
+
+def _explain(error: ValidationError, merged: dict[str, Entry]) -> str:
+    """Turn pydantic's first complaint into one line that names the key, its value and its place."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"][:2])
+    if first["type"] == "missing":
+        return f"{key} is not set, and this experiment has no default for it"
+    message = str(first.get("ctx", {}).get("error", "")) or _plain(first["msg"], first.get("ctx", {}))
+    entry = merged.get(key)
+    value = entry.value if entry else first["input"]
+    return f"{_prefix(entry) if entry else ''}{key} = {value}: {message}"
+
+
+def _plain(message: str, context: Mapping[str, Any]) -> str:
+    if "expected" in context:
+        return f"no such choice; valid: {str(context['expected']).replace(' or ', ', ')}"
+    return message[:1].lower() + message[1:]
+
+
+def _prefix(entry: Entry) -> str:
+    return f"{entry.where}: " if entry.where else ""

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
-use lossylink_core::engine::guard::QueueLimits;
+use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
+use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
 use lossylink_core::loss::LossModel;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
@@ -10,6 +11,9 @@ use serde::Deserialize;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
+const MOST_COPIES: u8 = 16;
 
 /// The configuration of one data plane process.
 #[derive(Clone, Debug, Deserialize)]
@@ -62,6 +66,9 @@ pub struct PathConfig {
     /// Loss from far to near.
     #[serde(default = "no_loss")]
     pub loss_reverse: String,
+    /// The protection of the link; a plain wire if absent.
+    #[serde(default)]
+    pub protection: Option<ProtectionConfig>,
 }
 
 /// The two ports of a guard.
@@ -75,6 +82,44 @@ pub struct GuardPortsConfig {
     /// The rate at which to send toward the link; unlimited if absent.
     #[serde(default)]
     pub rate_bps: Option<u64>,
+    /// How frames toward the link are protected; not at all if absent.
+    #[serde(default)]
+    pub protection: Option<ProtectionConfig>,
+}
+
+/// A protection, in the words of the simulator's contract.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ProtectionConfig {
+    /// `none`, `lg`, `lg-nb`.
+    pub kind: String,
+    /// Copies of each retransmission; follows from the loss rate if absent.
+    #[serde(default)]
+    pub copies: Option<u8>,
+    /// Dummies after the last frame.
+    #[serde(default = "published_dummies")]
+    pub dummies: u8,
+    /// The longest run of losses that is asked for; any if absent.
+    #[serde(default)]
+    pub holes: Option<u8>,
+    /// Whether tail losses are looked for with dummies.
+    #[serde(default = "yes")]
+    pub tail: bool,
+    /// Whether frames are handed on in order.
+    #[serde(default = "yes")]
+    pub order: bool,
+    /// The reorder buffer always pauses the sender before it overflows; the key is there for the contract.
+    #[serde(default = "yes")]
+    pub backpressure: bool,
+    /// Whether second copies are dropped in non-blocking mode.
+    #[serde(default = "yes")]
+    pub deduplicate: bool,
+    /// Data packets of a block.
+    #[serde(default)]
+    pub fec_k: Option<u8>,
+    /// Parity packets of a block.
+    #[serde(default)]
+    pub fec_h: Option<u8>,
 }
 
 /// The queue toward the link.
@@ -91,6 +136,14 @@ pub struct QueueConfig {
 /// The sleep of a thread that is allowed to run at once ends at most about this late.
 fn default_spin_us() -> u64 {
     60
+}
+
+fn published_dummies() -> u8 {
+    SenderConfig::PUBLISHED_DUMMIES
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn no_loss() -> String {
@@ -115,6 +168,30 @@ impl Config {
     /// The queue as the core knows it.
     pub fn queue_limits(&self) -> QueueLimits {
         QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
+    }
+}
+
+impl ProtectionConfig {
+    /// The protection as the core knows it; `loss_rate` decides about copies that are not given.
+    ///
+    /// # Errors
+    /// When the live data plane does not know the kind, or a number makes no sense.
+    pub fn protection(&self, loss_rate: f64) -> Result<Protection> {
+        let link = match (self.kind.as_str(), self.order) {
+            ("none", _) => LinkProtection::None,
+            ("lg", true) => LinkProtection::Ordered,
+            ("lg" | "lg-nb", _) => LinkProtection::NonBlocking,
+            (other, _) => {
+                return Err(Error::Usage(format!("protection `{other}` is not live: use none, lg or lg-nb")));
+            }
+        };
+        let copies = self.copies.unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS));
+        if copies == 0 || copies > MOST_COPIES {
+            return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
+        }
+        let dummies = if self.tail { self.dummies } else { 0 };
+        let sender = SenderConfig { copies, dummies, hole_cap: self.holes };
+        Ok(Protection { link, sender, deduplicate: self.deduplicate })
     }
 }
 

@@ -4,6 +4,7 @@
 //! and answers with a value, so a slow reader never delays a frame. A line that begins with `GET`
 //! is answered in Prometheus' text format over HTTP on the same socket.
 
+use crate::config::ProtectionConfig;
 use crate::error::{Attempt, Result};
 use crate::prometheus;
 use crate::sys;
@@ -39,6 +40,12 @@ pub enum Command {
         /// From far to near.
         #[serde(default)]
         reverse: Option<String>,
+    },
+    /// Another protection from now on; none if absent.
+    Protect {
+        /// In the words of the configuration.
+        #[serde(default)]
+        protection: Option<ProtectionConfig>,
     },
     /// Forgets the lateness recorded so far, at the start of a measurement.
     Clear,

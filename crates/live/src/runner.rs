@@ -1,6 +1,7 @@
 //! The loop of a data plane: do what is due, take what waits, answer commands, sleep, spin, repeat.
 
 use crate::clock::Clock;
+use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
 use crate::error::{Attempt, Result};
 use crate::sys;
@@ -53,6 +54,12 @@ pub trait Plane {
     /// # Errors
     /// When the text is no loss model, or this plane has no link of its own.
     fn set_loss(&mut self, forward: Option<&str>, reverse: Option<&str>) -> Result<()>;
+
+    /// Protects by another protection from now on.
+    ///
+    /// # Errors
+    /// When this plane does not know the protection, or protects nothing.
+    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()>;
 
     /// Forgets the lateness recorded so far.
     fn clear(&mut self);
@@ -180,6 +187,7 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
             return counters;
         }
         Command::Loss { forward, reverse } => plane.set_loss(forward.as_deref(), reverse.as_deref()),
+        Command::Protect { protection } => plane.protect(now, protection.as_ref()),
         Command::Clear => {
             plane.clear();
             Ok(())

@@ -16,6 +16,9 @@ const VLAN_BYTES: usize = 4;
 #[derive(Debug)]
 pub(super) struct PacketPort {
     socket: PacketSocket,
+    interface: Interface,
+    /// The MTU to go back to, if it had to be raised.
+    former_mtu: Option<usize>,
     longest_frame: usize,
     /// Frames gathered for the next batch, one after another.
     batch: Vec<u8>,
@@ -30,9 +33,13 @@ impl PacketPort {
     pub(super) fn open(name: &str, namespace: Option<&str>, mtu: usize) -> Result<Self> {
         let longest_frame = mtu + ETHERNET_BYTES + VLAN_BYTES;
         namespace::inside(namespace, || {
-            Interface::open(name)?.set_up()?;
+            let interface = Interface::open(name)?;
+            let former_mtu = raise_mtu(&interface, mtu)?;
+            interface.set_up()?;
             Ok(Self {
                 socket: PacketSocket::open(name, mtu)?,
+                interface,
+                former_mtu,
                 longest_frame,
                 batch: Vec::with_capacity(SEND_BATCH * longest_frame),
                 ends: Vec::with_capacity(SEND_BATCH),
@@ -115,6 +122,25 @@ impl PacketPort {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.batch[start..self.ends[index]]
     }
+}
+
+impl Drop for PacketPort {
+    fn drop(&mut self) {
+        if let Some(mtu) = self.former_mtu {
+            // The interface may be gone; then there is nothing to restore.
+            let _ = self.interface.set_mtu(mtu);
+        }
+    }
+}
+
+/// Makes room for frames of `mtu`; returns the MTU that was there if it was smaller.
+fn raise_mtu(interface: &Interface, mtu: usize) -> Result<Option<usize>> {
+    let former = interface.mtu()?;
+    if former >= mtu {
+        return Ok(None);
+    }
+    interface.set_mtu(mtu)?;
+    Ok(Some(former))
 }
 
 /// The frame as it was on the cable: the kernel moves a VLAN tag out of received frames.

@@ -8,15 +8,9 @@ use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::{FCS, padded, wire_octets};
 use serde::Serialize;
 use std::collections::VecDeque;
-
-/// The shortest Ethernet frame without FCS; shorter ones are padded on the cable (IEEE 802.3).
-const SHORTEST_FRAME: u64 = 60;
-/// FCS 4 B, preamble and start delimiter 8 B, inter-frame gap 12 B (IEEE 802.3).
-const CABLE_OVERHEAD: u64 = 24;
-/// Bytes of the FCS: loss models count it, for a flipped bit in it corrupts the frame as well.
-const FCS: u64 = 4;
 
 /// What a direction has carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -83,13 +77,13 @@ impl Direction {
     pub fn start(&mut self, now: Instant, frame: Frame) -> Option<Frame> {
         assert!(!self.sending, "a transmitter sends one frame at a time");
         let bytes = frame.len() as u64;
-        let padded = bytes.max(SHORTEST_FRAME);
-        self.free_from = now + Bytes(padded + CABLE_OVERHEAD) / self.rate;
+        self.free_from = now + wire_octets(Bytes(bytes)) / self.rate;
         self.sending = true;
         self.counters.frames_offered += 1;
         self.counters.bytes_offered += bytes;
         self.counters.longest_frame_bytes = self.counters.longest_frame_bytes.max(bytes);
-        if self.loss.is_lost((padded + FCS) as u32) {
+        // A flipped bit in the padding or in the FCS corrupts the frame as well.
+        if self.loss.is_lost((padded(Bytes(bytes)) + FCS).0 as u32) {
             self.counters.frames_lost += 1;
             return Some(frame);
         }

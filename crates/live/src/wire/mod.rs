@@ -4,4 +4,5 @@ mod direction;
 mod path;
 
 pub use direction::{Direction, DirectionCounters};
+pub(crate) use path::ENDS;
 pub use path::{Path, Station};

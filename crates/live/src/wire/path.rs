@@ -58,12 +58,18 @@ pub struct Path {
     /// Direction `i` leads away from station `i`.
     pub directions: [Direction; 2],
     clock: Clock,
+    is_retired: bool,
 }
 
 impl Path {
     /// A path between two stations.
     pub fn new(stations: [Station; 2], directions: [Direction; 2], clock: Clock) -> Self {
-        Self { stations, directions, clock }
+        Self { stations, directions, clock, is_retired: false }
+    }
+
+    /// Takes no more frames from the hosts, so that what is held can drain.
+    pub fn retire(&mut self) {
+        self.is_retired = true;
     }
 
     /// Takes the frames that wait in the ports; `true` when there were any.
@@ -71,6 +77,9 @@ impl Path {
     /// # Errors
     /// When a port is gone.
     pub fn receive(&mut self) -> Result<bool> {
+        if self.is_retired {
+            return Ok(false);
+        }
         let mut taken = 0;
         for end in ENDS {
             // Nothing older may be left undone: a guard's time never goes back.

@@ -306,6 +306,11 @@ impl Guard {
         })
     }
 
+    /// Whether a frame could leave toward the link as soon as the transmitter is free.
+    pub fn has_frames(&self, now: Instant) -> bool {
+        !self.urgent.is_empty() || (!self.normal.is_empty() && self.may_send(now))
+    }
+
     /// Frames that the guard holds.
     pub fn frames_held(&self) -> usize {
         self.pool.in_use()

@@ -36,7 +36,7 @@ impl Guard {
     }
 
     /// Whether neither a pause nor a full window holds the normal queue back.
-    fn may_send(&self, now: Instant) -> bool {
+    pub(super) fn may_send(&self, now: Instant) -> bool {
         self.session.as_ref().is_none_or(|session| session.paused_until <= now && !session.sending.is_full())
     }
 

@@ -17,11 +17,11 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 const DRAIN: Duration = Duration::from_ms(500);
 /// A real-time thread that never sleeps starves the kernel's own work on its processor until the
 /// scheduler takes 50 ms of every second away from it (sched_rt_runtime_us, or the fair server that
-/// took its place in Linux 6.8). One nap, about 13 us long, at least this often leaves 8 % of the
+/// took its place in Linux 6.8). One nap, about 13 us long, this often leaves 6 to 10 % of the
 /// time to others of our own accord, and the 50 ms never come.
-const NAP_EVERY: Duration = Duration::from_us(150);
+const NAP_EVERY: Duration = Duration::from_us(120);
 /// How much longer a nap may be put off while frames wait.
-const NAP_OVERDUE: Duration = Duration::from_us(600);
+const NAP_OVERDUE: Duration = Duration::from_us(200);
 /// The shortest sleep that the kernel does not take for none; the timer's own delay makes it a nap.
 const NAP_NS: u64 = 1_000;
 /// Rounds without sleep between two looks at signals and commands, which cost a system call each.

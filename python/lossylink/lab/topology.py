@@ -90,7 +90,7 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
     def guard(box: str) -> dict[str, Any]:
         role = {
             "lan": f"tap:{INTERFACE}@{directory.prefix}{GUARDS[box].name}",
-            "link": "packet:link",
+            "link": "packet:trunk",
             "rate_bps": settings.rate_bps,
             "protection": native_protection(settings.protection),
         }
@@ -107,7 +107,7 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
 
 def _cables(prefix: str) -> Iterable[str]:
     for box, end in zip(GUARDS, ("near", "far"), strict=True):
-        yield f"link add link netns {prefix}{box} type veth peer name {end} netns {prefix}{WIRE}"
+        yield f"link add name trunk netns {prefix}{box} type veth peer name {end} netns {prefix}{WIRE}"
 
 
 def _prepare_box(enclave: Enclave, namespace: str, settings: LabSettings) -> None:

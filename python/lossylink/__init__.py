@@ -1,0 +1,42 @@
+"""lossylink: a laboratory and a data plane for links that corrupt packets.
+
+>>> import lossylink
+>>> lossylink.run("stress", protection=["none"], settings={"traffic.packets": 10_000}).experiment
+'stress'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lossylink.errors import LossylinkError, RunError, UserError
+    from lossylink.results import Run
+    from lossylink.runner import run
+    from lossylink.sweeping import sweep
+
+__all__ = ["LossylinkError", "Run", "RunError", "UserError", "__version__", "run", "sweep"]
+
+#: Where each public name lives. They are imported when first used, so that ``import lossylink`` and
+#: ``--help`` stay quick and small.
+_HOMES = {
+    "LossylinkError": "lossylink.errors",
+    "RunError": "lossylink.errors",
+    "UserError": "lossylink.errors",
+    "Run": "lossylink.results",
+    "run": "lossylink.runner",
+    "sweep": "lossylink.sweeping",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("lossylink._native").version()
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lossylink' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

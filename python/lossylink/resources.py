@@ -1,4 +1,4 @@
-"""Where the scenarios and the published numbers are: beside this file, in the tree and in an installed wheel."""
+"""Where the scenarios and the published numbers are: beside this file, in the tree and in a wheel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Quantities with units as people write them, in tc's and SI spellings, turned into exact base units.
 
-Bits per second, picoseconds, bytes and ratios. Deviations from tc, on purpose: ``bps`` is bits per second, and
-``KB`` is 1000 bytes (``KiB`` is 1024), because that is what the published tables mean.
+Bits per second, picoseconds, bytes and ratios. Deviations from tc, on purpose: ``bps`` is bits per second,
+and ``KB`` is 1000 bytes (``KiB`` is 1024), because that is what the published tables mean.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ _SIZE_UNITS = {
 _LENGTH_UNITS = {"cm": Decimal("0.01"), "m": Decimal(1), "km": Decimal(1000)}
 _COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
-_QUANTITY = re.compile(r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[+-]?[0-9]+)?|[+-]?\.[0-9]+)\s*(.*?)\s*", re.I)
+_QUANTITY = re.compile(
+    r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[+-]?[0-9]+)?|[+-]?\.[0-9]+)\s*(.*?)\s*", re.I
+)
 
 
 def _split(text: str, what: str, example: str) -> tuple[Decimal, str]:
@@ -195,8 +197,7 @@ def parse_ratio(value: object) -> float:
     (0.001, 0.001)
     >>> parse_ratio(15.66)
     Traceback (most recent call last):
-    ValueError: 15.66 % or a ratio? '15.66' has no unit and a loss ratio is at most 1; write '15.66%' (a ratio of
-    0.1566) or a ratio such as 0.1566
+    ValueError: 15.66 % or a ratio? '15.66' has no unit and a loss ratio is at most 1; write '15.66%' ...
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{value!r} is not a loss ratio; write it like 1e-3 or 0.1%")
@@ -212,10 +213,10 @@ def parse_ratio(value: object) -> float:
         raise ValueError(f"'{text}' is more than 100 %")
     if unit == "" and number > 1:
         percent = f"'{number}%' (a ratio of {number / 100})"
-        mend = f"write {percent} or a ratio such as {number / 100}" if number <= 100 else "write a ratio up to 1"
-        raise ValueError(
-            f"{number} % or a ratio? '{text}' has no unit and a loss ratio is at most 1; {mend}"
+        mend = (
+            f"write {percent} or a ratio such as {number / 100}" if number <= 100 else "write a ratio up to 1"
         )
+        raise ValueError(f"{number} % or a ratio? '{text}' has no unit and a loss ratio is at most 1; {mend}")
     return float(number / 100 if unit == "%" else number)
 
 

@@ -33,7 +33,7 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     _check_transport(scenario, strict=strict)
     _check_times(values)
     _check_thresholds(scenario)
-    _check_grid(values)
+    _check_grid(scenario, strict=strict)
 
 
 def _check_link(values: Sections) -> None:
@@ -47,8 +47,8 @@ def _check_frame(values: Sections) -> None:
     frame, largest = values.traffic.frame, values.link.mtu + ETHERNET_HEADER
     if frame > largest:
         raise UserError(
-            f"traffic.frame = {frame} B is larger than the MTU allows: link.mtu {values.link.mtu} B carries frames up"
-            f" to {largest} B; lower the frame or set link.mtu={frame - ETHERNET_HEADER}"
+            f"traffic.frame = {frame} B is larger than the MTU allows: link.mtu {values.link.mtu} B carries"
+            f" frames up to {largest} B; lower the frame or set link.mtu={frame - ETHERNET_HEADER}"
         )
     if frame < MIN_FRAME:
         raise UserError(f"traffic.frame = {frame} B is smaller than Ethernet's minimum of {MIN_FRAME} B")
@@ -67,10 +67,15 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
         return
     if transport.mss < MIN_MSS:
         raise UserError(f"transport.mss = {transport.mss} B is below Linux's minimum of {MIN_MSS} B")
-    needed = transport.mss + TCP_IP_HEADERS
-    if strict and needed > mtu:
+    if strict:
+        _refuse_capped_mss("transport.mss", transport.mss, mtu)
+
+
+def _refuse_capped_mss(key: str, mss: int, mtu: int) -> None:
+    needed = mss + TCP_IP_HEADERS
+    if needed > mtu:
         raise UserError(
-            f"transport.mss = {transport.mss} B does not fit link.mtu {mtu} B and would be cut to"
+            f"{key} = {mss} B does not fit link.mtu {mtu} B and would be cut to"
             f" {mtu - TCP_IP_HEADERS} B; set link.mtu to at least {needed}"
         )
 
@@ -78,11 +83,15 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
 def _check_times(values: Sections) -> None:
     run, timeline = values.run, values.timeline
     if run.duration is not None and run.warmup + run.cooldown >= run.duration:
-        raise UserError("run.warmup and run.cooldown leave nothing of run.duration to measure; lengthen the run")
+        raise UserError(
+            "run.warmup and run.cooldown leave nothing of run.duration to measure; lengthen the run"
+        )
     if timeline is None or run.duration is None:
         return
     if timeline.protection < timeline.corruption:
-        raise UserError("timeline.protection comes before timeline.corruption; switch it on after the corruption")
+        raise UserError(
+            "timeline.protection comes before timeline.corruption; switch it on after the corruption"
+        )
     if timeline.protection >= run.duration:
         raise UserError("timeline.protection is not before the end of run.duration; lengthen the run")
     if timeline.bin > run.duration:
@@ -97,8 +106,8 @@ def _check_thresholds(scenario: Scenario) -> None:
     check_order(switch.resume or derived["resume_bytes"], switch.pause or derived["pause_bytes"], "switch")
 
 
-def _check_grid(values: Sections) -> None:
-    grid = values.grid
+def _check_grid(scenario: Scenario, *, strict: bool) -> None:
+    grid = scenario.values.grid
     if grid is None:
         return
     if not 0 < grid.loss_min <= grid.loss_max:
@@ -106,3 +115,6 @@ def _check_grid(values: Sections) -> None:
     small = [mss for mss in grid.mss if mss < MIN_MSS]
     if small:
         raise UserError(f"grid.mss = {small[0]} B is below Linux's minimum of {MIN_MSS} B")
+    if strict and "mss" not in scenario.settings["transport"]:
+        for mss in grid.mss:
+            _refuse_capped_mss("grid.mss", mss, scenario.values.link.mtu)

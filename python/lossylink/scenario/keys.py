@@ -116,7 +116,8 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     if key in ALL_KEYS or any(full.partition(".")[2] == key for full in ALL_KEYS):
         own = sorted(experiment.keys - set(_COMMON))
         raise UserError(
-            f"{prefix}{experiment.name} does not use '{typed}'; beside the common keys it takes {', '.join(own)}"
+            f"{prefix}{experiment.name} does not use '{typed}'; beside the common keys it takes"
+            f" {', '.join(own)}"
         )
     guess = nearest(key, experiment.keys) or _nearest_leaf(key, experiment)
     hint = f"did you mean '{guess}'? " if guess else ""

@@ -58,11 +58,11 @@ def read_entries(path: Path) -> Iterator[Entry]:
 
 
 def key_lines(text: str) -> dict[str, int]:
-    """Return the line of every table and key; keys inside inline tables are left to their table.
+    r"""Return the line of every table and key; keys inside inline tables are left to their table.
 
     Examples
     --------
-    >>> key_lines("seed = 1\\n[link]\\nrate = '10G'\\n")
+    >>> key_lines("seed = 1\n[link]\nrate = '10G'\n")
     {'seed': 1, 'link': 2, 'link.rate': 3}
     """
     lines: dict[str, int] = {}

@@ -30,6 +30,13 @@ def _as_list(value: object) -> object:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _as_axis(value: object) -> object:
+    """Take a list, one value, or values separated by commas as ``--set`` brings them."""
+    if value is None:
+        return None
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else _as_list(value)
+
+
 class Section(BaseModel):
     """Base of all sections: immutable, and a key that it does not know is an error."""
 
@@ -142,8 +149,11 @@ class Timeline(Section):
 class Grid(Section):
     """The trials of the Mathis study: every MSS with every RTT, each with its own loss ratios."""
 
-    mss: Annotated[list[Size], BeforeValidator(_as_list)] = Field(description="segment sizes")
-    rtt: Annotated[list[PositiveTime], BeforeValidator(_as_list)] = Field(description="round-trip times")
+    mss: Annotated[list[Size], BeforeValidator(_as_axis)] = Field(description="segment sizes")
+    rtt: Annotated[list[PositiveTime], BeforeValidator(_as_axis)] = Field(description="round-trip times")
+    loss: Annotated[list[Ratio] | None, BeforeValidator(_as_axis)] = Field(
+        None, description="loss ratios for every pair, instead of drawn ones"
+    )
     loss_min: Ratio = Field(description="smallest loss ratio")
     loss_max: Ratio = Field(description="largest loss ratio")
     loss_count: Count = Field(description="loss ratios for each pair, drawn uniformly in log(p)")

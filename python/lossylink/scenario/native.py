@@ -1,9 +1,7 @@
-"""A scenario and one of its protections as the JSON that the simulator reads: base units, units in key names."""
+"""A scenario and one of its protections as the simulator's JSON: base units, units in key names."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from lossylink.scenario.profiles import threshold_at
@@ -42,13 +40,6 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "run": _run(scenario),
     }
     return {name: section for name, section in sections.items() if section is not None}
-
-
-def fingerprint(configuration: dict[str, Any], version: str) -> str:
-    """Return a hash of everything that decides the result: the configuration and the simulator's version."""
-    decisive = {key: value for key, value in configuration.items() if key != "threads"}
-    text = json.dumps([version, decisive], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _link(scenario: Scenario) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -78,24 +79,24 @@ def _check_thresholds(table: dict[str, Any], path: Path) -> None:
         raise UserError(f"{path}: a switch profile needs at least one [[threshold]]")
     for point in points:
         if not isinstance(point, dict) or point.keys() != _THRESHOLD_KEYS:
-            raise UserError(f"{path}: a [[threshold]] has exactly the keys {', '.join(sorted(_THRESHOLD_KEYS))}")
+            raise UserError(
+                f"{path}: a [[threshold]] has exactly the keys {', '.join(sorted(_THRESHOLD_KEYS))}"
+            )
         check_order(point["resume_bytes"], point["pause_bytes"], f"{path}: [[threshold]]")
 
 
 def check_order(resume_bytes: int, pause_bytes: int, where: str) -> None:
     """Refuse thresholds with which a paused sender would be resumed before it was paused."""
     if resume_bytes > pause_bytes:
-        raise UserError(
-            f"{where}: resume at {resume_bytes} B is above pause at {pause_bytes} B; resume must not be larger"
-        )
+        raise UserError(f"{where}: resume at {resume_bytes} B is above pause at {pause_bytes} B; lower it")
 
 
 def threshold_at(points: list[dict[str, int]], rate_bps: int) -> dict[str, int]:
     """Return LinkGuardian's thresholds at a rate from the published points.
 
-    Between two points every value is linear in the time of one byte (1 / rate). Above the fastest the bytes grow
-    with the rate and the ticks stay; below the slowest the bytes stay and the ticks follow the line of the two
-    slowest points.
+    Between two points every value is linear in the time of one byte (1 / rate). Above the fastest the bytes
+    grow with the rate and the ticks stay; below the slowest the bytes stay and the ticks follow the line of
+    the two slowest points.
 
     Examples
     --------
@@ -112,10 +113,9 @@ def threshold_at(points: list[dict[str, int]], rate_bps: int) -> dict[str, int]:
         grown = {key: round(fastest[key] * scale) for key in ("resume_bytes", "pause_bytes")}
         return fastest | grown | {"rate_bps": rate_bps}
     if rate_bps < slowest["rate_bps"]:
-        ticks = _between(*ordered[-2:], rate_bps)["ack_no_timeout_ticks"] if len(ordered) > 1 else None
-        kept = slowest | {"rate_bps": rate_bps}
-        return kept if ticks is None else kept | {"ack_no_timeout_ticks": ticks}
-    pairs = zip(ordered, ordered[1:], strict=False)
+        line = _between(ordered[-2], slowest, rate_bps) if len(ordered) > 1 else slowest
+        return slowest | {"rate_bps": rate_bps, "ack_no_timeout_ticks": line["ack_no_timeout_ticks"]}
+    pairs = itertools.pairwise(ordered)
     faster, slower = next((a, b) for a, b in pairs if a["rate_bps"] >= rate_bps >= b["rate_bps"])
     return _between(faster, slower, rate_bps)
 

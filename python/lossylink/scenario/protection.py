@@ -1,4 +1,4 @@
-"""Protections as users write them: ``none``, ``lg``, ``lg-nb``, ``fec:K/H``, each with comma-separated options."""
+"""Protections as users write them: ``none``, ``lg``, ``lg-nb``, ``fec:K/H``, and their options."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def parse_protection(text: str, common: Mapping[str, Any] | None = None) -> Prot
     5
     >>> parse_protection("lq")
     Traceback (most recent call last):
-    lossylink.errors.UserError: unknown protection 'lq'; did you mean 'lg'? Valid: fec, fec-model, lg, lg-nb, none
+    lossylink.errors.UserError: unknown protection 'lq'; did you mean 'lg'? ...
     """
     if not isinstance(text, str):
         raise UserError(f"{text!r} is not a protection; valid: {_SPELLINGS}")

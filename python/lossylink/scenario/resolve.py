@@ -5,6 +5,8 @@ Three layers, the later one wins: the packaged defaults of the experiment, the u
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,14 @@ from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.protection import Protection, parse_protection
 
 _TOP = frozenset({"experiment", "title", "seed"})
+#: Values that do not decide a result, or that the fingerprint holds in their resolved form.
+_DECIDED_ELSEWHERE: Any = {
+    "title": True,
+    "loss": True,
+    "switch": {"profile"},
+    "host": {"profile"},
+    "run": {"threads"},
+}
 #: Two ways to say the same: the one that is set puts the other out of force.
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
@@ -46,7 +56,11 @@ class Scenario:
 
     def describe(self) -> dict[str, Any]:
         """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
-        described = {"experiment": self.experiment.name, "title": self.title, "seed": self.seed}
+        described: dict[str, Any] = {
+            "experiment": self.experiment.name,
+            "title": self.title,
+            "seed": self.seed,
+        }
         described |= {section: dict(keys) for section, keys in self.settings.items()}
         for direction, loss in (("forward", self.forward), ("reverse", self.reverse)):
             if loss.mean is not None:
@@ -58,6 +72,16 @@ class Scenario:
             if profile is not None
         }
         return described
+
+    def fingerprint(self, version: str) -> str:
+        """Return a hash of everything that decides the result; threads do not."""
+        decisive = [
+            *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
+            *(self.switch, self.host, [protection.model_dump() for protection in self.protections]),
+            self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
+        ]
+        text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def resolve(
@@ -143,12 +167,8 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
             settings[section][leaf] = entry.value
     top = {key: merged[key].value for key in ("title", "seed") if key in merged}
     values = _validate({"experiment": experiment.name} | top | settings, merged)
-    profiles = {
-        kind: _at(merged, f"{kind}.profile", lambda kind=kind: load_profile(kind, getattr(values, kind).profile, folder=folder))
-        for kind in ("switch", "host")
-        if getattr(values, kind) is not None
-    }
     settings["protection"]["schemes"] = values.protection.schemes
+    _make_portable(settings, folder)
     scenario = Scenario(
         experiment=experiment,
         title=values.title,
@@ -158,11 +178,29 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         forward=_at(merged, "loss.forward", lambda: parse_loss(values.loss.forward, folder=folder)),
         reverse=_at(merged, "loss.reverse", lambda: parse_loss(values.loss.reverse, folder=folder)),
         protections=_protections(values, merged),
-        switch=profiles["switch"],
-        host=profiles.get("host"),
+        switch=_at(
+            merged, "switch.profile", lambda: load_profile("switch", values.switch.profile, folder=folder)
+        ),
+        host=_at(
+            merged,
+            "host.profile",
+            lambda: values.host and load_profile("host", values.host.profile, folder=folder),
+        ),
     )
     check_scenario(scenario, strict=strict)
     return scenario
+
+
+def _make_portable(settings: dict[str, Any], folder: Path) -> None:
+    """Spell files with their whole path, so that the scenario runs again from anywhere."""
+    for section, key in (("switch", "profile"), ("host", "profile")):
+        name = str(settings.get(section, {}).get(key, ""))
+        if "/" in name or name.endswith(".toml"):
+            settings[section][key] = str((folder / Path(name).expanduser()).resolve())
+    for direction, value in settings["loss"].items():
+        model, _, name = str(value).partition(":")
+        if model.strip().lower() == "trace" and name:
+            settings["loss"][direction] = f"trace:{(folder / Path(name.strip()).expanduser()).resolve()}"
 
 
 def _protections(values: Sections, merged: dict[str, Entry]) -> tuple[Protection, ...]:
@@ -170,7 +208,7 @@ def _protections(values: Sections, merged: dict[str, Entry]) -> tuple[Protection
     if not schemes:
         raise UserError("no protection is given; name at least one, for instance none")
     options = values.protection.options()
-    parsed = _at(
+    parsed: tuple[Protection, ...] = _at(
         merged, "protection.schemes", lambda: tuple(parse_protection(text, options) for text in schemes)
     )
     labels = [protection.label for protection in parsed]

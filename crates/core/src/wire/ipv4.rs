@@ -228,7 +228,7 @@ pub struct PseudoHeader {
 }
 
 impl PseudoHeader {
-    /// The checksum over this pseudo header and `segment`.
+    /// The checksum over this pseudo header and `segment` (WIRE-11).
     ///
     /// A `segment` shorter than the length stands for itself and zeros: they add nothing, so a
     /// capture can leave out a payload of zeros and still be right.

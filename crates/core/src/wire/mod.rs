@@ -2,7 +2,7 @@
 //!
 //! A view reads fields in place from bytes that were checked once; the plain struct is what the
 //! rest of the program holds, and its `parse` and `emit` are each other's inverse. Reserved bits
-//! are written as zero and not looked at. Parsing malformed bytes gives a [`WireError`]; emitting
+//! are written as zero and not looked at (WIRE-2). Parsing malformed bytes gives a [`WireError`]; emitting
 //! into a buffer that is too short is a broken invariant and panics.
 //!
 //! Lengths: a *frame* is what a capture shows, without its frame check sequence (FCS); its *wire
@@ -35,12 +35,12 @@ pub const fn padded(frame: Bytes) -> Bytes {
 }
 
 /// The octets that a frame, given without its FCS, takes on the wire: divided by the rate, the
-/// time until the next frame can start.
+/// time until the next frame can start (WIRE-1).
 pub const fn wire_octets(frame: Bytes) -> Bytes {
     Bytes(padded(frame).0 + FCS.0 + PREAMBLE_AND_GAP.0)
 }
 
-/// Why bytes are not the header they were taken for.
+/// Why bytes are not the header they were taken for (WIRE-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// The bytes end before the header does.
@@ -126,6 +126,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
+    // WIRE-1
     #[test]
     fn the_shortest_and_the_longest_frame_on_the_wire() {
         for (frame, octets) in [(0, 84), (60, 84), (61, 85), (1514, 1538), (1517, 1541)] {

@@ -9,7 +9,7 @@ use super::{MINIMUM_FRAME, WireError, be16, demand, put16, require};
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// Opcode of priority flow control; source: IEEE 802.1Q, 36.
+/// Opcode of priority flow control (WIRE-10); source: IEEE 802.1Q, 36.
 pub const OPCODE: u16 = 0x0101;
 /// Number of classes.
 pub const CLASSES: usize = 8;
@@ -116,6 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // WIRE-10
     #[test]
     fn a_pause_of_class_one_has_its_bytes() {
         let frame = PauseFrame::for_class(LINKGUARDIAN_CLASS, QUANTA_MAX).to_frame(MacAddress([2; 6]));
@@ -128,6 +129,7 @@ mod tests {
         assert_eq!(frame.len(), 60);
     }
 
+    // WIRE-10
     #[test]
     fn a_resume_is_a_pause_of_zero_quanta() {
         let resume = PauseFrame::for_class(1, 0);

@@ -67,7 +67,7 @@ impl LineRate {
     /// The line rate `rate`.
     pub fn new(rate: BitRate) -> Self {
         let octet = Bytes(1) / rate;
-        let is_exact = octet * 1_000 == Bytes(1_000) / rate;
+        let is_exact = rate * octet == Bytes(1);
         Self { rate, ps_per_octet: if is_exact { octet.as_ps() } else { 0 } }
     }
 
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn line_rates_agree_with_the_division() {
-        for bps in [10_000_000_000, 100_000_000_000, 3_000_000_000, 123_456_789] {
+        for bps in [10_000_000_000, 100_000_000_000, 3_000_000_000, 123_456_789, 25_000_000_000] {
             let rate = BitRate::from_bps(bps);
             for octets in [84, 1538, 1541, 9038] {
                 assert_eq!(LineRate::new(rate).serialisation(octets), Bytes(u64::from(octets)) / rate);

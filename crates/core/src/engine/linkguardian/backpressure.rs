@@ -51,7 +51,7 @@ impl Backpressure {
         Self { thresholds, state: PauseState::Running, request: None, pauses: 0, resumes: 0 }
     }
 
-    /// A buffered frame leaves the buffer, which still holds `depth_bytes` (LG-23). A request
+    /// A buffered frame leaves the buffer, which holds `depth_bytes` up to then (LG-23). A request
     /// that would repeat the sender's state is not made (LG-24).
     pub fn observe(&mut self, depth_bytes: u64) {
         match self.state {

@@ -1,4 +1,4 @@
-//! The ACK header: up to where the receiver has seen everything that it did not ask for.
+//! The ACK header (WIRE-6): up to where the receiver has seen everything that it did not ask for.
 //!
 //! ```text
 //!  0   1   2             3   4 ........ 7   8 ............ 23
@@ -92,6 +92,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // WIRE-6
     #[test]
     fn each_bit_has_its_place() {
         let none = AckHeader { leading_ack: 0xfffe, ..AckHeader::default() };
@@ -108,12 +109,14 @@ mod tests {
         }
     }
 
+    // WIRE-2
     #[test]
     fn the_pad_bits_are_not_looked_at() {
         let (header, _) = AckHeader::parse(&[0b0100_1111, 0, 7]).unwrap();
         assert_eq!(header, AckHeader { leading_ack: 7, ..AckHeader::default() });
     }
 
+    // WIRE-3, WIRE-4
     #[test]
     fn other_kinds_and_short_bytes_are_refused() {
         for (first, value) in [(0x00, 0), (0x80, 2), (0xc0, 3)] {

@@ -1,4 +1,4 @@
-//! The data header: numbers a protected frame, or announces the next number in a dummy.
+//! The data header (WIRE-5): numbers a protected frame, or announces the next number in a dummy.
 //!
 //! ```text
 //!  0   1   2   3   4    5     6        7       8 ............ 23
@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // WIRE-5
     #[test]
     fn each_bit_has_its_place() {
         let none = DataHeader { sequence: 0x1234, ..DataHeader::default() };
@@ -149,12 +150,14 @@ mod tests {
         }
     }
 
+    // WIRE-2
     #[test]
     fn the_pad_bit_is_not_looked_at() {
         let (header, _) = DataHeader::parse(&[0b0010_0000, 0, 7]).unwrap();
         assert_eq!(header, DataHeader { sequence: 7, ..DataHeader::default() });
     }
 
+    // WIRE-3, WIRE-4
     #[test]
     fn other_kinds_and_short_bytes_are_refused() {
         for (first, value) in [(0x40, 1), (0x80, 2), (0xc0, 3)] {

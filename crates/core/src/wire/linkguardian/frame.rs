@@ -9,7 +9,7 @@
 //! Ethernet ABCD | notification       | padding                   loss notification
 //! ```
 //!
-//! One rule makes the chain unambiguous: a header in front of a payload ends with an EtherType that
+//! One rule makes the chain unambiguous (WIRE-8): a header in front of a payload ends with an EtherType that
 //! names what comes next, as Ethernet's own does. After a piggy-backed ACK (p), 0xABCD announces a
 //! data header; after a data header the EtherType is the original one, whatever its value.
 
@@ -50,7 +50,7 @@ pub enum LinkGuardianFrame<'a> {
         /// What the frame carries.
         content: Content<'a>,
     },
-    /// A frame that carries nothing but the sender's next number.
+    /// A frame that carries nothing but the sender's next number (WIRE-9).
     Dummy(DataHeader),
     /// A frame that carries nothing but an ACK.
     Ack(AckHeader),
@@ -197,6 +197,7 @@ mod tests {
         bytes
     }
 
+    // WIRE-8, WIRE-9
     #[test]
     fn each_chain_has_its_bytes() {
         let notification = LossNotification { era: false, leading_ack: 9, hole_size: 1, first_lost: 8 };
@@ -219,6 +220,7 @@ mod tests {
         }
     }
 
+    // WIRE-8
     #[test]
     fn what_a_data_header_protects_is_opaque() {
         let content = Content { ethertype: EtherType::LINKGUARDIAN, payload: &[0xff] };
@@ -226,6 +228,7 @@ mod tests {
         assert_eq!(LinkGuardianFrame::parse(&bytes(&frame)), Ok(frame));
     }
 
+    // WIRE-9
     #[test]
     fn control_frames_may_be_padded() {
         let mut padded = [0; 46];
@@ -235,6 +238,7 @@ mod tests {
         assert!(matches!(LinkGuardianFrame::parse(&padded), Ok(LinkGuardianFrame::Ack(_))));
     }
 
+    // WIRE-3, WIRE-4, WIRE-5, WIRE-8
     #[test]
     fn chains_that_make_no_sense_are_refused() {
         let field = |bytes: &[u8]| match LinkGuardianFrame::parse(bytes) {

@@ -15,7 +15,7 @@ pub use data::{DataHeader, DataView};
 pub use frame::{Content, LinkGuardianFrame};
 pub use notification::{LossNotification, NotificationView};
 
-/// Mask of the kind in a header's first byte.
+/// Mask of the kind in a header's first byte (WIRE-4).
 const KIND: u8 = 0b1100_0000;
 /// Kind of a data header.
 const KIND_DATA: u8 = 0b0000_0000;

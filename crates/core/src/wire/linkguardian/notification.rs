@@ -1,4 +1,4 @@
-//! The loss notification: an ACK that asks for a run of lost frames.
+//! The loss notification (WIRE-7): an ACK that asks for a run of lost frames.
 //!
 //! ```text
 //!  0   1   2   3   4 ... 7   8 ...... 23   24 ..... 31   32 ........ 47
@@ -108,6 +108,7 @@ mod tests {
     const NOTIFICATION: LossNotification =
         LossNotification { era: true, leading_ack: 2, hole_size: 3, first_lost: 65535 };
 
+    // WIRE-7
     #[test]
     fn literal_bytes_are_read_and_written() {
         let mut buffer = [0xff; 6];
@@ -116,6 +117,7 @@ mod tests {
         assert_eq!(LossNotification::parse(&BYTES), Ok(NOTIFICATION));
     }
 
+    // WIRE-3, WIRE-4, WIRE-7
     #[test]
     fn malformed_bytes_are_refused() {
         let refuse = |place: usize, byte: u8| {

@@ -200,6 +200,7 @@ mod tests {
         assert_eq!(TcpHeader::parse(&SYN, &pseudo(SYN.len())), Ok((syn(), &[][..])));
     }
 
+    // WIRE-11
     #[test]
     fn a_payload_of_zeros_may_stay_outside() {
         let header = TcpHeader { flags: TcpFlags::ACK, ..TcpHeader::default() };

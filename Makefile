@@ -1,0 +1,83 @@
+# One door to everything: make help
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@echo
+	@echo "After make build: $(BIN)/lossylink --help"
+
+.PHONY: build
+build: $(STAMPS)/native ## Set up everything: tools, .venv, the compiled simulator
+
+.PHONY: reproduce
+reproduce: build ## Run the published experiments and write a report (ARGS="--quick --only stress")
+	@$(BIN)/lossylink reproduce $(ARGS)
+
+.PHONY: test
+test: build lint test-rust test-python ## Every check and every test
+
+.PHONY: test-rust
+test-rust: build ## Tests of the Rust crates
+	cargo test --locked --workspace --exclude lossylink-python
+
+.PHONY: test-python
+test-python: build ## Tests of the Python package, with the examples in its documentation
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: build ## Formatting, lints and types, in Rust and Python
+	cargo fmt --all -- --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+.PHONY: format
+format: build ## Format everything
+	cargo fmt --all
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: build ## Measure the simulator's speed and compare it with earlier measurements
+	$(BIN)/python benches/bench.py $(ARGS)
+
+.PHONY: wheel
+wheel: build ## Build a wheel and try it in a fresh environment
+	tools/try-wheel
+
+.PHONY: lock
+lock: build ## Renew the locked versions of the Python dependencies
+	$(BIN)/pip install -q uv
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --extra dev --no-header --no-emit-index-url \
+		--no-emit-find-links --output-file requirements-dev.lock pyproject.toml
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python -name '*.so' -delete -o -name __pycache__ -prune -exec rm -rf {} +
+
+# --- Stamps: each step runs again only when what it reads has changed.
+
+$(STAMPS)/venv: tools/setup tools/find-python
+	python=$$(tools/find-python); PYTHON=$$python tools/setup; \
+	[ -x $(BIN)/python ] || $$python -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/packages: $(STAMPS)/venv requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade-strategy only-if-needed -r requirements-dev.lock
+	@touch $@
+
+$(STAMPS)/native: $(STAMPS)/packages pyproject.toml $(RUST_SOURCES)
+	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
+	@touch $@

@@ -1,0 +1,86 @@
+//! What a simulation is told: a resolved scenario in base units, as the Python package hands it
+//! over. The sections and their keys are described in `docs/guides/scenarios.md`.
+
+mod host;
+mod loss;
+mod protection;
+mod sections;
+mod switch;
+
+pub use host::{HostProfile, LatencyTable};
+pub use loss::LossConfig;
+pub use protection::{ProtectionConfig, ProtectionKind};
+pub use sections::{
+    FlowConfig, LinkConfig, LossDirections, PathConfig, RunConfig, TimelineConfig, TrafficConfig,
+    TrafficSource, TransportConfig,
+};
+pub use switch::{RateThresholds, SwitchProfile};
+
+use crate::ConfigError;
+use serde::Deserialize;
+
+/// One experiment under one protection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Threads for independent trials.
+    #[serde(default = "one")]
+    pub threads: usize,
+    /// Whether what cannot change the result may be skipped.
+    #[serde(default = "yes")]
+    pub skip: bool,
+    /// The link.
+    pub link: LinkConfig,
+    /// What it corrupts.
+    #[serde(default)]
+    pub loss: LossDirections,
+    /// The switches at its ends.
+    pub switch: SwitchProfile,
+    /// The end hosts.
+    pub host: Option<HostProfile>,
+    /// What protects it.
+    pub protection: ProtectionConfig,
+    /// Frames of the stress test.
+    pub traffic: Option<TrafficConfig>,
+    /// The transport protocol.
+    pub transport: Option<TransportConfig>,
+    /// The path between the hosts.
+    pub path: Option<PathConfig>,
+    /// The flows.
+    pub flow: Option<FlowConfig>,
+    /// When things happen.
+    pub timeline: Option<TimelineConfig>,
+    /// How long to run.
+    pub run: Option<RunConfig>,
+}
+
+const fn one() -> usize {
+    1
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// If it is no valid JSON, lacks a key, or has one that does not exist.
+    pub fn from_json(text: &str) -> Result<Self, ConfigError> {
+        serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))
+    }
+
+    /// The section that this experiment needs.
+    ///
+    /// # Errors
+    /// If it is absent.
+    pub fn require<'a, T>(&self, section: &'a Option<T>, name: &str) -> Result<&'a T, ConfigError> {
+        let missing = || ConfigError(format!("{} needs the section [{name}]", self.experiment));
+        section.as_ref().ok_or_else(missing)
+    }
+}

@@ -1,0 +1,92 @@
+//! A protection as it stands in a configuration.
+
+use crate::net::linkguardian::Options;
+use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use serde::Deserialize;
+
+/// The families of protection.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtectionKind {
+    /// The passthrough engine.
+    #[default]
+    None,
+    /// LinkGuardian, ordered.
+    Lg,
+    /// LinkGuardian, non-blocking.
+    LgNb,
+    /// Block erasure code.
+    Fec,
+    /// The switch model of a block erasure code.
+    FecModel,
+}
+
+/// A protection with its options.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProtectionConfig {
+    /// The family.
+    pub kind: ProtectionKind,
+    /// Copies of a retransmission; `None` follows the rule for N.
+    pub copies: Option<u8>,
+    /// Dummies after each data frame.
+    pub dummies: u8,
+    /// Positions that one notification may mark; `None` is unlimited.
+    pub holes: Option<u8>,
+    /// Whether tail losses are detected.
+    pub tail: bool,
+    /// Whether order is kept.
+    pub order: bool,
+    /// Whether the receiver pauses the sender.
+    pub backpressure: bool,
+    /// Whether further copies are dropped in non-blocking mode.
+    pub deduplicate: bool,
+    /// Data frames in a block.
+    pub fec_k: Option<u32>,
+    /// Parity frames in a block.
+    pub fec_h: Option<u32>,
+}
+
+impl ProtectionConfig {
+    /// LinkGuardian's options on a link that loses `loss_rate` of its full frames.
+    pub fn linkguardian(&self, loss_rate: f64) -> Options {
+        Options {
+            sender: SenderConfig {
+                copies: self.copies.unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS)),
+                dummies: if self.tail { self.dummies } else { 0 },
+                hole_cap: self.holes,
+            },
+            ordered: self.kind == ProtectionKind::Lg && self.order,
+            backpressure: self.backpressure,
+            deduplicate: self.deduplicate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ProtectionConfig {
+        serde_json::from_str(text).unwrap()
+    }
+
+    const REST: &str = r#""dummies":3,"holes":5,"backpressure":true,"deduplicate":true,
+        "fec_k":null,"fec_h":null"#;
+
+    // LG-19
+    #[test]
+    fn the_number_of_copies_follows_the_loss_unless_it_is_given() {
+        let automatic = read(&format!(r#"{{"kind":"lg","copies":null,"tail":true,"order":true,{REST}}}"#));
+        assert_eq!(automatic.linkguardian(1e-3).sender.copies, 2);
+        let given = read(&format!(r#"{{"kind":"lg","copies":7,"tail":true,"order":true,{REST}}}"#));
+        assert_eq!(given.linkguardian(1e-3).sender.copies, 7);
+    }
+
+    #[test]
+    fn options_switch_parts_off() {
+        let lame = read(&format!(r#"{{"kind":"lg","copies":1,"tail":false,"order":false,{REST}}}"#));
+        let options = lame.linkguardian(1e-3);
+        assert_eq!((options.sender.dummies, options.ordered), (0, false));
+    }
+}

@@ -1,0 +1,134 @@
+//! The plain sections of a configuration.
+
+use super::LossConfig;
+use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
+use serde::Deserialize;
+
+/// The protected link.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Bits per second on the wire.
+    pub rate_bps: u64,
+    /// One-way delay of the cable, beyond what the switch profile contains.
+    pub propagation_ps: u64,
+    /// Largest IP packet.
+    pub mtu_bytes: u32,
+}
+
+impl LinkConfig {
+    /// The line rate.
+    pub const fn rate(&self) -> BitRate {
+        BitRate::from_bps(self.rate_bps)
+    }
+
+    /// The cable's delay.
+    pub const fn propagation(&self) -> Duration {
+        Duration::from_ps(self.propagation_ps)
+    }
+}
+
+/// Losses in both directions.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossDirections {
+    /// Of the direction that the data takes.
+    #[serde(default)]
+    pub forward: LossConfig,
+    /// Of the direction that acknowledgements take.
+    #[serde(default)]
+    pub reverse: LossConfig,
+}
+
+/// Frames of the stress test.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficConfig {
+    /// Frames to send.
+    pub packets: u64,
+    /// Ethernet frame without check sequence.
+    pub frame_bytes: u32,
+    /// Where they come from.
+    pub source: TrafficSource,
+}
+
+/// Sources of the stress test.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrafficSource {
+    /// The switch's packet generator.
+    Generator,
+    /// A queue that is never empty.
+    Saturated,
+}
+
+/// The transport protocol.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransportConfig {
+    /// TCP's algorithm.
+    pub congestion_control: String,
+    /// TCP's maximum segment size.
+    pub mss_bytes: u32,
+    /// TCP timestamps.
+    pub timestamps: bool,
+    /// Segments acknowledged by one ACK.
+    pub delayed_ack: u32,
+    /// Least retransmission timeout.
+    pub rto_min_ps: u64,
+    /// Segments sent before the first ACK.
+    pub initial_window: u32,
+    /// Whether bursts reach the link whole.
+    pub segmentation_offload: bool,
+    /// What an RDMA interface does at a gap.
+    pub recovery: String,
+    /// RDMA packet payload.
+    pub mtu_bytes: u32,
+}
+
+/// The path between the hosts.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathConfig {
+    /// Round trip of the network; `None` is the artifact's path.
+    pub rtt_ps: Option<u64>,
+}
+
+/// The flows of an experiment.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Bytes of each.
+    pub size_bytes: u64,
+    /// Flows one after another, or runs.
+    pub trials: u64,
+    /// Flows at the same time.
+    pub count: u32,
+}
+
+/// When things happen on a time line.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimelineConfig {
+    /// The link starts to corrupt.
+    pub corruption_ps: u64,
+    /// The protection is switched on.
+    pub protection_ps: u64,
+    /// Width of one row.
+    pub bin_ps: u64,
+}
+
+/// How long an experiment runs.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Simulated time.
+    pub duration_ps: u64,
+    /// Start that is not counted.
+    #[serde(default)]
+    pub warmup_ps: u64,
+    /// End that is not counted.
+    #[serde(default)]
+    pub cooldown_ps: u64,
+}

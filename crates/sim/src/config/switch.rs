@@ -1,0 +1,213 @@
+//! A switch profile: everything that belongs to one kind of switch, as data.
+//!
+//! The keys are those of `scenarios/switch/*.toml`, units in their names; the files say where each
+//! value comes from.
+
+use lossylink_core::engine::linkguardian::{AckNoTimeout, Thresholds};
+use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
+use serde::Deserialize;
+
+/// Delays, buffers and thresholds of the switches at both ends of the protected link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchProfile {
+    /// Name for reports.
+    pub name: String,
+    /// Whether the values were fitted to published results.
+    pub calibrated: bool,
+    /// Where the values come from.
+    pub source: String,
+
+    /// Sender's dequeue to the receiver's decision, data, without serialisation.
+    pub data_pipeline_ns: f64,
+    /// The same for a retransmission.
+    pub retransmission_pipeline_ns: f64,
+    /// Receiver's decision to the hole bits set at the sender.
+    pub notification_return_ns: f64,
+    /// Receiver's decision to its acknowledgement register.
+    pub ack_register_ns: f64,
+    /// Period of the circulating explicit ACK, and of the circulating dummy.
+    pub ack_cycle_ns: f64,
+    /// Receiver's egress to the sender's leading acknowledgement.
+    pub ack_return_ns: f64,
+    /// Sender's dequeue to the first look at the mirrored copy.
+    pub copy_first_check_ns: f64,
+    /// One round of the Tx loop, without serialisation and queueing.
+    pub tx_loop_fixed_ns: f64,
+    /// Sender's decision to the retransmission queued.
+    pub retransmit_ns: f64,
+    /// What a second copy adds to that.
+    pub multicast_extra_ns: f64,
+    /// One round of the Rx loop, without serialisation and queueing.
+    pub rx_loop_fixed_ns: f64,
+    /// Time between timer packets.
+    pub timer_period_ns: f64,
+    /// Timer packet to the wire.
+    pub timer_packet_ns: f64,
+    /// Resume on the wire to the sender's queue running.
+    pub resume_flight_ns: f64,
+    /// Pause on the wire to the sender's queue silent.
+    pub pause_reaction_ns: f64,
+    /// Pause time in quanta of 512 bit times.
+    pub pause_quanta: u64,
+
+    /// Whether both buffers are recirculation loops; otherwise they release at once.
+    pub recirculates: bool,
+    /// Allocation unit of the packet buffer.
+    pub buffer_cell_bytes: u64,
+    /// Time between frames of the packet generator.
+    pub generator_period_ps: u64,
+    /// Frames that the generator keeps in the sender's queue.
+    pub sender_queue_packets: usize,
+    /// Limit of the sender's normal queue.
+    pub queue_bytes: u64,
+    /// Limit of the receiver's queue to the next hop.
+    pub receiver_queue_bytes: u64,
+    /// Bound of the Tx buffer.
+    pub tx_buffer_max_bytes: u64,
+    /// Bound of the Rx buffer.
+    pub rx_buffer_max_bytes: u64,
+    /// Queue depth at dequeue from which packets are marked.
+    pub ecn_threshold_bytes: u64,
+    /// Random early marking: depth at which it starts.
+    pub red_min_bytes: u64,
+    /// Random early marking: depth at which it becomes certain.
+    pub red_max_bytes: u64,
+    /// Random early marking: probability just below that depth.
+    pub red_max_probability: f64,
+    /// Dummies armed by each data packet.
+    pub dummy_count: u8,
+    /// ACKs armed by each update.
+    pub ack_count: u8,
+    /// LinkGuardian's thresholds at the published rates.
+    pub threshold: Vec<RateThresholds>,
+}
+
+/// LinkGuardian's thresholds at one rate.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RateThresholds {
+    /// The rate.
+    pub rate_bps: u64,
+    /// Resume threshold.
+    pub resume_bytes: u64,
+    /// Pause threshold.
+    pub pause_bytes: u64,
+    /// Reload value of ackNoTimeout.
+    pub ack_no_timeout_ticks: u32,
+}
+
+impl SwitchProfile {
+    /// Buffer space of a frame with `frame_bytes`: whole cells.
+    #[inline]
+    pub fn buffer_bytes(&self, frame_bytes: u32) -> u64 {
+        u64::from(frame_bytes).div_ceil(self.buffer_cell_bytes) * self.buffer_cell_bytes
+    }
+
+    /// How long a pause lasts without a resume: a quantum is 512 bit times (IEEE 802.1Qbb).
+    pub fn pause_duration(&self, rate: BitRate) -> Duration {
+        Duration::from_secs(1).mul_ratio(self.pause_quanta * 512, rate.as_bps())
+    }
+
+    /// The wait before the ordered side gives up, at `rate`.
+    pub fn ack_no_timeout(&self, rate: BitRate) -> AckNoTimeout {
+        AckNoTimeout {
+            period: Duration::from_ns_f64(self.timer_period_ns),
+            reload: self.thresholds_at(rate).ack_no_timeout_ticks,
+        }
+    }
+
+    /// Backpressure thresholds at `rate`.
+    pub fn backpressure(&self, rate: BitRate) -> Thresholds {
+        let at = self.thresholds_at(rate);
+        Thresholds { pause_bytes: at.pause_bytes, resume_bytes: at.resume_bytes }
+    }
+
+    /// The published thresholds, or, between the published rates, values linear in the time of a
+    /// byte. Above the fastest rate the bytes grow with the rate (the reaction time stays) and the
+    /// ticks stay; below the slowest the bytes stay and the ticks go on along the last line.
+    pub fn thresholds_at(&self, rate: BitRate) -> RateThresholds {
+        let bps = rate.as_bps();
+        let mut points = self.threshold.clone();
+        points.sort_by_key(|point| std::cmp::Reverse(point.rate_bps));
+        let (fastest, slowest) = (points[0], points[points.len() - 1]);
+        if bps >= fastest.rate_bps {
+            let grow =
+                |bytes: u64| (u128::from(bytes) * u128::from(bps) / u128::from(fastest.rate_bps)) as u64;
+            return RateThresholds {
+                rate_bps: bps,
+                resume_bytes: grow(fastest.resume_bytes),
+                pause_bytes: grow(fastest.pause_bytes),
+                ..fastest
+            };
+        }
+        // The pair of neighbours whose rates enclose `bps`, or the slowest pair.
+        let pair = points.windows(2).find(|pair| bps >= pair[1].rate_bps).or(points.windows(2).last());
+        let Some(&[fast, slow]) = pair else {
+            return RateThresholds { rate_bps: bps, ..slowest };
+        };
+        let weight = byte_time_weight(bps, fast.rate_bps, slow.rate_bps);
+        let ticks = f64::from(fast.ack_no_timeout_ticks)
+            + weight * (f64::from(slow.ack_no_timeout_ticks) - f64::from(fast.ack_no_timeout_ticks));
+        let bytes = |fast: u64, slow: u64| {
+            (fast as f64 + weight.min(1.0) * (slow as f64 - fast as f64)).round() as u64
+        };
+        RateThresholds {
+            rate_bps: bps,
+            resume_bytes: bytes(fast.resume_bytes, slow.resume_bytes),
+            pause_bytes: bytes(fast.pause_bytes, slow.pause_bytes),
+            ack_no_timeout_ticks: ticks.round() as u32,
+        }
+    }
+}
+
+/// Where 1 / `bps` lies between 1 / `fast` (0) and 1 / `slow` (1).
+fn byte_time_weight(bps: u64, fast: u64, slow: u64) -> f64 {
+    let time = |bps: u64| 1.0 / bps as f64;
+    (time(bps) - time(fast)) / (time(slow) - time(fast))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A profile of this repository.
+    pub(crate) fn profile(name: &str) -> SwitchProfile {
+        let path = format!("{}/../../scenarios/switch/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).expect("the profile is part of the repository");
+        toml::from_str(&text).expect("the profile fits the structure")
+    }
+
+    #[test]
+    fn published_rates_keep_their_published_thresholds() {
+        let tofino = profile("tofino1");
+        for point in &tofino.threshold {
+            assert_eq!(tofino.thresholds_at(BitRate::from_bps(point.rate_bps)), *point);
+        }
+    }
+
+    #[test]
+    fn other_rates_follow_the_rule() {
+        let tofino = profile("tofino1");
+        let at = |gbps| tofino.thresholds_at(BitRate::from_gbps(gbps));
+        assert_eq!((at(400).pause_bytes, at(400).ack_no_timeout_ticks), (160_000, 70));
+        assert!(at(40).pause_bytes > 40_000 && at(40).pause_bytes < 42_960);
+        assert_eq!(at(1).pause_bytes, at(10).pause_bytes);
+        assert!(at(1).ack_no_timeout_ticks > at(10).ack_no_timeout_ticks);
+    }
+
+    #[test]
+    fn a_pause_expires_after_the_published_time() {
+        let tofino = profile("tofino1");
+        for (gbps, us) in [(100, 335.5), (25, 1342.0), (10, 3355.0)] {
+            let pause = tofino.pause_duration(BitRate::from_gbps(gbps)).as_us_f64();
+            assert!((pause / us - 1.0).abs() < 1e-3, "{gbps} Gb/s: {pause} us");
+        }
+    }
+
+    #[test]
+    fn a_full_frame_takes_twenty_cells() {
+        assert_eq!(profile("tofino1").buffer_bytes(1521), 20 * 80);
+    }
+}

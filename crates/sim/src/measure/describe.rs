@@ -1,0 +1,78 @@
+//! Percentiles by the one definition used everywhere: linear interpolation between order
+//! statistics (Hyndman and Fan's type 7, the default of pandas and numpy).
+
+/// The `fraction` quantile of `sorted` (ascending, not empty).
+pub fn percentile_sorted(sorted: &[f64], fraction: f64) -> f64 {
+    let rank = fraction * (sorted.len() - 1) as f64;
+    let low = sorted[rank.floor() as usize];
+    let high = sorted[rank.ceil() as usize];
+    low + (high - low) * (rank - rank.floor())
+}
+
+/// Summary of a sample, in the unit of its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// Ascending values.
+    sorted: Vec<f64>,
+}
+
+impl Description {
+    /// Describes `values`; `None` if there are none.
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        values.sort_unstable_by(f64::total_cmp);
+        Some(Self { sorted: values })
+    }
+
+    /// The `fraction` quantile.
+    pub fn percentile(&self, fraction: f64) -> f64 {
+        percentile_sorted(&self.sorted, fraction)
+    }
+
+    /// The smallest value.
+    pub fn min(&self) -> f64 {
+        self.sorted[0]
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> f64 {
+        self.sorted[self.sorted.len() - 1]
+    }
+
+    /// The mean value.
+    pub fn mean(&self) -> f64 {
+        self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
+    }
+
+    /// The sample's standard deviation, with n - 1 in the denominator; zero for one value.
+    pub fn standard_deviation(&self) -> f64 {
+        let n = self.sorted.len();
+        if n < 2 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let squares: f64 = self.sorted.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / (n - 1) as f64).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_pandas_describe() {
+        // pandas.Series([1, 2, 3, 4]).describe(percentiles=[0.9]): std 1.290994, 90% 3.7.
+        let sample = Description::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        assert!((sample.standard_deviation() - 1.290_994).abs() < 1e-6);
+        assert!((sample.percentile(0.9) - 3.7).abs() < 1e-12);
+        assert_eq!((sample.min(), sample.mean(), sample.max()), (1.0, 2.5, 4.0));
+    }
+
+    #[test]
+    fn nothing_has_no_description() {
+        assert_eq!(Description::new(vec![]), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Counts in bins of equal width: percentiles of any number of values in constant memory.
+
+/// Values counted in bins of equal width, with exact extremes.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    bin_width: u64,
+    counts: Box<[u64]>,
+    total: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Histogram {
+    /// `bins` bins of `bin_width`; larger values share the last bin.
+    ///
+    /// # Panics
+    /// If either is zero.
+    pub fn new(bin_width: u64, bins: usize) -> Self {
+        assert!(bin_width > 0 && bins > 0, "a histogram needs bins of some width");
+        Self { bin_width, counts: vec![0; bins].into(), total: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts a value.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        let bin = (value / self.bin_width).min(self.counts.len() as u64 - 1);
+        self.counts[bin as usize] += 1;
+        self.total += 1;
+        self.sum += u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// How many values were counted.
+    pub const fn len(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether no value was counted.
+    pub const fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// The smallest value.
+    pub fn min(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.min)
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.max)
+    }
+
+    /// The mean value.
+    pub fn mean(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
+    }
+
+    /// The `fraction` quantile by linear interpolation between order statistics, each known to
+    /// the width of a bin.
+    pub fn percentile(&self, fraction: f64) -> Option<f64> {
+        let last = self.total.checked_sub(1)?;
+        let rank = fraction * last as f64;
+        let (low, high) =
+            (self.order_statistic(rank.floor() as u64), self.order_statistic(rank.ceil() as u64));
+        Some(low + (high - low) * (rank - rank.floor()))
+    }
+
+    /// The value with `rank` smaller ones, as the middle of its bin, within the exact extremes.
+    fn order_statistic(&self, rank: u64) -> f64 {
+        let mut below = 0;
+        for (bin, &count) in self.counts.iter().enumerate() {
+            below += count;
+            if below > rank {
+                let middle = bin as f64 * self.bin_width as f64 + self.bin_width as f64 / 2.0;
+                return middle.clamp(self.min as f64, self.max as f64);
+            }
+        }
+        self.max as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_interpolate_between_values() {
+        let mut histogram = Histogram::new(1, 100);
+        assert_eq!(histogram.percentile(0.5), None);
+        [10, 20, 30, 40].iter().for_each(|&value| histogram.add(value));
+        let median = histogram.percentile(0.5).unwrap();
+        assert!((median - 25.5).abs() <= 0.5, "{median}");
+        assert_eq!(histogram.percentile(0.0), Some(10.5));
+        assert_eq!(histogram.percentile(1.0), Some(40.0));
+        assert_eq!((histogram.min(), histogram.max(), histogram.mean()), (Some(10), Some(40), Some(25.0)));
+    }
+
+    #[test]
+    fn the_last_bin_takes_what_is_larger() {
+        let mut histogram = Histogram::new(10, 2);
+        histogram.add(1_000_000);
+        assert_eq!(histogram.max(), Some(1_000_000));
+        assert_eq!(histogram.percentile(1.0), Some(1_000_000.0));
+    }
+}

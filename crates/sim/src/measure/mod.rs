@@ -1,0 +1,9 @@
+//! What an experiment observes: histograms, percentiles, sequences, samples over time.
+
+mod describe;
+mod histogram;
+mod sequence;
+
+pub use describe::{Description, percentile_sorted};
+pub use histogram::Histogram;
+pub use sequence::SequenceCheck;

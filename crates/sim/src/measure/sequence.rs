@@ -1,0 +1,72 @@
+//! Whether numbered frames come out in order, once each.
+
+use std::collections::BTreeSet;
+
+/// Missing numbers remembered; the oldest are forgotten beyond this.
+const REMEMBERED: usize = 1 << 16;
+
+/// Checks a stream of consecutive numbers for reordering and duplication.
+#[derive(Clone, Debug, Default)]
+pub struct SequenceCheck {
+    next: u64,
+    missing: BTreeSet<u64>,
+    received: u64,
+    reordered: u64,
+    duplicated: u64,
+}
+
+impl SequenceCheck {
+    /// A frame with `number` comes out. One below the largest so far is reordered (RFC 4737); one
+    /// that came out before is duplicated.
+    #[inline]
+    pub fn note(&mut self, number: u64) {
+        self.received += 1;
+        if number == self.next {
+            self.next += 1;
+        } else {
+            self.note_out_of_sequence(number);
+        }
+    }
+
+    #[cold]
+    fn note_out_of_sequence(&mut self, number: u64) {
+        if number > self.next {
+            self.missing.extend(self.next..number);
+            while self.missing.len() > REMEMBERED {
+                self.missing.pop_first();
+            }
+            self.next = number + 1;
+        } else if self.missing.remove(&number) {
+            self.reordered += 1;
+        } else {
+            self.duplicated += 1;
+        }
+    }
+
+    /// Frames that came out.
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Frames that came out after one with a larger number.
+    pub const fn reordered(&self) -> u64 {
+        self.reordered
+    }
+
+    /// Frames that came out a second time.
+    pub const fn duplicated(&self) -> u64 {
+        self.duplicated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_reordering_from_duplication() {
+        let mut check = SequenceCheck::default();
+        [0, 1, 4, 2, 2, 5].iter().for_each(|&number| check.note(number));
+        assert_eq!((check.received(), check.reordered(), check.duplicated()), (6, 1, 1));
+    }
+}

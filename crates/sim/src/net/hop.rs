@@ -1,0 +1,64 @@
+//! A store-and-forward hop in which nothing is decided: no event, only arithmetic.
+
+use super::{Frame, LineRate};
+use lossylink_core::time::{Duration, Instant};
+
+/// A FIFO port with a fixed delay behind it. A frame that arrives at `t` leaves when the frames
+/// before it have left, and reaches the next element after its serialisation and the delay.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    rate: LineRate,
+    delay: Duration,
+    limit: Duration,
+    busy_until: Instant,
+    dropped: u64,
+}
+
+impl Hop {
+    /// A hop with room for `limit_bytes` that have not been serialised yet.
+    pub fn new(rate: LineRate, delay: Duration, limit_bytes: u64) -> Self {
+        let limit = lossylink_core::units::Bytes(limit_bytes) / rate.bit_rate();
+        Self { rate, delay, limit, busy_until: Instant::ZERO, dropped: 0 }
+    }
+
+    /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
+    #[inline]
+    pub fn pass<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
+        let start = now.max(self.busy_until);
+        let serialisation = self.rate.serialisation(frame.octets);
+        if start.saturating_since(now) + serialisation > self.limit {
+            self.dropped += 1;
+            return None;
+        }
+        self.busy_until = start + serialisation;
+        Some(self.busy_until + self.delay)
+    }
+
+    /// When the line has sent all that was accepted.
+    pub const fn busy_until(&self) -> Instant {
+        self.busy_until
+    }
+
+    /// Frames dropped because the queue was full.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Ecn;
+    use lossylink_core::units::BitRate;
+
+    #[test]
+    fn frames_queue_behind_each_other() {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let mut hop = Hop::new(rate, Duration::from_ns(1), 3 * 1538);
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
+        let arrivals: Vec<_> = (0..4).map(|_| hop.pass(Instant::ZERO, &frame)).collect();
+        let at = |ps| Some(Instant::from_ps(ps));
+        assert_eq!(arrivals, [at(124_040), at(247_080), at(370_120), None]);
+        assert_eq!(hop.dropped(), 1);
+    }
+}

@@ -1,0 +1,232 @@
+//! A link protected by LinkGuardian: two switches that drive the engine of `lossylink-core`.
+//!
+//! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
+
+mod circulating;
+mod receiving_switch;
+mod retransmission_delay;
+mod rx_buffer;
+mod sending_switch;
+pub mod timing;
+mod tx_buffer;
+mod wires;
+
+pub use retransmission_delay::RetransmissionDelay;
+pub use timing::{HEADER_OCTETS, Timing};
+
+use super::{Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use crate::config::SwitchProfile;
+use crate::kernel::Pipe;
+use circulating::Circulating;
+use lossylink_core::engine::linkguardian::{
+    Backpressure, Position, Receiver, ReceiverCounters, Sender, SenderConfig, SenderCounters,
+};
+use lossylink_core::loss::LossProcess;
+use lossylink_core::rng::{RngCore, Stream};
+use lossylink_core::time::{Duration, Instant};
+use receiving_switch::{ReceivingSwitch, RxBuffer};
+use rx_buffer::{RxLoop, RxMemory};
+use sending_switch::SendingSwitch;
+use tx_buffer::TxBuffer;
+use wires::{ControlWire, ForwardWire};
+
+/// What the operator chooses about the protection.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Parameters of the sender: copies, dummies, hole cap.
+    pub sender: SenderConfig,
+    /// Whether order is kept.
+    pub ordered: bool,
+    /// Whether the receiver pauses the sender (ordered mode only).
+    pub backpressure: bool,
+    /// Whether further copies of a retransmission are dropped (non-blocking mode only).
+    pub deduplicate: bool,
+}
+
+/// Counters of a protected link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// The sending engine's.
+    pub sender: SenderCounters,
+    /// The receiving engine's.
+    pub receiver: ReceiverCounters,
+    /// Positions given up by the ordered side.
+    pub timeouts: u64,
+    /// Pause frames sent.
+    pub pauses: u64,
+    /// Pauses that ran out without a resume.
+    pub expired_pauses: u64,
+    /// Frames dropped because the reorder buffer was full.
+    pub rx_buffer_dropped: u64,
+    /// Time for which the sender's normal queue was paused.
+    pub paused: Duration,
+    /// The most bytes that were ever in the Tx buffer.
+    pub tx_high_water_bytes: u64,
+    /// The most bytes that were ever in the Rx buffer.
+    pub rx_high_water_bytes: u64,
+}
+
+/// A link protected in its forward direction.
+#[derive(Clone, Debug)]
+pub struct LinkGuardianLink<P: Copy + Default> {
+    sending: SendingSwitch<P>,
+    receiving: ReceivingSwitch<P>,
+    forward: ForwardWire<P>,
+    control: ControlWire,
+    returned: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default> LinkGuardianLink<P> {
+    /// A link at `rate` between two switches of `profile`, with these losses in its directions;
+    /// `phases` draws where the circulating packets are at the start.
+    pub fn new(
+        profile: &SwitchProfile,
+        rate: LineRate,
+        propagation: Duration,
+        options: &Options,
+        losses: (LossProcess, LossProcess),
+        phases: &mut Stream,
+    ) -> Self {
+        let timing = Timing::new(profile, rate, propagation);
+        let mut circulating = || {
+            let cycle = timing.cycle.as_ps();
+            let phase = if cycle == 0 { 0 } else { phases.next_u64() % cycle };
+            Circulating::new(timing.cycle, Duration::from_ps(phase))
+        };
+        let (cell, limit) = (profile.buffer_cell_bytes, profile.rx_buffer_max_bytes);
+        let rx_buffer = if profile.recirculates {
+            RxBuffer::Loop(RxLoop::new(timing, cell, limit))
+        } else {
+            RxBuffer::Memory(RxMemory::new(limit))
+        };
+        let engine = if options.ordered {
+            Receiver::ordered(profile.ack_no_timeout(rate.bit_rate()))
+        } else {
+            Receiver::non_blocking(options.deduplicate)
+        };
+        let backpressure = (options.ordered && options.backpressure)
+            .then(|| Backpressure::new(profile.backpressure(rate.bit_rate())));
+        let sending = SendingSwitch::new(
+            timing,
+            Sender::new(options.sender),
+            FrameQueue::new(timing::queue_limits(profile)),
+            TxBuffer::new(&timing, profile.recirculates, cell),
+            circulating(),
+        );
+        let (forward, reverse) = losses;
+        Self {
+            sending,
+            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating()),
+            forward: ForwardWire::new(Wire::new(forward)),
+            control: ControlWire::new(Wire::new(reverse)),
+            returned: Pipe::new(),
+        }
+    }
+
+    /// Counters up to `now`.
+    pub fn counters(&self, now: Instant) -> Counters {
+        let backpressure = self.receiving.backpressure.as_ref();
+        Counters {
+            sender: *self.sending.engine.counters(),
+            receiver: *self.receiving.engine.counters(),
+            timeouts: self.receiving.engine.as_ordered().map_or(0, |side| side.skipped()),
+            pauses: backpressure.map_or(0, Backpressure::pauses),
+            expired_pauses: self.sending.expired_pauses(),
+            rx_buffer_dropped: self.receiving.rx_dropped(),
+            paused: self.sending.paused(now),
+            tx_high_water_bytes: self.sending.copies.high_water_bytes(),
+            rx_high_water_bytes: self.receiving.rx_high_water_bytes(),
+        }
+    }
+
+    /// Bytes in the Tx and the Rx buffer at `now`.
+    pub fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
+        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
+    }
+
+    /// Times from the detection of a loss to the first copy.
+    pub const fn retransmission_delay(&self) -> &RetransmissionDelay {
+        &self.receiving.delays
+    }
+
+    /// Replaces the forward loss process.
+    pub fn set_loss(&mut self, loss: LossProcess) {
+        self.forward.wire.set_loss(loss);
+    }
+
+    /// Starts both ends over at `position`, as the control plane does when it switches protection
+    /// on while traffic runs (LG-30).
+    pub fn synchronise(&mut self, now: Instant, position: Position) {
+        self.sending.synchronise(position);
+        self.receiving.synchronise(now, position);
+    }
+
+    /// Control frames whose time has come take effect at the sender.
+    fn handle_control(&mut self, now: Instant) {
+        while let Some((_, notice)) = self.control.notifications.pop_due(now) {
+            self.sending.handle_notification(now, &notice.0);
+        }
+        while let Some((_, leading)) = self.control.acks.pop_due(now) {
+            self.sending.handle_ack(now, leading);
+        }
+        while let Some((_, request)) = self.control.pauses.pop_due(now) {
+            self.sending.handle_pause(now, request.0);
+        }
+    }
+}
+
+impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
+    #[inline]
+    fn offer(&mut self, now: Instant, frame: Frame<P>) {
+        self.sending.offer(now, frame, &mut self.forward);
+    }
+
+    fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
+        if let Some((arrives, frame)) = self.receiving.send_back(now, frame, &mut self.control) {
+            self.returned.push(arrives, frame);
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Instant {
+        let wires = self.forward.arrivals.due().min(self.forward.copies.due()).min(self.control.due());
+        wires.min(self.sending.deadline()).min(self.receiving.deadline())
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Instant) {
+        if self.control.due() <= now {
+            self.handle_control(now);
+        }
+        self.sending.advance(now, &mut self.forward);
+        while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
+            self.receiving.receive(now, arrival, &mut self.control);
+        }
+        while let Some((_, copy)) = self.forward.copies.pop_due(now) {
+            self.receiving.receive_copy(now, copy);
+        }
+        self.receiving.advance(now, &mut self.control);
+    }
+
+    #[inline]
+    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.receiving.delivered
+    }
+
+    #[inline]
+    fn returned(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.returned
+    }
+
+    fn backlog(&self) -> usize {
+        self.sending.normal.len()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.forward.wire.traffic()
+    }
+
+    fn queue(&self) -> &FrameQueue<P> {
+        &self.sending.normal
+    }
+}

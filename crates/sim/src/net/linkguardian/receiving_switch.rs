@@ -1,0 +1,321 @@
+//! The switch at the receiving end: acknowledgements, notifications, reordering, pauses.
+
+use super::circulating::Circulating;
+use super::retransmission_delay::RetransmissionDelay;
+use super::rx_buffer::{RxLoop, RxMemory};
+use super::timing::{HEADER_OCTETS, Timing};
+use super::tx_buffer::Copied;
+use super::wires::{Arrival, ControlWire};
+use crate::kernel::{Agenda, Pipe};
+use crate::net::Frame;
+use crate::net::wire::Kind;
+use lossylink_core::engine::linkguardian::{
+    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, PauseRequest, Position, Receiver,
+};
+use lossylink_core::time::Instant;
+
+/// Sources of events, in the order in which ties break.
+const TIMEOUT: usize = 0;
+const ROUND: usize = 1;
+const DEQUEUE: usize = 2;
+const PAUSE: usize = 3;
+const ACK: usize = 4;
+const SOURCES: usize = 5;
+
+/// Where frames wait that cannot be forwarded yet.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a link, and looked at for every frame")]
+pub(super) enum RxBuffer<P: Copy + Default> {
+    Loop(RxLoop<P>),
+    Memory(RxMemory<P>),
+}
+
+/// The receiving switch of a protected link.
+#[derive(Clone, Debug)]
+pub(super) struct ReceivingSwitch<P: Copy + Default> {
+    timing: Timing,
+    agenda: Agenda<SOURCES>,
+    pub(super) engine: Receiver,
+    /// Updates on their way from the decision to the acknowledgement register.
+    updates: Pipe<AckUpdate>,
+    register: Acknowledgement,
+    ack_packet: Circulating,
+    reverse_busy_until: Instant,
+    pub(super) buffer: RxBuffer<P>,
+    pub(super) backpressure: Option<Backpressure>,
+    pub(super) delays: RetransmissionDelay,
+    pub(super) delivered: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default> ReceivingSwitch<P> {
+    pub(super) fn new(
+        timing: Timing,
+        engine: Receiver,
+        buffer: RxBuffer<P>,
+        backpressure: Option<Backpressure>,
+        ack_packet: Circulating,
+    ) -> Self {
+        Self {
+            timing,
+            agenda: Agenda::new(),
+            engine,
+            updates: Pipe::new(),
+            register: Acknowledgement::default(),
+            ack_packet,
+            reverse_busy_until: Instant::ZERO,
+            buffer,
+            backpressure,
+            delays: RetransmissionDelay::default(),
+            delivered: Pipe::new(),
+        }
+    }
+
+    /// When the switch next does something by itself.
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        self.agenda.next().0
+    }
+
+    /// A new frame arrives.
+    #[inline]
+    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>, control: &mut ControlWire) {
+        match arrival {
+            Arrival::Data(data) => {
+                let detection = self.engine.detect(now, data.position);
+                self.report(now, detection, control);
+                let delivery = self.engine.deliver(now, data.position);
+                self.dispose(now, data, delivery);
+            }
+            Arrival::Dummy(position) => {
+                let detection = self.engine.detect_dummy(now, position);
+                self.report(now, detection, control);
+            }
+        }
+        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+    }
+
+    /// A retransmitted copy arrives.
+    pub(super) fn receive_copy(&mut self, now: Instant, copy: Copied<P>) {
+        self.delays.note_arrival(now, copy.position);
+        let delivery = self.engine.deliver_retransmission(now, copy.position);
+        self.dispose(now, copy, delivery);
+        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn advance(&mut self, now: Instant, control: &mut ControlWire) {
+        loop {
+            let (due, source) = self.agenda.next();
+            if due > now {
+                return;
+            }
+            match source {
+                TIMEOUT => self.give_up(now),
+                ROUND => self.come_round(now),
+                DEQUEUE => self.dequeue(now),
+                PAUSE => self.send_pause(now, control),
+                _ => self.send_ack(now, control),
+            }
+        }
+    }
+
+    /// A frame leaves toward the sender at `now`, on a line that is free from then on or later;
+    /// it takes an ACK along if one is due (LG-17). Returns when it reaches the sending switch.
+    pub(super) fn send_back(
+        &mut self,
+        now: Instant,
+        mut frame: Frame<P>,
+        control: &mut ControlWire,
+    ) -> Option<(Instant, Frame<P>)> {
+        let start = now.max(self.reverse_busy_until);
+        self.apply_updates(now);
+        let ack = self.register.poll();
+        let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
+        frame.octets += header_octets;
+        self.reverse_busy_until = start + self.timing.rate.serialisation(frame.octets);
+        let arrives = control.wire.carry(frame.octets, Kind::Data { header_octets });
+        self.schedule_ack(now);
+        if !arrives {
+            return None;
+        }
+        if let Some(leading) = ack {
+            control.push_ack(start + self.timing.ack_return, leading);
+        }
+        frame.octets -= header_octets;
+        Some((self.reverse_busy_until + self.timing.reverse_pipeline, frame))
+    }
+
+    /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
+    #[inline]
+    fn report(&mut self, now: Instant, detection: Detection, control: &mut ControlWire) {
+        if let Some(notification) = detection.notification {
+            self.delays.note_detection(now, &notification);
+            control.send_notification(now + self.timing.notification_return, notification);
+        }
+        if detection.ack != AckUpdate::None {
+            self.updates.push(now + self.timing.ack_register, detection.ack);
+            if self.agenda.get(ACK).is_never() {
+                self.schedule_ack(now);
+            }
+        }
+    }
+
+    /// Brings the register up to date.
+    #[inline]
+    fn apply_updates(&mut self, now: Instant) {
+        while let Some((_, update)) = self.updates.pop_due(now) {
+            self.register.apply(update);
+        }
+    }
+
+    /// When the circulating ACK finds something to say and the line free.
+    fn schedule_ack(&mut self, now: Instant) {
+        let since = if self.register.is_pending() { now } else { self.updates.due() };
+        let next = if since.is_never() {
+            Instant::NEVER
+        } else {
+            self.ack_packet.next_return(since).max(self.reverse_busy_until)
+        };
+        self.agenda.set(ACK, next);
+    }
+
+    fn send_ack(&mut self, now: Instant, control: &mut ControlWire) {
+        self.apply_updates(now);
+        if let Some(leading) = self.register.poll() {
+            self.ack_packet.depart(now);
+            control.send_ack(now + self.timing.ack_return, leading);
+        }
+        self.schedule_ack(now);
+    }
+
+    /// Carries out the engine's decision about a frame.
+    #[inline]
+    fn dispose(&mut self, now: Instant, item: Copied<P>, delivery: Delivery) {
+        match delivery {
+            Delivery::Forward => {
+                self.forward(now, item);
+                self.release(now);
+            }
+            Delivery::Hold => self.hold(now, item),
+            Delivery::Duplicate => {}
+        }
+    }
+
+    /// The header comes off, and the frame goes to the next hop.
+    #[inline]
+    fn forward(&mut self, now: Instant, item: Copied<P>) {
+        let frame = Frame { octets: item.frame.octets - HEADER_OCTETS, ..item.frame };
+        self.delivered.push(now, frame);
+    }
+
+    /// Something was forwarded: a memory forwards at once what that makes possible.
+    #[inline]
+    fn release(&mut self, now: Instant) {
+        let RxBuffer::Memory(memory) = &mut self.buffer else { return };
+        if memory.depth_bytes() == 0 {
+            return;
+        }
+        while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
+            self.engine.deliver_buffered(now, held.position);
+            let frame = Frame { octets: held.frame.octets - HEADER_OCTETS, ..held.frame };
+            self.delivered.push(now, frame);
+        }
+        let depth = memory.depth_bytes();
+        self.observe(now, depth);
+    }
+
+    fn hold(&mut self, now: Instant, item: Copied<P>) {
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => {
+                buffer.hold(item);
+                self.agenda.set(DEQUEUE, buffer.next_dequeue());
+            }
+            RxBuffer::Memory(memory) => {
+                memory.hold(item);
+                let depth = memory.depth_bytes();
+                self.observe(now, depth);
+            }
+        }
+    }
+
+    /// Backpressure looks at the depth when a frame is dequeued (LG-23).
+    fn observe(&mut self, now: Instant, depth_bytes: u64) {
+        let Some(backpressure) = &mut self.backpressure else { return };
+        backpressure.observe(depth_bytes);
+        if backpressure.has_request() && self.agenda.get(PAUSE).is_never() {
+            let period = self.timing.timer_period.as_ps();
+            let tick = now.as_ps().div_ceil(period) * period;
+            self.agenda.set(PAUSE, Instant::from_ps(tick));
+        }
+    }
+
+    /// A timer packet takes the pause request along (LG-23).
+    fn send_pause(&mut self, now: Instant, control: &mut ControlWire) {
+        self.agenda.set(PAUSE, Instant::NEVER);
+        let request = self.backpressure.as_mut().and_then(Backpressure::poll_request);
+        if let Some(request) = request {
+            let reaction = match request {
+                PauseRequest::Pause => self.timing.pause_reaction,
+                PauseRequest::Resume => self.timing.resume_flight,
+            };
+            control.send_pause(now + self.timing.timer_packet + reaction, request);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        let depth = buffer.dequeue(now);
+        self.agenda.set(DEQUEUE, buffer.next_dequeue());
+        self.agenda.set(ROUND, buffer.next_round());
+        self.observe(now, depth);
+    }
+
+    fn come_round(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        let Some(held) = buffer.poll_round(now) else { return };
+        self.agenda.set(ROUND, buffer.next_round());
+        let delivery = self.engine.deliver_buffered(now, held.position);
+        self.dispose(now, held, delivery);
+        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+    }
+
+    /// The missing frame did not come back in time (LG-21).
+    fn give_up(&mut self, now: Instant) {
+        self.engine.handle_timeout(now);
+        self.release(now);
+        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+    }
+
+    /// Bytes in the reorder buffer.
+    pub(super) const fn rx_buffer_bytes(&self) -> u64 {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.depth_bytes(),
+            RxBuffer::Memory(memory) => memory.depth_bytes(),
+        }
+    }
+
+    /// The most bytes that were ever in the reorder buffer.
+    pub(super) const fn rx_high_water_bytes(&self) -> u64 {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.high_water_bytes(),
+            RxBuffer::Memory(memory) => memory.high_water_bytes(),
+        }
+    }
+
+    /// Frames dropped because the reorder buffer was full.
+    pub(super) const fn rx_dropped(&self) -> u64 {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.dropped(),
+            RxBuffer::Memory(memory) => memory.dropped(),
+        }
+    }
+
+    /// Starts over at `position` (LG-30).
+    pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
+        self.engine.synchronise(now, position);
+        self.updates.clear();
+        self.register = Acknowledgement::default();
+        self.agenda.set(TIMEOUT, Instant::NEVER);
+        self.agenda.set(ACK, Instant::NEVER);
+    }
+}

@@ -1,0 +1,207 @@
+//! The reorder buffer of the receiving switch (LG-20).
+//!
+//! A switch recirculates what it cannot forward yet: new arrivals mix with what comes round, one
+//! round may release only part of it, and filled at line rate the loop empties only while the
+//! sender pauses. A program keeps the frames by position and releases them at once.
+
+use super::timing::Timing;
+use super::tx_buffer::Copied;
+use crate::kernel::{Pipe, Ring};
+use lossylink_core::engine::linkguardian::Position;
+use lossylink_core::time::Instant;
+
+/// Slots of a memory before it grows; a power of two.
+const INITIAL_SLOTS: usize = 256;
+
+/// A recirculation port: a queue at line rate and a fixed way round.
+#[derive(Clone, Debug)]
+pub(super) struct RxLoop<P: Copy + Default> {
+    timing: Timing,
+    cell_bytes: u64,
+    limit_bytes: u64,
+    queue: Ring<Copied<P>>,
+    bytes: u64,
+    high_water_bytes: u64,
+    busy_until: Instant,
+    rounds: Pipe<Copied<P>>,
+    dropped: u64,
+}
+
+impl<P: Copy + Default> RxLoop<P> {
+    pub(super) fn new(timing: Timing, cell_bytes: u64, limit_bytes: u64) -> Self {
+        Self {
+            timing,
+            cell_bytes,
+            limit_bytes,
+            queue: Ring::new(),
+            bytes: 0,
+            high_water_bytes: 0,
+            busy_until: Instant::ZERO,
+            rounds: Pipe::new(),
+            dropped: 0,
+        }
+    }
+
+    /// Holds a frame for another round.
+    pub(super) fn hold(&mut self, held: Copied<P>) {
+        let bytes = self.bytes + self.cells(&held);
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return;
+        }
+        self.queue.push(held);
+        self.bytes = bytes;
+        self.high_water_bytes = self.high_water_bytes.max(bytes);
+    }
+
+    /// When the loop's queue next lets a frame go.
+    pub(super) fn next_dequeue(&self) -> Instant {
+        if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
+    }
+
+    /// Lets a frame go at `now`; returns the depth at that moment, the frame itself included.
+    pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
+        let depth_bytes = self.bytes;
+        if let Some(held) = self.queue.pop() {
+            self.bytes -= self.cells(&held);
+            self.busy_until = now.max(self.busy_until) + self.timing.rate.serialisation(held.frame.octets);
+            self.rounds.push(self.busy_until + self.timing.rx_loop_fixed, held);
+        }
+        depth_bytes
+    }
+
+    /// When a frame next comes round.
+    pub(super) fn next_round(&self) -> Instant {
+        self.rounds.due()
+    }
+
+    /// Takes a frame that has come round.
+    pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
+        self.rounds.pop_due(now).map(|(_, held)| held)
+    }
+
+    fn cells(&self, held: &Copied<P>) -> u64 {
+        u64::from(held.frame.frame_bytes_with_fcs()).div_ceil(self.cell_bytes) * self.cell_bytes
+    }
+
+    pub(super) const fn depth_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+/// Frames in random-access memory, found by position.
+#[derive(Clone, Debug)]
+pub(super) struct RxMemory<P> {
+    slots: Vec<Option<Copied<P>>>,
+    limit_bytes: u64,
+    bytes: u64,
+    high_water_bytes: u64,
+    dropped: u64,
+}
+
+impl<P: Copy + Default> RxMemory<P> {
+    pub(super) fn new(limit_bytes: u64) -> Self {
+        Self { slots: vec![None; INITIAL_SLOTS], limit_bytes, bytes: 0, high_water_bytes: 0, dropped: 0 }
+    }
+
+    /// Holds a frame until its turn comes; a second copy of one that is held is not kept.
+    pub(super) fn hold(&mut self, held: Copied<P>) {
+        while let Some(other) = self.slot(held.position) {
+            if other.position == held.position {
+                return;
+            }
+            self.grow();
+        }
+        let bytes = self.bytes + u64::from(held.frame.frame_bytes_with_fcs());
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return;
+        }
+        let index = self.index(held.position);
+        self.slots[index] = Some(held);
+        self.bytes = bytes;
+        self.high_water_bytes = self.high_water_bytes.max(bytes);
+    }
+
+    /// Takes the frame at `position`, if it is held.
+    pub(super) fn take(&mut self, position: Position) -> Option<Copied<P>> {
+        self.slot(position).filter(|held| held.position == position)?;
+        let index = self.index(position);
+        let held = self.slots[index].take()?;
+        self.bytes -= u64::from(held.frame.frame_bytes_with_fcs());
+        Some(held)
+    }
+
+    fn index(&self, position: Position) -> usize {
+        position.index() & (self.slots.len() - 1)
+    }
+
+    fn slot(&self, position: Position) -> Option<Copied<P>> {
+        self.slots[self.index(position)]
+    }
+
+    /// Doubles the memory. Positions are 17 bits long, so it stops at 2^17 slots, where no two
+    /// positions share one.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = vec![None; 2 * self.slots.len()];
+        let held = std::mem::replace(&mut self.slots, slots);
+        for frame in held.into_iter().flatten() {
+            let index = self.index(frame.position);
+            self.slots[index] = Some(frame);
+        }
+    }
+
+    pub(super) const fn depth_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Ecn, Frame};
+
+    fn held(number: u16) -> Copied<u32> {
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, u32::from(number));
+        Copied { position: Position::new(number, false), frame }
+    }
+
+    #[test]
+    fn a_memory_finds_frames_by_position_and_grows() {
+        let mut memory = RxMemory::new(u64::MAX);
+        let numbers = [3u16, 3 + 256, 3 + 512, 9];
+        numbers.iter().for_each(|&number| memory.hold(held(number)));
+        memory.hold(held(9));
+        assert_eq!(memory.depth_bytes(), 4 * 1518);
+        assert!(memory.take(Position::new(4, false)).is_none());
+        for number in numbers {
+            assert_eq!(memory.take(Position::new(number, false)).unwrap().frame.payload, u32::from(number));
+        }
+        assert_eq!((memory.depth_bytes(), memory.high_water_bytes()), (0, 4 * 1518));
+    }
+
+    #[test]
+    fn a_full_memory_drops() {
+        let mut memory = RxMemory::new(2 * 1518);
+        (0..3).for_each(|number| memory.hold(held(number)));
+        assert_eq!(memory.dropped(), 1);
+        assert!(memory.take(Position::new(2, false)).is_none());
+    }
+}

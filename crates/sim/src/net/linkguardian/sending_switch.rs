@@ -1,0 +1,272 @@
+//! The switch at the sending end: strict priorities, numbering, copies, dummies, pauses.
+
+use super::circulating::Circulating;
+use super::timing::{HEADER_OCTETS, Timing};
+use super::tx_buffer::{Copied, TxBuffer};
+use super::wires::ForwardWire;
+use crate::kernel::{Agenda, Pipe, Ring};
+use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::{Frame, FrameQueue};
+use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
+use lossylink_core::time::{Duration, Instant};
+
+/// Sources of events, in the order in which ties break.
+const PORT: usize = 0;
+const LOOK: usize = 1;
+const REQUEUE: usize = 2;
+const PAUSE_EXPIRY: usize = 3;
+const SOURCES: usize = 4;
+
+/// The sending switch of a protected link.
+///
+/// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
+/// dummies.
+#[derive(Clone, Debug)]
+pub(super) struct SendingSwitch<P: Copy + Default> {
+    timing: Timing,
+    agenda: Agenda<SOURCES>,
+    pub(super) engine: Sender,
+    pub(super) normal: FrameQueue<P>,
+    urgent: Ring<Copied<P>>,
+    dummy: Circulating,
+    pub(super) copies: TxBuffer<P>,
+    /// Retransmissions between the decision and the urgent queue.
+    requeued: Pipe<Copied<P>>,
+    busy_since: Instant,
+    busy_until: Instant,
+    pause: Pause,
+}
+
+/// Whether the normal queue may send, and for how long it was not allowed to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pause {
+    since: Option<Instant>,
+    total: Duration,
+    /// Pauses that ended by themselves because no resume came in time.
+    expired: u64,
+}
+
+impl<P: Copy + Default> SendingSwitch<P> {
+    pub(super) fn new(
+        timing: Timing,
+        engine: Sender,
+        normal: FrameQueue<P>,
+        copies: TxBuffer<P>,
+        dummy: Circulating,
+    ) -> Self {
+        Self {
+            timing,
+            agenda: Agenda::new(),
+            engine,
+            normal,
+            urgent: Ring::new(),
+            dummy,
+            copies,
+            requeued: Pipe::new(),
+            busy_since: Instant::ZERO,
+            busy_until: Instant::ZERO,
+            pause: Pause::default(),
+        }
+    }
+
+    /// A frame reaches the normal queue.
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        let idle = self.busy_until <= now && self.normal.is_empty() && self.urgent.is_empty();
+        if idle && self.pause.since.is_none() {
+            self.begin_service(now);
+            self.send_data(now, frame, wire);
+        } else {
+            self.normal.offer(frame);
+        }
+        self.schedule_port();
+    }
+
+    /// When the switch next does something by itself.
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        self.agenda.next().0
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        loop {
+            let (due, source) = self.agenda.next();
+            if due > now {
+                return;
+            }
+            match source {
+                PORT => self.serve(now, wire),
+                LOOK => self.look(now),
+                REQUEUE => self.requeue(now),
+                _ => self.expire_pause(now),
+            }
+        }
+    }
+
+    /// An acknowledgement arrives.
+    pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
+        self.catch_up(now);
+        self.engine.handle_ack(leading);
+        self.after_acknowledgement(now);
+    }
+
+    /// A loss notification arrives.
+    pub(super) fn handle_notification(&mut self, now: Instant, notification: &Notification) {
+        self.catch_up(now);
+        self.engine.handle_notification(notification);
+        self.after_acknowledgement(now);
+    }
+
+    /// A pause frame takes effect: it stops or starts the normal queue only (LG-25).
+    pub(super) fn handle_pause(&mut self, now: Instant, request: PauseRequest) {
+        match request {
+            PauseRequest::Pause => {
+                self.pause.since.get_or_insert(now);
+                self.agenda.set(PAUSE_EXPIRY, now + self.timing.pause);
+            }
+            PauseRequest::Resume => self.end_pause(now),
+        }
+        self.schedule_port();
+    }
+
+    /// How long the normal queue was paused, up to `now`.
+    pub(super) fn paused(&self, now: Instant) -> Duration {
+        let current = self.pause.since.map_or(Duration::ZERO, |since| now.saturating_since(since));
+        self.pause.total + current
+    }
+
+    /// Pauses that ran out without a resume.
+    pub(super) const fn expired_pauses(&self) -> u64 {
+        self.pause.expired
+    }
+
+    /// Bytes in the Tx buffer at `now`.
+    pub(super) fn tx_buffer_bytes(&mut self, now: Instant) -> u64 {
+        self.catch_up(now);
+        self.copies.depth_bytes(now)
+    }
+
+    fn end_pause(&mut self, now: Instant) {
+        if let Some(since) = self.pause.since.take() {
+            self.pause.total += now - since;
+        }
+        self.agenda.set(PAUSE_EXPIRY, Instant::NEVER);
+    }
+
+    /// The quanta ran out: the resume was lost, or will come too late (LG-25).
+    fn expire_pause(&mut self, now: Instant) {
+        self.pause.expired += 1;
+        self.end_pause(now);
+        self.schedule_port();
+    }
+
+    /// Looks at the copies whose turn came before `now`.
+    #[inline]
+    fn catch_up(&mut self, now: Instant) {
+        let delay = self.requeue_delay();
+        let requeued = &mut self.requeued;
+        self.copies.catch_up(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
+        self.agenda.set(REQUEUE, self.requeued.due());
+    }
+
+    /// Looks at the copies whose turn comes at `now`: an event only while losses wait to be found.
+    fn look(&mut self, now: Instant) {
+        self.catch_up(now + Duration::from_ps(1));
+        self.schedule_look();
+    }
+
+    fn after_acknowledgement(&mut self, now: Instant) {
+        let delay = self.requeue_delay();
+        let requeued = &mut self.requeued;
+        self.copies.acknowledged(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
+        self.agenda.set(REQUEUE, self.requeued.due());
+        self.schedule_look();
+    }
+
+    fn schedule_look(&mut self) {
+        let look = if self.engine.holes() > 0 { self.copies.next_look() } else { Instant::NEVER };
+        self.agenda.set(LOOK, look);
+    }
+
+    /// From the decision to the urgent queue; several copies take the multicast engine.
+    fn requeue_delay(&self) -> Duration {
+        let several = self.engine.config().copies > 1;
+        self.timing.retransmit + if several { self.timing.multicast_extra } else { Duration::ZERO }
+    }
+
+    /// A retransmission reaches the urgent queue in all its copies (LG-7).
+    fn requeue(&mut self, now: Instant) {
+        while let Some((_, copy)) = self.requeued.pop_due(now) {
+            (0..self.engine.config().copies).for_each(|_| self.urgent.push(copy));
+        }
+        self.agenda.set(REQUEUE, self.requeued.due());
+        self.schedule_port();
+    }
+
+    /// When the port can next send something.
+    #[inline]
+    fn schedule_port(&mut self) {
+        let normal = !self.normal.is_empty() && self.pause.since.is_none();
+        let next = if normal || !self.urgent.is_empty() {
+            self.busy_until
+        } else if self.engine.wants_dummy() {
+            self.dummy.departure(self.busy_since, self.busy_until)
+        } else {
+            Instant::NEVER
+        };
+        self.agenda.set(PORT, next);
+    }
+
+    /// The port is free: sends the most urgent frame (LG-29).
+    #[inline]
+    fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        self.begin_service(now);
+        if let Some(copy) = self.urgent.pop() {
+            self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
+            wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+        } else if let Some(frame) = self.poll_normal() {
+            self.send_data(now, frame, wire);
+        } else if let Some(position) = self.engine.poll_dummy() {
+            self.dummy.depart(now);
+            self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
+            wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+        }
+        self.schedule_port();
+    }
+
+    /// Remembers since when the port has been busy without a break.
+    #[inline]
+    fn begin_service(&mut self, now: Instant) {
+        if now > self.busy_until {
+            self.busy_since = now;
+        }
+    }
+
+    fn poll_normal(&mut self) -> Option<Frame<P>> {
+        if self.pause.since.is_some() { None } else { self.normal.poll() }
+    }
+
+    /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy
+    /// behind (LG-5).
+    #[inline]
+    fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        let position = self.engine.stamp();
+        frame.octets += HEADER_OCTETS;
+        self.busy_until = now + self.timing.rate.serialisation(frame.octets);
+        let copy = Copied { position, frame };
+        wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        self.copies.insert(now, copy);
+    }
+
+    /// Starts over at `position`, forgetting all copies (LG-30).
+    pub(super) fn synchronise(&mut self, position: Position) {
+        self.engine.synchronise(position);
+        self.copies.clear();
+        self.requeued.clear();
+        self.urgent.clear();
+        self.agenda.set(REQUEUE, Instant::NEVER);
+        self.agenda.set(LOOK, Instant::NEVER);
+        self.schedule_port();
+    }
+}

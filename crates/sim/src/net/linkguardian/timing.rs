@@ -1,0 +1,71 @@
+//! The delays of a switch profile at one link rate, as durations.
+
+use crate::config::SwitchProfile;
+use crate::net::LineRate;
+use crate::net::queue::QueueLimits;
+use lossylink_core::time::Duration;
+
+/// Octets that LinkGuardian's header adds to a data frame.
+pub const HEADER_OCTETS: u32 = 3;
+
+/// Delays of the protected link, each as in the profile.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the profile's structure describes each delay")]
+pub struct Timing {
+    pub rate: LineRate,
+    pub data_pipeline: Duration,
+    pub retransmission_pipeline: Duration,
+    pub notification_return: Duration,
+    pub ack_register: Duration,
+    pub cycle: Duration,
+    pub ack_return: Duration,
+    pub copy_first_check: Duration,
+    pub tx_loop_fixed: Duration,
+    pub retransmit: Duration,
+    pub multicast_extra: Duration,
+    pub rx_loop_fixed: Duration,
+    pub timer_period: Duration,
+    pub timer_packet: Duration,
+    pub resume_flight: Duration,
+    pub pause_reaction: Duration,
+    pub pause: Duration,
+    pub reverse_pipeline: Duration,
+}
+
+impl Timing {
+    /// The delays of `profile` at `rate`, on a link that adds `propagation` to the profile's own
+    /// in each direction.
+    pub fn new(profile: &SwitchProfile, rate: LineRate, propagation: Duration) -> Self {
+        let ns = Duration::from_ns_f64;
+        Self {
+            rate,
+            data_pipeline: ns(profile.data_pipeline_ns) + propagation,
+            retransmission_pipeline: ns(profile.retransmission_pipeline_ns) + propagation,
+            notification_return: ns(profile.notification_return_ns) + propagation,
+            ack_register: ns(profile.ack_register_ns),
+            cycle: ns(profile.ack_cycle_ns),
+            ack_return: ns(profile.ack_return_ns) + propagation,
+            copy_first_check: ns(profile.copy_first_check_ns),
+            tx_loop_fixed: ns(profile.tx_loop_fixed_ns),
+            retransmit: ns(profile.retransmit_ns),
+            multicast_extra: ns(profile.multicast_extra_ns),
+            rx_loop_fixed: ns(profile.rx_loop_fixed_ns),
+            timer_period: ns(profile.timer_period_ns),
+            timer_packet: ns(profile.timer_packet_ns),
+            resume_flight: ns(profile.resume_flight_ns) + propagation,
+            pause_reaction: ns(profile.pause_reaction_ns) + propagation,
+            pause: profile.pause_duration(rate.bit_rate()),
+            reverse_pipeline: ns(profile.data_pipeline_ns) + propagation,
+        }
+    }
+}
+
+/// Limits of the queue in front of the link.
+pub fn queue_limits(profile: &SwitchProfile) -> QueueLimits {
+    QueueLimits {
+        limit_bytes: profile.queue_bytes,
+        ecn_threshold_bytes: profile.ecn_threshold_bytes,
+        cell_bytes: profile.buffer_cell_bytes,
+        header_bytes: HEADER_OCTETS,
+    }
+}

@@ -1,0 +1,127 @@
+//! The two directions of the link, with what is in flight on them.
+
+use super::timing::HEADER_OCTETS;
+use super::tx_buffer::Copied;
+use crate::kernel::Pipe;
+use crate::net::Wire;
+use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::wire::Kind;
+use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
+use lossylink_core::time::Instant;
+
+/// A new frame on its way to the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arrival<P> {
+    Data(Copied<P>),
+    Dummy(Position),
+}
+
+impl<P> Default for Arrival<P> {
+    fn default() -> Self {
+        Self::Dummy(Position::ZERO)
+    }
+}
+
+/// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
+/// the frame before them, so they fly apart.
+#[derive(Clone, Debug)]
+pub(super) struct ForwardWire<P: Copy + Default> {
+    pub(super) wire: Wire,
+    pub(super) arrivals: Pipe<Arrival<P>>,
+    pub(super) copies: Pipe<Copied<P>>,
+}
+
+impl<P: Copy + Default> ForwardWire<P> {
+    pub(super) fn new(wire: Wire) -> Self {
+        Self { wire, arrivals: Pipe::new(), copies: Pipe::new() }
+    }
+
+    #[inline]
+    pub(super) fn send_data(&mut self, arrives: Instant, data: Copied<P>) {
+        if self.wire.carry(data.frame.octets, Kind::Data { header_octets: HEADER_OCTETS }) {
+            self.arrivals.push(arrives, Arrival::Data(data));
+        }
+    }
+
+    pub(super) fn send_copy(&mut self, arrives: Instant, copy: Copied<P>) {
+        if self.wire.carry(copy.frame.octets, Kind::Copy) {
+            self.copies.push(arrives, copy);
+        }
+    }
+
+    pub(super) fn send_dummy(&mut self, arrives: Instant, position: Position) {
+        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+            self.arrivals.push(arrives, Arrival::Dummy(position));
+        }
+    }
+}
+
+/// Control frames from the receiver to the sender. They take effect in the order in which they
+/// were sent: nothing overtakes on a wire (LG-26).
+#[derive(Clone, Debug)]
+pub(super) struct ControlWire {
+    pub(super) wire: Wire,
+    pub(super) acks: Pipe<Position>,
+    pub(super) notifications: Pipe<Notice>,
+    pub(super) pauses: Pipe<Request>,
+}
+
+/// A loss notification in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notice(pub(super) Notification);
+
+impl Default for Notice {
+    fn default() -> Self {
+        Self(Notification { leading: Position::ZERO, first_lost: Position::ZERO, hole_size: 0 })
+    }
+}
+
+/// A pause frame in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request(pub(super) PauseRequest);
+
+impl Default for Request {
+    fn default() -> Self {
+        Self(PauseRequest::Resume)
+    }
+}
+
+impl ControlWire {
+    pub(super) fn new(wire: Wire) -> Self {
+        Self { wire, acks: Pipe::new(), notifications: Pipe::new(), pauses: Pipe::new() }
+    }
+
+    /// An explicit ACK is sent, to be effective at `effective`.
+    #[inline]
+    pub(super) fn send_ack(&mut self, effective: Instant, leading: Position) {
+        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+            self.push_ack(effective, leading);
+        }
+    }
+
+    /// An ACK rode on a frame that arrived.
+    pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
+        let not_before = self.acks.last_due().max(self.notifications.last_due());
+        self.acks.push(effective.max(not_before), leading);
+    }
+
+    pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) {
+        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+            let effective = effective.max(self.notifications.last_due());
+            self.notifications.push(effective, Notice(notification));
+        }
+    }
+
+    pub(super) fn send_pause(&mut self, effective: Instant, request: PauseRequest) {
+        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+            let effective = effective.max(self.pauses.last_due());
+            self.pauses.push(effective, Request(request));
+        }
+    }
+
+    /// When the next control frame takes effect.
+    #[inline]
+    pub(super) fn due(&self) -> Instant {
+        self.acks.due().min(self.notifications.due()).min(self.pauses.due())
+    }
+}

@@ -1,0 +1,57 @@
+//! The network between two hosts: frames, queues, hops, and the link that may be protected.
+//!
+//! ```text
+//!  upstream hops --offer--> [queue | sending switch] == wire ==> [receiving switch] --delivered-->
+//!  <--returned-- [sending switch] <== wire == [receiving switch] <--offer_back-- downstream hops
+//! ```
+
+pub mod frame;
+pub mod hop;
+pub mod linkguardian;
+pub mod plain;
+pub mod queue;
+pub mod wire;
+
+pub use frame::{Ecn, Frame, LineRate};
+pub use hop::Hop;
+pub use linkguardian::LinkGuardianLink;
+pub use plain::PlainLink;
+pub use queue::FrameQueue;
+pub use wire::{Traffic, Wire};
+
+use crate::kernel::Pipe;
+use lossylink_core::time::Instant;
+
+/// A link between two switches, with whatever protects it.
+///
+/// The owner calls [`ProtectedLink::offer`] and [`ProtectedLink::offer_back`] as frames reach the
+/// two switches, [`ProtectedLink::advance`] when [`ProtectedLink::deadline`] has come, and takes
+/// the frames that come out of the two pipes. Time never goes back.
+pub trait ProtectedLink<P: Copy + Default> {
+    /// A frame reaches the queue in front of the link.
+    fn offer(&mut self, now: Instant, frame: Frame<P>);
+
+    /// A frame reaches the far switch on its way back.
+    fn offer_back(&mut self, now: Instant, frame: Frame<P>);
+
+    /// When the link next does something by itself.
+    fn deadline(&self) -> Instant;
+
+    /// Does everything that is due at `now`.
+    fn advance(&mut self, now: Instant);
+
+    /// Frames that leave the far switch forward, by the time of its decision.
+    fn delivered(&mut self) -> &mut Pipe<Frame<P>>;
+
+    /// Frames that leave the near switch backward.
+    fn returned(&mut self) -> &mut Pipe<Frame<P>>;
+
+    /// How many frames wait in the queue in front of the link.
+    fn backlog(&self) -> usize;
+
+    /// What went over the forward direction of the link.
+    fn traffic(&self) -> &Traffic;
+
+    /// The queue's own counters.
+    fn queue(&self) -> &FrameQueue<P>;
+}

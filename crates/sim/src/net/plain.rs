@@ -1,0 +1,132 @@
+//! A link without protection: the passthrough engine between the same queue and wire.
+
+use super::wire::Kind;
+use super::{Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use crate::kernel::Pipe;
+use crate::net::queue::QueueLimits;
+use lossylink_core::engine::passthrough::Passthrough;
+use lossylink_core::loss::LossProcess;
+use lossylink_core::time::{Duration, Instant};
+
+/// Parameters of an unprotected link.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainConfig {
+    /// Line rate, both directions.
+    pub rate: LineRate,
+    /// Sender's dequeue to the receiver's decision, without serialisation; the same way back.
+    pub flight: Duration,
+    /// The queue in front of the link.
+    pub queue: QueueLimits,
+}
+
+/// An unprotected link. While its queue is empty it needs no events: a frame's fate and its time
+/// of arrival are known when it is offered.
+#[derive(Clone, Debug)]
+pub struct PlainLink<P: Copy + Default> {
+    config: PlainConfig,
+    queue: FrameQueue<P>,
+    busy_until: Instant,
+    reverse_busy_until: Instant,
+    forward: Wire,
+    reverse: Wire,
+    engine: Passthrough,
+    delivered: Pipe<Frame<P>>,
+    returned: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default> PlainLink<P> {
+    /// A link with these losses in its two directions.
+    pub fn new(config: PlainConfig, forward: LossProcess, reverse: LossProcess) -> Self {
+        Self {
+            config,
+            queue: FrameQueue::new(config.queue),
+            busy_until: Instant::ZERO,
+            reverse_busy_until: Instant::ZERO,
+            forward: Wire::new(forward),
+            reverse: Wire::new(reverse),
+            engine: Passthrough::new(),
+            delivered: Pipe::new(),
+            returned: Pipe::new(),
+        }
+    }
+
+    /// Puts a frame on the wire at `now`.
+    #[inline]
+    fn send(&mut self, now: Instant, frame: Frame<P>) {
+        self.busy_until = now + self.config.rate.serialisation(frame.octets);
+        if self.forward.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+            self.engine.handle_frame();
+            self.delivered.push(self.busy_until + self.config.flight, frame);
+        }
+    }
+
+    /// Sends what the queue holds and the line has room for at `now`.
+    fn serve(&mut self, now: Instant) {
+        while self.busy_until <= now {
+            let start = self.busy_until;
+            let Some(frame) = self.queue.poll() else { return };
+            self.send(start, frame);
+        }
+    }
+
+    /// The reverse direction's traffic.
+    pub const fn reverse_traffic(&self) -> &Traffic {
+        self.reverse.traffic()
+    }
+
+    /// Replaces the forward loss process.
+    pub fn set_loss(&mut self, loss: LossProcess) {
+        self.forward.set_loss(loss);
+    }
+}
+
+impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
+    #[inline]
+    fn offer(&mut self, now: Instant, frame: Frame<P>) {
+        self.serve(now);
+        if self.queue.is_empty() && self.busy_until <= now {
+            self.send(now, frame);
+        } else {
+            self.queue.offer(frame);
+        }
+    }
+
+    fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
+        let start = now.max(self.reverse_busy_until);
+        self.reverse_busy_until = start + self.config.rate.serialisation(frame.octets);
+        if self.reverse.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+            self.returned.push(self.reverse_busy_until + self.config.flight, frame);
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Instant {
+        if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
+    }
+
+    fn advance(&mut self, now: Instant) {
+        self.serve(now);
+    }
+
+    #[inline]
+    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.delivered
+    }
+
+    #[inline]
+    fn returned(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.returned
+    }
+
+    fn backlog(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.forward.traffic()
+    }
+
+    fn queue(&self) -> &FrameQueue<P> {
+        &self.queue
+    }
+}

@@ -1,0 +1,129 @@
+//! A drop-tail queue of whole buffer cells that marks at dequeue.
+
+use super::frame::GAP_OCTETS;
+use super::{Ecn, Frame};
+use crate::kernel::Ring;
+
+/// Limits of a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Bytes, in whole cells, that the queue may hold; a frame that does not fit is dropped.
+    pub limit_bytes: u64,
+    /// Depth at dequeue, in bytes behind the frame, from which a capable frame is marked.
+    pub ecn_threshold_bytes: u64,
+    /// Allocation unit in bytes.
+    pub cell_bytes: u64,
+    /// Bytes that the switch adds to every frame in its buffer.
+    pub header_bytes: u32,
+}
+
+/// The normal-priority queue of a port.
+#[derive(Clone, Debug)]
+pub struct FrameQueue<P: Copy + Default> {
+    limits: QueueLimits,
+    frames: Ring<Frame<P>>,
+    bytes: u64,
+    high_water_bytes: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+impl<P: Copy + Default> FrameQueue<P> {
+    /// An empty queue.
+    pub fn new(limits: QueueLimits) -> Self {
+        Self { limits, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+    }
+
+    /// Buffer space of a frame of `octets` on the wire.
+    #[inline]
+    fn cells(&self, octets: u32) -> u64 {
+        let bytes = u64::from(octets - GAP_OCTETS + self.limits.header_bytes);
+        bytes.div_ceil(self.limits.cell_bytes) * self.limits.cell_bytes
+    }
+
+    /// Takes a frame in, or drops it; false when dropped.
+    pub fn offer(&mut self, frame: Frame<P>) -> bool {
+        let bytes = self.bytes + self.cells(frame.octets);
+        if bytes > self.limits.limit_bytes {
+            self.dropped += 1;
+            return false;
+        }
+        self.bytes = bytes;
+        self.high_water_bytes = self.high_water_bytes.max(bytes);
+        self.frames.push(frame);
+        true
+    }
+
+    /// Takes the first frame out, marked if what it leaves behind is deep enough.
+    pub fn poll(&mut self) -> Option<Frame<P>> {
+        let mut frame = self.frames.pop()?;
+        self.bytes -= self.cells(frame.octets);
+        if self.bytes >= self.limits.ecn_threshold_bytes && frame.ecn == Ecn::Capable {
+            frame.ecn = Ecn::Experienced;
+            self.marked += 1;
+        }
+        Some(frame)
+    }
+
+    /// How many frames wait.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether none waits.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Buffer space in use.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The most buffer space that was ever in use.
+    pub const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    /// Frames dropped because the queue was full.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Frames marked.
+    pub const fn marked(&self) -> u64 {
+        self.marked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(limit_bytes: u64, ecn_threshold_bytes: u64) -> FrameQueue<u32> {
+        FrameQueue::new(QueueLimits { limit_bytes, ecn_threshold_bytes, cell_bytes: 80, header_bytes: 3 })
+    }
+
+    fn full_frame(payload: u32) -> Frame<u32> {
+        Frame::of_frame_bytes(1514, Ecn::Capable, payload)
+    }
+
+    #[test]
+    fn the_tail_is_dropped_when_the_limit_is_reached() {
+        let mut queue = queue(2 * 1600, u64::MAX);
+        assert!(queue.offer(full_frame(0)) && queue.offer(full_frame(1)));
+        assert!(!queue.offer(full_frame(2)));
+        assert_eq!((queue.len(), queue.dropped(), queue.high_water_bytes()), (2, 1, 3200));
+    }
+
+    #[test]
+    fn marking_looks_at_what_is_left_behind() {
+        let mut queue = queue(u64::MAX, 2 * 1600);
+        (0..3).for_each(|n| assert!(queue.offer(full_frame(n))));
+        let marks: Vec<Ecn> = std::iter::from_fn(|| queue.poll()).map(|frame| frame.ecn).collect();
+        assert_eq!(marks, [Ecn::Experienced, Ecn::Capable, Ecn::Capable]);
+        assert_eq!(queue.marked(), 1);
+    }
+}

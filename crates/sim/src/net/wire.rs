@@ -1,0 +1,88 @@
+//! One direction of a lossy wire: decides which frames are corrupted and counts what it carries.
+
+use super::frame::GAP_OCTETS;
+use lossylink_core::loss::LossProcess;
+
+/// What a direction of the link has carried, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Frames of every kind put on the wire.
+    pub frames: u64,
+    /// Frames of every kind that were corrupted.
+    pub lost: u64,
+    /// Data frames, first transmissions.
+    pub data_frames: u64,
+    /// Data frames corrupted in their first transmission.
+    pub data_lost: u64,
+    /// Octets of data frames as they came, gap included.
+    pub data_octets: u64,
+    /// Octets that the protection added to data frames.
+    pub header_octets: u64,
+    /// Octets of retransmitted copies.
+    pub copy_octets: u64,
+    /// Octets of dummies and other control frames.
+    pub control_octets: u64,
+}
+
+/// The kinds of frames whose octets are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// First transmission of a data frame with so many octets added by the protection.
+    Data {
+        /// Octets added.
+        header_octets: u32,
+    },
+    /// A retransmitted copy.
+    Copy,
+    /// A frame of the protection itself.
+    Control,
+}
+
+/// One direction of the wire.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    loss: LossProcess,
+    traffic: Traffic,
+}
+
+impl Wire {
+    /// A wire that corrupts by `loss`.
+    pub fn new(loss: LossProcess) -> Self {
+        Self { loss, traffic: Traffic::default() }
+    }
+
+    /// Puts a frame of `octets` on the wire; true if it arrives whole.
+    #[inline]
+    pub fn carry(&mut self, octets: u32, kind: Kind) -> bool {
+        let lost = self.loss.is_lost(octets - GAP_OCTETS);
+        let traffic = &mut self.traffic;
+        traffic.frames += 1;
+        traffic.lost += u64::from(lost);
+        match kind {
+            Kind::Data { header_octets } => {
+                traffic.data_frames += 1;
+                traffic.data_lost += u64::from(lost);
+                traffic.data_octets += u64::from(octets - header_octets);
+                traffic.header_octets += u64::from(header_octets);
+            }
+            Kind::Copy => traffic.copy_octets += u64::from(octets),
+            Kind::Control => traffic.control_octets += u64::from(octets),
+        }
+        !lost
+    }
+
+    /// Replaces the loss process from now on.
+    pub fn set_loss(&mut self, loss: LossProcess) {
+        self.loss = loss;
+    }
+
+    /// The loss process, for looking ahead.
+    pub const fn loss(&self) -> &LossProcess {
+        &self.loss
+    }
+
+    /// What has been carried.
+    pub const fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+}

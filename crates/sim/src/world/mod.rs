@@ -1,0 +1,3 @@
+//! Worlds: a link, and what is connected to it.
+
+pub mod stress;

@@ -1,0 +1,203 @@
+//! The stress test: a packet generator in front of a protected link, and a counter behind it.
+//!
+//! Source: LinkGuardian's artifact, "switch-to-switch stress test". The generator keeps at most a
+//! profile's number of frames in the sender's queue; buffers are sampled every 10 ms and have a
+//! high-water mark.
+
+use crate::Control;
+use crate::measure::SequenceCheck;
+use crate::net::{Ecn, Frame, LinkGuardianLink, PlainLink, ProtectedLink};
+use lossylink_core::time::{Duration, Instant};
+
+/// Time between two samples of the buffers, as published.
+const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
+/// Frames between two looks at the caller's wishes.
+const PROGRESS_FRAMES: u64 = 1 << 16;
+/// Frames that a saturated source keeps waiting: one is in service, one is next.
+const SATURATED_BACKLOG: usize = 2;
+
+/// Where the frames come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A packet generator that emits one frame a period while fewer than `queue_packets` wait.
+    Generator {
+        /// Time between frames.
+        period: Duration,
+        /// Frames that may wait.
+        queue_packets: usize,
+    },
+    /// A source that always has a frame waiting.
+    Saturated,
+}
+
+/// What the stress test sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Stress {
+    /// Frames to send.
+    pub packets: u64,
+    /// Size of each, Ethernet header included and check sequence not.
+    pub frame_bytes: u32,
+    /// Their source.
+    pub source: Source,
+}
+
+/// The depths of the buffers at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferSample {
+    /// When.
+    pub at: Instant,
+    /// Bytes in the Tx buffer.
+    pub tx_bytes: u64,
+    /// Bytes in the Rx buffer.
+    pub rx_bytes: u64,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default)]
+pub struct StressResult {
+    /// Order and uniqueness of what was delivered.
+    pub delivered: SequenceCheck,
+    /// When the first and the last frame were delivered.
+    pub first_and_last: Option<(Instant, Instant)>,
+    /// Samples of the buffers.
+    pub samples: Vec<BufferSample>,
+    /// The end of the run.
+    pub end: Instant,
+    /// Whether it was cut short.
+    pub interrupted: bool,
+}
+
+/// A link whose buffers can be looked at.
+pub trait Observed {
+    /// Bytes in the Tx and the Rx buffer at `now`.
+    fn observe(&mut self, now: Instant) -> (u64, u64);
+}
+
+impl<P: Copy + Default> Observed for LinkGuardianLink<P> {
+    fn observe(&mut self, now: Instant) -> (u64, u64) {
+        self.buffer_bytes(now)
+    }
+}
+
+impl<P: Copy + Default> Observed for PlainLink<P> {
+    fn observe(&mut self, _now: Instant) -> (u64, u64) {
+        (0, 0)
+    }
+}
+
+/// A run in progress.
+struct Run<'a, L> {
+    link: &'a mut L,
+    stress: Stress,
+    offered: u64,
+    next_sample: Instant,
+    result: StressResult,
+}
+
+/// Sends the frames of `stress` over `link` and lets it drain.
+pub fn run<L: ProtectedLink<u64> + Observed>(
+    link: &mut L,
+    stress: Stress,
+    control: &Control,
+) -> StressResult {
+    control.set_total(stress.packets);
+    let next_sample = Instant::ZERO + SAMPLE_PERIOD;
+    let mut run = Run { link, stress, offered: 0, next_sample, result: StressResult::default() };
+    match stress.source {
+        Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
+        Source::Saturated => run.saturate(control),
+    }
+    run.drain();
+    run.result
+}
+
+impl<L: ProtectedLink<u64> + Observed> Run<'_, L> {
+    fn generate(&mut self, period: Duration, queue_packets: usize, control: &Control) {
+        let mut now = Instant::ZERO;
+        while self.offered < self.stress.packets && !self.is_cancelled(control) {
+            self.advance_to(now);
+            if self.link.backlog() < queue_packets {
+                self.offer(now);
+            }
+            now += period;
+        }
+    }
+
+    fn saturate(&mut self, control: &Control) {
+        let mut now = Instant::ZERO;
+        while self.offered < self.stress.packets && !self.is_cancelled(control) {
+            while self.link.backlog() < SATURATED_BACKLOG && self.offered < self.stress.packets {
+                self.offer(now);
+            }
+            now = self.link.deadline();
+            self.step(now);
+        }
+    }
+
+    fn drain(&mut self) {
+        loop {
+            let deadline = self.link.deadline();
+            if deadline.is_never() {
+                break;
+            }
+            self.step(deadline);
+        }
+        self.collect(Instant::NEVER);
+    }
+
+    #[inline]
+    fn offer(&mut self, now: Instant) {
+        let frame = Frame::of_frame_bytes(self.stress.frame_bytes, Ecn::NotCapable, self.offered);
+        self.link.offer(now, frame);
+        self.offered += 1;
+    }
+
+    /// Everything up to and including `now` happens.
+    #[inline]
+    fn advance_to(&mut self, now: Instant) {
+        loop {
+            let deadline = self.link.deadline();
+            if deadline > now {
+                break;
+            }
+            self.step(deadline);
+        }
+        self.collect(now);
+        self.result.end = now;
+    }
+
+    #[inline]
+    fn step(&mut self, now: Instant) {
+        self.sample_until(now);
+        self.link.advance(now);
+        self.collect(now);
+        self.result.end = now;
+    }
+
+    #[inline]
+    fn collect(&mut self, now: Instant) {
+        while let Some((at, frame)) = self.link.delivered().pop_due(now) {
+            self.result.delivered.note(frame.payload);
+            let first = self.result.first_and_last.map_or(at, |(first, _)| first);
+            self.result.first_and_last = Some((first, at));
+        }
+    }
+
+    #[inline]
+    fn sample_until(&mut self, now: Instant) {
+        while self.next_sample <= now {
+            let at = self.next_sample;
+            let (tx_bytes, rx_bytes) = self.link.observe(at);
+            self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
+            self.next_sample += SAMPLE_PERIOD;
+        }
+    }
+
+    fn is_cancelled(&mut self, control: &Control) -> bool {
+        if self.offered % PROGRESS_FRAMES == 0 && self.offered > 0 {
+            control.add_done(PROGRESS_FRAMES);
+            self.result.interrupted = control.is_cancelled();
+        }
+        self.result.interrupted
+    }
+}

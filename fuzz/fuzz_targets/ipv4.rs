@@ -1,0 +1,8 @@
+//! Arbitrary bytes against the parser that `checks::ipv4` drives.
+#![no_main]
+
+#[path = "../../crates/core/tests/checks/mod.rs"]
+#[allow(dead_code)]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::ipv4(bytes));

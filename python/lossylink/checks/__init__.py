@@ -1,0 +1,82 @@
+"""Six methodology checks for every experiment with a TCP flow, simulated or live.
+
+Each catches one published mistake of a student's reproduction study and says what to change. They are
+pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
+
+| check | the mistake that it catches |
+|---|---|
+| `loss_ratio` | a ratio entered where a percentage is meant: the realised loss is not the requested one |
+| `duration` | a run too short for its loss ratio |
+| `queue` | a queue in an experiment that claims none |
+| `mss` | TCP timestamps (or the MTU) shrink the segments |
+| `mtu` | the MTU caps the segment size |
+| `offload` | the interface joins segments into frames larger than one of them |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from lossylink.checks.evidence import FlowEvidence, evidence_from
+from lossylink.checks.loss import check_duration, check_loss_ratio
+from lossylink.checks.queue import check_queue
+from lossylink.checks.render import MARKS, as_json, from_json, summary, table
+from lossylink.checks.segment import check_mss, check_mtu, check_offload
+from lossylink.checks.verdict import Check, Status, Thresholds
+
+CHECKS: Final[Mapping[str, Callable[[FlowEvidence, Thresholds], Check]]] = {
+    "loss_ratio": check_loss_ratio,
+    "duration": check_duration,
+    "queue": check_queue,
+    "mss": check_mss,
+    "mtu": check_mtu,
+    "offload": check_offload,
+}
+"""Every check by its name, in the order in which the traps are met."""
+
+
+def run_checks(evidence: FlowEvidence, thresholds: Thresholds | None = None) -> list[Check]:
+    """Judge one flow by all six checks.
+
+    Examples
+    --------
+    >>> outcome = run_checks(FlowEvidence(requested_mss_bytes=4312, mtu_bytes=1500))
+    >>> [check.name for check in outcome if check.failed]
+    ['mtu']
+    """
+    limits = thresholds or Thresholds()
+    return [check(evidence, limits) for check in CHECKS.values()]
+
+
+def any_failed(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a check of any row failed: what `--strict` turns into a non-zero exit.
+
+    Parameters
+    ----------
+    rows
+        Result rows; one without a `checks` entry has nothing that could fail.
+
+    Examples
+    --------
+    >>> any_failed([{"checks": {"mss": {"passed": False, "message": "MSS 1448 B instead of 1460 B"}}}])
+    True
+    """
+    return any(entry["passed"] is False for row in rows for entry in (row.get("checks") or {}).values())
+
+
+__all__ = [
+    "CHECKS",
+    "MARKS",
+    "Check",
+    "FlowEvidence",
+    "Status",
+    "Thresholds",
+    "any_failed",
+    "as_json",
+    "evidence_from",
+    "from_json",
+    "run_checks",
+    "summary",
+    "table",
+]

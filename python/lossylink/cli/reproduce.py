@@ -1,0 +1,53 @@
+"""``lossylink reproduce``: the published experiments beside their tables, with a verdict for each claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lossylink.cli import INTERRUPTED, leave
+from lossylink.errors import UserError
+
+
+def command(
+    only: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these experiments, separated by commas.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="20 times smaller than published.")] = False,
+    output: Annotated[Path, typer.Option(help="Directory of report.html and its figures.")] = Path(
+        "runs/reproduce"
+    ),
+    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a claim fails.")] = False,
+) -> None:
+    """Run the published experiments, print each table beside the published one, and write a report.
+
+    Examples
+    --------
+        lossylink reproduce
+
+        lossylink reproduce --quick --only stress,tcp-fct --output /tmp/report
+    """
+    import os  # heavy imports wait until they are needed
+
+    from lossylink.reproduce import reproduce
+
+    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
+    if threads is not None and threads < 1:
+        raise UserError(f"--threads {threads}: use at least 1")
+    try:
+        result = reproduce(
+            output=output,
+            only=names,
+            quick=quick,
+            seed=seed,
+            threads=threads or len(os.sched_getaffinity(0)),
+        )
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"cannot write to {output}: {error.strerror}; choose another --output") from None
+    leave(INTERRUPTED if result.interrupted else result.exit_code(strict=strict))

@@ -1,0 +1,226 @@
+"""``lossylink run``: one experiment or scenario file, rows on the screen, everything in a run directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lossylink.cli import FAILED, INTERRUPTED, leave
+from lossylink.cli.trap import check_trap, show_trap
+from lossylink.errors import UserError
+
+if TYPE_CHECKING:
+    from lossylink.results import Run
+    from lossylink.scenario import Scenario
+
+
+def command(
+    experiment: Annotated[
+        str, typer.Argument(help="An experiment (stress, tcp-fct, ...) or a scenario FILE.toml.")
+    ],
+    protection: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protection", "-p", help="none, lg, lg-nb, fec:K/H, lg:copies=3, ...; repeat for more."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Set a key; repeat for more.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and keep no files.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Run directory; runs/EXPERIMENT-TIME-HASH when not given.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail when a methodology check fails.")] = False,
+    pcap: Annotated[
+        str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
+    ] = None,
+    trap: Annotated[
+        str | None,
+        typer.Option(
+            help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
+        ),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    backend: Annotated[str | None, typer.Option(help="sim or live.")] = None,
+) -> None:
+    """Run one experiment and show a row for each protection.
+
+    Examples
+    --------
+        lossylink run stress --protection lg --set traffic.packets=1_000_000
+
+        lossylink run tcp-fct -p none -p lg --set loss.forward=1% --set flow.trials=2000 --json
+
+        lossylink run my-link.toml --seed 7 --output results/my-link
+    """
+    from lossylink import runner  # heavy imports wait until they are needed
+    from lossylink.scenario import resolve
+
+    chosen = parse_settings(settings or [])
+    chosen |= {"run.threads": threads} if threads is not None else {}
+    chosen |= {"run.backend": backend} if backend is not None else {}
+    scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
+    if trap is not None:
+        check_trap(scenario, output=output, pcap=pcap)
+        show_trap(scenario, trap, as_json=as_json)
+        return
+    with ExitStack() as stack:
+        directory = _open_directory(stack, scenario, output, as_json)
+        recording = stack.enter_context(_recording(pcap))
+        _announce(scenario, as_json=as_json)
+        result = _with_progress(runner, scenario, recording)
+        kept = _keep(stack, directory, result)
+    _show(result, as_json=as_json, directory=kept)
+    _finish(result, strict=strict, directory=kept)
+
+
+def parse_settings(words: list[str]) -> dict[str, Any]:
+    """Split ``KEY=VALUE`` words; values stay text, the key decides how they are read.
+
+    Examples
+    --------
+    >>> parse_settings(["link.rate=10G"])
+    {'link.rate': '10G'}
+    """
+    settings: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip():
+            raise UserError(f"--set {word}: write KEY=VALUE, for instance --set link.rate=25Gbps")
+        if key.strip() in settings:
+            raise UserError(f"--set {key.strip()} is given twice")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+class _Directory:
+    """Where a run is kept: a staging directory until it is complete."""
+
+    def __init__(self, staging: Path, target: Path) -> None:
+        self.staging, self.target = staging, target
+
+
+def _open_directory(
+    stack: ExitStack, scenario: Scenario, output: Path | None, as_json: bool
+) -> _Directory | None:
+    """Open the directory before the run, so that one that cannot be written costs no time."""
+    if as_json and output is None:
+        return None
+    from lossylink.run_directory import default_directory, staged
+
+    target = output or default_directory(scenario.experiment.name, scenario.describe())
+    return _Directory(stack.enter_context(staged(target)), target)
+
+
+@contextmanager
+def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
+    """Give the hop and a partial file beside the wanted one; renamed when the run has ended well."""
+    if pcap is None:
+        yield None
+        return
+    hop, equals, name = pcap.partition("=")
+    if not (hop and equals and name):
+        raise UserError(f"--pcap {pcap}: write HOP=FILE, for instance sw2-sw6=link.pcapng")
+    path = Path(name).expanduser()
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.touch()
+    except OSError as error:
+        raise UserError(f"--pcap: cannot write {path}: {error.strerror}") from None
+    try:
+        yield hop, partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _announce(scenario: Scenario, *, as_json: bool) -> None:
+    """Say what is about to run; the loss is spelt out as ratio and percentage."""
+    link = scenario.settings["link"]["rate"]
+    words = f"{scenario.experiment.name}: link {link}, {_describe_forward(scenario)}"
+    if scenario.reverse.mean != 0.0:
+        words += f", reverse {scenario.reverse.describe()}"
+    print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
+
+
+def _describe_forward(scenario: Scenario) -> str:
+    grid = scenario.values.grid
+    if grid is not None and "forward" not in scenario.settings["loss"]:
+        return f"forward loss ratios from {grid.loss_min:g} to {grid.loss_max:g}"
+    return f"forward {scenario.forward.describe()}"
+
+
+def _with_progress(runner: Any, scenario: Scenario, recording: tuple[str, Path] | None) -> Run:
+    from lossylink.cli.progress import progress_bar
+
+    with progress_bar(scenario.experiment.name) as progress:
+        result: Run = runner.run_scenario(scenario, pcap=recording, progress=progress)
+    return result
+
+
+def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path | None:
+    """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
+    if directory is None:
+        return None
+    from lossylink.run_directory import write_run
+
+    if result.rows.is_empty():
+        stack.pop_all()
+        directory.staging.rmdir()
+        return None
+    write_run(directory.staging, result)
+    return directory.target
+
+
+def _show(result: Run, *, as_json: bool, directory: Path | None) -> None:
+    if as_json:
+        print(json.dumps(result.summary(), allow_nan=False))
+        return
+    from lossylink.cli.tables import show_rows
+
+    show_rows(result)
+    if directory is not None:
+        print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
+
+
+def _finish(result: Run, *, strict: bool, directory: Path | None) -> None:
+    if result.interrupted:
+        print(f"interrupted: {_what_is_kept(result, directory)}", file=sys.stderr)
+        leave(INTERRUPTED)
+    failed = failed_checks(result) if strict else []
+    if failed:
+        print(f"error: {len(failed)} methodology checks failed: {'; '.join(failed)}", file=sys.stderr)
+        leave(FAILED)
+
+
+def _what_is_kept(result: Run, directory: Path | None) -> str:
+    if result.rows.is_empty():
+        return "nothing had finished, so nothing is kept"
+    counted = next((key for key in ("trials", "packets_sent") if key in result.rows.columns), None)
+    parts = [
+        f"{row['protection']}" + (f" ({row[counted]:,} {counted.replace('_', ' ')})" if counted else "")
+        for row in result.rows.to_dicts()
+    ]
+    place = f" in {directory}" if directory else ""
+    return f"kept what had finished{place}: {', '.join(parts)}"
+
+
+def failed_checks(result: Run) -> list[str]:
+    """Return the messages of every methodology check that failed."""
+    if "checks" not in result.rows.columns:
+        return []
+    return [
+        f"{row['protection']}: {name}: {verdict['message']}"
+        for row in result.rows.to_dicts()
+        for name, verdict in (row["checks"] or {}).items()
+        if verdict is not None and verdict["passed"] is False
+    ]

@@ -1,0 +1,109 @@
+"""``lossylink sweep``: a grid of settings, in parallel, resumed where it was left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lossylink.cli import INTERRUPTED, leave
+from lossylink.errors import UserError
+
+
+def command(
+    experiment: Annotated[str, typer.Argument(help="An experiment or a scenario FILE.toml.")],
+    grid: Annotated[
+        list[str],
+        typer.Option(
+            "--grid", "-g", metavar="KEY=A,B,...", help="Values of a key; write \\, for a comma inside one."
+        ),
+    ],
+    protection: Annotated[
+        list[str] | None, typer.Option("--protection", "-p", help="As in run; repeat for more.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="As in run; repeat for more.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Directory of the sweep; the same one resumes it.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Points at a time; all cores when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
+) -> None:
+    """Run every combination of the given values; finished points are kept and not run again.
+
+    A grid key is any key of the scenario, `protection` or `seed`.
+
+    Examples
+    --------
+        lossylink sweep stress --grid loss.forward=1e-4,1e-3,1e-2 --grid protection=lg,lg-nb
+
+        lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1,2,3 --output results/rates
+    """
+    import json  # heavy imports wait until they are needed
+
+    from lossylink import sweeping
+    from lossylink.cli.progress import progress_bar
+    from lossylink.cli.run import parse_settings
+
+    with progress_bar("sweep") as progress:
+        result = sweeping.sweep(
+            experiment,
+            grid=parse_grid(grid),
+            protection=protection,
+            settings=parse_settings(settings or []),
+            seed=seed,
+            output=output,
+            threads=threads,
+            progress=progress,
+        )
+    if as_json:
+        print(json.dumps(result.summary(), allow_nan=False))
+    else:
+        _show(result)
+    if result.interrupted:
+        words = f"interrupted: kept {result.finished} of {result.points} points in {result.directory}"
+        print(f"{words}; the same command goes on from there", file=sys.stderr)
+        leave(INTERRUPTED)
+
+
+def _show(result: object) -> None:
+    from rich.console import Console
+
+    from lossylink.cli.tables import cell
+    from lossylink.sweeping import Sweep
+
+    assert isinstance(result, Sweep)
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    columns = result.headline()
+    for name in columns:
+        table.add_column(name, justify="right")
+    for row in result.rows.select(columns).iter_rows():
+        table.add_row(*map(cell, row))
+    Console().print(table)
+    print(f"{result.finished} of {result.points} points, {result.resumed} resumed, in {result.directory}/")
+
+
+def parse_grid(words: list[str]) -> dict[str, list[str]]:
+    r"""Split ``KEY=A,B,...`` words; ``\,`` is a comma inside a value.
+
+    Examples
+    --------
+    >>> parse_grid(["link.rate=25G,100G", r"protection=lg:copies=3\,tail=off,none"])
+    {'link.rate': ['25G', '100G'], 'protection': ['lg:copies=3,tail=off', 'none']}
+    """
+    grid: dict[str, list[str]] = {}
+    for word in words:
+        key, equals, rest = word.partition("=")
+        values = [part.replace("\0", ",").strip() for part in rest.replace("\\,", "\0").split(",")]
+        if not (key.strip() and equals) or not all(values):
+            raise UserError(f"--grid {word}: write KEY=A,B,..., for instance --grid loss.forward=1e-3,1e-2")
+        if key.strip() in grid:
+            raise UserError(f"--grid {key.strip()} is given twice")
+        grid[key.strip()] = values
+    return grid

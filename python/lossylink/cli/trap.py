@@ -1,0 +1,44 @@
+"""``lossylink run mathis --trap NAME``: a mistake and its correction side by side, as a page or as rows."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossylink.cli import INTERRUPTED, leave
+from lossylink.errors import UserError
+
+if TYPE_CHECKING:
+    from lossylink.scenario import Scenario
+
+
+def check_trap(scenario: Scenario, *, output: Path | None, pcap: str | None) -> None:
+    """Refuse what a trap cannot do before anything runs."""
+    if scenario.experiment.name != "mathis":
+        raise UserError(
+            f"--trap belongs to mathis, not to {scenario.experiment.name}; lossylink run mathis --trap"
+        )
+    if output is not None or pcap is not None:
+        raise UserError("--trap keeps no files; leave out --output and --pcap, or redirect its page")
+
+
+def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:
+    """Run the set-ups of a trap and print its page, or one JSON object with a row for each."""
+    from lossylink.cli.progress import progress_bar  # heavy imports wait until they are needed
+    from lossylink.experiments import mathis
+    from lossylink.experiments.mathis.scenario import as_run
+
+    started = time.monotonic()
+    with progress_bar(f"trap {name}") as progress:
+        outcome = mathis.run_trap(scenario, name, progress=progress)
+    if as_json:
+        run = as_run(scenario, outcome.rows, started=started, interrupted=outcome.interrupted)
+        print(json.dumps(run.summary(), allow_nan=False))
+    else:
+        from rich.console import Console
+
+        Console(highlight=False).print(mathis.traps.render(outcome))
+    if outcome.interrupted:
+        leave(INTERRUPTED)

@@ -1,0 +1,62 @@
+"""What Python adds to a simulated row: the user's spelling, intervals, checks, the clock on the wall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lossylink.row_keys import in_order
+from lossylink.scenario import Scenario
+from lossylink.scenario.protection import Protection
+
+
+def complete_row(
+    scenario: Scenario,
+    protection: Protection,
+    native: Mapping[str, Any],
+    *,
+    configuration: Mapping[str, Any],
+    wall_seconds: float,
+) -> dict[str, Any]:
+    """Return the row of one protection with every key of the data dictionary, in its order.
+
+    Parameters
+    ----------
+    native
+        The simulator's row; one without any key stays empty.
+    configuration
+        What the simulator was given, in base units.
+    wall_seconds
+        How long the simulation took.
+    """
+    if not native:
+        return {}
+    row: dict[str, Any] = {
+        "loss_rate": scenario.forward.mean,
+        "link_gbps": scenario.values.link.rate / 1e9,
+        **native,
+        "protection": protection.label,
+    }
+    if "effective_lost_packets" in row:
+        row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
+        row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
+    if "transport.mss" in scenario.experiment.keys:
+        row["checks"] = _methodology(row, configuration)
+    return in_order(scenario.experiment.name, row)
+
+
+def _interval(events: int, trials: int) -> list[float] | None:
+    """Return the exact binomial interval, or nothing when there was no trial."""
+    if trials < 1:
+        return None
+    from lossylink.theory.intervals import clopper_pearson  # heavy, and only some experiments need it
+
+    low, high = clopper_pearson(events=events, trials=trials)
+    return [float(low), float(high)]
+
+
+def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge the method of a measured TCP flow."""
+    from lossylink import checks  # heavy, and only some experiments need it
+
+    return checks.as_json(checks.run_checks(checks.evidence_from(row, configuration)))

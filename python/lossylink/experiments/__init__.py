@@ -1,0 +1,1 @@
+"""Experiments that are more than one simulation for each protection."""

@@ -1,0 +1,51 @@
+"""What a run was made with: versions, machine, command line. Enough to say why two runs differ."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+_DEPENDENCIES = ("numpy", "polars", "pydantic", "scipy")
+
+
+def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the manifest of a run that has just ended."""
+    from lossylink import _native  # not needed by who only looks at the machine
+
+    return {
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command_line": shlex.join(command if command is not None else sys.argv),
+        "seed": seed,
+        "versions": {
+            "lossylink": _native.version(),
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in _DEPENDENCIES},
+        },
+        "machine": machine(),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return what the speed of a run depends on."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

@@ -1,0 +1,49 @@
+"""The published experiments that this build can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lossylink.errors import UserError, unknown
+from lossylink.reproduce import ablation, fec, mathis, rdma_fct, stress, tcp_fct, throughput, timeline
+from lossylink.reproduce.model import PublishedExperiment
+
+WRITTEN: tuple[PublishedExperiment, ...] = (
+    stress.EXPERIMENT,
+    tcp_fct.EXPERIMENT,
+    rdma_fct.EXPERIMENT,
+    throughput.EXPERIMENT,
+    ablation.EXPERIMENT,
+    timeline.EXPERIMENT,
+    mathis.EXPERIMENT,
+    fec.EXPERIMENT,
+)
+"""Every experiment that is declared, in the order in which they run."""
+
+SIMULATED = frozenset({"stress", "tcp-fct"})
+"""What the simulator of this build can run; an experiment that needs more is not offered."""
+
+EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)
+
+
+def names() -> tuple[str, ...]:
+    """Names for ``--only``, in the order in which they run."""
+    return tuple(experiment.name for experiment in EXPERIMENTS)
+
+
+def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
+    """The experiments of those names, in our order; without names all but those that run on request.
+
+    Raises
+    ------
+    UserError
+        A name that is not in the table; the message lists those that are.
+    """
+    if only is None:
+        return tuple(experiment for experiment in EXPERIMENTS if not experiment.on_request)
+    for name in only:
+        if name not in names():
+            raise unknown("published experiment", name, names())
+    if not only:
+        raise UserError(f"no published experiment was named; valid: {', '.join(names())}")
+    return tuple(experiment for experiment in EXPERIMENTS if experiment.name in only)

@@ -1,0 +1,96 @@
+"""Directories of results, written whole or not at all: staged beside their place, then renamed into it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import UserError
+from lossylink.manifest import manifest
+from lossylink.results import Run
+from lossylink.scenario.save import scenario_toml
+
+#: The file by which a directory is known as one of ours, and may be replaced.
+MANIFEST = "manifest.json"
+
+
+def default_directory(experiment: str, settings: Mapping[str, Any]) -> Path:
+    """Return ``runs/<experiment>-<time>-<hash of what was asked>``."""
+    asked = json.dumps(settings, sort_keys=True, default=str)
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:8]
+    return Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}-{digest}"
+
+
+@contextmanager
+def staged(target: Path) -> Iterator[Path]:
+    """Give a directory to write into that becomes ``target`` when the block ends well, or vanishes.
+
+    Raises
+    ------
+    UserError
+        ``target`` cannot be written, or holds something that is not a run; told before the block begins.
+    """
+    _refuse_foreign(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise UserError(f"cannot write to {target}: {error.strerror}; choose another --output") from None
+    try:
+        yield staging
+        staging.chmod(0o755)
+        _move_into_place(staging, target)
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}; choose another --output") from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _refuse_foreign(target: Path) -> None:
+    """Refuse to replace what is not a run: a file, or a directory with other things in it."""
+    try:
+        if target.is_dir():
+            if (target / MANIFEST).is_file() or not any(target.iterdir()):
+                return
+            raise UserError(f"{target} is not empty and holds no run; choose another --output")
+    except OSError as error:
+        raise UserError(f"cannot read {target}: {error.strerror}; choose another --output") from None
+    if target.exists() or target.is_symlink():
+        raise UserError(f"{target} is not a directory; choose another --output")
+
+
+def _move_into_place(staging: Path, target: Path) -> None:
+    """Rename, with an earlier run moved aside first and removed last."""
+    if not target.exists():
+        staging.rename(target)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)) / "run"
+    target.rename(aside)
+    try:
+        staging.rename(target)
+    except OSError:
+        aside.rename(target)
+        raise
+    finally:
+        shutil.rmtree(aside.parent, ignore_errors=True)
+
+
+def write_run(directory: Path, result: Run, *, command: Sequence[str] | None = None) -> None:
+    """Write ``summary.json``, the tables as Parquet, ``scenario.toml`` and the manifest."""
+    write_json(directory / "summary.json", result.summary())
+    for name, table in result.tables.items():
+        table.write_parquet(directory / f"{name}.parquet")
+    (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
+    write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON for people and programs: indented, no NaN."""
+    path.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,0 +1,255 @@
+"""Percentiles, their intervals and the intervals of rare events, as every lossylink table states them.
+
+A percentile is the linear interpolation between order statistics (what pandas' ``describe`` prints). Its
+interval is distribution-free: only ranks enter, so a tail of milliseconds among microseconds needs no model.
+Zero events give an upper bound, never an estimate of zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from lossylink.theory import intervals
+
+CONFIDENCE = 0.95
+"""Two-sided confidence of every interval in tables and verdicts."""
+
+RESAMPLES = 4000
+"""Draws behind a bootstrap interval: its ends then repeat within about a hundredth of its width."""
+
+PERCENTILES = {
+    "p50": 50.0,
+    "p90": 90.0,
+    "p95": 95.0,
+    "p99": 99.0,
+    "p99_9": 99.9,
+    "p99_99": 99.99,
+    "p99_999": 99.999,
+}
+"""Percentiles of a flow-completion-time table, by the key that a row uses."""
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with the interval that it is known to; ``low`` and ``high`` equal it when it is exact."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def exact(cls, value: float) -> Estimate:
+        """Wrap a value that carries no sampling error."""
+        return cls(value, value, value)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the interval has no width."""
+        return self.low == self.value == self.high
+
+    def contains(self, value: float) -> bool:
+        """Whether the interval holds ``value``."""
+        return self.low <= value <= self.high
+
+
+def _sorted_values(values: ArrayLike) -> Values:
+    array = np.sort(np.asarray(values, dtype=np.float64).ravel())
+    if array.size == 0:
+        raise ValueError("a percentile needs at least one value")
+    if np.isnan(array[-1]):
+        raise ValueError("a percentile of values that include nan is undefined")
+    return array
+
+
+def percentile(values: ArrayLike, percent: float) -> float:
+    """Percentile by linear interpolation at rank ``(n - 1) * percent / 100``.
+
+    Examples
+    --------
+    >>> percentile([1.0, 2.0, 3.0, 4.0], 50)
+    2.5
+    """
+    return float(np.percentile(_sorted_values(values), percent, method="linear"))
+
+
+def describe(values: ArrayLike) -> dict[str, float]:
+    """Summary of a sample under the keys of a row: min, mean, percentiles, max, std (n - 1) and count.
+
+    Examples
+    --------
+    >>> summary = describe([1.0, 2.0, 3.0])
+    >>> summary["p50"], summary["std"], summary["count"]
+    (2.0, 1.0, 3.0)
+    """
+    array = _sorted_values(values)
+    summary = {"min": float(array[0]), "mean": float(array.mean())}
+    summary |= {key: percentile(array, percent) for key, percent in PERCENTILES.items()}
+    summary |= {"max": float(array[-1]), "std": float(array.std(ddof=1)) if array.size > 1 else 0.0}
+    return summary | {"count": float(array.size)}
+
+
+def percentile_interval(values: ArrayLike, percent: float, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Percentile with its order-statistic interval (exact for any continuous distribution).
+
+    The number of values below the true percentile is Bin(n, q), so two ranks enclose it. When the sample is
+    too small for a rank beyond it, that end is open: infinite above, zero below (values are times).
+
+    Examples
+    --------
+    >>> percentile_interval(range(101), 50)
+    Estimate(value=50.0, low=40.0, high=60.0)
+    >>> percentile_interval(range(100), 99.9).high
+    inf
+    """
+    array = _sorted_values(values)
+    count, quantile, miss = array.size, percent / 100.0, (1.0 - confidence) / 2.0
+    ranks = np.arange(count + 1)
+    below = special.bdtr(ranks, count, quantile)
+    # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
+    lower_rank = int(np.searchsorted(below, miss, side="right"))
+    upper_rank = int(np.searchsorted(below, 1.0 - miss, side="left")) + 1
+    low = float(array[lower_rank - 1]) if lower_rank >= 1 else 0.0
+    high = float(array[upper_rank - 1]) if upper_rank <= count else float("inf")
+    value = percentile(array, percent)
+    # Interpolation can leave the ranks of a tiny sample; the interval still holds what is printed beside it.
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def _resampled_percentiles(
+    array: Values, percent: float, draws: np.random.Generator, resamples: int
+) -> Values:
+    """Percentiles of bootstrap resamples, drawn through uniform order statistics instead of n values each.
+
+    The (k + 1)-th of n uniform numbers is Beta(k + 1, n - k), the k-th is that times Beta(k, 1): two draws
+    replace n.
+    """
+    count = array.size
+    position = (count - 1) * percent / 100.0
+    rank = int(np.floor(position))
+    fraction = position - rank
+    if rank + 1 >= count:
+        upper = draws.beta(count, 1, size=resamples)
+        return array[np.minimum((upper * count).astype(np.int64), count - 1)]
+    upper = draws.beta(rank + 2, count - rank - 1, size=resamples)
+    lower = upper * draws.beta(rank + 1, 1, size=resamples)
+    values_lower = array[np.minimum((lower * count).astype(np.int64), count - 1)]
+    values_upper = array[np.minimum((upper * count).astype(np.int64), count - 1)]
+    return values_lower * (1.0 - fraction) + values_upper * fraction
+
+
+def percentile_ratio(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    percent: float,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """Ratio of one percentile of two independent samples, with its bootstrap interval.
+
+    Examples
+    --------
+    >>> ratio = percentile_ratio([30.0] * 50, [2.0] * 50, 99.9)
+    >>> ratio
+    Estimate(value=15.0, low=15.0, high=15.0)
+    """
+    top, bottom = _sorted_values(numerator), _sorted_values(denominator)
+    draws = np.random.default_rng(seed)
+    ratios = _resampled_percentiles(top, percent, draws, resamples) / _resampled_percentiles(
+        bottom, percent, draws, resamples
+    )
+    miss = (1.0 - confidence) / 2.0
+    low, high = (float(end) for end in np.quantile(ratios, [miss, 1.0 - miss]))
+    return Estimate(percentile(top, percent) / percentile(bottom, percent), low, high)
+
+
+def mean_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Mean with Student's interval; a single value has an unbounded one.
+
+    Examples
+    --------
+    >>> estimate = mean_interval([1.0, 2.0, 3.0])
+    >>> round(estimate.low, 3), round(estimate.high, 3)
+    (-0.484, 4.484)
+    """
+    array = _sorted_values(values)
+    mean = float(array.mean())
+    if array.size == 1:
+        return Estimate(mean, float("-inf"), float("inf"))
+    quantile = special.stdtrit(array.size - 1, 1.0 - (1.0 - confidence) / 2.0)
+    half = float(quantile) * float(array.std(ddof=1)) / float(np.sqrt(array.size))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def binomial_interval(
+    successes: int,
+    trials: int,
+    *,
+    confidence: float = CONFIDENCE,
+    method: Literal["clopper-pearson", "wilson"] = "clopper-pearson",
+) -> Estimate:
+    """Share of successes with its exact (Clopper-Pearson) or score (Wilson) interval.
+
+    Examples
+    --------
+    >>> estimate = binomial_interval(0, 1000)
+    >>> estimate.value, f"{estimate.high:.4f}"
+    (0.0, '0.0037')
+    """
+    if trials <= 0 or not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes in {trials} trials is not a binomial outcome")
+    interval = intervals.wilson if method == "wilson" else intervals.clopper_pearson
+    low, high = interval(events=successes, trials=trials, confidence=confidence)
+    share = successes / trials
+    # At 0 and 1 rounding can leave the score interval's exact end a hair inside.
+    return Estimate(share, min(share, max(0.0, float(low))), max(share, min(1.0, float(high))))
+
+
+def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Rate of rare events per unit of exposure with its exact (Garwood) interval.
+
+    Examples
+    --------
+    >>> estimate = poisson_interval(10)
+    >>> round(estimate.low, 2), round(estimate.high, 2)
+    (4.8, 18.39)
+    """
+    if events < 0 or exposure <= 0:
+        raise ValueError(f"{events} events in an exposure of {exposure} is not a Poisson outcome")
+    low, high = intervals.poisson(events=events, exposure=exposure, confidence=confidence)
+    return Estimate(events / exposure, float(low), float(high))
+
+
+def zero_events_upper_bound(exposure: float, *, confidence: float = CONFIDENCE) -> float:
+    """One-sided upper bound of a rate after zero events: about ``3 / exposure`` at 95 %.
+
+    Examples
+    --------
+    >>> f"{zero_events_upper_bound(100_000_000):.2e}"
+    '3.00e-08'
+    """
+    if exposure <= 0:
+        raise ValueError(f"an exposure of {exposure} bounds nothing")
+    return float(-np.log1p(-confidence)) / exposure
+
+
+def survival(values: ArrayLike) -> tuple[Values, Values]:
+    """Sorted values and the share of the sample that is at least as large (the complementary distribution).
+
+    The largest value keeps the share 1 / n, so that a logarithmic axis shows it.
+
+    Examples
+    --------
+    >>> survival([3.0, 1.0])
+    (array([1., 3.]), array([1. , 0.5]))
+    """
+    array = _sorted_values(values)
+    return array, np.arange(array.size, 0, -1, dtype=np.float64) / array.size

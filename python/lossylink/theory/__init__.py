@@ -1,0 +1,20 @@
+"""Closed forms that the experiments are held against, one module a family.
+
+Every function takes keyword-only arguments that carry their unit in the name, broadcasts over numpy
+arrays, refuses impossible values with a one-line `ValueError`, and states its source and the range
+in which it holds.
+
+| module | what it predicts |
+|---|---|
+| `mathis` | Reno's bandwidth under random loss, without timeouts |
+| `pftk` | Reno's bandwidth with retransmission timeouts |
+| `cubic` | CUBIC's average window: its own region, the Reno-friendly one, the larger |
+| `dctcp` | DCTCP's alpha and window under random and under threshold marking |
+| `linkguardian` | copies, effective loss, link speed, pause expiry, sequence wrap |
+| `fec` | residual loss, capacity share and recovery delay of a (k, h) block code |
+| `intervals` | confidence intervals of counts and ratios, rare events included |
+"""
+
+from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
+
+__all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "mathis", "pftk"]

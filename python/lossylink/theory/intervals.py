@@ -1,0 +1,166 @@
+"""Confidence intervals of counted events: exact binomial, Wilson, Poisson, and the rule of three.
+
+A rare event never comes without its interval, and none seen is an upper bound, not a zero.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, gammaincinv, ndtri
+
+from lossylink.theory import _validate
+from lossylink.theory._validate import FloatArray
+
+CONFIDENCE: Final = 0.95
+"""Confidence of an interval unless the caller asks for another."""
+
+
+def clopper_pearson(
+    *, events: ArrayLike, trials: ArrayLike, confidence: float = CONFIDENCE
+) -> tuple[FloatArray, FloatArray]:
+    """Exact two-sided binomial interval of a ratio (Clopper and Pearson 1934); never too narrow.
+
+    Parameters
+    ----------
+    events, trials
+        Events seen and chances for one (at least 1, and no fewer than the events); both broadcast.
+    confidence
+        Least probability that the interval covers the true ratio, above 0 and below 1.
+
+    Returns
+    -------
+    tuple of float64 arrays
+        Lower and upper bound, each of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        When a count is not whole, trials are below 1 or below the events, or the confidence is not
+        between 0 and 1.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(events=162, trials=1000)
+    >>> f"{float(low):.4f} {float(high):.4f}"
+    '0.1397 0.1863'
+    """
+    seen, chances = _counts(events, trials)
+    tail = _tail(confidence)
+    missed = chances - seen
+    low = np.where(seen == 0, 0.0, betaincinv(np.maximum(seen, 1), missed + 1, tail))
+    high = np.where(missed == 0, 1.0, betaincinv(seen + 1, np.maximum(missed, 1), 1 - tail))
+    return np.asarray(low), np.asarray(high)
+
+
+def wilson(
+    *, events: ArrayLike, trials: ArrayLike, confidence: float = CONFIDENCE
+) -> tuple[FloatArray, FloatArray]:
+    """Wilson's score interval of a ratio: cheaper and narrower than the exact one, right on average.
+
+    Parameters
+    ----------
+    events, trials, confidence
+        As in `clopper_pearson`.
+
+    Returns
+    -------
+    tuple of float64 arrays
+        Lower and upper bound.
+
+    Raises
+    ------
+    ValueError
+        As `clopper_pearson`.
+
+    Examples
+    --------
+    >>> low, high = wilson(events=162, trials=1000)
+    >>> f"{float(low):.4f} {float(high):.4f}"
+    '0.1405 0.1861'
+    """
+    seen, chances = _counts(events, trials)
+    z = ndtri(1 - _tail(confidence))
+    share = seen / chances
+    middle = share + z**2 / (2 * chances)
+    spread = z * np.sqrt(share * (1 - share) / chances + (z / (2 * chances)) ** 2)
+    scale = 1 + z**2 / chances
+    return np.asarray((middle - spread) / scale), np.asarray((middle + spread) / scale)
+
+
+def poisson(
+    *, events: ArrayLike, exposure: ArrayLike = 1, confidence: float = CONFIDENCE
+) -> tuple[FloatArray, FloatArray]:
+    """Exact two-sided interval of a rate from a Poisson count (Garwood 1936).
+
+    Parameters
+    ----------
+    events
+        Events seen, at least 0.
+    exposure
+        Time, frames or whatever the rate is per, above 0; both broadcast.
+    confidence
+        As in `clopper_pearson`.
+
+    Returns
+    -------
+    tuple of float64 arrays
+        Lower and upper bound, events per unit of exposure.
+
+    Raises
+    ------
+    ValueError
+        When a count is not whole, the exposure not above 0 or the confidence not between 0 and 1.
+
+    Examples
+    --------
+    >>> low, high = poisson(events=10)
+    >>> f"{float(low):.2f} {float(high):.2f}"
+    '4.80 18.39'
+    """
+    seen = _validate.count("events", events)
+    per = _validate.positive("exposure", exposure)
+    tail = _tail(confidence)
+    low = np.where(seen == 0, 0.0, gammaincinv(np.maximum(seen, 1), tail))
+    return np.asarray(low / per), np.asarray(gammaincinv(seen + 1, 1 - tail) / per)
+
+
+def upper_bound_of_none(*, trials: ArrayLike, confidence: float = CONFIDENCE) -> FloatArray:
+    """One-sided upper bound of a ratio when no event was seen: 1 - (1 - confidence)^(1/n).
+
+    At 95 % it is close to 3/n, which is why it is called the rule of three.
+
+    Parameters
+    ----------
+    trials
+        Chances without an event, at least 1; any shape.
+    confidence
+        Probability that the bound holds, above 0 and below 1.
+
+    Raises
+    ------
+    ValueError
+        When trials are below 1 or not whole, or the confidence is not between 0 and 1.
+
+    Examples
+    --------
+    >>> f"{float(upper_bound_of_none(trials=100_000_000)):.2e}"
+    '3.00e-08'
+    """
+    chances = _validate.count("trials", trials, at_least=1)
+    doubt = 1 - float(_validate.open_ratio("confidence", confidence))
+    return np.asarray(-np.expm1(np.log(doubt) / chances))
+
+
+def _counts(events: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    seen = _validate.count("events", events).astype(np.float64)
+    chances = _validate.count("trials", trials, at_least=1).astype(np.float64)
+    if (seen > chances).any():
+        raise ValueError("events must not outnumber trials: swap the two arguments?")
+    return seen, chances
+
+
+def _tail(confidence: float) -> float:
+    return (1 - float(_validate.open_ratio("confidence", confidence))) / 2

@@ -1,0 +1,109 @@
+"""A user's mistakes on the command line: one line on stderr, exit code 2, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lossylink.cli import FAILED, MISTAKE
+
+from .conftest import Ended
+
+Command = Callable[..., Ended]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "stess"), "did you mean 'stress'"),
+        (("run", "nowhere.toml"), "cannot read nowhere.toml: No such file"),
+        (("run", "stress", "--protection", "lq"), "unknown protection 'lq'; did you mean 'lg'"),
+        (("run", "stress", "--protection", "fec:0/1"), "1 to 128 data packets"),
+        (("run", "stress", "--set", "link.rat=10G"), "did you mean 'link.rate'"),
+        (("run", "stress", "--set", "flow.size=10"), "stress does not use 'flow.size'"),
+        (("run", "stress", "--set", "link.rate=10parsec"), "unknown unit 'parsec'"),
+        (("run", "stress", "--set", "link.rate"), "write KEY=VALUE"),
+        (("run", "stress", "--set", "=1"), "write KEY=VALUE"),
+        (("run", "stress", "--set", "rate=1G", "--set", "rate=2G"), "given twice"),
+        (("run", "stress", "--set", "rate=1G", "--set", "link.rate=2G"), "set twice"),
+        (("run", "stress", "--set", "loss.forward=1.5"), "% or a ratio?"),
+        (("run", "stress", "--set", "loss=15.66"), "15.66 % or a ratio?"),
+        (("run", "stress", "--set", "loss.forward=-0.1"), "is negative"),
+        (("run", "stress", "--set", "loss.forward=nan"), "not a loss ratio"),
+        (("run", "stress", "--set", "loss.reverse=inf"), "not a loss ratio"),
+        (("run", "tcp-fct", "--set", "flow.trials=0"), "is zero"),
+        (("run", "stress", "--set", "traffic.frame=9000"), "larger than the MTU allows"),
+        (("run", "tcp-fct", "--set", "congestion_control=vegas"), "valid: 'reno', 'cubic', 'dctcp'"),
+        (("run", "rdma-fct", "--set", "transport.mtu=1000"), "RDMA has no MTU"),
+        (("run", "stress", "--seed", "-1"), "seed = -1"),
+        (("run", "stress", "--seed", "1.5"), "should be a valid integer"),
+        (("run", "stress", "--threads", "0"), "is zero"),
+        (("run", "stress", "--backend", "moon"), "valid: 'sim', 'live'"),
+        (("run", "stress", "--pcap", "link.pcapng", "-p", "lg"), "write HOP=FILE"),
+        (("run", "stress", "--pcap", "sw2-sw6=x.pcapng"), "choose one protection"),
+        (
+            ("run", "stress", "--pcap", "sw2-sw6=/nowhere/x.pcapng", "-p", "lg"),
+            "cannot write /nowhere/x.pcapng",
+        ),
+        (("run", "stress", "--output", "/proc/nowhere"), "cannot write to /proc/nowhere"),
+        (("run", "stress", "--sed", "1"), "No such option: --sed"),
+        (("run",), "Missing argument"),
+        (("rnu",), "Did you mean 'run'"),
+        (("sweep", "stress", "--grid", "loss.forward"), "write KEY=A,B"),
+        (("sweep", "stress", "--grid", "loss=,"), "write KEY=A,B"),
+        (("sweep", "stress", "--grid", "loss=1e-3,2"), "2 % or a ratio?"),
+        (("sweep", "stress", "--grid", "seed=1,x"), "not a whole number"),
+        (("sweep", "stress", "--grid", "loss=1e-3", "--output", "/proc/nowhere"), "cannot write to"),
+        (("sweep", "stress"), "Missing option '--grid'"),
+    ],
+)
+def test_one_line_and_exit_code_2(
+    command: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    ended = command(*arguments)
+    assert ended.code == MISTAKE, ended.err
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+    assert says in ended.err
+    assert "Traceback" not in ended.err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()], "something was half-written"
+
+
+def test_a_slip_in_a_file_names_the_line_and_the_nearest_key(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('experiment = "stress"\n[traffic]\npackts = 10\n')
+    ended = command("run", "mine.toml")
+    assert ended.code == MISTAKE
+    assert "mine.toml:3: unknown key 'traffic.packts'; did you mean 'traffic.packets'" in ended.err
+
+
+def test_a_directory_with_other_things_in_it_is_not_replaced(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.tex").write_text("years of work")
+    ended = command("run", "stress", "--output", "precious")
+    assert ended.code == MISTAKE
+    assert "is not empty and holds no run" in ended.err
+    assert (tmp_path / "precious" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_file_is_not_taken_for_a_directory(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    ended = command("run", "stress", "--output", "taken")
+    assert ended.code == MISTAKE
+    assert "is not a directory" in ended.err
+
+
+def test_an_unforeseen_error_is_one_line_too(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("no such luck")
+
+    monkeypatch.setattr("lossylink.doctor.examine", broken)
+    monkeypatch.delenv("LOSSYLINK_DEBUG", raising=False)
+    ended = command("doctor")
+    assert ended.code == FAILED
+    assert ended.err == "error: unexpected ZeroDivisionError: no such luck; LOSSYLINK_DEBUG=1 shows where\n"
+    monkeypatch.setitem(os.environ, "LOSSYLINK_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        command("doctor")

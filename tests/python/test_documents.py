@@ -1,0 +1,85 @@
+"""Documents that must not lag behind the code: the data dictionary, and the guide to scenarios."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lossylink
+from lossylink.results import Run
+from lossylink.row_keys import ROW_KEYS
+from lossylink.scenario.keys import EXPERIMENTS
+from lossylink.scenario.models import SECTIONS
+
+DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
+COMMON = "Every experiment"
+
+#: Runs that are small and still produce every key of their experiment.
+SMALL: dict[str, dict[str, object]] = {
+    "stress": {"traffic.packets": 20_000},
+    "tcp-fct": {"flow.trials": 20},
+    "rdma-fct": {"flow.trials": 20},
+    "throughput": {"run.duration": "60ms", "run.warmup": "10ms", "run.cooldown": "10ms"},
+    "timeline": {
+        "run.duration": "30ms",
+        "timeline.corruption": "5ms",
+        "timeline.protection": "10ms",
+        "timeline.bin": "1ms",
+    },
+    "fec": {"run.duration": "20ms"},
+    "mathis": {"mss": 1460, "path.rtt": "3ms", "loss": "1e-2", "grid.loss_events": 30},
+}
+PROTECTIONS = {"mathis": ["none"], "timeline": ["lg"]}
+
+
+def sections(text: str) -> dict[str, str]:
+    """Split a document at its second headings."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def first_column(text: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", text, flags=re.MULTILINE)
+
+
+DICTIONARY = sections((DOCUMENTS / "data-dictionary.md").read_text())
+
+
+def documented(experiment: str) -> set[str]:
+    return {*first_column(DICTIONARY[COMMON]), *first_column(DICTIONARY[experiment])}
+
+
+@pytest.mark.parametrize("experiment", sorted(ROW_KEYS))
+def test_the_contract_is_in_the_dictionary(experiment: str) -> None:
+    assert set(ROW_KEYS[experiment]) <= documented(experiment)
+
+
+@pytest.mark.parametrize("experiment", sorted(SMALL))
+def test_the_dictionary_is_what_runs_produce(experiment: str) -> None:
+    result = small_run(experiment)
+    assert result.rows.height
+    assert set(result.rows.columns) == documented(experiment)
+    tables = set(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", DICTIONARY["Tables"], flags=re.MULTILINE))
+    produced = {(name, column) for name, table in result.tables.items() for column in table.columns}
+    assert {pair for pair in produced if pair[1] != "protection"} <= tables
+
+
+def small_run(experiment: str) -> Run:
+    protections = PROTECTIONS.get(experiment, ["none", "lg", "lg-nb"])
+    return lossylink.run(experiment, settings=SMALL[experiment], protection=protections)
+
+
+def test_every_experiment_is_tried() -> None:
+    assert SMALL.keys() == EXPERIMENTS.keys() == ROW_KEYS.keys()
+
+
+def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:
+    guide = sections((DOCUMENTS / "guides" / "scenarios.md").read_text())["Keys"]
+    for section, model in SECTIONS.items():
+        for name, field in model.model_fields.items():
+            key = f"{section}.{name}"
+            users = [f"`{experiment.name}`" for experiment in EXPERIMENTS.values() if key in experiment.keys]
+            who = "all" if len(users) == len(EXPERIMENTS) else ", ".join(users)
+            assert f"| `{key}` | {who} | {field.description} |" in guide

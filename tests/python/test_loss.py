@@ -1,0 +1,95 @@
+"""Loss spellings: each model, its mean, and refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossylink.errors import UserError
+from lossylink.scenario.loss import parse_loss
+
+
+@pytest.mark.parametrize(
+    ("text", "native", "mean"),
+    [
+        ("1e-3", {"model": "bernoulli", "p": 1e-3}, 1e-3),
+        ("0.1%", {"model": "bernoulli", "p": 1e-3}, 1e-3),
+        (0.05, {"model": "bernoulli", "p": 0.05}, 0.05),
+        ("bernoulli:5%", {"model": "bernoulli", "p": 0.05}, 0.05),
+        ("0", {"model": "none"}, 0.0),
+        ("0%", {"model": "none"}, 0.0),
+        ("none", {"model": "none"}, 0.0),
+        ("quantised:1e-3", {"model": "quantised", "p": 1e-3}, 1048 / 2**20),
+        ("quantized:0.1%", {"model": "quantised", "p": 1e-3}, 1048 / 2**20),
+        ("ber:1e-9", {"model": "bit-error-rate", "ber": 1e-9}, None),
+        ("at:17,18", {"model": "at", "positions": [17, 18]}, None),
+        ("at:5-7,2", {"model": "at", "positions": [2, 5, 6, 7]}, None),
+        (
+            "gilbert-elliott:0.01,0.09",
+            {"model": "gilbert-elliott", "p": 0.01, "r": 0.09, "loss_good": 0.0, "loss_bad": 1.0},
+            pytest.approx(0.1),
+        ),
+        (
+            "ge:p=1%,r=10%,bad=0.5,good=0.01",
+            {"model": "gilbert-elliott", "p": 0.01, "r": 0.1, "loss_good": 0.01, "loss_bad": 0.5},
+            pytest.approx((0.01 * 0.5 + 0.1 * 0.01) / 0.11),
+        ),
+    ],
+)
+def test_models(text: object, native: dict[str, object], mean: float | None) -> None:
+    loss = parse_loss(text)
+    assert loss.native == native
+    assert loss.mean == mean
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("2", "% or a ratio"),
+        ("-0.1", "negative"),
+        ("nan", "not a loss ratio"),
+        ("bernouli:1e-3", "did you mean 'bernoulli'"),
+        ("bursty", "unknown loss model"),
+        ("at:x", "no frame index"),
+        ("at:7-5", "no range"),
+        ("at:0-1000000", "more than"),
+        ("gilbert-elliott:0.1", "write gilbert-elliott"),
+        ("gilbert-elliott:0,0", "cannot both be 0"),
+        ("gilbert-elliott:p=0.1", "give p and r"),
+        ("gilbert-elliott:mean=0.9,burst=1", "make them longer"),
+        ("gilbert-elliott:mean=0.1,burst=0.5", "at least 1 frame"),
+        ("gilbert-elliott:q=0.1", "unknown Gilbert-Elliott parameter"),
+        ("trace:nowhere.txt", "cannot read the loss trace"),
+    ],
+)
+def test_refusals(text: str, says: str) -> None:
+    with pytest.raises(UserError if ":" in text or text == "bursty" else ValueError, match=says):
+        parse_loss(text)
+
+
+@given(mean=st.floats(1e-6, 0.4), burst=st.floats(1.0, 1000.0))
+def test_mean_and_burst_are_kept(mean: float, burst: float) -> None:
+    try:
+        loss = parse_loss(f"gilbert-elliott:mean={mean},burst={burst}")
+    except UserError as error:
+        assert "make them longer" in str(error)
+        return
+    assert loss.mean == pytest.approx(mean)
+    assert 1.0 / loss.native["r"] == pytest.approx(burst)
+
+
+def test_a_trace_is_read_relative_to_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "burst.txt").write_text("# measured\n0 0 1\n1,0\n0010 # tail\n")
+    loss = parse_loss("trace:burst.txt", folder=tmp_path)
+    assert loss.native["lost"] == [False, False, True, True, False, False, False, True, False]
+    assert loss.mean == pytest.approx(3 / 9)
+
+
+@pytest.mark.parametrize(("content", "says"), [("0 2 1", r"trace.txt:1: '2'"), ("# nothing\n", "is empty")])
+def test_a_bad_trace_is_refused_with_its_place(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "trace.txt").write_text(content)
+    with pytest.raises(UserError, match=says):
+        parse_loss("trace:trace.txt", folder=tmp_path)

@@ -1,0 +1,92 @@
+"""Every declared experiment on made-up runs: its tables, its claims and its charts."""
+
+from __future__ import annotations
+
+import pytest
+
+from lossylink.report.html import chart_view
+from lossylink.reproduce import registry
+from lossylink.reproduce.model import QUICK_DIVISOR, Finished, Outcome, PublishedExperiment, Scale, judge
+from lossylink.reproduce.published import load
+
+from .synthetic import synthetic_runner
+
+PUBLISHED = load()
+
+
+def finished_runs(experiment: PublishedExperiment, scale: Scale) -> Finished:
+    return Finished(
+        {
+            job.key: synthetic_runner(job, seed=1, threads=1, report=lambda _done, _total: None)
+            for job in experiment.jobs(scale)
+        }
+    )
+
+
+@pytest.fixture(params=registry.WRITTEN, ids=lambda experiment: experiment.name)
+def experiment(request: pytest.FixtureRequest) -> PublishedExperiment:
+    found = request.param
+    assert isinstance(found, PublishedExperiment)
+    return found
+
+
+def outcomes(name: str, *, divisor: int = QUICK_DIVISOR) -> dict[str, Outcome]:
+    experiment = next(found for found in registry.WRITTEN if found.name == name)
+    finished = finished_runs(experiment, Scale(divisor))
+    verdicts = [judge(claim, finished) for claim in experiment.claims(PUBLISHED)]
+    return {verdict.claim.text: verdict.judgement.outcome for verdict in verdicts}
+
+
+def test_every_claim_can_be_judged(experiment: PublishedExperiment) -> None:
+    finished = finished_runs(experiment, Scale())
+    for claim in experiment.claims(PUBLISHED):
+        verdict = judge(claim, finished)
+        assert verdict.judgement.outcome is not Outcome.NOT_RUN, verdict.sentence
+        assert "here" in verdict.judgement.reason
+
+
+def test_claims_are_told_apart_by_their_words(experiment: PublishedExperiment) -> None:
+    texts = [claim.text for claim in experiment.claims(PUBLISHED)]
+    assert len(texts) == len(set(texts))
+
+
+def test_every_cell_of_every_table_is_filled(experiment: PublishedExperiment) -> None:
+    finished = finished_runs(experiment, Scale())
+    for table in experiment.tables(finished, PUBLISHED):
+        assert table.rows
+        for row in table.rows:
+            assert len(row.cells) == len(table.columns)
+            assert all(cell.here is not None for cell in row.cells), row.label
+
+
+def test_charts_embed_and_have_names_of_their_own(experiment: PublishedExperiment) -> None:
+    charts = experiment.charts(finished_runs(experiment, Scale(QUICK_DIVISOR)), PUBLISHED)
+    assert len({chart.identifier for chart in charts}) == len(charts)
+    for chart in charts:
+        assert chart_view(chart)["json"]
+        for series in chart.series:
+            assert len(series.x) == len(series.y) > 0
+
+
+def test_figures_are_drawn(experiment: PublishedExperiment) -> None:
+    figures = experiment.figures(finished_runs(experiment, Scale(QUICK_DIVISOR)), PUBLISHED)
+    assert all(figure.axes for figure in figures.values())
+
+
+def test_selective_repeat_is_judged_apart_from_go_back_n() -> None:
+    found = outcomes("rdma-fct", divisor=1)
+    assert found["Selective repeat closes that gap"] is Outcome.HOLDS
+    assert "99.9th percentile at least 30 times shorter with LinkGuardian" in found
+
+
+def test_a_timeline_is_judged_by_its_phases() -> None:
+    assert set(outcomes("timeline").values()) == {Outcome.HOLDS}
+
+
+def test_wrong_statements_of_the_source_hold_with_a_correction() -> None:
+    found = outcomes("fec", divisor=1)
+    corrected = {text for text, outcome in found.items() if outcome is Outcome.CORRECTED}
+    assert (
+        "Packets of the TCP test come about one order of magnitude faster than those of the UDP test"
+        in corrected
+    )

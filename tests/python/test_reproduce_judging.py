@@ -1,0 +1,130 @@
+"""Every rule by which a claim holds, fails or stays open, on both sides of its threshold."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossylink.reproduce.judging import (
+    Bound,
+    at_least,
+    at_most,
+    between,
+    bounded,
+    consistent,
+    rare_events,
+)
+from lossylink.reproduce.model import Finished, Outcome
+from lossylink.statistics import Estimate
+
+NOTHING = Finished({})
+
+
+@pytest.mark.parametrize(
+    ("estimate", "outcome"),
+    [
+        (Estimate(17.4, 15.0, 19.0), Outcome.HOLDS),
+        (Estimate(16.1, 14.9, 17.8), Outcome.HOLDS),  # crosses 15 by less than a tenth
+        (Estimate(16.1, 13.4, 17.8), Outcome.UNDECIDED),
+        (Estimate(14.9, 13.0, 15.1), Outcome.UNDECIDED),
+        (Estimate(14.0, 13.0, 14.9), Outcome.FAILS),
+        (Estimate.exact(15.0), Outcome.HOLDS),
+        (Estimate.exact(14.99), Outcome.FAILS),
+        (Estimate(20.0, 16.0, math.inf), Outcome.HOLDS),
+    ],
+)
+def test_a_lower_bound_with_slack(estimate: Estimate, outcome: Outcome) -> None:
+    assert at_least(15.0, slack=0.1).outcome(estimate) is outcome
+
+
+@pytest.mark.parametrize(
+    ("estimate", "outcome"),
+    [
+        (Estimate(1.2, 1.1, 1.3), Outcome.HOLDS),
+        (Estimate(1.2, 1.1, 1.31), Outcome.UNDECIDED),
+        (Estimate(1.4, 1.25, 1.5), Outcome.UNDECIDED),
+        (Estimate(1.4, 1.31, 1.5), Outcome.FAILS),
+    ],
+)
+def test_an_upper_bound_without_slack(estimate: Estimate, outcome: Outcome) -> None:
+    assert at_most(1.3).outcome(estimate) is outcome
+
+
+def test_a_band_is_judged_at_both_ends() -> None:
+    band = between(90.25, 94.25)
+    assert band.outcome(Estimate.exact(90.25)) is Outcome.HOLDS
+    assert band.outcome(Estimate.exact(90.24)) is Outcome.FAILS
+    assert band.outcome(Estimate.exact(94.26)) is Outcome.FAILS
+    assert band.outcome(Estimate(91.0, 89.0, 92.0)) is Outcome.UNDECIDED
+
+
+ends = st.floats(min_value=-1e6, max_value=1e6)
+
+
+@given(ends, ends, st.lists(ends, min_size=3, max_size=3))
+def test_outcomes_follow_where_the_interval_lies(a: float, b: float, values: list[float]) -> None:
+    bound = Bound(min(a, b), max(a, b))
+    low, value, high = sorted(values)
+    outcome = bound.outcome(Estimate(value, low, high))
+    if outcome is Outcome.HOLDS:
+        assert bound.low <= low
+        assert high <= bound.high
+    elif outcome is Outcome.FAILS:
+        assert high < bound.low or low > bound.high
+    else:
+        assert outcome is Outcome.UNDECIDED
+        assert low < bound.low or high > bound.high
+
+
+def test_a_reason_gives_published_and_own_figures_and_the_bound() -> None:
+    judge = bounded(
+        lambda _finished: Estimate(16.1, 14.9, 17.8), at_least(15.0, slack=0.1), published=17.4, unit="x"
+    )
+    judgement = judge(NOTHING)
+    assert judgement.reason == "17.4x published, 16.1x [14.9, 17.8] here, accepted at least 15x"
+    assert judgement.published == 17.4
+
+
+def test_a_correction_is_told_only_when_the_corrected_claim_holds() -> None:
+    def outcome(value: float) -> Outcome:
+        judge = bounded(
+            lambda _finished: Estimate.exact(value), at_least(1.0), correction="the source says RTT times"
+        )
+        return judge(NOTHING).outcome
+
+    assert outcome(2.0) is Outcome.CORRECTED
+    assert outcome(0.5) is Outcome.FAILS
+
+
+def test_consistency_is_membership_in_the_interval() -> None:
+    assert consistent(lambda _finished: Estimate(1.0, 0.9, 1.1), 1.1)(NOTHING).outcome is Outcome.HOLDS
+    assert consistent(lambda _finished: Estimate(1.0, 0.9, 1.1), 1.2)(NOTHING).outcome is Outcome.FAILS
+
+
+@pytest.mark.parametrize(
+    ("events", "exposure", "outcome"),
+    [
+        (0, 100_000_000, Outcome.HOLDS),
+        (1, 100_000_000, Outcome.HOLDS),
+        (2, 100_000_000, Outcome.FAILS),  # 0.1 expected: two are seen once in 200 runs
+        (0, 99_999_999, Outcome.UNDECIDED),
+    ],
+)
+def test_rare_events_need_the_published_exposure(events: int, exposure: int, outcome: Outcome) -> None:
+    judge = rare_events(
+        lambda _finished: (events, exposure),
+        expected_rate=9.98e-10,
+        published_exposure=100_000_000,
+        noun="frames lost",
+    )
+    assert judge(NOTHING).outcome is outcome
+
+
+def test_zero_events_are_told_as_an_upper_bound() -> None:
+    judge = rare_events(
+        lambda _finished: (0, 100_000_000), expected_rate=1e-9, published_exposure=1, noun="frames lost"
+    )
+    assert "at most 3.00e-8" in judge(NOTHING).reason

@@ -1,0 +1,176 @@
+"""The runner: progress, threads, interruption and broken simulations."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import polars
+import pytest
+
+import lossylink
+from lossylink import RunError, UserError
+from lossylink.results import Run
+from lossylink.row_keys import ROW_KEYS
+from lossylink.runner import run_scenario
+from lossylink.scenario import resolve
+
+Simulate = Callable[[str, Callable[[float, float], None]], dict[str, Any]]
+
+
+def with_simulator(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:
+    monkeypatch.setattr("lossylink._native.simulate", simulate)
+
+
+def outcome(row: dict[str, Any], samples: list[float] | None = None) -> dict[str, Any]:
+    columns = {"trials": {"fct_us": struct.pack(f"<{len(samples)}d", *samples)}} if samples else {}
+    return {"row": row, "columns": columns, "interrupted": False}
+
+
+def test_rows_and_tables_keep_the_order_of_the_protections(monkeypatch: pytest.MonkeyPatch) -> None:
+    barrier = threading.Barrier(2)
+
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        kind = json.loads(config)["protection"]["kind"]
+        barrier.wait(timeout=10)
+        return outcome({"packets_sent": 7, "extra": kind}, [1.5, 2.5] if kind == "lg" else [3.5])
+
+    with_simulator(monkeypatch, simulate)
+    result = lossylink.run("stress", protection=["lg-nb", "lg"], threads=2)
+    assert result.rows["protection"].to_list() == ["lg-nb", "lg"]
+    assert result.rows["extra"].to_list() == ["lg-nb", "lg"]
+    assert result.tables["trials"].rows() == [("lg-nb", 3.5), ("lg", 1.5), ("lg", 2.5)]
+
+
+@pytest.mark.parametrize(("threads", "each"), [(1, [1, 1, 1]), (2, [1, 1, 1]), (6, [2, 2, 2])])
+def test_stress_shares_threads_between_protections(
+    monkeypatch: pytest.MonkeyPatch, threads: int, each: list[int]
+) -> None:
+    seen: list[int] = []
+
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        seen.append(json.loads(config)["threads"])
+        return outcome({})
+
+    with_simulator(monkeypatch, simulate)
+    lossylink.run("stress", protection=["none", "lg", "lg-nb"], threads=threads)
+    assert seen == each
+
+
+def test_trials_share_threads_inside_one_protection(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = threading.Lock()
+
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        assert running.acquire(blocking=False), "two protections at once"
+        assert json.loads(config)["threads"] == 4
+        running.release()
+        return outcome({"trials": 1})
+
+    with_simulator(monkeypatch, simulate)
+    assert lossylink.run("tcp-fct", threads=4).rows.height == 3
+
+
+def test_progress_sums_over_protections(monkeypatch: pytest.MonkeyPatch) -> None:
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        progress(50.0, 100.0)
+        progress(100.0, 100.0)
+        return outcome({})
+
+    told: list[tuple[float, float]] = []
+    with_simulator(monkeypatch, simulate)
+    lossylink.run("stress", protection=["none", "lg"], threads=1, progress=lambda *news: told.append(news))
+    assert told == [(50.0, 200.0), (100.0, 200.0), (150.0, 200.0), (200.0, 200.0)]
+
+
+def test_what_the_simulator_refuses_is_the_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        raise ValueError("no such luck; choose another")
+
+    with_simulator(monkeypatch, simulate)
+    with pytest.raises(UserError, match="no such luck"):
+        lossylink.run("stress")
+
+
+def test_a_broken_invariant_is_a_failed_run_that_stops_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = threading.Event()
+
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        if json.loads(config)["protection"]["kind"] == "lg":
+            raise RuntimeError("an invariant broke")
+        for _ in range(1000):
+            try:
+                progress(0.0, 1.0)
+            except KeyboardInterrupt:
+                stopped.set()
+                break
+            stopped.wait(0.01)
+        return outcome({})
+
+    with_simulator(monkeypatch, simulate)
+    with pytest.raises(RunError, match="stress with lg: an invariant broke"):
+        lossylink.run("stress", protection=["none", "lg"], threads=2)
+    assert stopped.is_set()
+
+
+def test_a_callback_that_interrupts_keeps_the_finished_part() -> None:
+    def enough(done: float, total: float) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    result = lossylink.run(
+        "stress", protection=["none"], settings={"traffic.packets": 10**12}, progress=enough
+    )
+    assert result.interrupted
+    assert 0 < result.rows["packets_sent"][0] < 10**12
+
+
+def test_a_callback_that_fails_is_heard() -> None:
+    def broken(done: float, total: float) -> None:
+        raise LookupError("no such bar")
+
+    with pytest.raises(LookupError, match="no such bar"):
+        lossylink.run("stress", protection=["none"], settings={"traffic.packets": 10**12}, progress=broken)
+
+
+def deterministic(result: Run) -> polars.DataFrame:
+    return result.rows.drop("packets_per_wall_second", strict=False)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "settings"),
+    [
+        ("stress", {"traffic.packets": 50_000}),
+        ("tcp-fct", {"flow.trials": 60}),
+        ("rdma-fct", {"flow.trials": 60}),
+    ],
+)
+def test_the_same_seed_gives_the_same_rows_whatever_the_threads(
+    experiment: str, settings: dict[str, int]
+) -> None:
+    lossy: dict[str, Any] = {**settings, "loss": "1%"}
+    one, two, again = (lossylink.run(experiment, settings=lossy, seed=5, threads=n) for n in (1, 2, 2))
+    assert deterministic(one).equals(deterministic(two))
+    assert deterministic(two).equals(deterministic(again))
+    for name, table in one.tables.items():
+        assert table.equals(two.tables[name])
+
+
+def test_skipping_changes_nothing_but_the_time_it_takes() -> None:
+    settings = {"traffic.packets": 30_000, "loss": "1e-3"}
+    fast = lossylink.run("stress", settings=settings)
+    slow = lossylink.run("stress", settings={**settings, "run.skip": "off"})
+    assert (
+        deterministic(fast)
+        .select(ROW_KEYS["stress"][:-1])
+        .equals(deterministic(slow).select(ROW_KEYS["stress"][:-1]))
+    )
+
+
+def test_pcap_of_several_protections_is_refused() -> None:
+    from pathlib import Path
+
+    with pytest.raises(UserError, match="choose one protection"):
+        run_scenario(resolve("stress"), pcap=("sw2-sw6", Path("x")))

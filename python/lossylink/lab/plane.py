@@ -43,6 +43,19 @@ class PlaneClient:
             raise RunError(f"the data plane refused: {answer['error']}")
         return answer
 
+    def prometheus(self) -> str:
+        """Return every counter in Prometheus' text format."""
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(_ANSWER_SECONDS)
+                connection.connect(str(self.socket_path))
+                connection.sendall(b"GET /metrics HTTP/1.0\r\n")
+                with connection.makefile("r") as reader:
+                    _, _, body = reader.read().partition("\n\n")
+        except OSError as error:
+            raise RunError(f"the data plane at {self.socket_path} does not answer: {error}") from None
+        return body
+
     def counters(self) -> dict[str, Any]:
         """Return every counter."""
         return self.ask("counters")

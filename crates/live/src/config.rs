@@ -29,6 +29,10 @@ pub struct Config {
     /// Real-time priority (SCHED_FIFO) to ask for; runs without when it is refused.
     #[serde(default)]
     pub fifo_priority: Option<i32>,
+    /// The processor to stay on. A veth queues what it is given on the sender's processor: a sender that
+    /// moves reorders.
+    #[serde(default)]
+    pub processor: Option<usize>,
     /// How long before a deadline the process stops sleeping and spins.
     #[serde(default = "default_spin_us")]
     pub spin_us: u64,

@@ -76,6 +76,8 @@ pub trait Plane {
 pub struct Pace {
     /// Real-time priority to ask for.
     pub fifo_priority: Option<i32>,
+    /// The processor to stay on.
+    pub processor: Option<usize>,
     /// How long before a deadline sleeping ends and spinning begins.
     pub spin: Duration,
 }
@@ -98,7 +100,7 @@ pub struct Runner<P> {
 impl<P: Plane> Runner<P> {
     /// Prepares the calling thread: priority, memory, timers.
     pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
-        let ordinary = prepare_thread(pace.fifo_priority);
+        let ordinary = prepare_thread(pace);
         Self {
             plane,
             clock,
@@ -208,11 +210,12 @@ fn signalled(termination: BorrowedFd<'_>) -> bool {
 }
 
 /// Makes the thread as punctual as its rights allow; says why when not.
-fn prepare_thread(fifo_priority: Option<i32>) -> Option<String> {
+fn prepare_thread(pace: Pace) -> Option<String> {
     // Without these the loop still works, a little later: lateness is recorded in any case.
     let _ = process::without_timer_slack();
     let _ = process::lock_memory();
-    match fifo_priority.map(process::run_fifo) {
+    let _ = pace.processor.map(process::run_on);
+    match pace.fifo_priority.map(process::run_fifo) {
         Some(Ok(())) => None,
         Some(Err(reason)) => Some(format!("SCHED_FIFO refused: {reason}")),
         None => Some("SCHED_FIFO not asked for".to_owned()),

@@ -48,7 +48,11 @@ pub fn run(text: &str) -> Result<()> {
 /// Opens the control socket, which says that the plane is ready, and runs the loop.
 fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os::fd::OwnedFd) -> Result<()> {
     let control = Control::listen(&config.control)?;
-    let pace = Pace { fifo_priority: config.fifo_priority, spin: Duration::from_us(config.spin_us) };
+    let pace = Pace {
+        fifo_priority: config.fifo_priority,
+        processor: config.processor,
+        spin: Duration::from_us(config.spin_us),
+    };
     Runner::new(plane, clock, control, termination, pace).run()
 }
 

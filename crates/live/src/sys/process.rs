@@ -2,6 +2,7 @@
 
 use super::check;
 use std::io;
+use std::mem::size_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 /// The kernel's monotonic clock, in nanoseconds.
@@ -20,6 +21,19 @@ pub fn run_fifo(priority: i32) -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority: priority };
     // SAFETY: the call reads one parameter block; pid 0 is the calling thread.
     check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) }).map(drop)
+}
+
+/// Keeps the calling thread on one processor.
+///
+/// # Errors
+/// When there is no such processor, or it is not ours to use.
+pub fn run_on(processor: usize) -> io::Result<()> {
+    // SAFETY: the set lives on our stack; `CPU_SET` refuses a processor beyond its size by panicking.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor % (8 * size_of::<libc::cpu_set_t>()), &mut set);
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)).map(drop)
+    }
 }
 
 /// Keeps the pages that this process uses in memory, so that no frame waits for a page fault.

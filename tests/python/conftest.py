@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lossylink.cli import run_command_line
+
+# A deadline would test how busy the machine is.
+settings.register_profile("house", deadline=None, print_blob=True)
+settings.load_profile("house")
 
 
 @dataclass(frozen=True)

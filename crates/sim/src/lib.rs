@@ -1,5 +1,10 @@
 //! Deterministic packet-level simulator of corrupting links, their protections, and the
 //! transports above them. It never reads a clock.
+//!
+//! * [`kernel`]: what happens next; [`net`]: frames, queues, links, protected links.
+//! * [`transport`]: TCP and RDMA endpoints; [`world`]: hosts, paths and links put together.
+//! * [`measure`]: histograms, percentiles, sequence checks.
+//! * [`config`], [`experiment`]: from a resolved scenario to a row of results.
 
 pub mod config;
 mod control;
@@ -8,6 +13,7 @@ pub mod kernel;
 pub mod measure;
 pub mod net;
 mod outcome;
+pub mod transport;
 pub mod world;
 
 pub use control::Control;

@@ -54,6 +54,8 @@ pub struct SwitchProfile {
 
     /// Whether both buffers are recirculation loops; otherwise they release at once.
     pub recirculates: bool,
+    /// Rate of a recirculation port; never slower than the link.
+    pub recirculation_bps: u64,
     /// Allocation unit of the packet buffer.
     pub buffer_cell_bytes: u64,
     /// Time between frames of the packet generator.

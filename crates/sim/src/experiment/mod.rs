@@ -1,7 +1,11 @@
 //! The experiments: each builds a world from a configuration, runs it, and reports a row.
 
+mod blocks;
+mod long_flow;
 mod row;
+mod setup;
 mod stress;
+mod tcp_fct;
 
 use crate::config::Config;
 use crate::{ConfigError, Control, Outcome};
@@ -14,6 +18,8 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
     let config = Config::from_json(config)?;
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
+        "tcp-fct" => tcp_fct::run(&config, control),
+        "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }
 }

@@ -1,16 +1,48 @@
-//! Building the row of an experiment.
+//! Building the row of an experiment: the keys are those of `docs/data-dictionary.md`.
 
+use super::setup::Setup;
+use crate::measure::Description;
 use serde_json::{Map, Value};
 
-/// A row under construction: the keys are those of `docs/data-dictionary.md`.
+/// The percentiles of a completion-time table, and how their keys end.
+const PERCENTILES: [(&str, f64); 7] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p99_9", 0.999),
+    ("p99_99", 0.9999),
+    ("p99_999", 0.999_99),
+];
+
+/// A row under construction.
 #[derive(Debug, Default)]
 pub(super) struct Row(Map<String, Value>);
 
 impl Row {
+    /// A row with what all experiments report.
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let mut row = Self::default();
+        row.set("loss_rate", setup.loss_rate()).set("link_gbps", setup.config.link.rate().as_gbps_f64());
+        row
+    }
+
     /// Adds a value; a float that is not finite becomes null.
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.0.insert(key.to_owned(), value.into());
         self
+    }
+
+    /// Adds the summary of completion times in microseconds; nulls if there are none.
+    pub(super) fn set_completion_times(&mut self, times_us: Vec<f64>) -> &mut Self {
+        let described = Description::new(times_us);
+        let of = |value: fn(&Description) -> f64| described.as_ref().map(value);
+        self.set("fct_us_min", of(Description::min)).set("fct_us_mean", of(Description::mean));
+        for (name, fraction) in PERCENTILES {
+            let value = described.as_ref().map(|times| times.percentile(fraction));
+            self.set(&format!("fct_us_{name}"), value);
+        }
+        self.set("fct_us_max", of(Description::max)).set("fct_us_std", of(Description::standard_deviation))
     }
 
     pub(super) fn finish(self) -> Map<String, Value> {

@@ -1,144 +1,84 @@
-//! The stress experiment: its links, and the row that the world's results become.
+//! The stress experiment: frames as fast as they come, and what becomes of them.
 
 use super::row::Row;
-use crate::config::{Config, ProtectionKind, TrafficSource};
+use super::setup::Setup;
+use crate::config::{Config, TrafficSource};
 use crate::measure::Description;
-use crate::net::linkguardian::timing::queue_limits;
-use crate::net::plain::PlainConfig;
-use crate::net::{LineRate, LinkGuardianLink, PlainLink, ProtectedLink, Traffic};
+use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
-use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
-
-/// Octets of a full frame on the wire per byte of it: the published measure counts frames of
-/// 1518 B and scales them by 1538 / 1518.
-const BITS_PER_OCTET: f64 = 8.0;
-
-/// What every stress run needs.
-struct Setup<'a> {
-    config: &'a Config,
-    rate: LineRate,
-    stress: Stress,
-    forward: LossModel,
-    streams: Streams,
-}
+use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    match config.protection.kind {
-        ProtectionKind::None => setup.run_plain(control),
-        ProtectionKind::Lg | ProtectionKind::LgNb => setup.run_linkguardian(control),
-        ProtectionKind::Fec | ProtectionKind::FecModel => {
-            Err(ConfigError("this simulator has no forward error correction".into()))
+    let stress = stress_of(config)?;
+    let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
+    let result = stress::run(&mut link, stress, control);
+    let mut row = Row::new(&setup);
+    set_traffic(&mut row, &stress, &result, link.traffic());
+    match link.as_linkguardian() {
+        Some(link) => {
+            row.set("copies", setup.linkguardian().sender.copies);
+            set_linkguardian(&mut row, link, &result);
         }
+        None => set_unprotected(&mut row, &result),
     }
+    Ok(outcome(row, &result))
 }
 
-impl<'a> Setup<'a> {
-    fn new(config: &'a Config) -> Result<Self, ConfigError> {
-        let traffic = config.require(&config.traffic, "traffic")?;
-        let source = match traffic.source {
-            TrafficSource::Saturated => Source::Saturated,
-            TrafficSource::Generator => Source::Generator {
-                period: Duration::from_ps(config.switch.generator_period_ps),
-                queue_packets: config.switch.sender_queue_packets,
-            },
-        };
-        Ok(Self {
-            config,
-            rate: LineRate::new(config.link.rate()),
-            stress: Stress { packets: traffic.packets, frame_bytes: traffic.frame_bytes, source },
-            forward: config.loss.forward.model()?,
-            streams: Streams::new(config.seed),
-        })
-    }
+fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
+    let traffic = config.require(&config.traffic, "traffic")?;
+    let source = match traffic.source {
+        TrafficSource::Saturated => Source::Saturated,
+        TrafficSource::Generator => Source::Generator {
+            period: Duration::from_ps(config.switch.generator_period_ps),
+            queue_packets: config.switch.sender_queue_packets,
+        },
+    };
+    Ok(Stress { packets: traffic.packets, frame_bytes: traffic.frame_bytes, source })
+}
 
-    fn losses(&self) -> Result<(LossProcess, LossProcess), ConfigError> {
-        let reverse = self.config.loss.reverse.model()?;
-        Ok((
-            LossProcess::new(&self.forward, self.streams.stream("link/0/loss")),
-            LossProcess::new(&reverse, self.streams.stream("link/0/reverse-loss")),
-        ))
-    }
+/// What every protection reports.
+fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic) {
+    let sent = traffic.data_frames;
+    let delivered = result.delivered.received() - result.delivered.duplicated();
+    row.set("packets_sent", sent)
+        .set("packets_delivered", delivered)
+        .set("actual_loss_rate", ratio(traffic.lost, traffic.frames))
+        .set("effective_lost_packets", sent - delivered)
+        .set("effective_loss_rate", ratio(sent - delivered, sent))
+        .set("effective_link_speed_gbps", speed_gbps(stress, result))
+        .set("reordered_packets", result.delivered.reordered())
+        .set("duplicates_delivered", result.delivered.duplicated())
+        .set("simulated_seconds", result.end.as_secs_f64())
+        .set("frames_simulated", traffic.frames)
+        .set("frames_skipped", 0)
+        .set("octets_data", traffic.data_octets)
+        .set("octets_header", traffic.header_octets)
+        .set("octets_copies", traffic.copy_octets)
+        .set("octets_control", traffic.control_octets);
+}
 
-    fn run_plain(&self, control: &Control) -> Result<Outcome, ConfigError> {
-        let (forward, reverse) = self.losses()?;
-        let plain = PlainConfig {
-            rate: self.rate,
-            flight: Duration::from_ns_f64(self.config.switch.data_pipeline_ns)
-                + self.config.link.propagation(),
-            queue: queue_limits(&self.config.switch),
-        };
-        let mut link = PlainLink::new(plain, forward, reverse);
-        let result = stress::run(&mut link, self.stress, control);
-        let row = self.row(&result, link.traffic());
-        Ok(outcome(row, &result))
+/// What a link without protection reports in the columns of one that has it.
+fn set_unprotected(row: &mut Row, result: &StressResult) {
+    for key in ["retransmissions", "duplicates_dropped", "timeouts", "pauses"] {
+        row.set(key, 0);
     }
-
-    fn run_linkguardian(&self, control: &Control) -> Result<Outcome, ConfigError> {
-        // A rule from the loss of a full frame, as the control daemon estimates it.
-        let frame_bytes = self.stress.frame_bytes + crate::net::frame::FCS_OCTETS;
-        let loss_rate = self.forward.mean_loss_rate(frame_bytes);
-        let mut link = LinkGuardianLink::new(
-            &self.config.switch,
-            self.rate,
-            self.config.link.propagation(),
-            &self.config.protection.linkguardian(loss_rate),
-            self.losses()?,
-            &mut self.streams.stream("link/0/phases"),
-        );
-        let result = stress::run(&mut link, self.stress, control);
-        let mut row = self.row(&result, link.traffic());
-        self.add_protection(&mut row, &link, &result);
-        Ok(outcome(row, &result))
+    for key in ["copies", "retx_delay_us_p50", "retx_delay_us_max"] {
+        row.set(key, Value::Null);
     }
+    row.set("pause_seconds", 0.0);
+    set_buffers(row, &result.samples, (0, 0));
+}
 
-    /// What every protection reports.
-    fn row(&self, result: &StressResult, traffic: &Traffic) -> Row {
-        let sent = traffic.data_frames;
-        let delivered = result.delivered.received() - result.delivered.duplicated();
-        let lost = sent - delivered;
-        let mut row = Row::default();
-        row.set("loss_rate", self.forward.mean_loss_rate(self.stress.frame_bytes))
-            .set("link_gbps", self.config.link.rate().as_gbps_f64())
-            .set("packets_sent", sent)
-            .set("packets_delivered", delivered)
-            .set("actual_loss_rate", ratio(traffic.lost, traffic.frames))
-            .set("effective_lost_packets", lost)
-            .set("effective_loss_rate", ratio(lost, sent))
-            .set("effective_link_speed_gbps", self.speed_gbps(result))
-            .set("reordered_packets", result.delivered.reordered())
-            .set("duplicates_delivered", result.delivered.duplicated())
-            .set("simulated_seconds", result.end.as_secs_f64())
-            .set("frames_simulated", traffic.frames)
-            .set("frames_skipped", 0)
-            .set("octets_data", traffic.data_octets)
-            .set("octets_header", traffic.header_octets)
-            .set("octets_copies", traffic.copy_octets)
-            .set("octets_control", traffic.control_octets);
-        for key in ["retransmissions", "duplicates_dropped", "timeouts"] {
-            row.set(key, 0);
-        }
-        for key in ["retx_delay_us_p50", "retx_delay_us_max"] {
-            row.set(key, serde_json::Value::Null);
-        }
-        row.set("pause_seconds", 0.0);
-        set_buffers(&mut row, &result.samples, (0, 0));
-        row
-    }
-
-    /// What a protection with buffers and retransmissions reports.
-    fn add_protection(&self, row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
-        let counters = link.counters(result.end);
-        let delays = link.retransmission_delay().histogram();
-        let us = |ps: f64| ps / 1e6;
-        row.set(
-            "copies",
-            self.config.protection.linkguardian(self.forward.mean_loss_rate(1518)).sender.copies,
-        )
-        .set("retransmissions", counters.sender.retransmitted)
+/// What a protection with buffers and retransmissions reports.
+fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
+    let counters = link.counters(result.end);
+    let delays = link.retransmission_delay().histogram();
+    let us = |ps: f64| ps / 1e6;
+    row.set("retransmissions", counters.sender.retransmitted)
         .set("duplicates_dropped", counters.receiver.duplicates)
         .set("timeouts", counters.timeouts)
         .set("retx_delay_us_p50", delays.percentile(0.5).map(us))
@@ -151,39 +91,34 @@ impl<'a> Setup<'a> {
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)
         .set("notifications", counters.sender.notifications);
-        let maxima = (counters.tx_high_water_bytes, counters.rx_high_water_bytes);
-        set_buffers(row, &result.samples, maxima);
-    }
-
-    /// Octets delivered, as they came to the link, over the time from the first delivery to the
-    /// last.
-    fn speed_gbps(&self, result: &StressResult) -> Option<f64> {
-        let (first, last) = result.first_and_last?;
-        let intervals = result.delivered.received() - result.delivered.duplicated() - 1;
-        let octets =
-            crate::net::Frame::of_frame_bytes(self.stress.frame_bytes, Default::default(), ()).octets;
-        let seconds = (last - first).as_secs_f64();
-        (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * BITS_PER_OCTET / seconds / 1e9)
-    }
+    set_buffers(row, &result.samples, (counters.tx_high_water_bytes, counters.rx_high_water_bytes));
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
+/// Octets delivered, as they came to the link, over the time from the first delivery to the last.
+fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
+    let (first, last) = result.first_and_last?;
+    let seconds = (last - first).as_secs_f64();
+    let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
+    let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
+    (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)
+}
+
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Depths of the buffers: minimum and median of the samples, maximum by high-water mark.
 fn set_buffers(row: &mut Row, samples: &[BufferSample], maxima: (u64, u64)) {
-    let sides = [
-        ("tx", samples.iter().map(|sample| sample.tx_bytes).collect::<Vec<_>>(), maxima.0),
-        ("rx", samples.iter().map(|sample| sample.rx_bytes).collect(), maxima.1),
-    ];
-    for (side, depths, maximum) in sides {
-        let described = Description::new(depths.iter().map(|&bytes| bytes as f64 / 1e3).collect());
-        let of = |fraction| described.as_ref().map(|depths| depths.percentile(fraction));
-        row.set(&format!("{side}_buffer_kb_min"), of(0.0))
-            .set(&format!("{side}_buffer_kb_p50"), of(0.5))
-            .set(&format!("{side}_buffer_kb_max"), maximum as f64 / 1e3);
-    }
+    set_buffer(row, "tx", samples.iter().map(|sample| sample.tx_bytes), maxima.0);
+    set_buffer(row, "rx", samples.iter().map(|sample| sample.rx_bytes), maxima.1);
+}
+
+fn set_buffer(row: &mut Row, side: &str, bytes: impl Iterator<Item = u64>, maximum: u64) {
+    let depths = Description::new(bytes.map(|bytes| bytes as f64 / 1e3).collect());
+    let of = |fraction| depths.as_ref().map(|depths| depths.percentile(fraction));
+    row.set(&format!("{side}_buffer_kb_min"), of(0.0))
+        .set(&format!("{side}_buffer_kb_p50"), of(0.5))
+        .set(&format!("{side}_buffer_kb_max"), maximum as f64 / 1e3);
 }
 
 fn outcome(row: Row, result: &StressResult) -> Outcome {

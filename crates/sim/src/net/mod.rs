@@ -5,6 +5,7 @@
 //!  <--returned-- [sending switch] <== wire == [receiving switch] <--offer_back-- downstream hops
 //! ```
 
+mod any;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
@@ -12,6 +13,7 @@ pub mod plain;
 pub mod queue;
 pub mod wire;
 
+pub use any::AnyLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
@@ -54,4 +56,9 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// The queue's own counters.
     fn queue(&self) -> &FrameQueue<P>;
+
+    /// Bytes in the Tx and the Rx buffer of the protection at `now`.
+    fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
+        (0, 0)
+    }
 }

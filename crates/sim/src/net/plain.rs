@@ -69,6 +69,11 @@ impl<P: Copy + Default> PlainLink<P> {
         }
     }
 
+    /// The forward wire, for looking ahead.
+    pub const fn forward_mut(&mut self) -> &mut Wire {
+        &mut self.forward
+    }
+
     /// The reverse direction's traffic.
     pub const fn reverse_traffic(&self) -> &Traffic {
         self.reverse.traffic()

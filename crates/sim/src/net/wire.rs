@@ -22,6 +22,8 @@ pub struct Traffic {
     pub copy_octets: u64,
     /// Octets of dummies and other control frames.
     pub control_octets: u64,
+    /// The largest data frame, as it came, in octets.
+    pub largest_octets: u32,
 }
 
 /// The kinds of frames whose octets are told apart.
@@ -64,6 +66,7 @@ impl Wire {
                 traffic.data_lost += u64::from(lost);
                 traffic.data_octets += u64::from(octets - header_octets);
                 traffic.header_octets += u64::from(header_octets);
+                traffic.largest_octets = traffic.largest_octets.max(octets - header_octets);
             }
             Kind::Copy => traffic.copy_octets += u64::from(octets),
             Kind::Control => traffic.control_octets += u64::from(octets),
@@ -76,9 +79,15 @@ impl Wire {
         self.loss = loss;
     }
 
-    /// The loss process, for looking ahead.
-    pub const fn loss(&self) -> &LossProcess {
-        &self.loss
+    /// How many frames of `octets` are certain to arrive whole.
+    pub fn clear_frames(&self, octets: u32) -> u64 {
+        self.loss.clear_frames(octets - GAP_OCTETS)
+    }
+
+    /// Lets `frames` data frames of `octets` pass that are certain to arrive whole, without
+    /// counting them as carried.
+    pub fn skip(&mut self, frames: u64, octets: u32) {
+        self.loss.skip(frames, octets - GAP_OCTETS);
     }
 
     /// What has been carried.

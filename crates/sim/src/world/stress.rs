@@ -6,7 +6,7 @@
 
 use crate::Control;
 use crate::measure::SequenceCheck;
-use crate::net::{Ecn, Frame, LinkGuardianLink, PlainLink, ProtectedLink};
+use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
@@ -67,24 +67,6 @@ pub struct StressResult {
     pub interrupted: bool,
 }
 
-/// A link whose buffers can be looked at.
-pub trait Observed {
-    /// Bytes in the Tx and the Rx buffer at `now`.
-    fn observe(&mut self, now: Instant) -> (u64, u64);
-}
-
-impl<P: Copy + Default> Observed for LinkGuardianLink<P> {
-    fn observe(&mut self, now: Instant) -> (u64, u64) {
-        self.buffer_bytes(now)
-    }
-}
-
-impl<P: Copy + Default> Observed for PlainLink<P> {
-    fn observe(&mut self, _now: Instant) -> (u64, u64) {
-        (0, 0)
-    }
-}
-
 /// A run in progress.
 struct Run<'a, L> {
     link: &'a mut L,
@@ -95,11 +77,7 @@ struct Run<'a, L> {
 }
 
 /// Sends the frames of `stress` over `link` and lets it drain.
-pub fn run<L: ProtectedLink<u64> + Observed>(
-    link: &mut L,
-    stress: Stress,
-    control: &Control,
-) -> StressResult {
+pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Control) -> StressResult {
     control.set_total(stress.packets);
     let next_sample = Instant::ZERO + SAMPLE_PERIOD;
     let mut run = Run { link, stress, offered: 0, next_sample, result: StressResult::default() };
@@ -111,7 +89,7 @@ pub fn run<L: ProtectedLink<u64> + Observed>(
     run.result
 }
 
-impl<L: ProtectedLink<u64> + Observed> Run<'_, L> {
+impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn generate(&mut self, period: Duration, queue_packets: usize, control: &Control) {
         let mut now = Instant::ZERO;
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
@@ -187,7 +165,7 @@ impl<L: ProtectedLink<u64> + Observed> Run<'_, L> {
     fn sample_until(&mut self, now: Instant) {
         while self.next_sample <= now {
             let at = self.next_sample;
-            let (tx_bytes, rx_bytes) = self.link.observe(at);
+            let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
             self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
             self.next_sample += SAMPLE_PERIOD;
         }

@@ -139,11 +139,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         }
     }
 
-    /// Bytes in the Tx and the Rx buffer at `now`.
-    pub fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
-        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
-    }
-
     /// Times from the detection of a loss to the first copy.
     pub const fn retransmission_delay(&self) -> &RetransmissionDelay {
         &self.receiving.delays
@@ -228,5 +223,9 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         &self.sending.normal
+    }
+
+    fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
+        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
     }
 }

@@ -7,9 +7,9 @@ use lossylink_core::time::{Duration, Instant};
 /// Losses whose return is being timed; older ones are forgotten.
 const TRACKED: usize = 64;
 /// Resolution of the delays kept.
-const BIN: Duration = Duration::from_ns(1);
+const BIN: Duration = Duration::from_ns(10);
 /// Delays beyond this many bins share the last one; the maximum is exact.
-const BINS: usize = 100_000;
+const BINS: usize = 5_000;
 
 /// Delays of retransmissions.
 #[derive(Clone, Debug)]

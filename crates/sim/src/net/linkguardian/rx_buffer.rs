@@ -13,7 +13,7 @@ use lossylink_core::time::Instant;
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 
-/// A recirculation port: a queue at line rate and a fixed way round.
+/// A recirculation port: a queue at its own rate and a fixed way round.
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Copy + Default> {
     timing: Timing,
@@ -64,7 +64,8 @@ impl<P: Copy + Default> RxLoop<P> {
         let depth_bytes = self.bytes;
         if let Some(held) = self.queue.pop() {
             self.bytes -= self.cells(&held);
-            self.busy_until = now.max(self.busy_until) + self.timing.rate.serialisation(held.frame.octets);
+            self.busy_until =
+                now.max(self.busy_until) + self.timing.recirculation.serialisation(held.frame.octets);
             self.rounds.push(self.busy_until + self.timing.rx_loop_fixed, held);
         }
         depth_bytes

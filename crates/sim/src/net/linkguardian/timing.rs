@@ -4,6 +4,7 @@ use crate::config::SwitchProfile;
 use crate::net::LineRate;
 use crate::net::queue::QueueLimits;
 use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
 
 /// Octets that LinkGuardian's header adds to a data frame.
 pub const HEADER_OCTETS: u32 = 3;
@@ -13,6 +14,7 @@ pub const HEADER_OCTETS: u32 = 3;
 #[expect(missing_docs, reason = "the profile's structure describes each delay")]
 pub struct Timing {
     pub rate: LineRate,
+    pub recirculation: LineRate,
     pub data_pipeline: Duration,
     pub retransmission_pipeline: Duration,
     pub notification_return: Duration,
@@ -39,6 +41,9 @@ impl Timing {
         let ns = Duration::from_ns_f64;
         Self {
             rate,
+            recirculation: LineRate::new(BitRate::from_bps(
+                profile.recirculation_bps.max(rate.bit_rate().as_bps()),
+            )),
             data_pipeline: ns(profile.data_pipeline_ns) + propagation,
             retransmission_pipeline: ns(profile.retransmission_pipeline_ns) + propagation,
             notification_return: ns(profile.notification_return_ns) + propagation,

@@ -117,7 +117,7 @@ struct Round<P> {
     copy: Copied<P>,
 }
 
-/// A recirculation port: a queue at line rate and a fixed way round.
+/// A recirculation port: a queue at its own rate and a fixed way round.
 #[derive(Clone, Debug)]
 pub(super) struct TxLoop<P: Copy + Default> {
     timing: Timing,
@@ -194,7 +194,7 @@ impl<P: Copy + Default> TxLoop<P> {
     #[inline]
     fn send_round(&mut self, now: Instant, copy: Copied<P>) {
         let start = now.max(self.busy_until);
-        self.busy_until = start + self.timing.rate.serialisation(copy.frame.octets);
+        self.busy_until = start + self.timing.recirculation.serialisation(copy.frame.octets);
         let look = self.busy_until + self.timing.tx_loop_fixed;
         self.leave_queue(now);
         self.rounds.push(Round { start, look, copy });

@@ -1,0 +1,146 @@
+//! Long TCP flows: the throughput experiment, and one trial of the Mathis study.
+
+use super::row::Row;
+use super::setup::Setup;
+use super::stress::ratio;
+use crate::config::{Config, RunConfig};
+use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
+use crate::net::{AnyLink, ProtectedLink, Traffic};
+use crate::transport::tcp;
+use crate::world::host::latency_at;
+use crate::world::network::{Addressed, Conversation};
+use crate::world::protocol::TcpPacket;
+use crate::world::{Network, Tcp};
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::{RngCore, Streams, uniform};
+use lossylink_core::time::{Duration, Instant};
+
+/// Simulated time between two looks at the caller's wishes.
+const PROGRESS_STEP: Duration = Duration::from_ms(20);
+/// Timers fall anywhere on a wheel of so many ticks.
+const WHEEL_TICKS: u64 = 4096;
+
+type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+
+/// Counters of all flows at one time.
+#[derive(Clone, Debug)]
+struct Snapshot {
+    at: Instant,
+    flows: Vec<tcp::Statistics>,
+    bytes: Vec<u64>,
+    traffic: Traffic,
+    queue_drops: u64,
+}
+
+impl Snapshot {
+    fn of(network: &TcpNetwork) -> Self {
+        let ends = network.conversations();
+        Self {
+            at: network.now(),
+            flows: ends.iter().map(|ends| *ends.near.statistics()).collect(),
+            bytes: ends.iter().map(|ends| ends.far.bytes_in_order()).collect(),
+            traffic: *network.link.traffic(),
+            queue_drops: network.link.queue().dropped() + network.hop_drops(),
+        }
+    }
+
+    fn sum(&self, of: fn(&tcp::Statistics) -> u64) -> u64 {
+        self.flows.iter().map(of).sum()
+    }
+}
+
+/// Runs the flows and reports what happened between warm-up and cool-down.
+pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config)?;
+    let run = *config.require(&config.run, "run")?;
+    let counted = run.duration_ps.checked_sub(run.warmup_ps + run.cooldown_ps).filter(|&ps| ps > 0);
+    if counted.is_none() {
+        let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
+        return Err(ConfigError(message.into()));
+    }
+    let mut network = open_flows(&setup, config)?;
+    control.set_total(run.duration_ps);
+    let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
+    let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
+    let end = run_watched(&mut network, until, control);
+    let interrupted = control.is_cancelled();
+    Ok(Outcome { row: row(&setup, &network, &begin, &end, run).finish(), columns: Vec::new(), interrupted })
+}
+
+fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigError> {
+    let (tcp_config, cuts_bursts) = setup.tcp()?;
+    let host = setup.host()?;
+    let streams = Streams::new(config.seed);
+    let mut hosts = streams.stream("hosts");
+    let wheel = WHEEL_TICKS * host.tick().as_ps();
+    let count = config.flow.map_or(1, |flow| flow.count);
+    let conversations = (0..count).map(|_| {
+        let mut phase = || Duration::from_ps(hosts.next_u64() % wheel);
+        Conversation {
+            near: tcp::Sender::new(&tcp_config, None, phase()),
+            far: tcp::Receiver::new(&tcp_config, phase()),
+        }
+    });
+    let conversations: Vec<_> = conversations.collect();
+    let pace = uniform(&mut hosts);
+    let path = setup.path(host.network_one_way_ns)?;
+    let mut network =
+        Network::new(Tcp { config: tcp_config, cuts_bursts }, setup.link(&streams)?, path, conversations);
+    network.set_latency(latency_at(&host.receive_latency, pace) + latency_at(&host.send_latency, pace));
+    for index in 0..count as usize {
+        network.act(index, |now, ends| ends.near.open(now));
+    }
+    Ok(network)
+}
+
+/// Runs until `until` after the start, or until the caller loses patience.
+fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> Snapshot {
+    let end = Instant::ZERO + until;
+    while network.now() < end && !control.is_cancelled() {
+        let step = (network.now() + PROGRESS_STEP).min(end);
+        let before = network.now();
+        network.run_until(step);
+        control.add_done((step - before).as_ps());
+    }
+    Snapshot::of(network)
+}
+
+fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot, run: RunConfig) -> Row {
+    let seconds = (end.at - begin.at).as_secs_f64();
+    let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
+    let bytes: u64 = end.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
+    let bits_per_second = bytes as f64 * 8.0 / seconds;
+    let samples = during(|flow| flow.rtt_samples);
+    let rtt_mean_us = during(|flow| flow.rtt_sum_us) as f64 / samples as f64;
+    let rtt_min_us = end.flows.iter().map(|flow| flow.rtt_min_us).min().filter(|&us| us != u64::MAX);
+    let offered = end.traffic.data_frames - begin.traffic.data_frames;
+    let lost = end.traffic.data_lost - begin.traffic.data_lost;
+    let window = during(|flow| flow.window_time) as f64 / during(|flow| flow.window_span_us) as f64;
+    let config = &network.protocol().config;
+    let largest = u64::from(end.traffic.largest_octets).saturating_sub(u64::from(GAP_OCTETS + FCS_OCTETS));
+    let mut row = Row::new(setup);
+    row.set("congestion_control", config.congestion_control.name())
+        .set("flows", end.flows.len())
+        .set("average_throughput_gbps", bits_per_second / 1e9)
+        .set("measured_mbps", bits_per_second / 1e6)
+        .set("retransmissions", during(|flow| flow.retransmissions))
+        .set("timeouts", during(|flow| flow.timeouts))
+        .set("loss_events", during(tcp::Statistics::loss_events))
+        .set("loss_probes", during(|flow| flow.loss_probes))
+        .set("undo_events", during(|flow| flow.undo_events))
+        .set("segments_sent", during(|flow| flow.segments_sent))
+        .set("cwnd_packets_mean", window)
+        .set("rtt_mean_ms", rtt_mean_us / 1e3)
+        .set("rtt_min_ms", rtt_min_us.map(|us| us as f64 / 1e3))
+        .set("mss_bytes", config.payload_bytes())
+        .set("frames_offered", offered)
+        .set("frames_lost", lost)
+        .set("realised_loss_ratio", ratio(lost, offered))
+        .set("largest_frame_bytes", largest)
+        .set("queue_drops", end.queue_drops - begin.queue_drops)
+        .set("queue_bytes_max", network.link.queue().high_water_bytes())
+        .set("simulated_seconds", end.at.as_secs_f64())
+        .set("counted_seconds", seconds)
+        .set("duration_s", Duration::from_ps(run.duration_ps).as_secs_f64());
+    row
+}

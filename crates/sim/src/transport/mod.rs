@@ -1,0 +1,3 @@
+//! End-host transports as values without I/O: a driver moves packets, tells the time and polls.
+
+pub mod tcp;

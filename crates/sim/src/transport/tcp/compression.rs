@@ -1,0 +1,116 @@
+//! Thinning of duplicate acknowledgements: past the third, out-of-order segments are summed up
+//! (Linux `tcp_comp_sack_delay_ns`, since 4.18).
+
+use super::timers::{Clock, Timer};
+use lossylink_core::time::{Duration, Instant};
+
+/// Duplicate acknowledgements that always leave: they trigger fast retransmit.
+const FIRST_DUPLICATES: u32 = 3;
+/// Most segments that one acknowledgement sums up (Linux `tcp_comp_sack_nr`).
+const MOST_SUMMED: u32 = 44;
+/// Longest wait (Linux `tcp_comp_sack_delay_ns`).
+const LONGEST_WAIT: Duration = Duration::from_ms(1);
+/// By how much the high-resolution timer may be late, and is (Linux `tcp_comp_sack_slack_ns`).
+const TIMER_SLACK: Duration = Duration::from_us(100);
+/// The wait is this part of a round-trip time.
+const ROUND_TRIP_PART: u64 = 20;
+
+/// Thinning state of one receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Compression {
+    /// Segments summed up since the last acknowledgement.
+    summed: u32,
+    /// Duplicates sent for the segment that is missing.
+    duplicates: u32,
+    /// The segment that is missing.
+    missing: u64,
+    timer: Option<Instant>,
+    estimate: ReceiverRoundTrip,
+}
+
+/// The receiver's own estimate of the round trip: the least time in which a window of data came.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReceiverRoundTrip {
+    began_us: u64,
+    /// The segment that ends the measurement; zero before the first.
+    ends: u64,
+    least_us: Option<u64>,
+}
+
+impl Compression {
+    /// Data arrived in order up to `next`, of which a window holds `window` segments.
+    pub(super) fn note_in_order(&mut self, next: u64, window: u64, clock: &Clock) {
+        let estimate = &mut self.estimate;
+        if estimate.ends != 0 {
+            if next < estimate.ends {
+                return;
+            }
+            let taken_us = (clock.micros() - estimate.began_us).max(1);
+            estimate.least_us = Some(estimate.least_us.map_or(taken_us, |least| least.min(taken_us)));
+        }
+        estimate.began_us = clock.micros();
+        estimate.ends = next + window;
+    }
+
+    /// An out-of-order segment arrived while `next` is missing: whether its acknowledgement leaves
+    /// at once. (TCP-Y5)
+    pub(super) fn lets_pass(&mut self, next: u64, smoothed_us: u64, clock: &Clock) -> bool {
+        if self.summed >= MOST_SUMMED {
+            return true;
+        }
+        if self.missing != next {
+            self.missing = next;
+            self.duplicates = 0;
+        }
+        if self.duplicates < FIRST_DUPLICATES {
+            self.duplicates += 1;
+            return true;
+        }
+        self.summed += 1;
+        if self.timer.is_none() {
+            self.timer = Some(clock.now() + self.wait(smoothed_us) + TIMER_SLACK);
+        }
+        false
+    }
+
+    fn wait(&self, smoothed_us: u64) -> Duration {
+        let own = self.estimate.least_us.unwrap_or(0);
+        let round_trip_us = if smoothed_us > 0 { own.min(smoothed_us) } else { own };
+        (Duration::from_us(round_trip_us) / ROUND_TRIP_PART).min(LONGEST_WAIT)
+    }
+
+    /// Whether segments are summed up that no acknowledgement told of.
+    pub(super) const fn is_holding(&self) -> bool {
+        self.summed > 0
+    }
+
+    /// An acknowledgement left: it told of everything.
+    pub(super) fn acknowledged(&mut self) {
+        self.summed = 0;
+        self.timer = None;
+    }
+
+    /// The timer, if armed.
+    pub(super) fn timer(&self) -> Option<Timer> {
+        self.timer.map(Timer::CompressedAck)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TCP-Y5
+    #[test]
+    fn three_duplicates_pass_then_a_twentieth_of_the_round_trip_is_summed_up() {
+        let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);
+        clock.refresh(Instant::ZERO + Duration::from_us(500));
+        let mut compression = Compression::default();
+        compression.estimate.least_us = Some(50_000);
+        let passed = [0; 5].map(|_| compression.lets_pass(7, 6_000, &clock));
+        assert_eq!(passed, [true, true, true, false, false]);
+        let fires = Instant::ZERO + Duration::from_us(500 + 300 + 100);
+        assert_eq!(compression.timer(), Some(Timer::CompressedAck(fires)));
+        assert!(compression.lets_pass(8, 6_000, &clock), "another hole");
+    }
+}

@@ -1,0 +1,303 @@
+//! CUBIC as Linux has it (RFC 9438): beta 717/1024, C 0.4, fast convergence, the Reno-friendly
+//! region and HyStart (Ha and Rhee 2011, both detectors).
+
+use super::super::recovery::State;
+use super::super::window::Window;
+use super::{Algorithm, View};
+
+/// Scale of beta.
+const BETA_SCALE: u32 = 1024;
+/// Multiplicative decrease, 717/1024 = 0.7 (RFC 9438 section 4.6).
+const BETA: u32 = 717;
+/// Fractional bits of time: 1/1024 s.
+const TIME_BITS: u32 = 10;
+/// C = 410/1024 = 0.4 segments per cubic second (RFC 9438 section 5).
+const C_1024: u64 = 410;
+/// Acknowledged segments per window growth while no maximum is known: 5 % a round trip (Linux).
+const SLOWEST_EARLY_GROWTH: u32 = 20;
+/// Fastest growth: one segment for two acknowledged (Linux), 1.5 times a round trip.
+const FASTEST_GROWTH: u32 = 2;
+/// Acknowledged segments per segment of Reno-friendly growth, times 8 and divided by the window:
+/// 3 (1 - beta) / (1 + beta) segments a round trip (RFC 9438 section 4.3).
+const FRIENDLY_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+
+/// HyStart begins at this window, segments (Linux `hystart_low_window`).
+const HYSTART_LOW_WINDOW: u32 = 16;
+/// Acknowledgements closer than this form a train, microseconds (Linux `hystart_ack_delta_us`).
+const HYSTART_ACK_GAP_US: u64 = 2_000;
+/// Samples of a round before its delay counts.
+const HYSTART_SAMPLES: u32 = 8;
+/// Least and greatest rise of delay that ends slow start, microseconds.
+const HYSTART_DELAY_US: (u64, u64) = (4_000, 16_000);
+/// Allowance for bursts of segmentation offload: four of them, bytes, at most a millisecond.
+const HYSTART_BURST_BYTES: u64 = 4 * 65_536;
+const HYSTART_BURST_US: u64 = 1_000;
+
+/// The curve and the slow-start detectors of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Cubic {
+    /// Acknowledged segments per segment of growth.
+    per_segment: u32,
+    /// Window before the last reduction, after fast convergence.
+    last_maximum: u32,
+    last_window: u32,
+    last_update: u64,
+    /// The plateau of the curve.
+    origin: u32,
+    /// Time from the start of the epoch to the plateau, 1/1024 s.
+    plateau_time: u64,
+    /// Least round-trip time, microseconds; zero before any.
+    least_delay_us: u64,
+    /// When growth since the last reduction began, jiffies.
+    epoch: Option<u64>,
+    acknowledged: u32,
+    /// What Reno's window would be.
+    friendly_window: u32,
+    hystart: HyStart,
+}
+
+/// Ends slow start before it overflows a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct HyStart {
+    found: bool,
+    round_start_us: u64,
+    last_ack_us: u64,
+    round_end: u64,
+    least_round_us: Option<u64>,
+    samples: u32,
+}
+
+impl Cubic {
+    pub(super) fn new() -> Self {
+        Self {
+            per_segment: 0,
+            last_maximum: 0,
+            last_window: 0,
+            last_update: 0,
+            origin: 0,
+            plateau_time: 0,
+            least_delay_us: 0,
+            epoch: None,
+            acknowledged: 0,
+            friendly_window: 0,
+            hystart: HyStart::default(),
+        }
+    }
+
+    /// Sets how many acknowledged segments one segment of growth takes. (TCP-Q2)
+    fn update(&mut self, window: u32, acknowledged: u32, view: &View) {
+        self.acknowledged += acknowledged;
+        let age = view.jiffies - self.last_update;
+        if self.last_window == window && age <= view.hertz / 32 {
+            return;
+        }
+        // The curve moves once a jiffy at most.
+        if self.epoch.is_none() || age != 0 {
+            self.follow_curve(window, acknowledged, view);
+        }
+        self.follow_reno(window);
+        self.per_segment = self.per_segment.max(FASTEST_GROWTH);
+    }
+
+    fn follow_curve(&mut self, window: u32, acknowledged: u32, view: &View) {
+        self.last_window = window;
+        self.last_update = view.jiffies;
+        let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(window, acknowledged, view.jiffies));
+        let delay = (self.least_delay_us * view.hertz).div_ceil(1_000_000);
+        let time = ((view.jiffies - epoch + delay) << TIME_BITS) / view.hertz;
+        let target = curve(self.origin, self.plateau_time, time);
+        self.per_segment = if target > u64::from(window) {
+            (u64::from(window) / (target - u64::from(window))) as u32
+        } else {
+            100 * window
+        };
+        if self.last_maximum == 0 {
+            self.per_segment = self.per_segment.min(SLOWEST_EARLY_GROWTH);
+        }
+    }
+
+    fn begin_epoch(&mut self, window: u32, acknowledged: u32, jiffies: u64) -> u64 {
+        self.epoch = Some(jiffies);
+        self.acknowledged = acknowledged;
+        self.friendly_window = window;
+        self.origin = self.last_maximum.max(window);
+        self.plateau_time = time_to_plateau(self.origin - window);
+        jiffies
+    }
+
+    /// Never slower than Reno with CUBIC's decrease. (TCP-Q3)
+    fn follow_reno(&mut self, window: u32) {
+        let per_growth = ((u64::from(window) * u64::from(FRIENDLY_SCALE)) >> 3) as u32;
+        if self.acknowledged > per_growth {
+            // As many whole steps as leave at most one.
+            let steps = (self.acknowledged - 1) / per_growth.max(1);
+            self.friendly_window += steps;
+            self.acknowledged -= steps * per_growth;
+        }
+        if self.friendly_window > window {
+            self.per_segment = self.per_segment.min(window / (self.friendly_window - window));
+        }
+    }
+}
+
+/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (TCP-Q1)
+fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
+    let offset = time.abs_diff(plateau_time);
+    let distance = (u128::from(C_1024) * u128::from(offset).pow(3)) >> (10 + 3 * TIME_BITS);
+    let distance = u64::try_from(distance).unwrap_or(u64::MAX);
+    if time < plateau_time {
+        u64::from(origin).saturating_sub(distance)
+    } else {
+        u64::from(origin).saturating_add(distance)
+    }
+}
+
+/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (TCP-Q1)
+fn time_to_plateau(missing: u32) -> u64 {
+    let cubed = (1u64 << (10 + 3 * TIME_BITS)) / C_1024 * u64::from(missing);
+    libm::cbrt(cubed as f64) as u64
+}
+
+impl HyStart {
+    fn begin_round(&mut self, view: &View) {
+        let found = self.found;
+        *self = Self {
+            found,
+            round_start_us: view.now_us,
+            last_ack_us: view.now_us,
+            round_end: view.next,
+            ..Self::default()
+        };
+    }
+
+    /// Whether slow start should end now. (TCP-Q4)
+    fn ends_slow_start(&mut self, window: &Window, rtt_us: u64, least_us: u64, view: &View) -> bool {
+        let train = self.train_is_long(window, least_us, view);
+        let delay = self.delay_rose(rtt_us, least_us);
+        self.found = train || delay;
+        self.found
+    }
+
+    /// The acknowledgements of a round came closely packed over half a round-trip time.
+    fn train_is_long(&mut self, window: &Window, least_us: u64, view: &View) -> bool {
+        if view.now_us - self.last_ack_us > HYSTART_ACK_GAP_US {
+            return false;
+        }
+        self.last_ack_us = view.now_us;
+        let burst = HYSTART_BURST_BYTES * 1_000_000 / view.pacing_rate(window).max(1);
+        view.now_us - self.round_start_us > (least_us + burst.min(HYSTART_BURST_US)) / 2
+    }
+
+    /// The least delay of this round is clearly above the least ever.
+    fn delay_rose(&mut self, rtt_us: u64, least_us: u64) -> bool {
+        let least_round = self.least_round_us.unwrap_or(rtt_us).min(rtt_us);
+        self.least_round_us = Some(least_round);
+        if self.samples < HYSTART_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        least_round > least_us + (least_us / 8).clamp(HYSTART_DELAY_US.0, HYSTART_DELAY_US.1)
+    }
+}
+
+impl Algorithm for Cubic {
+    // TCP-Q5
+    fn threshold(&mut self, window: &Window) -> u32 {
+        self.epoch = None;
+        let converging = window.size < self.last_maximum;
+        self.last_maximum = if converging {
+            // A flow that did not come back to its maximum makes room for others.
+            (u64::from(window.size) * u64::from(BETA_SCALE + BETA) / u64::from(2 * BETA_SCALE)) as u32
+        } else {
+            window.size
+        };
+        let reduced = u64::from(window.size) * u64::from(BETA) / u64::from(BETA_SCALE);
+        (reduced as u32).max(super::LEAST_THRESHOLD)
+    }
+
+    fn grow(&mut self, window: &mut Window, acknowledged: u32, view: &View) {
+        if !window.is_limited() {
+            return;
+        }
+        let left = if window.in_slow_start() { window.slow_start(acknowledged) } else { acknowledged };
+        if left > 0 {
+            self.update(window.size, left, view);
+            window.grow_linearly(self.per_segment, left);
+        }
+    }
+
+    // TCP-Q6
+    fn on_state(&mut self, _: State, to: State, _: &mut Window, view: &View) {
+        if to == State::Loss {
+            *self = Self::new();
+            self.hystart.begin_round(view);
+        }
+    }
+
+    fn on_round_trip(&mut self, window: &mut Window, rtt_us: u64, view: &View) {
+        // Samples right after a recovery still carry its queue.
+        if self.epoch.is_some_and(|epoch| view.jiffies - epoch < view.hertz) {
+            return;
+        }
+        let rtt_us = rtt_us.max(1);
+        if self.least_delay_us == 0 || rtt_us < self.least_delay_us {
+            self.least_delay_us = rtt_us;
+        }
+        if !self.hystart.found && window.in_slow_start() && window.size >= HYSTART_LOW_WINDOW {
+            if view.una > self.hystart.round_end {
+                self.hystart.begin_round(view);
+            }
+            if self.hystart.ends_slow_start(window, rtt_us, self.least_delay_us, view) {
+                window.threshold = window.size;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TCP-Q1: W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C).
+    #[test]
+    fn the_curve_is_that_of_rfc_9438() {
+        for maximum in [100u32, 1_000, 20_000] {
+            let start = (f64::from(maximum) * 0.7) as u32;
+            let plateau_time = time_to_plateau(maximum - start);
+            let k = (f64::from(maximum - start) / 0.4).cbrt();
+            assert!((plateau_time as f64 / 1024.0 - k).abs() < 0.01 * k);
+            for tenths in 0..40u64 {
+                let seconds = k * tenths as f64 / 20.0;
+                let exact = 0.4 * (seconds - k).powi(3) + f64::from(maximum);
+                let window = curve(maximum, plateau_time, (seconds * 1024.0) as u64) as f64;
+                assert!(
+                    (window - exact).abs() < 1.0 + 0.01 * exact,
+                    "{maximum} at {seconds} s: {window} {exact}"
+                );
+            }
+        }
+    }
+
+    /// TCP-Q3: alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments a round trip.
+    #[test]
+    fn the_friendly_region_grows_half_a_segment_a_round_trip() {
+        let mut cubic = Cubic { friendly_window: 100, ..Cubic::new() };
+        for _ in 0..1_000 {
+            cubic.acknowledged += 100;
+            cubic.per_segment = u32::MAX;
+            cubic.follow_reno(100);
+        }
+        let grown = f64::from(cubic.friendly_window - 100);
+        assert!((grown / 1_000.0 - 3.0 * 0.3 / 1.7).abs() < 0.01, "{grown}");
+    }
+
+    /// TCP-Q5
+    #[test]
+    fn loss_keeps_seven_tenths_and_converges_fast() {
+        let mut cubic = Cubic::new();
+        assert_eq!(cubic.threshold(&Window::new(1_000)), 700);
+        assert_eq!(cubic.last_maximum, 1_000);
+        assert_eq!(cubic.threshold(&Window::new(800)), 560);
+        assert_eq!(cubic.last_maximum, 680);
+    }
+}

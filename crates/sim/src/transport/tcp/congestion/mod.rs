@@ -1,0 +1,152 @@
+//! Congestion control: a small trait, one file an algorithm, dispatched by an enum.
+
+mod cubic;
+mod dctcp;
+mod reno;
+
+use super::config::CongestionControl;
+use super::recovery::State;
+use super::window::Window;
+use cubic::Cubic;
+use dctcp::Dctcp;
+use reno::Reno;
+
+/// Least congestion window after a loss, segments (RFC 5681 section 3.1).
+const LEAST_THRESHOLD: u32 = 2;
+
+/// What an algorithm may know of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    /// The time, microseconds.
+    pub(super) now_us: u64,
+    /// The time, jiffies.
+    pub(super) jiffies: u64,
+    /// Jiffies in a second.
+    pub(super) hertz: u64,
+    /// First segment not acknowledged.
+    pub(super) una: u64,
+    /// Next segment never sent.
+    pub(super) next: u64,
+    /// Segments delivered so far, and those of them whose delivery echoed congestion.
+    pub(super) delivered: u64,
+    /// Segments delivered by acknowledgements that carried an ECN echo.
+    pub(super) delivered_marked: u64,
+    /// Segments sent and not acknowledged.
+    pub(super) outstanding: u32,
+    /// Payload of a full segment, bytes.
+    pub(super) payload: u32,
+    /// Smoothed round-trip time in eighths of a microsecond; zero before the first sample.
+    pub(super) smoothed_eighths: u64,
+}
+
+impl View {
+    /// The rate in bytes per second at which Linux would pace: twice the window per round trip in
+    /// early slow start, 1.2 times later (`tcp_update_pacing_rate`).
+    pub(super) fn pacing_rate(&self, window: &Window) -> u64 {
+        let percent = if window.size < window.threshold / 2 { 200 } else { 120 };
+        let segments = u64::from(window.size.max(self.outstanding));
+        let scaled = u64::from(self.payload) * segments * percent * (8 * 1_000_000 / 100);
+        scaled / self.smoothed_eighths.max(1)
+    }
+}
+
+/// One algorithm. Every method but the first has a default that does nothing special.
+pub(super) trait Algorithm {
+    /// The slow-start threshold after a congestion event.
+    fn threshold(&mut self, window: &Window) -> u32;
+
+    /// Segments were acknowledged while the window may grow.
+    fn grow(&mut self, window: &mut Window, acknowledged: u32, view: &View);
+
+    /// The recovery state is about to change from `from` to `to`.
+    fn on_state(&mut self, _from: State, _to: State, _window: &mut Window, _view: &View) {}
+
+    /// A retransmission timeout reduced the window.
+    fn on_timeout(&mut self, _window: &mut Window) {}
+
+    /// An acknowledgement arrived, before anything else is made of it.
+    fn on_ack(&mut self, _view: &View) {}
+
+    /// Segments were acknowledged with a round-trip time of `rtt_us`.
+    fn on_round_trip(&mut self, _window: &mut Window, _rtt_us: u64, _view: &View) {}
+
+    /// The window after a reduction that turned out to be wrong.
+    fn undone_window(&self, window: &Window) -> u32 {
+        window.size.max(window.before_reduction)
+    }
+}
+
+/// The algorithm of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Congestion {
+    Reno(Reno),
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+}
+
+/// Calls a method of whichever algorithm it is.
+macro_rules! dispatch {
+    ($self:ident, $algorithm:ident => $call:expr) => {
+        match $self {
+            Congestion::Reno($algorithm) => $call,
+            Congestion::Cubic($algorithm) => $call,
+            Congestion::Dctcp($algorithm) => $call,
+        }
+    };
+}
+
+impl Congestion {
+    pub(super) fn new(algorithm: CongestionControl) -> Self {
+        match algorithm {
+            CongestionControl::Reno => Self::Reno(Reno),
+            CongestionControl::Cubic => Self::Cubic(Cubic::new()),
+            CongestionControl::Dctcp => Self::Dctcp(Dctcp::new()),
+        }
+    }
+}
+
+impl Algorithm for Congestion {
+    fn threshold(&mut self, window: &Window) -> u32 {
+        dispatch!(self, algorithm => algorithm.threshold(window))
+    }
+
+    fn grow(&mut self, window: &mut Window, acknowledged: u32, view: &View) {
+        dispatch!(self, algorithm => algorithm.grow(window, acknowledged, view));
+    }
+
+    fn on_state(&mut self, from: State, to: State, window: &mut Window, view: &View) {
+        dispatch!(self, algorithm => algorithm.on_state(from, to, window, view));
+    }
+
+    fn on_timeout(&mut self, window: &mut Window) {
+        dispatch!(self, algorithm => algorithm.on_timeout(window));
+    }
+
+    fn on_ack(&mut self, view: &View) {
+        dispatch!(self, algorithm => algorithm.on_ack(view));
+    }
+
+    fn on_round_trip(&mut self, window: &mut Window, rtt_us: u64, view: &View) {
+        dispatch!(self, algorithm => algorithm.on_round_trip(window, rtt_us, view));
+    }
+
+    fn undone_window(&self, window: &Window) -> u32 {
+        dispatch!(self, algorithm => algorithm.undone_window(window))
+    }
+}
+
+/// Slow start, then Reno's one segment per window.
+fn grow_as_reno(window: &mut Window, acknowledged: u32) {
+    if !window.is_limited() {
+        return;
+    }
+    let left = if window.in_slow_start() { window.slow_start(acknowledged) } else { acknowledged };
+    if left > 0 {
+        window.grow_linearly(window.size, left);
+    }
+}
+
+/// Half of the window (RFC 5681 section 3.1).
+fn half(window: &Window) -> u32 {
+    (window.size / 2).max(LEAST_THRESHOLD)
+}

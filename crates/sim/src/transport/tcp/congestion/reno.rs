@@ -1,0 +1,32 @@
+//! Reno: halve on loss, one segment a window otherwise (RFC 5681), counting acknowledged segments
+//! as Linux does, so that delayed acknowledgements do not slow it down.
+
+use super::super::window::Window;
+use super::{Algorithm, View};
+
+/// Reno keeps no state of its own.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Reno;
+
+impl Algorithm for Reno {
+    // TCP-C1
+    fn threshold(&mut self, window: &Window) -> u32 {
+        super::half(window)
+    }
+
+    fn grow(&mut self, window: &mut Window, acknowledged: u32, _: &View) {
+        super::grow_as_reno(window, acknowledged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TCP-C1
+    #[test]
+    fn loss_halves_down_to_two() {
+        assert_eq!(Reno.threshold(&Window::new(41)), 20);
+        assert_eq!(Reno.threshold(&Window::new(2)), 2);
+    }
+}

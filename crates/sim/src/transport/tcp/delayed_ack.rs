@@ -1,0 +1,229 @@
+//! When the receiver acknowledges: at once, with the second segment, or when a timer fires
+//! (Linux `__tcp_ack_snd_check` and `tcp_event_data_recv`).
+
+use super::config::Config;
+use super::timers::{Clock, Timer};
+use lossylink_core::time::Instant;
+
+/// Segment size assumed before any data arrived (RFC 9293 section 3.7.1), bytes.
+const DEFAULT_SEGMENT: u32 = 536;
+
+/// The delayed-acknowledgement engine of one receiver.
+#[derive(Clone, Debug)]
+pub(super) struct DelayedAck {
+    /// Timeout, jiffies; zero before the first data.
+    timeout: u64,
+    /// Least timeout, jiffies.
+    least_timeout: u64,
+    /// Segments still to be acknowledged one by one.
+    quick: u32,
+    /// When data last arrived, jiffies.
+    last_data: u64,
+    /// Payload of a full segment as far as it is known, bytes.
+    full_segment: u32,
+    /// Full segments that one acknowledgement may cover.
+    segments: u32,
+    quick_acks: u32,
+    receive_window: u64,
+    /// Bytes that arrived in order since the last acknowledgement.
+    pending_bytes: u32,
+    /// The next check acknowledges whatever arrived.
+    pub(super) now: bool,
+    /// A short segment arrived: the reader, having emptied the queue, acknowledges at once.
+    pushed: bool,
+    /// The tick for which the timer is armed, and when the wheel fires it.
+    armed: Option<(u64, Instant)>,
+}
+
+impl DelayedAck {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Self {
+        Self {
+            timeout: 0,
+            least_timeout: clock.jiffies_in(config.delayed_ack_min),
+            quick: 0,
+            last_data: 0,
+            full_segment: DEFAULT_SEGMENT.min(config.payload_bytes()),
+            segments: config.delayed_ack_segments.max(1),
+            quick_acks: config.quick_acks,
+            receive_window: config.receive_window_bytes,
+            pending_bytes: 0,
+            now: false,
+            pushed: false,
+            armed: None,
+        }
+    }
+
+    /// Data arrived; its segments are of `payload` bytes. `rto` bounds what counts as an idle gap.
+    /// (TCP-Y1)
+    pub(super) fn note_data(&mut self, payload: u32, rto: u64, clock: &Clock) {
+        self.measure_segment(payload);
+        let jiffies = clock.jiffies();
+        let gap = jiffies - self.last_data;
+        if self.timeout == 0 {
+            self.go_quick(self.quick_acks);
+            self.timeout = self.least_timeout;
+        } else if gap <= self.least_timeout / 2 {
+            self.timeout = self.timeout / 2 + self.least_timeout / 2;
+        } else if gap < self.timeout {
+            self.timeout = (self.timeout / 2 + gap).min(rto);
+        } else if gap > rto {
+            // The sender was silent for long and starts over: help its window.
+            self.go_quick(self.quick_acks);
+        }
+        self.last_data = jiffies;
+    }
+
+    /// The largest segment seen is a full one; a shorter one ends what the application sent.
+    fn measure_segment(&mut self, payload: u32) {
+        if payload >= self.full_segment {
+            self.full_segment = payload;
+        } else {
+            self.pushed = true;
+        }
+    }
+
+    /// `bytes` more arrived in order.
+    pub(super) fn note_in_order(&mut self, bytes: u32) {
+        self.pending_bytes += bytes;
+    }
+
+    /// Acknowledges the next segments one by one, at most `most` of them.
+    fn go_quick(&mut self, most: u32) {
+        let window = self.receive_window / (2 * u64::from(self.full_segment));
+        let quick = u32::try_from(window).unwrap_or(u32::MAX).max(2).min(most);
+        self.quick = self.quick.max(quick);
+    }
+
+    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-Y2)
+    pub(super) fn enter_quick_mode(&mut self, most: u32) {
+        self.go_quick(most);
+        self.timeout = self.least_timeout;
+    }
+
+    /// The greatest number of quick acknowledgements in a row.
+    pub(super) const fn most_quick(&self) -> u32 {
+        self.quick_acks
+    }
+
+    /// Whether what arrived must be acknowledged at once. (TCP-Y3)
+    pub(super) fn is_due(&self) -> bool {
+        self.now || self.quick > 0 || self.pending_bytes > (self.segments - 1) * self.full_segment
+    }
+
+    /// Whether the reading application acknowledges at once.
+    pub(super) const fn is_pushed(&self) -> bool {
+        self.pushed
+    }
+
+    /// Arms the timer, or says that it is about to fire anyway. (TCP-Y4)
+    pub(super) fn delay(&mut self, smoothed_us: u64, clock: &Clock) -> bool {
+        let mut wait = self.timeout;
+        if wait > self.least_timeout {
+            let round_trip = clock.jiffies_in_micros(smoothed_us).max(self.least_timeout);
+            let most = if self.pushed { clock.hertz() / 5 } else { clock.hertz() / 2 };
+            wait = wait.min(if smoothed_us > 0 { most.min(round_trip) } else { most });
+        }
+        wait = wait.min(clock.hertz() / 5);
+        let mut expires = clock.jiffies() + wait;
+        if let Some((armed, _)) = self.armed {
+            if armed <= clock.jiffies() + wait / 4 {
+                return false;
+            }
+            expires = expires.min(armed);
+        }
+        if self.armed.is_none_or(|(armed, _)| armed != expires) {
+            self.armed = Some((expires, clock.fires_at(expires)));
+        }
+        true
+    }
+
+    /// The timer, if armed.
+    pub(super) fn timer(&self) -> Option<Timer> {
+        self.armed.map(|(_, at)| Timer::DelayedAck(at))
+    }
+
+    /// Whether an acknowledgement waits for the timer.
+    pub(super) const fn is_delaying(&self) -> bool {
+        self.armed.is_some()
+    }
+
+    /// The timer fired: no second segment came, wait longer next time.
+    pub(super) fn miss(&mut self, rto: u64) {
+        self.timeout = (2 * self.timeout).min(rto);
+    }
+
+    /// An acknowledgement left.
+    pub(super) fn acknowledged(&mut self) {
+        self.pending_bytes = 0;
+        self.now = false;
+        self.pushed = false;
+        self.armed = None;
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.timeout = self.least_timeout;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::time::Duration;
+
+    fn engine(clock: &Clock) -> DelayedAck {
+        DelayedAck::new(&Config::default(), clock)
+    }
+
+    fn clock_at(ms: u64) -> Clock {
+        let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);
+        clock.refresh(Instant::ZERO + Duration::from_ms(ms));
+        clock
+    }
+
+    fn receive(engine: &mut DelayedAck, clock: &Clock) -> bool {
+        engine.note_data(1460, 201, clock);
+        engine.note_in_order(1460);
+        engine.is_due()
+    }
+
+    /// TCP-Y1, TCP-Y3: sixteen one by one, then every second.
+    #[test]
+    fn a_connection_starts_quick_and_then_delays() {
+        let clock = clock_at(5);
+        let mut engine = engine(&clock);
+        let mut due = Vec::new();
+        for _ in 0..22 {
+            due.push(receive(&mut engine, &clock));
+            if due.last() == Some(&true) {
+                engine.acknowledged();
+            }
+        }
+        assert!(due[..16].iter().all(|&due| due));
+        assert_eq!(due[16..], [false, true, false, true, false, true]);
+    }
+
+    /// TCP-Y4
+    #[test]
+    fn a_lone_segment_waits_forty_milliseconds() {
+        let clock = clock_at(5);
+        let mut engine = engine(&clock);
+        receive(&mut engine, &clock);
+        engine.quick = 0;
+        assert!(engine.delay(30, &clock));
+        assert_eq!(engine.timer(), Some(Timer::DelayedAck(Instant::ZERO + Duration::from_ms(46))));
+    }
+
+    /// TCP-Y1
+    #[test]
+    fn a_silence_beyond_the_timeout_brings_quick_mode_back() {
+        for (gap_ms, quick) in [(201, 0), (202, 16)] {
+            let mut engine = engine(&clock_at(5));
+            receive(&mut engine, &clock_at(5));
+            engine.quick = 0;
+            receive(&mut engine, &clock_at(5 + gap_ms));
+            assert_eq!(engine.quick, quick, "after {gap_ms} ms");
+        }
+    }
+}

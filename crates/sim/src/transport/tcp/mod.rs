@@ -1,0 +1,46 @@
+//! TCP as Linux 5.4 to 6.1 has it, without I/O: a [`Sender`] and a [`Receiver`] exchange
+//! [`Packet`]s that a driver carries.
+//!
+//! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern:
+//!
+//! * [`packet`], [`config`], [`statistics`]: what a driver sees.
+//! * `sender`, `acknowledge`, `sack`, `transmit`, `scoreboard`: the sending host.
+//! * `recovery`, `rack`, `probe`, `prr`, `loss`, `undo`: loss detection and repair.
+//! * `rtt`, `timers`, `window`, `congestion`: time and rate.
+//! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
+//!
+//! Sequence space counts segments (u64), all of one payload but the last of a flow. Left out:
+//! window scaling and autotuning (the receive window is constant), urgent data, Nagle, reneging
+//! receivers, connection teardown, TCP Fast Open, host queues.
+
+mod acknowledge;
+mod compression;
+pub mod config;
+mod congestion;
+mod delayed_ack;
+mod ecn_echo;
+mod loss;
+pub mod packet;
+mod probe;
+mod prr;
+mod rack;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sack;
+mod scoreboard;
+mod sender;
+pub mod statistics;
+mod timers;
+mod transmit;
+mod undo;
+mod window;
+
+pub use config::{Config, CongestionControl, UnknownCongestionControl};
+pub use packet::{Ack, Block, Data, Packet, SackBlocks};
+pub use receiver::Receiver;
+pub use recovery::State;
+pub use sender::Sender;
+pub use statistics::Statistics;
+pub use timers::Timer;

@@ -1,0 +1,228 @@
+//! What TCP hosts exchange: segment numbers and flags in place of octets, with exact IP lengths.
+//!
+//! Sequence space counts segments of one full payload each; only the last of a flow may be shorter.
+//! Nothing here carries payload: a length is all that a link needs.
+
+use super::config::Config;
+
+/// IPv4 header without options (RFC 791), bytes.
+const IP_HEADER: u32 = 20;
+/// TCP header without options (RFC 9293 section 3.1), bytes.
+const TCP_HEADER: u32 = 20;
+/// Timestamps option padded to a multiple of four (RFC 7323 section 3.2), bytes.
+pub(super) const TIMESTAMPS_OPTION: u32 = 12;
+/// Maximum segment size, SACK permitted and window scale options of a SYN, padded, bytes.
+const SYN_OPTIONS: u32 = 12;
+/// The same with timestamps, whose padding takes in the SACK permitted option, bytes.
+const SYN_OPTIONS_WITH_TIMESTAMPS: u32 = 20;
+/// Most SACK blocks that fit the 40 bytes of options (RFC 2018 section 3).
+pub(super) const MOST_SACK_BLOCKS: usize = 4;
+
+/// A TCP packet as a network sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Connection request.
+    Syn,
+    /// Answer to a connection request.
+    SynAck,
+    /// Data, from the sender to the receiver.
+    Data(Data),
+    /// Acknowledgement without data.
+    Ack(Ack),
+}
+
+/// One data packet: a segment, or a burst of consecutive ones under segmentation offload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Number of the first segment.
+    pub first: u64,
+    /// Payload, bytes.
+    pub payload: u32,
+    /// Segments carried; more than one only with segmentation offload.
+    pub segments: u16,
+    /// Whether any of it was sent before.
+    pub retransmission: bool,
+    /// Whether the IP header says ECN-capable (ECT).
+    pub ecn_capable: bool,
+    /// The congestion-window-reduced flag (RFC 3168 section 6.1.2).
+    pub window_reduced: bool,
+    /// Timestamp value in milliseconds, zero without the option.
+    pub timestamp: u32,
+}
+
+/// One acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The next segment expected: all before it have arrived.
+    pub next: u64,
+    /// Selective acknowledgements, the most recent block first, a duplicate (D-SACK) before it.
+    pub sack: SackBlocks,
+    /// The ECN-echo flag (RFC 3168 section 6.1.3; RFC 8257 section 3.2).
+    pub ecn_echo: bool,
+    /// Whether the IP header says ECN-capable (ECT); DCTCP hosts mark every packet so.
+    pub ecn_capable: bool,
+    /// Timestamp echo in milliseconds, zero without the option.
+    pub echo: u32,
+}
+
+/// A run of segments from `start` up to, not including, `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// First segment.
+    pub start: u64,
+    /// One past the last segment.
+    pub end: u64,
+}
+
+/// Up to four blocks, kept as distances from the cumulative acknowledgement to stay small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    base: u64,
+    offsets: [(i32, i32); MOST_SACK_BLOCKS],
+    count: u8,
+}
+
+impl Packet {
+    /// Length of the IP packet in bytes: IP and TCP headers, options and payload.
+    pub fn ip_bytes(&self, config: &Config) -> u32 {
+        let options = if config.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        let tcp = match self {
+            Self::Syn | Self::SynAck if config.timestamps => SYN_OPTIONS_WITH_TIMESTAMPS,
+            Self::Syn | Self::SynAck => SYN_OPTIONS,
+            Self::Data(data) => options + data.payload,
+            Self::Ack(ack) => options + ack.sack.option_bytes(),
+        };
+        IP_HEADER + TCP_HEADER + tcp
+    }
+
+    /// Whether a congested queue may mark the packet instead of dropping it.
+    pub fn is_ecn_capable(&self) -> bool {
+        match self {
+            Self::Data(data) => data.ecn_capable,
+            Self::Ack(ack) => ack.ecn_capable,
+            Self::Syn | Self::SynAck => false,
+        }
+    }
+
+    /// Whether the packet carries payload.
+    pub const fn is_data(&self) -> bool {
+        matches!(self, Self::Data(_))
+    }
+}
+
+impl Data {
+    /// One past the last segment carried.
+    pub const fn end(&self) -> u64 {
+        self.first + self.segments as u64
+    }
+
+    /// The frames that a network card cuts from a burst, `full_payload` bytes each but the last.
+    pub fn frames(self, full_payload: u32) -> impl Iterator<Item = Self> {
+        (0..u32::from(self.segments)).map(move |index| Self {
+            first: self.first + u64::from(index),
+            payload: (self.payload - index * full_payload).min(full_payload),
+            segments: 1,
+            ..self
+        })
+    }
+}
+
+impl SackBlocks {
+    /// No blocks, for an acknowledgement of `next`.
+    pub fn new(next: u64) -> Self {
+        Self { base: next, ..Self::default() }
+    }
+
+    /// Adds a block; a fifth does not fit and is left out.
+    pub fn push(&mut self, block: Block) {
+        if let Some(slot) = self.offsets.get_mut(usize::from(self.count)) {
+            *slot = (distance(block.start, self.base), distance(block.end, self.base));
+            self.count += 1;
+        }
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.count)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The blocks in the order of the option.
+    pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
+        self.offsets[..self.len()].iter().map(|&(start, end)| Block {
+            start: self.base.wrapping_add_signed(i64::from(start)),
+            end: self.base.wrapping_add_signed(i64::from(end)),
+        })
+    }
+
+    /// Length of the option with its padding, bytes (RFC 2018 section 3).
+    fn option_bytes(&self) -> u32 {
+        if self.is_empty() { 0 } else { 4 + 8 * u32::from(self.count) }
+    }
+}
+
+/// `number - base`; windows are far below 2^31 segments.
+fn distance(number: u64, base: u64) -> i32 {
+    number.wrapping_sub(base) as i64 as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(segments: u16, payload: u32) -> Data {
+        Data {
+            first: 10,
+            payload,
+            segments,
+            retransmission: false,
+            ecn_capable: false,
+            window_reduced: false,
+            timestamp: 0,
+        }
+    }
+
+    #[test]
+    fn lengths_count_headers_and_options() {
+        let plain = Config::default();
+        let stamped = Config { timestamps: true, ..Config::default() };
+        assert_eq!(Packet::Data(data(1, 1460)).ip_bytes(&plain), 1500);
+        assert_eq!(Packet::Data(data(1, 1448)).ip_bytes(&stamped), 1500);
+        assert_eq!(Packet::Syn.ip_bytes(&plain), 52);
+        assert_eq!(Packet::SynAck.ip_bytes(&stamped), 60);
+        let mut sack = SackBlocks::new(7);
+        let ack = |sack| Packet::Ack(Ack { next: 7, sack, ecn_echo: false, ecn_capable: false, echo: 0 });
+        assert_eq!(ack(sack).ip_bytes(&plain), 40);
+        sack.push(Block { start: 9, end: 12 });
+        assert_eq!(ack(sack).ip_bytes(&plain), 52);
+    }
+
+    #[test]
+    fn blocks_keep_their_order_on_both_sides_of_the_acknowledgement() {
+        let mut sack = SackBlocks::new(1 << 40);
+        let duplicate = Block { start: (1 << 40) - 3, end: (1 << 40) - 2 };
+        let later = Block { start: (1 << 40) + 5, end: (1 << 40) + 6 };
+        sack.push(duplicate);
+        sack.push(later);
+        assert_eq!(sack.iter().collect::<Vec<_>>(), [duplicate, later]);
+    }
+
+    #[test]
+    fn a_fifth_block_does_not_fit() {
+        let mut sack = SackBlocks::new(0);
+        for index in 0..5 {
+            sack.push(Block { start: 2 * index + 1, end: 2 * index + 2 });
+        }
+        assert_eq!(sack.len(), 4);
+    }
+
+    #[test]
+    fn a_burst_is_cut_into_full_frames_and_a_rest() {
+        let frames: Vec<_> = data(3, 3_000).frames(1460).map(|frame| (frame.first, frame.payload)).collect();
+        assert_eq!(frames, [(10, 1460), (11, 1460), (12, 80)]);
+    }
+}

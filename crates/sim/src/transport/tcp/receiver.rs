@@ -1,0 +1,314 @@
+//! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
+//! application reads everything at once.
+
+use super::compression::Compression;
+use super::config::{Config, CongestionControl};
+use super::delayed_ack::DelayedAck;
+use super::ecn_echo::{EcnEcho, Reaction};
+use super::packet::{Ack, Block, Data, Packet, SackBlocks};
+use super::reassembly::{Reassembly, SackList};
+use super::rtt::RoundTrip;
+use super::timers::{Clock, Timer};
+use lossylink_core::time::{Duration, Instant};
+
+/// Segments acknowledged at once after a congestion mark (Linux).
+const QUICK_AFTER_MARK: u32 = 2;
+/// Most packets that one event makes a receiver send: a delayed acknowledgement with the old
+/// congestion mark and a new one.
+const MOST_PACKETS: usize = 2;
+
+/// How far the connection got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    Listening,
+    Answered,
+    Established,
+}
+
+/// The receiver of one flow.
+///
+/// The driver calls [`handle_packet`](Self::handle_packet) for every packet that arrives and
+/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due; after
+/// each, at the same instant, [`poll_transmit`](Self::poll_transmit) until there is nothing more.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Config,
+    clock: Clock,
+    connection: Connection,
+    answered_at_us: u64,
+    answers: u32,
+    handshake_timer: Option<Instant>,
+    rtt: RoundTrip,
+    payload: u32,
+    /// Receive window, segments.
+    window: u64,
+    /// Next segment expected.
+    next: u64,
+    /// The next segment expected before the last packet: what a delayed acknowledgement covers.
+    next_before: u64,
+    /// Bytes by which the short last segment falls short, and its number, once it is seen.
+    short: Option<(u64, u32)>,
+    reassembly: Reassembly,
+    sacks: SackList,
+    duplicate: Option<Block>,
+    delayed: DelayedAck,
+    compression: Compression,
+    ecn: EcnEcho,
+    /// Timestamp to echo, and the segment up to which the last acknowledgement went.
+    recent: u32,
+    acknowledged: u64,
+    outbox: [Option<Packet>; MOST_PACKETS],
+    duplicates_received: u64,
+}
+
+impl Receiver {
+    /// A receiver on a host whose timer ticks come at `tick_phase` and every tick thereafter.
+    pub fn new(config: &Config, tick_phase: Duration) -> Self {
+        let clock = Clock::new(config.tick, tick_phase);
+        Self {
+            rtt: RoundTrip::new(config.rto_min, &clock),
+            delayed: DelayedAck::new(config, &clock),
+            clock,
+            connection: Connection::Listening,
+            answered_at_us: 0,
+            answers: 0,
+            handshake_timer: None,
+            payload: config.payload_bytes(),
+            window: config.receive_window_segments(),
+            next: 0,
+            next_before: 0,
+            short: None,
+            reassembly: Reassembly::default(),
+            sacks: SackList::default(),
+            duplicate: None,
+            compression: Compression::default(),
+            ecn: EcnEcho::new(config.congestion_control == CongestionControl::Dctcp),
+            recent: 0,
+            acknowledged: 0,
+            outbox: [None; MOST_PACKETS],
+            duplicates_received: 0,
+            config: config.clone(),
+        }
+    }
+
+    /// Listens for another flow on a new connection, keeping the memory of this one.
+    pub fn reopen(&mut self, tick_phase: Duration) {
+        let mut reassembly = std::mem::take(&mut self.reassembly);
+        reassembly.clear();
+        *self = Self { reassembly, ..Self::new(&self.config, tick_phase) };
+    }
+
+    /// Takes a packet from the sender; `marked` says that a queue marked it (CE).
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
+        self.clock.refresh(now);
+        match packet {
+            Packet::Syn if self.connection != Connection::Established => self.answer(),
+            Packet::Syn | Packet::SynAck => {}
+            Packet::Ack(_) => self.establish(),
+            Packet::Data(data) => {
+                self.establish();
+                self.take_data(data, marked);
+            }
+        }
+    }
+
+    /// Acts on the timers that are due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.clock.refresh(now);
+        if self.handshake_timer.is_some_and(|at| at <= now) {
+            self.rtt.back_off(&self.clock);
+            self.answer();
+        }
+        if self.compression.timer().is_some_and(|timer| timer.at() <= now) {
+            self.acknowledge();
+        }
+        if self.delayed.timer().is_some_and(|timer| timer.at() <= now) {
+            self.delayed.miss(self.rtt.timeout());
+            self.acknowledge();
+        }
+    }
+
+    /// The next packet to leave at this instant, if any.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
+        let packet = self.outbox[0].take();
+        self.outbox.swap(0, 1);
+        packet
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
+    pub fn poll_timeout(&self) -> Instant {
+        let at = |timer: Option<Timer>| timer.map_or(Instant::NEVER, Timer::at);
+        let acknowledgement = at(self.delayed.timer()).min(at(self.compression.timer()));
+        self.handshake_timer.map_or(acknowledgement, |answer| acknowledgement.min(answer))
+    }
+
+    /// Bytes delivered to the application: in order, each once.
+    pub fn bytes_in_order(&self) -> u64 {
+        let missing = self.short.filter(|&(number, _)| number < self.next).map_or(0, |(_, missing)| missing);
+        self.next * u64::from(self.payload) - u64::from(missing)
+    }
+
+    /// Data packets that brought nothing new.
+    pub const fn duplicates_received(&self) -> u64 {
+        self.duplicates_received
+    }
+
+    /// Answers a connection request. (TCP-H1)
+    fn answer(&mut self) {
+        self.connection = Connection::Answered;
+        self.answered_at_us = self.clock.micros();
+        self.answers += 1;
+        self.handshake_timer = Some(self.clock.fires_after(self.rtt.timeout()));
+        self.send(Packet::SynAck);
+    }
+
+    /// The handshake is over, by its last acknowledgement or by data. (TCP-H2)
+    fn establish(&mut self) {
+        if self.connection != Connection::Answered {
+            return;
+        }
+        self.connection = Connection::Established;
+        self.handshake_timer = None;
+        if self.answers == 1 {
+            let sample_us = self.clock.micros() - self.answered_at_us;
+            self.rtt.note_minimum(sample_us, &self.clock);
+            self.rtt.sample(sample_us, 0, 0, &self.clock);
+        }
+        self.rtt.fall_back(&self.clock);
+    }
+
+    /// Takes data in, in order or not. (TCP-D0)
+    fn take_data(&mut self, data: &Data, marked: bool) {
+        self.note_short(data);
+        if data.window_reduced {
+            self.ecn.note_reduction();
+            self.delayed.now = true;
+        }
+        if self.config.timestamps && data.first <= self.acknowledged {
+            self.recent = data.timestamp;
+        }
+        if data.end() <= self.next {
+            self.take_duplicate(Block { start: data.first, end: data.end() });
+        } else if data.first <= self.next {
+            self.take_in_order(data, marked);
+        } else {
+            self.take_out_of_order(data, marked);
+        }
+    }
+
+    /// Nothing new in it: report it and acknowledge at once. (TCP-S5)
+    fn take_duplicate(&mut self, block: Block) {
+        self.duplicates_received += 1;
+        self.duplicate = Some(block);
+        self.delayed.enter_quick_mode(self.delayed.most_quick());
+        self.acknowledge();
+    }
+
+    fn take_in_order(&mut self, data: &Data, marked: bool) {
+        if data.first < self.next {
+            self.duplicate = Some(Block { start: data.first, end: self.next });
+        }
+        let before = self.bytes_in_order();
+        self.next = data.end();
+        let had_holes = !self.reassembly.is_empty();
+        if had_holes {
+            self.next = self.reassembly.advance(self.next);
+            self.sacks.forget_before(self.next);
+            self.delayed.now |= self.reassembly.is_empty();
+        }
+        self.delayed.note_in_order((self.bytes_in_order() - before) as u32);
+        self.compression.note_in_order(self.next, self.window, &self.clock);
+        self.delayed.note_data(self.segment_payload(data), self.rtt.timeout(), &self.clock);
+        self.note_mark(data.ecn_capable, marked);
+        self.acknowledge_in_time(had_holes);
+    }
+
+    fn take_out_of_order(&mut self, data: &Data, marked: bool) {
+        let run = Block { start: data.first, end: data.end() };
+        self.note_mark(data.ecn_capable, marked);
+        if self.sacks.overflows(run) && self.compression.is_holding() {
+            self.acknowledge();
+        }
+        if let Some(known) = self.reassembly.insert(run) {
+            self.duplicate = Some(known);
+            self.duplicates_received += u64::from(known == run);
+        }
+        self.sacks.report(run);
+        self.acknowledge_in_time(true);
+    }
+
+    /// Reacts to the congestion mark of a packet. (TCP-E1, TCP-E2)
+    fn note_mark(&mut self, capable: bool, marked: bool) {
+        if !self.config.uses_ecn() {
+            return;
+        }
+        match self.ecn.note_data(capable, marked) {
+            Reaction::None => {}
+            Reaction::Quick => self.delayed.enter_quick_mode(QUICK_AFTER_MARK),
+            Reaction::Changed => {
+                if self.delayed.is_delaying() {
+                    self.acknowledge_up_to(self.next_before);
+                }
+                self.delayed.now = true;
+            }
+        }
+        self.ecn.follow();
+        self.next_before = self.next;
+    }
+
+    /// Acknowledges now, with a sum, or later. (TCP-Y3, TCP-Y5)
+    fn acknowledge_in_time(&mut self, may_have_holes: bool) {
+        let smoothed_us = self.rtt.smoothed_us();
+        if self.delayed.is_due() {
+            self.acknowledge();
+        } else if !may_have_holes || self.reassembly.is_empty() {
+            if self.delayed.is_pushed() || !self.delayed.delay(smoothed_us, &self.clock) {
+                self.acknowledge();
+            }
+        } else if !self.config.sack_compression
+            || self.compression.lets_pass(self.next, smoothed_us, &self.clock)
+        {
+            self.acknowledge();
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        self.acknowledge_up_to(self.next);
+        self.delayed.acknowledged();
+        self.compression.acknowledged();
+    }
+
+    fn acknowledge_up_to(&mut self, next: u64) {
+        let mut sack = SackBlocks::new(next);
+        let most = if self.config.timestamps { 3 } else { 4 };
+        let blocks = self.duplicate.take().into_iter().chain(self.sacks.iter());
+        blocks.take(most).for_each(|block| sack.push(block));
+        self.acknowledged = next;
+        self.send(Packet::Ack(Ack {
+            next,
+            sack,
+            ecn_echo: self.ecn.echoing,
+            ecn_capable: self.config.congestion_control == CongestionControl::Dctcp,
+            echo: self.recent,
+        }));
+    }
+
+    fn send(&mut self, packet: Packet) {
+        let slot = self.outbox.iter_mut().find(|slot| slot.is_none());
+        *slot.expect("an event causes at most two packets, and they are polled at once") = Some(packet);
+    }
+
+    /// Payload of each full segment of a packet, for the measure of a full segment.
+    fn segment_payload(&self, data: &Data) -> u32 {
+        if data.segments == 1 { data.payload } else { self.payload }
+    }
+
+    /// Notes the last segment if it is short.
+    fn note_short(&mut self, data: &Data) {
+        let missing = u32::from(data.segments) * self.payload - data.payload;
+        if missing > 0 {
+            self.short = Some((data.end() - 1, missing));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Round-trip time: smoothed value and variance as Linux keeps them (RFC 6298), the timeout that
+//! follows, and the minimum over five minutes.
+
+use super::timers::Clock;
+use lossylink_core::time::Duration;
+
+/// Timeout before the first sample (RFC 6298 section 2.1), microseconds.
+const FIRST_TIMEOUT_US: u64 = 1_000_000;
+/// Timeout when the handshake gave no sample (RFC 6298 section 5.7), microseconds.
+const FALLBACK_TIMEOUT_US: u64 = 3_000_000;
+/// Longest timeout (Linux `TCP_RTO_MAX`), microseconds.
+const LONGEST_TIMEOUT_US: u64 = 120_000_000;
+/// Span of the minimum filter (Linux `tcp_min_rtt_wlen`), microseconds.
+const MINIMUM_WINDOW_US: u64 = 300_000_000;
+
+/// The estimator of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrip {
+    /// Smoothed round-trip time times 8, microseconds; zero before the first sample.
+    smoothed_8: u64,
+    /// Mean deviation times 4, microseconds.
+    deviation_4: u64,
+    /// Largest deviation (times 4) of the current flight, not below the minimum variance term.
+    deviation_4_max: u64,
+    /// The variance term of the timeout, microseconds.
+    variance: u64,
+    /// The flight over which the largest deviation is taken ends here.
+    flight_end: u64,
+    /// Least variance term, microseconds.
+    variance_min: u64,
+    /// The timeout, jiffies, doubled by expiries.
+    timeout: u64,
+    minimum: WindowedMinimum,
+}
+
+impl RoundTrip {
+    pub(super) fn new(rto_min: Duration, clock: &Clock) -> Self {
+        // The kernel keeps the minimum in jiffies.
+        let variance_min = clock.micros_in_jiffies(clock.jiffies_in(rto_min));
+        Self {
+            smoothed_8: 0,
+            deviation_4: FIRST_TIMEOUT_US,
+            deviation_4_max: 0,
+            variance: 0,
+            flight_end: 0,
+            variance_min,
+            timeout: clock.jiffies_in_micros(FIRST_TIMEOUT_US),
+            minimum: WindowedMinimum::new(),
+        }
+    }
+
+    /// Smoothed round-trip time, microseconds; zero before the first sample.
+    pub(super) const fn smoothed_us(&self) -> u64 {
+        self.smoothed_8 >> 3
+    }
+
+    /// The smoothed value in eighths of a microsecond.
+    pub(super) const fn smoothed_eighths(&self) -> u64 {
+        self.smoothed_8
+    }
+
+    /// Least round-trip time of the last five minutes, microseconds; `u32::MAX` before any sample.
+    pub(super) const fn minimum_us(&self) -> u64 {
+        self.minimum.get()
+    }
+
+    /// Retransmission timeout, jiffies.
+    pub(super) const fn timeout(&self) -> u64 {
+        self.timeout
+    }
+
+    /// Takes a sample of `sample_us`, measured when `una` was acknowledged and `next` came next.
+    /// (TCP-R1, TCP-R2)
+    pub(super) fn sample(&mut self, sample_us: u64, una: u64, next: u64, clock: &Clock) {
+        if self.smoothed_8 == 0 {
+            self.smoothed_8 = sample_us << 3;
+            self.deviation_4 = sample_us << 1;
+            self.variance = self.deviation_4.max(self.variance_min);
+            self.deviation_4_max = self.variance;
+            self.flight_end = next;
+        } else {
+            self.smooth(sample_us);
+            self.take_deviation(una, next);
+        }
+        self.smoothed_8 = self.smoothed_8.max(1);
+        let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
+        self.timeout = clock.jiffies_in_micros(timeout_us);
+    }
+
+    /// Gains of 1/8 for the mean and 1/4 for the deviation; a deviation that grows because the
+    /// round-trip time falls counts an eighth only.
+    fn smooth(&mut self, sample_us: u64) {
+        let error = sample_us as i64 - (self.smoothed_8 >> 3) as i64;
+        self.smoothed_8 = self.smoothed_8.saturating_add_signed(error);
+        let mut excess = error.abs() - (self.deviation_4 >> 2) as i64;
+        if error < 0 && excess > 0 {
+            excess >>= 3;
+        }
+        self.deviation_4 = self.deviation_4.saturating_add_signed(excess);
+    }
+
+    /// The variance term rises at once and falls by a quarter of the difference per flight.
+    fn take_deviation(&mut self, una: u64, next: u64) {
+        if self.deviation_4 > self.deviation_4_max {
+            self.deviation_4_max = self.deviation_4;
+            self.variance = self.variance.max(self.deviation_4_max);
+        }
+        if una > self.flight_end {
+            if self.deviation_4_max < self.variance {
+                self.variance -= (self.variance - self.deviation_4_max) >> 2;
+            }
+            self.flight_end = next;
+            self.deviation_4_max = self.variance_min;
+        }
+    }
+
+    /// Feeds the minimum filter.
+    pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
+        let at_least_a_jiffy = if sample_us == 0 { clock.micros_in_jiffies(1) } else { sample_us };
+        self.minimum.update(clock.micros(), at_least_a_jiffy);
+    }
+
+    /// Doubles the timeout after an expiry. (TCP-L4)
+    pub(super) fn back_off(&mut self, clock: &Clock) {
+        self.timeout = (2 * self.timeout).min(clock.jiffies_in_micros(LONGEST_TIMEOUT_US));
+    }
+
+    /// The handshake ended without a sample. (TCP-H3)
+    pub(super) fn fall_back(&mut self, clock: &Clock) {
+        if self.smoothed_8 == 0 {
+            self.deviation_4 = FALLBACK_TIMEOUT_US;
+            self.deviation_4_max = FALLBACK_TIMEOUT_US;
+            self.variance = FALLBACK_TIMEOUT_US;
+            self.timeout = clock.jiffies_in_micros(FALLBACK_TIMEOUT_US);
+        }
+    }
+}
+
+/// The minimum over a sliding window, from its best, second and third best samples (the filter of
+/// Linux `lib/win_minmax.c`, due to Kathleen Nichols).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowedMinimum {
+    best: [(u64, u64); 3],
+}
+
+impl WindowedMinimum {
+    const fn new() -> Self {
+        Self { best: [(0, u32::MAX as u64); 3] }
+    }
+
+    const fn get(&self) -> u64 {
+        self.best[0].1
+    }
+
+    fn update(&mut self, now_us: u64, value: u64) {
+        let sample = (now_us, value);
+        if value <= self.best[0].1 || now_us - self.best[2].0 > MINIMUM_WINDOW_US {
+            self.best = [sample; 3];
+            return;
+        }
+        if value <= self.best[1].1 {
+            self.best = [self.best[0], sample, sample];
+        } else if value <= self.best[2].1 {
+            self.best[2] = sample;
+        }
+        self.expire(sample);
+    }
+
+    /// Drops a best sample that left the window; keeps the runners-up of different ages.
+    fn expire(&mut self, sample: (u64, u64)) {
+        let age = sample.0 - self.best[0].0;
+        if age > MINIMUM_WINDOW_US {
+            self.best = [self.best[1], self.best[2], sample];
+            if sample.0 - self.best[0].0 > MINIMUM_WINDOW_US {
+                self.best = [self.best[1], self.best[2], sample];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > MINIMUM_WINDOW_US / 4 {
+            self.best = [self.best[0], sample, sample];
+        } else if self.best[2].0 == self.best[1].0 && age > MINIMUM_WINDOW_US / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::time::Instant;
+
+    fn estimator(rto_min_ms: u64) -> (RoundTrip, Clock) {
+        let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);
+        clock.refresh(Instant::ZERO);
+        (RoundTrip::new(Duration::from_ms(rto_min_ms), &clock), clock)
+    }
+
+    /// TCP-R2: the timeout is never below the smoothed round-trip time plus the minimum.
+    #[test]
+    fn a_steady_path_times_out_after_rtt_plus_minimum() {
+        let (mut rtt, clock) = estimator(200);
+        for number in 0..100 {
+            rtt.sample(20_000, number, number + 10, &clock);
+        }
+        assert_eq!((rtt.smoothed_us(), rtt.timeout()), (20_000, 220));
+    }
+
+    /// TCP-R2: 30 us and a minimum of 1 ms round up to two jiffies.
+    #[test]
+    fn tiny_round_trips_take_two_jiffies() {
+        let (mut rtt, clock) = estimator(1);
+        rtt.sample(30, 0, 10, &clock);
+        assert_eq!(rtt.timeout(), 2);
+    }
+
+    /// TCP-R1: RFC 6298 section 2.2, the first sample's variance term is twice the sample.
+    #[test]
+    fn a_long_first_sample_sets_the_variance() {
+        let (mut rtt, clock) = estimator(200);
+        rtt.sample(300_000, 0, 10, &clock);
+        assert_eq!(rtt.timeout(), 900);
+    }
+
+    /// TCP-L4
+    #[test]
+    fn expiries_double_up_to_two_minutes() {
+        let (mut rtt, clock) = estimator(200);
+        rtt.sample(50_000, 0, 1, &clock);
+        let first = rtt.timeout();
+        rtt.back_off(&clock);
+        assert_eq!(rtt.timeout(), 2 * first);
+        for _ in 0..20 {
+            rtt.back_off(&clock);
+        }
+        assert_eq!(rtt.timeout(), 120_000);
+    }
+
+    #[test]
+    fn the_minimum_forgets_after_five_minutes() {
+        let mut minimum = WindowedMinimum::new();
+        minimum.update(0, 10);
+        minimum.update(100_000_000, 30);
+        minimum.update(290_000_000, 20);
+        assert_eq!(minimum.get(), 10);
+        minimum.update(301_000_000, 25);
+        assert_eq!(minimum.get(), 20);
+    }
+}

@@ -1,0 +1,363 @@
+//! The sending host: connection, timers and the polling interface.
+
+use super::config::{Config, CongestionControl};
+use super::congestion::{Congestion, View};
+use super::packet::{Ack, Packet, SackBlocks};
+use super::probe::Probe;
+use super::prr::Reduction;
+use super::rack::Rack;
+use super::recovery::State;
+use super::rtt::RoundTrip;
+use super::sack::SackCache;
+use super::scoreboard::Scoreboard;
+use super::statistics::Statistics;
+use super::timers::{Clock, Timer};
+use super::undo::Undo;
+use super::window::Window;
+use lossylink_core::time::{Duration, Instant};
+
+/// Segments that may arrive out of order before loss is plausible (Linux `tcp_reordering`).
+pub(super) const DEFAULT_REORDERING: u32 = 3;
+/// Greatest such number that a path can teach (Linux `tcp_max_reordering`).
+pub(super) const MOST_REORDERING: u64 = 300;
+
+/// What to send after an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repair {
+    /// New segments only.
+    Nothing,
+    /// Lost segments, then new ones.
+    Lost,
+    /// New segments, to tell a spurious timeout; lost ones if there are none.
+    NewThenLost,
+}
+
+/// What is left to send at this instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    Idle,
+    Lost,
+    New,
+    LostThenNew,
+    NewThenLost,
+}
+
+/// How far the connection got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    Closed,
+    Opening,
+    Established,
+}
+
+/// The sender of one flow.
+///
+/// It does no I/O and reads no clock. The driver calls [`open`](Self::open) once, then
+/// [`handle_packet`](Self::handle_packet) for every packet that arrives and
+/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due.
+/// After each of these, at the same instant, it calls [`poll_transmit`](Self::poll_transmit) until
+/// there is nothing more to send, and only then looks at `poll_timeout` again.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(super) config: Config,
+    pub(super) clock: Clock,
+    connection: Connection,
+    /// When the last connection request left, and how often one did.
+    requested_at_us: u64,
+    requests: u32,
+    pub(super) payload: u32,
+    /// Receive window, segments.
+    pub(super) receive_window: u64,
+    /// Segments of the flow; `None` for an endless one.
+    pub(super) total_segments: Option<u64>,
+    /// Bytes by which the last segment is short.
+    pub(super) missing_in_last: u32,
+    pub(super) board: Scoreboard,
+    pub(super) sack_cache: SackCache,
+    pub(super) rtt: RoundTrip,
+    pub(super) rack: Rack,
+    pub(super) probe: Probe,
+    pub(super) reduction: Reduction,
+    pub(super) undo: Undo,
+    pub(super) window: Window,
+    pub(super) congestion: Congestion,
+    pub(super) state: State,
+    /// The state ends when everything before this segment is acknowledged.
+    pub(super) recovery_end: u64,
+    /// Degree of reordering seen, at least three.
+    pub(super) reordering: u32,
+    pub(super) reordering_seen: bool,
+    /// Timeouts since the last progress.
+    pub(super) expiries: u32,
+    /// F-RTO has not ruled out that the last timeout was spurious.
+    pub(super) suspect_spurious: bool,
+    /// The next new segment tells the receiver that the window was reduced.
+    pub(super) announce_reduction: bool,
+    pub(super) delivered_marked: u64,
+    /// Timestamp echo of the acknowledgement in hand; zero for none.
+    pub(super) echo: u32,
+    pub(super) timer: Option<Timer>,
+    pub(super) plan: Plan,
+    /// Whether new segments left since the last acknowledgement or timer.
+    pub(super) sent_since_ack: bool,
+    pub(super) outbox: Option<Packet>,
+    pub(super) statistics: Statistics,
+    pub(super) first_data_at: Option<Instant>,
+    pub(super) completed_at: Option<Instant>,
+}
+
+impl Sender {
+    /// A sender of `flow_bytes`, or of an endless flow, on a host whose timer ticks come at
+    /// `tick_phase` and every tick thereafter.
+    pub fn new(config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
+        let clock = Clock::new(config.tick, tick_phase);
+        let payload = config.payload_bytes();
+        let total_segments = flow_bytes.map(|bytes| bytes.div_ceil(u64::from(payload)));
+        let missing = |bytes: u64| (total_segments.unwrap_or(0) * u64::from(payload) - bytes) as u32;
+        Self {
+            rtt: RoundTrip::new(config.rto_min, &clock),
+            clock,
+            connection: Connection::Closed,
+            requested_at_us: 0,
+            requests: 0,
+            payload,
+            receive_window: config.receive_window_segments(),
+            total_segments,
+            missing_in_last: flow_bytes.map_or(0, missing),
+            board: Scoreboard::new(),
+            sack_cache: SackCache::default(),
+            rack: Rack::new(),
+            probe: Probe::default(),
+            reduction: Reduction::default(),
+            undo: Undo::new(),
+            window: Window::new(config.initial_window),
+            congestion: Congestion::new(config.congestion_control),
+            state: State::Open,
+            recovery_end: 0,
+            reordering: DEFAULT_REORDERING,
+            reordering_seen: false,
+            expiries: 0,
+            suspect_spurious: false,
+            announce_reduction: false,
+            delivered_marked: 0,
+            echo: 0,
+            timer: None,
+            plan: Plan::Idle,
+            sent_since_ack: false,
+            outbox: None,
+            statistics: Statistics::new(),
+            first_data_at: None,
+            completed_at: None,
+            config: config.clone(),
+        }
+    }
+
+    /// Starts another flow on a new connection, keeping the memory of this one.
+    pub fn reopen(&mut self, flow_bytes: Option<u64>, tick_phase: Duration) {
+        let mut board = std::mem::replace(&mut self.board, Scoreboard::new());
+        board.clear();
+        *self = Self { board, ..Self::new(&self.config, flow_bytes, tick_phase) };
+    }
+
+    /// Requests the connection.
+    pub fn open(&mut self, now: Instant) {
+        assert!(self.connection == Connection::Closed, "a connection opens once");
+        self.clock.refresh(now);
+        self.connection = Connection::Opening;
+        self.request();
+    }
+
+    /// Takes a packet from the receiver.
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
+        self.enter(now);
+        match (packet, self.connection) {
+            (Packet::SynAck, Connection::Opening) => self.establish(),
+            // The handshake's last acknowledgement was lost: repeat it.
+            (Packet::SynAck, Connection::Established) => self.outbox = Some(handshake_ack()),
+            (Packet::Ack(ack), Connection::Established) => self.take_ack(ack),
+            _ => {}
+        }
+    }
+
+    /// Acts on the timer if it is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.enter(now);
+        let Some(timer) = self.timer.filter(|timer| timer.at() <= now) else { return };
+        match timer {
+            Timer::Retransmit(_) if self.connection == Connection::Opening => {
+                self.rtt.back_off(&self.clock);
+                self.request();
+            }
+            Timer::Retransmit(_) => {
+                self.timer = None;
+                self.handle_retransmission_timer();
+            }
+            Timer::ReorderingWindow(_) => self.handle_reordering_timer(),
+            Timer::LossProbe(_) => self.handle_probe_timer(),
+            Timer::DelayedAck(_) | Timer::CompressedAck(_) | Timer::Pacing(_) => {
+                unreachable!("a sender arms no receiver's timer")
+            }
+        }
+    }
+
+    /// The next packet to leave at this instant, if any.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
+        match self.outbox.take() {
+            None => self.next_planned(),
+            packet => packet,
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
+    pub fn poll_timeout(&self) -> Instant {
+        self.timer.map_or(Instant::NEVER, Timer::at)
+    }
+
+    /// What was counted so far.
+    pub const fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// When the first data packet left.
+    pub const fn first_data_at(&self) -> Option<Instant> {
+        self.first_data_at
+    }
+
+    /// When the acknowledgement of the whole flow arrived.
+    pub const fn completed_at(&self) -> Option<Instant> {
+        self.completed_at
+    }
+
+    /// Congestion window, segments.
+    pub const fn congestion_window(&self) -> u32 {
+        self.window.size
+    }
+
+    /// Slow-start threshold, segments; 2^31 - 1 before any congestion.
+    pub const fn slow_start_threshold(&self) -> u32 {
+        self.window.threshold
+    }
+
+    /// Where loss recovery stands.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The armed timer, if any.
+    pub const fn timer(&self) -> Option<Timer> {
+        self.timer
+    }
+
+    /// Bytes cumulatively acknowledged.
+    pub fn bytes_acknowledged(&self) -> u64 {
+        let una = self.board.una();
+        let missing = if Some(una) == self.total_segments { self.missing_in_last } else { 0 };
+        una * u64::from(self.payload) - u64::from(missing)
+    }
+
+    /// Takes note of the time, and of the window that held until now.
+    fn enter(&mut self, now: Instant) {
+        let before_us = self.clock.micros();
+        self.clock.refresh(now);
+        if self.first_data_at.is_some() {
+            let span_us = self.clock.micros() - before_us;
+            self.statistics.window_time += u64::from(self.window.size) * span_us;
+            self.statistics.window_span_us += span_us;
+        }
+    }
+
+    /// Sends a connection request and waits for its answer. (TCP-H1)
+    fn request(&mut self) {
+        self.outbox = Some(Packet::Syn);
+        self.requested_at_us = self.clock.micros();
+        self.requests += 1;
+        self.arm(Timer::Retransmit, self.rtt.timeout());
+    }
+
+    /// The answer came: the connection stands. (TCP-H2, TCP-H3)
+    fn establish(&mut self) {
+        self.connection = Connection::Established;
+        self.timer = None;
+        if self.requests == 1 {
+            let sample_us = self.clock.micros() - self.requested_at_us;
+            self.rtt.note_minimum(sample_us, &self.clock);
+            self.rtt.sample(sample_us, 0, 0, &self.clock);
+            self.statistics.note_round_trip(sample_us);
+        }
+        self.rtt.fall_back(&self.clock);
+        if self.requests > 2 {
+            self.window = Window::new(1);
+        }
+        self.outbox = Some(handshake_ack());
+        self.plan = Plan::New;
+    }
+
+    /// What the congestion control may know now.
+    pub(super) fn view(&self) -> View {
+        View {
+            now_us: self.clock.micros(),
+            jiffies: self.clock.jiffies(),
+            hertz: self.clock.hertz(),
+            una: self.board.una(),
+            next: self.board.next(),
+            delivered: self.statistics.segments_delivered,
+            delivered_marked: self.delivered_marked,
+            outstanding: self.board.outstanding(),
+            payload: self.payload,
+            smoothed_eighths: self.rtt.smoothed_eighths(),
+        }
+    }
+
+    /// Whether every packet is ECN-capable, retransmissions too (DCTCP).
+    pub(super) fn marks_everything(&self) -> bool {
+        self.config.congestion_control == CongestionControl::Dctcp
+    }
+
+    /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.
+    pub(super) fn arm(&mut self, kind: fn(Instant) -> Timer, length: u64) {
+        self.timer = Some(kind(self.clock.fires_after(length)));
+    }
+
+    /// After progress: a probe if the state permits one, else the timeout. (TCP-R4)
+    pub(super) fn restart_timer(&mut self) {
+        if self.may_probe() {
+            self.schedule_probe(true);
+        } else {
+            self.arm_retransmission_timer();
+        }
+    }
+
+    /// Arms the retransmission timeout, or none without data outstanding. (TCP-R4)
+    ///
+    /// In place of a probe or reordering timer it runs from the first outstanding segment.
+    pub(super) fn arm_retransmission_timer(&mut self) {
+        if self.board.outstanding() == 0 {
+            self.timer = None;
+            return;
+        }
+        let length = match self.timer {
+            Some(Timer::ReorderingWindow(_) | Timer::LossProbe(_)) => self.timeout_of_head().unwrap_or(1),
+            _ => self.rtt.timeout(),
+        };
+        self.arm(Timer::Retransmit, length);
+    }
+
+    /// Jiffies until the first outstanding segment times out; `None` when that is past.
+    pub(super) fn timeout_of_head(&self) -> Option<u64> {
+        let sent_us = self.board.head()?.sent_us;
+        let due_us = sent_us + self.clock.micros_in_jiffies(self.rtt.timeout());
+        let left_us = due_us.checked_sub(self.clock.micros()).filter(|&left| left > 0)?;
+        Some(self.clock.jiffies_in_micros(left_us))
+    }
+
+    /// Lost segments may leave, but nothing new.
+    pub(super) fn retransmit_only(&mut self) {
+        self.plan = Plan::Lost;
+    }
+}
+
+/// The last packet of the handshake.
+fn handshake_ack() -> Packet {
+    Packet::Ack(Ack { next: 0, sack: SackBlocks::new(0), ecn_echo: false, ecn_capable: false, echo: 0 })
+}

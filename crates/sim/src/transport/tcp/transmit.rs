@@ -1,0 +1,178 @@
+//! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
+
+use super::packet::{Data, Packet};
+use super::sender::{Plan, Sender};
+use super::timers::Timer;
+
+impl Sender {
+    /// The next packet of the current plan. (TCP-X1)
+    pub(super) fn next_planned(&mut self) -> Option<Packet> {
+        loop {
+            let (packet, then) = match self.plan {
+                Plan::Idle => return None,
+                Plan::Lost => (self.next_retransmission(), Plan::Idle),
+                Plan::LostThenNew => (self.next_retransmission(), Plan::New),
+                Plan::New => (self.next_new(), Plan::Idle),
+                Plan::NewThenLost => (self.next_new(), self.after_new()),
+            };
+            if packet.is_some() {
+                return packet;
+            }
+            self.plan = then;
+        }
+    }
+
+    /// F-RTO could not send anything new: it was a real loss, as far as anyone can tell.
+    fn after_new(&mut self) -> Plan {
+        if self.board.next() > self.recovery_end {
+            return Plan::Idle;
+        }
+        self.suspect_spurious = false;
+        Plan::LostThenNew
+    }
+
+    /// The lowest lost segments that the window allows to be sent again. (TCP-X2)
+    fn next_retransmission(&mut self) -> Option<Packet> {
+        let quota = self.window.size.saturating_sub(self.board.in_flight());
+        if quota == 0 {
+            return None;
+        }
+        let number = self.board.next_lost()?;
+        let is_head = number == self.board.una();
+        let packet = self.retransmit(number, quota.min(self.burst_limit()));
+        if self.state.reduces_window() {
+            self.reduction.sent += segments_of(&packet);
+        }
+        if is_head && !matches!(self.timer, Some(Timer::ReorderingWindow(_))) {
+            self.arm(Timer::Retransmit, self.rtt.timeout());
+        }
+        Some(packet)
+    }
+
+    /// Sends a lost segment again, and as many lost neighbours as one burst may hold.
+    pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
+        let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
+        let mut count = 0;
+        while count < most {
+            let number = first + u64::from(count);
+            let goes = number < self.board.next() && {
+                let segment = self.board.get(number);
+                segment.is_lost() && !segment.is_retransmitted()
+            };
+            if !goes {
+                break;
+            }
+            self.board.resend(number, now_us, delivered);
+            self.undo.count_retransmission(self.clock.millis());
+            count += 1;
+        }
+        self.statistics.retransmissions += u64::from(count);
+        self.data_packet(first, count, true)
+    }
+
+    /// Sends the last outstanding segment again, as a probe.
+    pub(super) fn repeat_last(&mut self) -> Packet {
+        let last = self.board.next() - 1;
+        self.board.stamp_again(last, self.clock.micros(), self.statistics.segments_delivered);
+        self.statistics.retransmissions += 1;
+        self.data_packet(last, 1, true)
+    }
+
+    /// New segments that the windows allow. (TCP-X3)
+    fn next_new(&mut self) -> Option<Packet> {
+        let quota = self.window.size.saturating_sub(self.board.in_flight());
+        if quota == 0 || !self.has_new_data() {
+            self.finish_new();
+            return None;
+        }
+        let count = u64::from(quota.min((self.window.size / 2).max(1)).min(self.burst_limit()));
+        let packet = self.send_new(count.min(self.sendable()) as u32);
+        if self.state.reduces_window() {
+            self.reduction.sent += segments_of(&packet);
+        }
+        self.sent_since_ack = true;
+        Some(packet)
+    }
+
+    /// The flight is out: notes whether the window limited it and schedules a probe.
+    fn finish_new(&mut self) {
+        let limited = self.board.in_flight() >= self.window.size;
+        if self.sent_since_ack || limited {
+            let board = &self.board;
+            let (una, next, out) = (board.una(), board.next(), board.outstanding());
+            self.window.note_usage(una, next, out, limited, self.clock.jiffies());
+            self.decay_unused_window();
+        }
+        if std::mem::take(&mut self.sent_since_ack) && self.may_probe() {
+            self.schedule_probe(false);
+        }
+    }
+
+    /// A window that a finite flow left unused for a timeout shrinks; an endless flow always has
+    /// more to send than the window holds.
+    fn decay_unused_window(&mut self) {
+        if self.total_segments.is_some() {
+            let threshold = self.current_threshold();
+            let (initial, timeout) = (self.config.initial_window, self.rtt.timeout());
+            self.window.decay_unused(initial, threshold, timeout, self.clock.jiffies());
+        }
+    }
+
+    /// Sends `count` new segments as one packet.
+    pub(super) fn send_new(&mut self, count: u32) -> Packet {
+        let first = self.board.next();
+        let nothing_was_out = self.board.outstanding() == 0;
+        let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
+        for _ in 0..count {
+            self.board.send_new(now_us, delivered);
+        }
+        if nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_))) {
+            self.arm_retransmission_timer();
+        }
+        if self.first_data_at.is_none() {
+            self.first_data_at = Some(self.clock.now());
+        }
+        self.data_packet(first, count, false)
+    }
+
+    /// Whether the flow has more and the receiver accepts it.
+    pub(super) fn has_new_data(&self) -> bool {
+        self.sendable() > 0
+    }
+
+    /// Segments that flow and receive window still allow.
+    fn sendable(&self) -> u64 {
+        let flow_end = self.total_segments.unwrap_or(u64::MAX);
+        let window_end = self.board.una() + self.receive_window;
+        flow_end.min(window_end).saturating_sub(self.board.next())
+    }
+
+    /// Most segments of one packet.
+    fn burst_limit(&self) -> u32 {
+        self.config.max_burst_segments.max(1)
+    }
+
+    fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
+        self.statistics.segments_sent += u64::from(count);
+        let end = first + u64::from(count);
+        let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
+        Packet::Data(Data {
+            first,
+            payload: count * self.payload - missing,
+            segments: count as u16,
+            retransmission,
+            ecn_capable: self.marks_everything() || (self.config.ecn && !retransmission),
+            window_reduced: reduced,
+            timestamp: if self.config.timestamps { self.clock.millis() } else { 0 },
+        })
+    }
+}
+
+/// Segments in a data packet.
+fn segments_of(packet: &Packet) -> u32 {
+    match packet {
+        Packet::Data(data) => u32::from(data.segments),
+        _ => 0,
+    }
+}

@@ -1,0 +1,130 @@
+//! What a transport protocol must offer to be put into a [`Network`](super::Network).
+
+use crate::net::{Ecn, Frame};
+use crate::transport::tcp;
+use lossylink_core::time::Instant;
+
+/// One end of a conversation. The owner hands it packets and expired timers, and after either
+/// polls packets until there are none.
+pub trait Endpoint {
+    /// What the two ends exchange.
+    type Packet;
+
+    /// A packet arrives; `marked` says that a queue marked it.
+    fn handle_packet(&mut self, now: Instant, packet: &Self::Packet, marked: bool);
+
+    /// The timer is due.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// The next packet to leave at this instant.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Self::Packet>;
+
+    /// When the timer is due; [`Instant::NEVER`] without one.
+    fn poll_timeout(&self) -> Instant;
+}
+
+/// A protocol: its packets, its two ends, and what its packets weigh.
+pub trait Protocol {
+    /// What the two ends exchange.
+    type Packet: Copy + Default;
+    /// The end that sends the data.
+    type Near: Endpoint<Packet = Self::Packet>;
+    /// The end that receives it.
+    type Far: Endpoint<Packet = Self::Packet>;
+
+    /// The frame that carries a packet.
+    fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
+
+    /// Cuts what the network interface does not send whole: hands each packet to `send`.
+    fn cut(&self, packet: Self::Packet, send: &mut impl FnMut(Self::Packet)) {
+        send(packet);
+    }
+}
+
+/// TCP over IPv4 and Ethernet.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// The connection's settings.
+    pub config: tcp::Config,
+    /// Whether the interface cuts bursts into segments; without one they cross whole.
+    pub cuts_bursts: bool,
+}
+
+/// A TCP packet in flight; the default is never sent.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpPacket(pub tcp::Packet);
+
+impl Default for TcpPacket {
+    fn default() -> Self {
+        Self(tcp::Packet::Syn)
+    }
+}
+
+impl Protocol for Tcp {
+    type Packet = TcpPacket;
+    type Near = tcp::Sender;
+    type Far = tcp::Receiver;
+
+    #[inline]
+    fn frame(&self, packet: TcpPacket) -> Frame<TcpPacket> {
+        let ecn = if packet.0.is_ecn_capable() { Ecn::Capable } else { Ecn::NotCapable };
+        Frame::of_ip_bytes(packet.0.ip_bytes(&self.config), ecn, packet)
+    }
+
+    #[inline]
+    fn cut(&self, packet: TcpPacket, send: &mut impl FnMut(TcpPacket)) {
+        match packet.0 {
+            tcp::Packet::Data(data) if self.cuts_bursts && data.segments > 1 => {
+                let payload = self.config.payload_bytes();
+                data.frames(payload).for_each(|frame| send(TcpPacket(tcp::Packet::Data(frame))));
+            }
+            _ => send(packet),
+        }
+    }
+}
+
+impl Endpoint for tcp::Sender {
+    type Packet = TcpPacket;
+
+    #[inline]
+    fn handle_packet(&mut self, now: Instant, packet: &TcpPacket, _marked: bool) {
+        Self::handle_packet(self, now, &packet.0);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Self::handle_timeout(self, now);
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<TcpPacket> {
+        Self::poll_transmit(self, now).map(TcpPacket)
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Instant {
+        Self::poll_timeout(self)
+    }
+}
+
+impl Endpoint for tcp::Receiver {
+    type Packet = TcpPacket;
+
+    #[inline]
+    fn handle_packet(&mut self, now: Instant, packet: &TcpPacket, marked: bool) {
+        Self::handle_packet(self, now, &packet.0, marked);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Self::handle_timeout(self, now);
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<TcpPacket> {
+        Self::poll_transmit(self, now).map(TcpPacket)
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Instant {
+        Self::poll_timeout(self)
+    }
+}

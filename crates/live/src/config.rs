@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
+use crate::traffic::Load;
 use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
 use lossylink_core::loss::LossModel;
@@ -21,7 +22,8 @@ const MOST_COPIES: u8 = 16;
 pub struct Config {
     /// The largest IP packet of the hosts, in bytes.
     pub mtu_bytes: usize,
-    /// Where the control socket is made.
+    /// Where the control socket is made; a load has none.
+    #[serde(default)]
     pub control: PathBuf,
     /// Seed of every random stream.
     #[serde(default)]
@@ -37,6 +39,7 @@ pub struct Config {
     #[serde(default = "default_spin_us")]
     pub spin_us: u64,
     /// The queue toward the link.
+    #[serde(default)]
     pub queue: QueueConfig,
     /// What the process is.
     pub role: Role,
@@ -50,6 +53,8 @@ pub enum Role {
     Path(PathConfig),
     /// One guard between a LAN port and a link port.
     Guard(GuardPortsConfig),
+    /// A load of numbered frames between two hosts; ends by itself and prints its account.
+    Load(Load),
 }
 
 /// A link emulator between two ports.
@@ -127,7 +132,7 @@ pub struct ProtectionConfig {
 }
 
 /// The queue toward the link.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
     /// How much may wait, in bytes of frames without FCS.
@@ -224,12 +229,28 @@ pub(crate) fn port(text: &str) -> Result<PortSpec> {
     text.parse()
 }
 
-/// Reads a loss model.
+/// Begins a recorded loss whose frames are given in place.
+const TRACE: &str = "trace:";
+
+/// Reads a loss model; a trace is given by its frames, since this process opens no files of users.
 pub(crate) fn loss(text: &str) -> Result<LossModel>
 where
     <LossModel as FromStr>::Err: Display,
 {
-    text.parse().map_err(|error| Error::Usage(format!("loss `{text}`: {error}")))
+    let wrong = |error: &dyn Display| Error::Usage(format!("loss `{text}`: {error}"));
+    let Some(trace) = text.strip_prefix(TRACE) else {
+        return text.parse().map_err(|error| wrong(&error));
+    };
+    let lost: Option<Vec<bool>> = trace
+        .chars()
+        .map(|letter| match letter {
+            '0' => Some(false),
+            '1' => Some(true),
+            _ => None,
+        })
+        .collect();
+    let lost = lost.ok_or_else(|| wrong(&"a trace here is its frames, 0 delivered and 1 lost"))?;
+    LossModel::trace(&lost).map_err(|error| wrong(&error))
 }
 
 #[cfg(test)]
@@ -251,6 +272,8 @@ mod tests {
         let unknown = Config::parse(r#"{"mtu": 1500}"#).unwrap_err();
         assert!(unknown.to_string().contains("unknown field `mtu`"), "{unknown}");
         assert!(loss("2").unwrap_err().is_usage());
+        assert!(loss("trace:012").unwrap_err().is_usage());
+        assert!((loss("trace:0010").unwrap().mean_loss_rate(100) - 0.25).abs() < 1e-12);
         assert!(rate(0).is_err());
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! * [`port`]: where frames cross from and to the kernel.
 //! * [`wire`]: the link emulator between two ports.
+//! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
 //! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
@@ -20,6 +21,7 @@ pub mod prometheus;
 mod report;
 pub mod runner;
 pub mod sys;
+pub mod traffic;
 pub mod wire;
 
 /// Exit code of a run that failed.

@@ -11,8 +11,6 @@ from lossylink.lab.settings import LabSettings
 INTERFACE = "eth0"
 #: The hosts' network.
 NETWORK = "10.2.2.0/24"
-#: Largest TCP buffers, in bytes: 3 Gb/s over 300 ms, the largest product of the Mathis study.
-_LARGEST_BUFFER = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,9 @@ def sysctls(settings: LabSettings) -> dict[str, str]:
         "net/ipv4/tcp_dsack": "1",
         "net/ipv4/tcp_no_metrics_save": "1",
         "net/ipv4/tcp_slow_start_after_idle": "1",
-        "net/ipv4/tcp_rmem": f"4096 131072 {_LARGEST_BUFFER}",
-        "net/ipv4/tcp_wmem": f"4096 65536 {_LARGEST_BUFFER}",
+        # The receiver's buffer counts bookkeeping as well as data: twice the window is room for both.
+        "net/ipv4/tcp_rmem": f"4096 131072 {2 * settings.largest_window_bytes}",
+        "net/ipv4/tcp_wmem": f"4096 65536 {settings.largest_window_bytes}",
     }
 
 

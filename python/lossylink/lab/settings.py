@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lossylink.errors import UserError
-from lossylink.scenario.protection import parse_protection
+from lossylink.lab.protection import native_protection
 
 #: The sender's queue in the artifact: 7000 cells of 80 B.
 ARTIFACT_QUEUE_BYTES = 560_000
@@ -31,19 +31,26 @@ class LabSettings(BaseModel):
     loss_forward: str = "none"
     loss_reverse: str = "none"
     protection: str = "none"
+    native_protection: dict[str, Any] | None = None
+    """A protection in the data plane's words, in place of ``protection``."""
     split: bool = False
     seed: int = Field(1, ge=0, lt=2**64)
     fifo: bool = True
     congestion_control: str = "cubic"
     timestamps: bool = False
+    largest_window_bytes: int = Field(4 * 2**20, gt=0)
+    """Most that one connection may have under way; the default is Linux's own limit of 4 MiB."""
     ecn: bool = False
     rto_min_ps: int | None = Field(None, gt=0)
-    port: Literal["tap"] = "tap"
 
     @property
     def propagation_ps(self) -> int:
         """One-way delay: half the round trip that was asked for."""
         return self.rtt_ps // 2
+
+    def protection_words(self) -> dict[str, Any] | None:
+        """Return the protection in the data plane's words; nothing for a plain link."""
+        return self.native_protection or native_protection(self.protection)
 
     def queue(self) -> dict[str, int | None]:
         """Return the queue toward the link, in the data plane's words."""
@@ -74,5 +81,5 @@ def lab_settings(**values: Any) -> LabSettings:
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    parse_protection(settings.protection)
+    settings.protection_words()
     return settings

@@ -11,7 +11,6 @@ from lossylink.lab.directory import LabDirectory
 from lossylink.lab.enclave import Enclave
 from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, configure, creation
 from lossylink.lab.plane import PlaneClient, start_plane
-from lossylink.lab.protection import native_protection
 from lossylink.lab.settings import HEADROOM_BYTES, LabSettings
 
 #: The namespace of the emulated link.
@@ -82,7 +81,7 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
 def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     ports = [f"tap:{INTERFACE}@{directory.prefix}{host.name}" for host in HOSTS]
     role = _path_role(*ports, settings)
-    role["protection"] = native_protection(settings.protection)
+    role["protection"] = settings.protection_words()
     return {"path": settings.common(directory.control("path")) | {"role": {"path": role}}}
 
 
@@ -96,7 +95,7 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
             "lan": f"tap:{INTERFACE}@{directory.prefix}{GUARDS[box].name}",
             "link": "packet:trunk",
             "rate_bps": settings.rate_bps,
-            "protection": native_protection(settings.protection),
+            "protection": settings.protection_words(),
         }
         config = common(box, _GUARD_SPIN_US) | {"role": {"guard": role}}
         return config | ({"fifo_priority": _GUARD_PRIORITY} if settings.fifo else {})

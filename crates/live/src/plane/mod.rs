@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::error::{Attempt, Result};
 use crate::runner::{Pace, Plane, Runner};
 use crate::sys::process::termination;
+use crate::traffic;
 use guard_box::GuardBox;
 use lossylink_core::engine::guard::{Guard, GuardConfig, Protection};
 use lossylink_core::rng::Stream;
@@ -41,6 +42,11 @@ pub fn run(text: &str) -> Result<()> {
         Role::Guard(ports) => {
             let plane = GuardBox::build(&config, ports, clock)?;
             serve(plane, &config, clock, termination)
+        }
+        Role::Load(load) => {
+            let (tally, seconds) = traffic::run(load)?;
+            println!("{}", serde_json::json!({"tally": tally, "seconds": seconds}));
+            Ok(())
         }
     }
 }

@@ -1,0 +1,161 @@
+"""A lab for one measurement: built from the simulator's words, taken down at the end, judged for validity."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+from lossylink.errors import UserError
+from lossylink.lab import Lab, LabSettings
+from lossylink.lab.settings import lab_settings
+
+#: Beyond this rate a two-core machine no longer emulates the link.
+MAX_RATE_BPS = 2_500_000_000
+#: Round trip when the scenario leaves it open: the lab's own.
+DEFAULT_RTT_PS = 200 * 10**6
+#: How late the 99th percentile of the frames may leave, as a share of the round trip.
+LATENESS_SHARE = 0.05
+_numbers = itertools.count()
+
+
+def open_lab(config: dict[str, Any], **changes: Any) -> Lab:
+    """Build the lab that a configuration describes, under a name of its own.
+
+    Raises
+    ------
+    UserError
+        The machine cannot emulate what is asked for; the message says what to set.
+    """
+    name = f"run{os.getpid() % 10**6:x}{next(_numbers):x}"
+    return Lab.up(settings_of(config, **changes), name=name)
+
+
+def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
+    """Return the lab's settings for a configuration in the simulator's words.
+
+    Examples
+    --------
+    >>> settings_of({"link": {"rate_bps": 10**9, "mtu_bytes": 1500}, "loss": {"forward": {"model": "none"}}}).rtt_ps
+    200000000
+    """
+    link, transport, switch = config["link"], config.get("transport") or {}, config.get("switch") or {}
+    if link["rate_bps"] > MAX_RATE_BPS:
+        raise UserError(
+            f"the live lab emulates up to {MAX_RATE_BPS / 1e9:g} Gb/s, not {link['rate_bps'] / 1e9:g}: "
+            "--set link.rate=1Gbps"
+        )
+    control = transport.get("congestion_control", "cubic")
+    available = available_congestion_controls()
+    if control not in available:
+        raise UserError(
+            f"this kernel has no congestion control '{control}': --set transport.congestion_control={available[0]}"
+        )
+    chosen: dict[str, Any] = {
+        "rate_bps": link["rate_bps"],
+        "rtt_ps": (config.get("path") or {}).get("rtt_ps") or 2 * link.get("propagation_ps", 0) or DEFAULT_RTT_PS,
+        "mtu_bytes": link["mtu_bytes"],
+        "queue_bytes": switch.get("queue_bytes", LabSettings().queue_bytes),
+        "loss_forward": loss_text(config["loss"]["forward"]),
+        "loss_reverse": loss_text(config["loss"].get("reverse", {"model": "none"})),
+        "native_protection": protection_words(config.get("protection")),
+        "seed": config.get("seed", 1),
+        "congestion_control": control,
+        "timestamps": transport.get("timestamps", False),
+        "rto_min_ps": transport.get("rto_min_ps"),
+    }
+    return lab_settings(**(chosen | changes))
+
+
+def available_congestion_controls() -> list[str]:
+    """Return the kernel's congestion controls."""
+    with open("/proc/sys/net/ipv4/tcp_available_congestion_control") as file:
+        return file.read().split()
+
+
+def loss_text(native: dict[str, Any]) -> str:
+    """Return a loss process, given in the simulator's words, as the data plane reads it.
+
+    Examples
+    --------
+    >>> loss_text({"model": "bernoulli", "p": 0.001}), loss_text({"model": "at", "positions": [17, 18]})
+    ('bernoulli:0.001', 'at:17,18')
+    """
+    match native["model"]:
+        case "none":
+            return "none"
+        case "bernoulli" | "quantised" as model:
+            return f"{model}:{native['p']!r}" if native["p"] else "none"
+        case "bit-error-rate":
+            return f"ber:{native['ber']!r}"
+        case "gilbert-elliott":
+            return "gilbert-elliott:p={p!r},r={r!r},good={loss_good!r},bad={loss_bad!r}".format(**native)
+        case "at":
+            return "at:" + ",".join(map(str, native["positions"]))
+        case "trace":
+            return "trace:" + "".join("1" if lost else "0" for lost in native["lost"])
+        case other:
+            raise UserError(f"loss model {other} is simulated only")
+
+
+def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the data plane's protection: nothing for ``none``, and what is simulated only refused."""
+    if words is None or words["kind"] == "none":
+        return None
+    if words["kind"] not in {"lg", "lg-nb"}:
+        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb")
+    return words
+
+
+def evidence(lab: Lab) -> dict[str, Any]:
+    """Return what every live row tells about the link: frames, drops, lateness."""
+    link = lab.link.counters()
+    near, far = lab.guards()
+    forward, late = link["directions"]["forward"], link["lateness"]
+    frames = near["to_link_first"]
+    worst = max(late.values(), key=lambda direction: direction["p99_us"])
+    return {
+        "frames_offered": frames,
+        "frames_lost": forward["frames_lost"],
+        "frames_unrecovered": frames - far["to_lan"],
+        "largest_frame_bytes": forward["longest_frame_bytes"],
+        "queue_drops": near["queue_dropped"],
+        "queue_bytes_max": near["queue_longest_bytes"],
+        "port_drops": sum(port["missed"] + port["send_refused"] for port in link["ports"].values()),
+        "scheduling": link["scheduling"],
+        "lateness_us_p50": worst["p50_us"],
+        "lateness_us_p99": worst["p99_us"],
+        "lateness_us_max": worst["max_us"],
+    }
+
+
+def validity(row: dict[str, Any], *, rtt_ps: int, retransmissions: int | None) -> dict[str, Any]:
+    """Judge a run: punctual enough, and every retransmission of TCP accounted for.
+
+    Returns
+    -------
+    dict
+        ``valid`` and, when it is not, ``invalid_because`` in words.
+
+    Examples
+    --------
+    >>> row = {"lateness_us_p99": 4.0, "port_drops": 0, "frames_unrecovered": 3, "queue_drops": 1}
+    >>> validity(row, rtt_ps=200 * 10**6, retransmissions=4)
+    {'valid': True, 'invalid_because': None}
+    >>> validity(row, rtt_ps=200 * 10**6, retransmissions=5)["invalid_because"]
+    'TCP sent 5 segments again, but the link lost 3 frames for good and its queue dropped 1'
+    """
+    reasons = []
+    limit = LATENESS_SHARE * rtt_ps / 1e6
+    if row["lateness_us_p99"] > limit:
+        reasons.append(f"1 % of the frames left {row['lateness_us_p99']:.0f} us late or more, over {limit:.0f} us")
+    if row["port_drops"]:
+        reasons.append(f"{row['port_drops']} frames were dropped between the kernel and the lab")
+    if retransmissions is not None:
+        lost, dropped = row["frames_unrecovered"], row["queue_drops"]
+        if retransmissions != lost + dropped:
+            reasons.append(
+                f"TCP sent {retransmissions} segments again, but the link lost {lost} frames for good "
+                f"and its queue dropped {dropped}"
+            )
+    return {"valid": not reasons, "invalid_because": "; ".join(reasons) or None}

@@ -13,7 +13,20 @@ Examples
 
 from __future__ import annotations
 
-from lossylink.lab.lab import Lab
-from lossylink.lab.settings import LabSettings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lossylink.lab.lab import Lab
+    from lossylink.lab.settings import LabSettings
 
 __all__ = ["Lab", "LabSettings"]
+
+#: Where each public name lives; they are imported when first used, so that ``--help`` stays quick.
+_HOMES = {"Lab": "lossylink.lab.lab", "LabSettings": "lossylink.lab.settings"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lossylink.lab' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -27,5 +27,19 @@ def capture_command(lab: Lab, hop: str, file: str, *, count: int | None = None) 
     place, interface = hops[hop]
     limit = ["-c", str(count)] if count is not None else []
     # -U: every frame is in the file at once; -Z root: tcpdump must not give up the rights of the namespace.
-    command = ["tcpdump", "-i", interface, "-n", "-s", "0", "-U", "--immediate-mode", "-Z", "root", "-w", file, *limit]
+    command = [
+        "tcpdump",
+        "-i",
+        interface,
+        "-n",
+        "-s",
+        "0",
+        "-U",
+        "--immediate-mode",
+        "-Z",
+        "root",
+        "-w",
+        file,
+        *limit,
+    ]
     return lab.command(place, command)

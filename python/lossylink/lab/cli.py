@@ -49,6 +49,7 @@ def up(
         lossylink lab up --link 100Mbps --rtt 6ms --loss 1e-3 --protection lg
     """
     from lossylink.lab import Lab
+    from lossylink.lab.losses import data_plane_loss
     from lossylink.lab.settings import lab_settings
     from lossylink.units import parse_positive_time, parse_rate, parse_size, parse_time
 
@@ -59,8 +60,8 @@ def up(
         queue_bytes=_read(parse_size, queue),
         ecn_bytes=None if ecn_threshold is None else _read(parse_size, ecn_threshold),
         ecn=ecn_threshold is not None,
-        loss_forward=loss,
-        loss_reverse=loss_reverse,
+        loss_forward=data_plane_loss(loss),
+        loss_reverse=data_plane_loss(loss_reverse),
         protection=protection,
         congestion_control=congestion_control,
         rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
@@ -86,8 +87,9 @@ def _read(parse: Callable[[object], int], text: str) -> int:
 @app.command("down")
 def down(name: _Name = "") -> None:
     """Remove everything that the lab has made, whatever became of it."""
-    from lossylink.lab.lab import take_down
+    from lossylink.lab.lab import sweep_orphans, take_down
 
+    sweep_orphans()
     print("the lab is down" if take_down(name) else "no lab was up")
 
 
@@ -126,7 +128,9 @@ def watch(
 
 @app.command("loss")
 def loss(
-    forward: Annotated[str, typer.Argument(help="Loss from h4 to h8: 1e-3, 0.1%, gilbert-elliott:..., at:17,18.")],
+    forward: Annotated[
+        str, typer.Argument(help="Loss from h4 to h8: 1e-3, 0.1%, gilbert-elliott:..., at:17,18.")
+    ],
     reverse: Annotated[str | None, typer.Option(help="Loss from h8 to h4; unchanged when not given.")] = None,
     name: _Name = "",
 ) -> None:
@@ -148,7 +152,9 @@ def protect(
 
 @app.command("auto")
 def auto(
-    seconds: Annotated[float | None, typer.Option(min=0.1, help="Stop after this long; Ctrl-C stops any time.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Stop after this long; Ctrl-C stops any time.")
+    ] = None,
     name: _Name = "",
 ) -> None:
     """Watch the link, and protect it while it corrupts frames."""

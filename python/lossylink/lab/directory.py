@@ -8,11 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lossylink.errors import UserError
+from lossylink.lab.process import Process, process_of
 from lossylink.lab.settings import LabSettings
 
 #: Every namespace of every lab begins so.
 PREFIX = "lossylink-"
 _NAME = re.compile(r"[a-z0-9]{0,12}")
+
+
+def runtime_directory() -> Path:
+    """Return the place for control sockets, one that is emptied when the machine starts."""
+    if os.geteuid() == 0:
+        return Path("/run/lossylink")
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(runtime) / "lossylink"
+    return Path(f"/tmp/lossylink-{os.geteuid()}")
 
 
 @dataclass(frozen=True)
@@ -39,13 +49,7 @@ class LabDirectory:
     @property
     def path(self) -> Path:
         """The directory, in a place that is emptied when the machine starts."""
-        if os.geteuid() == 0:
-            base = Path("/run/lossylink")
-        elif runtime := os.environ.get("XDG_RUNTIME_DIR"):
-            base = Path(runtime) / "lossylink"
-        else:
-            base = Path(f"/tmp/lossylink-{os.geteuid()}")
-        return base / (self.name or "lab")
+        return runtime_directory() / (self.name or "lab")
 
     @property
     def settings_file(self) -> Path:
@@ -60,12 +64,24 @@ class LabDirectory:
         """Return the file that takes what a data plane prints."""
         return self.path / f"{plane}.log"
 
-    def make(self, settings: LabSettings) -> None:
-        """Make the directory, for its owner alone, and note what was asked for."""
+    def make(self, settings: LabSettings, *, owner: Process | None = None) -> None:
+        """Make the directory, for its user alone, and note what was asked for and by which process."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self.path.stat().st_uid != os.geteuid():
             raise UserError(f"{self.path} belongs to somebody else")
+        if owner is not None:
+            (self.path / "owner").write_text(f"{owner.pid} {owner.start_ticks}")
         self.settings_file.write_text(settings.model_dump_json())
+
+    def owner(self) -> Process | None:
+        """Return the process that took this lab up for itself, dead or alive; nothing for a user's lab."""
+        try:
+            pid, ticks = map(int, (self.path / "owner").read_text().split())
+        except (FileNotFoundError, ValueError):
+            return None
+        now = process_of(pid)
+        alive = now is not None and now.start_ticks == ticks
+        return now if alive else Process(pid=pid, start_ticks=ticks, command="")
 
     def settings(self) -> LabSettings | None:
         """Return what the lab was asked for; nothing when there is no lab, or its file is unreadable."""

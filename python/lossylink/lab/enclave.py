@@ -1,10 +1,11 @@
-"""Where the lab's namespaces live: the machine itself for root, a user namespace of their own for everybody else."""
+"""Where the lab's namespaces live: the machine itself for root, a user namespace of its own for others."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import textwrap
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from pathlib import Path
 from lossylink.errors import RunError
 from lossylink.lab.process import Process, end, process_of
 
-#: A private user, mount and network namespace; a private /run, in which the lab's own directory stays visible, so that
-#: iproute2 can keep its named namespaces there. It waits to be ended; everything inside vanishes with it.
+#: A private user, mount and network namespace, and a private /run, in which the lab's own directory stays
+#: visible: iproute2 keeps its named namespaces there. It waits to be ended; all inside vanishes with it.
 _KEEPER = """
 set -e
 cd "$1"
@@ -26,6 +27,8 @@ exec sleep infinity
 """
 #: How long a private namespace may take to come up.
 _KEEPER_SECONDS = 5.0
+#: How much of a refused command is shown.
+_SHOWN = 80
 #: Tools without which nothing works, and the Debian package of each.
 _TOOLS = {"ip": "iproute2", "nsenter": "util-linux", "ethtool": "ethtool"}
 
@@ -38,9 +41,11 @@ class Enclave:
 
     def run(self, command: Sequence[str], *, text_in: str | None = None, check: bool = True) -> str:
         """Run a command to its end and return what it printed."""
-        done = subprocess.run([*self.prefix, *command], input=text_in, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*self.prefix, *command], input=text_in, capture_output=True, text=True, check=False
+        )
         if check and done.returncode != 0:
-            what = " ".join(command)
+            what = textwrap.shorten(" ".join(command), _SHOWN, placeholder=" ...")
             raise RunError(f"{what}: {done.stderr.strip() or f'exit code {done.returncode}'}")
         return done.stdout
 
@@ -110,9 +115,26 @@ def _keeper(directory: Path) -> Process | None:
 
 
 def _start_keeper(directory: Path) -> Process:
-    command = ["unshare", "--user", "--map-root-user", "--mount", "--net", "sh", "-c", _KEEPER, "sh", str(directory)]
-    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               text=True, start_new_session=True)  # fmt: skip
+    command = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "--net",
+        "sh",
+        "-c",
+        _KEEPER,
+        "sh",
+        str(directory),
+    ]
+    started = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     deadline = time.monotonic() + _KEEPER_SECONDS
     while time.monotonic() < deadline:
         if keeper := _keeper(directory):

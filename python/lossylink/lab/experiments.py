@@ -56,6 +56,7 @@ def _measure_all(scenario: Scenario, progress: Progress | None) -> tuple[list[_P
     parts: list[_Part] = []
     count = len(scenario.protections)
     for number, protection in enumerate(scenario.protections):
+
         def report(done: float, total: float, *, before: int = number) -> None:
             if progress is not None and total:
                 progress(before + done / total, count)
@@ -87,5 +88,6 @@ def _measure(scenario: Scenario, protection: Protection, report: Progress) -> _P
 def _stack(parts: list[dict[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:
     names = dict.fromkeys(name for tables in parts for name in tables)
     return {
-        name: polars.concat([tables[name] for tables in parts if name in tables], how="diagonal") for name in names
+        name: polars.concat([tables[name] for tables in parts if name in tables], how="diagonal")
+        for name in names
     }

@@ -55,14 +55,15 @@ def route(host: Host, settings: LabSettings) -> str:
     Examples
     --------
     >>> route(H4, LabSettings(rto_min_ps=10**9))
-    '10.2.2.0/24 dev eth0 src 10.2.2.1 congctl cubic rto_min 1000us'
+    '10.2.2.0/24 dev eth0 src 10.2.2.1 congctl cubic rto_min 1ms'
     """
-    rto = f" rto_min {settings.rto_min_ps // 10**6}us" if settings.rto_min_ps else ""
+    # The kernel counts this in jiffies, and iproute2 takes no finer unit than milliseconds.
+    rto = f" rto_min {max(1, round(settings.rto_min_ps / 10**9))}ms" if settings.rto_min_ps else ""
     return f"{NETWORK} dev {INTERFACE} src {host.address} congctl {settings.congestion_control}{rto}"
 
 
 def sysctls(settings: LabSettings) -> dict[str, str]:
-    """Return what the experiments depend on and a machine may have set otherwise, for the host's namespace only."""
+    """Return what experiments depend on and a machine may have set otherwise, for one host's namespace."""
     return {
         "net/ipv6/conf/all/disable_ipv6": "1",
         "net/ipv4/tcp_timestamps": str(int(settings.timestamps)),
@@ -87,5 +88,10 @@ def configure(enclave: Enclave, namespace: str, host: Host, settings: LabSetting
     batch = "\\n".join(interface(host, settings))
     switches = " ".join(f"{name} off" for name in _OFFLOADS)
     # ethtool complains about offloads that a kernel fixes; the data plane counts frames that show their work.
-    script = ["set -e", *writes, f"printf '{batch}\\n' | ip -batch -", f"ethtool -K {INTERFACE} {switches} || true"]
+    script = [
+        "set -e",
+        *writes,
+        f"printf '{batch}\\n' | ip -batch -",
+        f"ethtool -K {INTERFACE} {switches} || true",
+    ]
     enclave.run(["ip", "netns", "exec", namespace, "sh", "-c", "\n".join(script)])

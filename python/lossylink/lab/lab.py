@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from typing import Any
 
 from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.lab import topology
-from lossylink.lab.directory import LabDirectory
+from lossylink.lab.directory import LabDirectory, runtime_directory
 from lossylink.lab.enclave import Enclave, close_enclave, find_enclave, open_enclave, require_tools
 from lossylink.lab.hosts import H8, HOSTS
+from lossylink.lab.losses import data_plane_loss
 from lossylink.lab.plane import PlaneClient
-from lossylink.lab.process import end
+from lossylink.lab.process import end, process_of
 from lossylink.lab.protection import native_protection
 from lossylink.lab.settings import LabSettings
 
@@ -29,8 +31,8 @@ class Lab:
         self.settings = settings
 
     @classmethod
-    def up(cls, settings: LabSettings, *, name: str = "", replace: bool = False) -> Lab:
-        """Build a lab.
+    def up(cls, settings: LabSettings, *, name: str = "", replace: bool = False, owned: bool = False) -> Lab:
+        """Build a lab; one that is ``owned`` is an orphan when this process ends without taking it down.
 
         Raises
         ------
@@ -45,7 +47,7 @@ class Lab:
             if not replace:
                 raise UserError("a lab is up already: `lossylink lab down` first, or `lab up --replace`")
             take_down(name)
-        directory.make(settings)
+        directory.make(settings, owner=process_of(os.getpid()) if owned else None)
         try:
             enclave = open_enclave(directory.path)
             topology.build(enclave, directory, settings)
@@ -96,7 +98,10 @@ class Lab:
 
     def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
-        self.link.ask("loss", forward=forward, reverse=reverse)
+        texts = {"forward": forward, "reverse": reverse}
+        self.link.ask(
+            "loss", **{name: data_plane_loss(text) for name, text in texts.items() if text is not None}
+        )
 
     def protect(self, protection: str) -> None:
         """Protect the link by another protection from now on, in both directions."""
@@ -111,7 +116,10 @@ class Lab:
 
     def command(self, host: str, command: Sequence[str]) -> list[str]:
         """Return the full command that runs ``command`` on a host or in a box of the lab."""
-        known = [member.name for member in HOSTS] + ["wire", *(topology.GUARDS if self.settings.split else ())]
+        known = [member.name for member in HOSTS] + [
+            "wire",
+            *(topology.GUARDS if self.settings.split else ()),
+        ]
         if host not in known:
             raise UserError(f"'{host}' is not in the lab; it has {', '.join(known)}")
         return self.enclave.inside(self.directory.prefix + host, command)
@@ -140,6 +148,15 @@ class Lab:
         return self.run("h4", ["ping", *PING_CHECK, H8.address], seconds=10)
 
 
+def sweep_orphans() -> None:
+    """Take down the labs of measurements whose process was killed before it could do so itself."""
+    base = runtime_directory()
+    for path in sorted(base.iterdir()) if base.is_dir() else ():
+        owner = LabDirectory(path.name).owner() if path.is_dir() and path.name != "lab" else None
+        if owner is not None and not owner.is_alive():
+            take_down(path.name)
+
+
 def _guard_counters(plane: PlaneClient, name: str) -> dict[str, Any]:
     counters: dict[str, Any] = plane.counters()["guards"][name]
     return counters
@@ -159,7 +176,7 @@ def _own_namespaces(enclave: Enclave, directory: LabDirectory) -> list[str]:
 def take_down(name: str = "") -> bool:
     """Remove everything that a lab has made, whatever became of it; return whether there was anything.
 
-    The kernel is asked what is there, not our own notes: a lab that was killed half-way is removed like any other.
+    The kernel is asked what is there, not our notes: a lab that was killed half-way goes like any other.
     """
     directory = LabDirectory(name)
     enclave = find_enclave(directory.path)

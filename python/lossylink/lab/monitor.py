@@ -1,8 +1,8 @@
 """The monitor: watches a link's loss and decides about its protection, as the published daemon does.
 
-The rule: over a window of frames, a loss rate from 1e-8 on asks for one copy, from 1e-3 on for as many as bring the
-rest below 1e-8. A window here is the last few seconds, since a live link carries no 10^8 frames in them; a rate is
-acted on when at least one frame was lost, and forgotten after a window without loss.
+The rule: over a window of frames, a loss rate from 1e-8 on asks for one copy, from 1e-3 on for as many as
+bring the rest below 1e-8. A window here is the last few seconds, since a live link carries no 10^8 frames in
+them; a rate is acted on when at least one frame was lost, and forgotten after a window without loss.
 """
 
 from __future__ import annotations

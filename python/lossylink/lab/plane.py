@@ -75,6 +75,8 @@ def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: P
         if client.socket_path.exists():
             return client
         if process.poll() is not None:
-            raise RunError(log.read_text().strip() or f"the data plane ended with exit code {process.returncode}")
+            raise RunError(
+                log.read_text().strip() or f"the data plane ended with exit code {process.returncode}"
+            )
         time.sleep(0.002)
     raise RunError(f"the data plane in {namespace} did not come up in {_START_SECONDS:g} s")

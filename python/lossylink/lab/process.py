@@ -1,4 +1,4 @@
-"""Processes that we may end: known by number and by the instant of their start, so that a reused number is safe."""
+"""Processes that we may end: known by number and instant of start, so that a reused number is safe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Process:
-    """One process, told apart from a later one of the same number by its start time (in clock ticks since boot)."""
+    """One process, told apart from a later one of the same number by its start, in clock ticks since boot."""
 
     pid: int
     start_ticks: int
@@ -35,7 +35,7 @@ class Process:
 
 
 def process_of(pid: int) -> Process | None:
-    """Return the process with this number; nothing when there is none, or it has ended and waits for its parent.
+    """Return the process with this number; nothing when there is none, or it has ended already.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from lossylink.lab.protection import native_protection
 
 #: The sender's queue in the artifact: 7000 cells of 80 B.
 ARTIFACT_QUEUE_BYTES = 560_000
-#: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads at 50 and more.
+#: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads (50 and up).
 WIRE_PRIORITY = 40
 #: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
 HEADROOM_BYTES = 32

@@ -13,15 +13,23 @@ def describe(lab: Lab) -> str:
     """Return the whole status as text."""
     near, far = lab.guards()
     link = lab.link.counters()
-    lines = [*_head(lab, link), "", *_sender("sw2", near), "", *_receiver("sw6", far, link), "", *_link(lab, link)]
+    lines = [
+        *_head(lab, link),
+        "",
+        *_sender("sw2", near),
+        "",
+        *_receiver("sw6", far, link),
+        "",
+        *_link(lab, link),
+    ]
     return "\n".join(lines)
 
 
 def _head(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
     settings = lab.settings
     yield (
-        f"link {settings.rate_bps / 1e9:g} Gb/s, round trip {settings.rtt_ps / 1e6:g} us, MTU {settings.mtu_bytes}, "
-        f"queue {settings.queue_bytes / 1000:g} KB, up {link['uptime_seconds']:.1f} s"
+        f"link {settings.rate_bps / 1e9:g} Gb/s, round trip {settings.rtt_ps / 1e6:g} us, "
+        f"MTU {settings.mtu_bytes}, queue {settings.queue_bytes / 1000:g} KB, up {link['uptime_seconds']:.1f} s"
     )
     note = link.get("scheduling_note")
     yield f"scheduling: {link['scheduling']}" + (f" ({note})" if note else "")
@@ -30,7 +38,8 @@ def _head(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
 def _sender(name: str, guard: dict[str, Any]) -> Iterator[str]:
     """The artifact's check_sender_state; counters of the ASIC have their nearest relative here."""
     sender = guard.get("sender")
-    yield f"sender ({name}), protection {guard.get('protection', 'none')}, peer {guard.get('peer', 'not looked for')}"
+    peer = guard.get("peer", "not looked for")
+    yield f"sender ({name}), protection {guard.get('protection', 'none')}, peer {peer}"
     if sender is None:
         yield f"Frames to the link: {guard['to_link']}"
         return
@@ -63,11 +72,11 @@ def _receiver(name: str, guard: dict[str, Any], link: dict[str, Any]) -> Iterato
         yield f"leading_ack_notify_count: {int(receiver['ack_pending'])}"
         yield f"ig_debug_counter (frames from the link): {guard['from_link']}"
         yield f"eg_debug_counter (frames to the LAN): {guard['to_lan']}"
-        yield f"Lost: {receiver['lost']}, notifications: {receiver['notifications']}, duplicates: {receiver['duplicates']}"
-        yield (
-            f"Rx buffer: {receiver['buffer_bytes'] / 1000:g} KB (max {receiver['buffer_max_bytes'] / 1000:g} KB), "
-            f"pauses {receiver['pauses']}, resumes {receiver['resumes']}"
-        )
+        yield f"Lost: {receiver['lost']}, notifications: {receiver['notifications']}"
+        yield f"Duplicates dropped: {receiver['duplicates']}"
+        now, most = receiver["buffer_bytes"] / 1000, receiver["buffer_max_bytes"] / 1000
+        yield f"Rx buffer: {now:g} KB (max {most:g} KB)"
+        yield f"PFC pauses: {receiver['pauses']}, resumes: {receiver['resumes']}"
         loop = guard.get("loop_us")
         yield f"loop: {'not measured' if loop is None else f'{loop:.0f} us'}"
     yield f"LOSS RATE: {forward['frames_lost'] / offered if offered else 0.0:e}"

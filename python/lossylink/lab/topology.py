@@ -1,4 +1,4 @@
-"""Which namespaces, cables and data planes a lab has: one process for the whole path, or one for each of its parts."""
+"""Which namespaces, cables and data planes a lab has: one process for the path, or one for each part."""
 
 from __future__ import annotations
 
@@ -51,13 +51,18 @@ def build(enclave: Enclave, directory: LabDirectory, settings: LabSettings) -> d
     """Make everything and return the running data planes."""
     prefix = directory.prefix
     boxes = [WIRE, *(GUARDS if settings.split else ())]
-    enclave.ip(*(line for host in HOSTS for line in creation(prefix, host)), *(f"netns add {prefix}{box}" for box in boxes))
+    enclave.ip(
+        *(line for host in HOSTS for line in creation(prefix, host)),
+        *(f"netns add {prefix}{box}" for box in boxes),
+    )
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda host: configure(enclave, prefix + host.name, host, settings), HOSTS))
         if settings.split:
             enclave.ip(*_cables(prefix))
             list(pool.map(lambda box: _prepare_box(enclave, prefix + box, settings), boxes))
-        configs = _split_configs(directory, settings) if settings.split else _fused_config(directory, settings)
+        configs = (
+            _split_configs(directory, settings) if settings.split else _fused_config(directory, settings)
+        )
         started = pool.map(lambda item: _start(enclave, directory, *item), configs.items())
         return dict(zip(configs, started, strict=True))
 
@@ -79,8 +84,8 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
 
 
 def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
-    ports = [f"tap:{INTERFACE}@{directory.prefix}{host.name}" for host in HOSTS]
-    role = _path_role(*ports, settings)
+    near, far = (f"tap:{INTERFACE}@{directory.prefix}{host.name}" for host in HOSTS)
+    role = _path_role(near, far, settings)
     role["protection"] = settings.protection_words()
     return {"path": settings.common(directory.control("path")) | {"role": {"path": role}}}
 
@@ -122,7 +127,9 @@ def _prepare_box(enclave: Enclave, namespace: str, settings: LabSettings) -> Non
             [ "$device" = lo ] && continue
             ip link set "$device" mtu {mtu} up
             ethtool -K "$device" gro off gso off tso off tx off rx off sg off || true
-            for queue in /sys/class/net/"$device"/queues/rx-*; do (echo 1 > "$queue/rps_cpus") 2> /dev/null || true; done
+            for queue in /sys/class/net/"$device"/queues/rx-*; do
+                (echo 1 > "$queue/rps_cpus") 2> /dev/null || true
+            done
         done
     """
     enclave.run(["ip", "netns", "exec", namespace, "sh", "-c", script])

@@ -32,7 +32,7 @@ def watch(lab: Lab, *, interval_seconds: float, rounds: int | None = None) -> No
             while left is None or left > 0:
                 time.sleep(interval_seconds)
                 after = _look(lab)
-                live.update(_view(lab, before, after), refresh=True)
+                live.update(_view(before, after), refresh=True)
                 before = after
                 left = None if left is None else left - 1
         except KeyboardInterrupt:
@@ -44,7 +44,7 @@ def _look(lab: Lab) -> dict[str, Any]:
     return {"at": time.monotonic(), "link": lab.link.counters(), "near": near, "far": far}
 
 
-def _view(lab: Lab, before: dict[str, Any], after: dict[str, Any]) -> Group:
+def _view(before: dict[str, Any], after: dict[str, Any]) -> Group:
     seconds = after["at"] - before["at"]
     return Group(
         Text(f"protection {after['near'].get('protection', 'none')}, peer {after['near'].get('peer', '-')}"),
@@ -60,7 +60,9 @@ def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -
     for name, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
         then, now = before["directions"][name], after["directions"][name]
         late = after["lateness"][name]
-        rates = [(now[key] - then[key]) / seconds for key in ("bytes_offered", "frames_offered", "frames_lost")]
+        rates = [
+            (now[key] - then[key]) / seconds for key in ("bytes_offered", "frames_offered", "frames_lost")
+        ]
         table.add_row(
             words,
             f"{rates[0] * 8 / 1e6:.1f}",

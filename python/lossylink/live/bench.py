@@ -8,6 +8,7 @@ from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.lab import Lab, LabSettings
+from lossylink.lab.losses import loss_text
 from lossylink.lab.settings import lab_settings
 
 #: Beyond this rate a two-core machine no longer emulates the link.
@@ -28,7 +29,7 @@ def open_lab(config: dict[str, Any], **changes: Any) -> Lab:
         The machine cannot emulate what is asked for; the message says what to set.
     """
     name = f"run{os.getpid() % 10**6:x}{next(_numbers):x}"
-    return Lab.up(settings_of(config, **changes), name=name)
+    return Lab.up(settings_of(config, **changes), name=name, owned=True)
 
 
 def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
@@ -36,7 +37,8 @@ def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
 
     Examples
     --------
-    >>> settings_of({"link": {"rate_bps": 10**9, "mtu_bytes": 1500}, "loss": {"forward": {"model": "none"}}}).rtt_ps
+    >>> link = {"rate_bps": 10**9, "mtu_bytes": 1500}
+    >>> settings_of({"link": link, "loss": {"forward": {"model": "none"}}}).rtt_ps
     200000000
     """
     link, transport, switch = config["link"], config.get("transport") or {}, config.get("switch") or {}
@@ -49,11 +51,14 @@ def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
     available = available_congestion_controls()
     if control not in available:
         raise UserError(
-            f"this kernel has no congestion control '{control}': --set transport.congestion_control={available[0]}"
+            f"this kernel has no congestion control '{control}': "
+            f"--set transport.congestion_control={available[0]}"
         )
     chosen: dict[str, Any] = {
         "rate_bps": link["rate_bps"],
-        "rtt_ps": (config.get("path") or {}).get("rtt_ps") or 2 * link.get("propagation_ps", 0) or DEFAULT_RTT_PS,
+        "rtt_ps": (config.get("path") or {}).get("rtt_ps")
+        or 2 * link.get("propagation_ps", 0)
+        or DEFAULT_RTT_PS,
         "mtu_bytes": link["mtu_bytes"],
         "queue_bytes": switch.get("queue_bytes", LabSettings().queue_bytes),
         "loss_forward": loss_text(config["loss"]["forward"]),
@@ -71,31 +76,6 @@ def available_congestion_controls() -> list[str]:
     """Return the kernel's congestion controls."""
     with open("/proc/sys/net/ipv4/tcp_available_congestion_control") as file:
         return file.read().split()
-
-
-def loss_text(native: dict[str, Any]) -> str:
-    """Return a loss process, given in the simulator's words, as the data plane reads it.
-
-    Examples
-    --------
-    >>> loss_text({"model": "bernoulli", "p": 0.001}), loss_text({"model": "at", "positions": [17, 18]})
-    ('bernoulli:0.001', 'at:17,18')
-    """
-    match native["model"]:
-        case "none":
-            return "none"
-        case "bernoulli" | "quantised" as model:
-            return f"{model}:{native['p']!r}" if native["p"] else "none"
-        case "bit-error-rate":
-            return f"ber:{native['ber']!r}"
-        case "gilbert-elliott":
-            return "gilbert-elliott:p={p!r},r={r!r},good={loss_good!r},bad={loss_bad!r}".format(**native)
-        case "at":
-            return "at:" + ",".join(map(str, native["positions"]))
-        case "trace":
-            return "trace:" + "".join("1" if lost else "0" for lost in native["lost"])
-        case other:
-            raise UserError(f"loss model {other} is simulated only")
 
 
 def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -148,7 +128,9 @@ def validity(row: dict[str, Any], *, rtt_ps: int, retransmissions: int | None) -
     reasons = []
     limit = LATENESS_SHARE * rtt_ps / 1e6
     if row["lateness_us_p99"] > limit:
-        reasons.append(f"1 % of the frames left {row['lateness_us_p99']:.0f} us late or more, over {limit:.0f} us")
+        reasons.append(
+            f"1 % of the frames left {row['lateness_us_p99']:.0f} us late or more, over {limit:.0f} us"
+        )
     if row["port_drops"]:
         reasons.append(f"{row['port_drops']} frames were dropped between the kernel and the lab")
     if retransmissions is not None:

@@ -38,9 +38,14 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     flows: dict[int, Flow] = {}
     for when_ns, packet in _packets(path):
         _enter(flows, when_ns, packet, server_port, size_bytes)
-    done = [flow for flow in flows.values() if flow.first_data_ns is not None and flow.acknowledged_ns is not None]
+    done = [
+        flow for flow in flows.values() if flow.first_data_ns is not None and flow.acknowledged_ns is not None
+    ]
     done.sort(key=lambda flow: flow.first_data_ns or 0)
-    return [((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again) for flow in done]
+    return [
+        ((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again)
+        for flow in done
+    ]
 
 
 def _packets(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -16,11 +16,11 @@ def tcp_counters(lab: Lab, host: str) -> dict[str, int]:
 
 
 def parse_counters(text: str) -> dict[str, int]:
-    """Read pairs of lines, names above and numbers below.
+    r"""Read pairs of lines, names above and numbers below.
 
     Examples
     --------
-    >>> parse_counters("Tcp: InSegs RetransSegs\\nTcp: 10 2\\n")["RetransSegs"]
+    >>> parse_counters("Tcp: InSegs RetransSegs\nTcp: 10 2\n")["RetransSegs"]
     2
     """
     counters: dict[str, int] = {}

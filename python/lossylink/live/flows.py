@@ -1,7 +1,7 @@
-"""Short TCP flows between the hosts: ``python -m lossylink.live.flows server|client ...``, run on a host each.
+"""Short TCP flows between the hosts: ``python -m lossylink.live.flows server|client ...``, one on each.
 
-Connections are made ahead of their turn, so that a lost SYN, which the kernel repeats after a second, delays no
-flow: the published rule times a flow from its first data packet on.
+Connections are made ahead of their turn, so that a lost SYN, which the kernel repeats after a second, delays
+no flow: the published rule times a flow from its first data packet on.
 """
 
 from __future__ import annotations

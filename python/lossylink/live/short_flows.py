@@ -45,19 +45,24 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
     return {"row": row, "columns": {"trials": columns}, "interrupted": False}
 
 
-def run_flows(lab: Lab, config: dict[str, Any], capture: Path, report: Callable[[float, float], None]) -> None:
+def run_flows(
+    lab: Lab, config: dict[str, Any], capture: Path, report: Callable[[float, float], None]
+) -> None:
     """Run all flows while tcpdump listens at h4."""
     size, trials = config["flow"]["size_bytes"], config["flow"]["trials"]
     transport = config["transport"]
     module = [sys.executable, "-m", "lossylink.live.flows"]
     shape = [str(size), str(trials)]
     # -Z root: giving up the rights of the namespace would make its files unreadable to us.
-    listen = ["tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-B", "65536", "-Z", "root",
-              "--time-stamp-precision=nano", "-w", str(capture), "tcp", "port", str(flows.PORT)]  # fmt: skip
+    listen = [
+        *("tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-B", "65536", "-Z", "root"),
+        *("--immediate-mode", "--time-stamp-precision=nano", "-w", str(capture)),
+        *("tcp", "port", str(flows.PORT)),
+    ]
     tcpdump = lab.start("h4", listen)
     server = lab.start("h8", [*module, "server", H8.address, *shape])
     _wait_for_line(server, "listening")
-    _wait_for_file(capture, tcpdump)
+    _wait_for_capture(tcpdump)
     control = [transport["congestion_control"], str(transport["mss_bytes"])]
     client = lab.start("h4", [*module, "client", H8.address, *shape, *control])
     for line in client.stdout or ():
@@ -79,7 +84,7 @@ def _wait_for_line(process: subprocess.Popen[str], word: str) -> None:
         raise RunError(f"the server of the flows did not start: {problem.strip()}")
 
 
-def _wait_for_file(capture: Path, tcpdump: subprocess.Popen[str]) -> None:
+def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
     """Wait until tcpdump listens: it says so on stderr before the first packet."""
     line = tcpdump.stderr.readline() if tcpdump.stderr else ""
     if "listening" not in line:

@@ -1,4 +1,4 @@
-"""Loss processes of the live lab: spelt by users, or in the simulator's words, as the data plane reads them."""
+"""Loss processes, spelt by users or in the simulator's words, as the live data plane reads them."""
 
 from __future__ import annotations
 

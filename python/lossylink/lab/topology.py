@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lossylink.lab.directory import LabDirectory
-from lossylink.lab.enclave import Enclave
+from lossylink.lab.enclave import Enclave, is_private
 from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, configure, creation
 from lossylink.lab.plane import PlaneClient, start_plane
 from lossylink.lab.settings import HEADROOM_BYTES, LabSettings
@@ -92,7 +91,7 @@ def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, d
 
 def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     def common(plane: str, spin_us: int) -> dict[str, Any]:
-        processor = {"processor": _PROCESSORS[plane]} if os.geteuid() != 0 else {}
+        processor = {"processor": _PROCESSORS[plane]} if is_private() else {}
         return settings.common(directory.control(plane)) | {"spin_us": spin_us} | processor
 
     def guard(box: str) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _iperf_command(config: dict[str, Any], seconds: float) -> list[str]:
 
 
 def _seconds(config: dict[str, Any]) -> tuple[float, float, float]:
-    """Return warm-up, measured part and cool-down; a run beyond the longest is cut, and says how long it was."""
+    """Return warm-up, measured part and cool-down; a run beyond the longest is cut, and its row says so."""
     run = config["run"]
     warmup, cooldown = ((run.get(key) or 0) / _PS_PER_SECOND for key in ("warmup_ps", "cooldown_ps"))
     total = min(run["duration_ps"] / _PS_PER_SECOND, _LONGEST_SECONDS)

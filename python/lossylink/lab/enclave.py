@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lossylink.errors import RunError
-from lossylink.lab.process import Process, end, process_of
+from lossylink.lab.process import Process, end, process_of, start_daemon
 
 #: A private user, mount and network namespace, and a private /run, in which the lab's own directory stays
 #: visible: iproute2 keeps its named namespaces there. It waits to be ended; all inside vanishes with it.
@@ -132,20 +132,13 @@ def _start_keeper(directory: Path) -> Process:
         "sh",
         str(directory),
     ]
-    started = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    log = directory / "keeper.log"
+    start_daemon(command, log)
     deadline = time.monotonic() + _KEEPER_SECONDS
     while time.monotonic() < deadline:
         if keeper := _keeper(directory):
             return keeper
-        if started.poll() is not None:
-            reason = (started.stderr.read() if started.stderr else "").strip()
-            raise RunError(f"without root the lab needs user namespaces, and the kernel refused: {reason}")
+        if complaint := log.read_text().strip():
+            raise RunError(f"without root the lab needs user namespaces, and the kernel refused: {complaint}")
         time.sleep(0.005)
     raise RunError("the private namespace of the lab did not come up")

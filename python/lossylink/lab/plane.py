@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from lossylink.errors import RunError
 from lossylink.lab.enclave import Enclave
+from lossylink.lab.process import start_daemon
 
 #: How long a data plane may take to open its ports.
 _START_SECONDS = 5.0
@@ -66,17 +66,13 @@ def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: P
     command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.live", json.dumps(config)])
     client = PlaneClient(Path(config["control"]))
     client.socket_path.unlink(missing_ok=True)
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-        )
+    start_daemon(command, log)
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if client.socket_path.exists():
             return client
-        if process.poll() is not None:
-            raise RunError(
-                log.read_text().strip() or f"the data plane ended with exit code {process.returncode}"
-            )
+        # A data plane that comes up has nothing to say.
+        if complaint := log.read_text().strip():
+            raise RunError(complaint)
         time.sleep(0.002)
     raise RunError(f"the data plane in {namespace} did not come up in {_START_SECONDS:g} s")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,14 @@ def process_of(pid: int) -> Process | None:
     command, _, rest = text.partition("(")[2].rpartition(")")
     fields = rest.split()
     return None if fields[0] in "ZX" else Process(pid=pid, start_ticks=int(fields[19]), command=command)
+
+
+def start_daemon(command: Sequence[str], log: Path) -> None:
+    """Start a process in a session of its own that is nobody's child, so that it outlives this one."""
+    with log.open("w") as output:
+        subprocess.run(
+            ["setsid", "--fork", *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=True
+        )
 
 
 def end(processes: Iterable[Process]) -> None:

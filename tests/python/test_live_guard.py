@@ -177,7 +177,7 @@ def test_random_faults_never_alter_or_repeat_a_frame_and_heal(mode: str) -> None
 
 def _play(up: Lab, seed: int, *, ordered: bool) -> None:
     faults = _Faults(up, seed)
-    load = start_load(up, frames=4_000, frame_bytes=_FRAME_BYTES, rate_bps=30_000_000)
+    load = start_load(up, frames=4_000, frame_bytes=_FRAME_BYTES, rate_bps=30_000_000, settle_ms=200)
     for _ in range(2):
         faults.happen()
     out, problem = load.communicate(timeout=30)
@@ -186,7 +186,7 @@ def _play(up: Lab, seed: int, *, ordered: bool) -> None:
     assert tally["altered"] == tally["duplicated"] == 0, f"seed {seed}: {tally}"
     faults.heal()
     until(lambda: agreed(up), seconds=_HEALED_SECONDS, what=f"seed {seed}: healing")
-    after = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000)["tally"]
+    after = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000, settle_ms=200)["tally"]
     assert after["delivered"] == 300, f"seed {seed}: {after}"
     assert after["altered"] == after["duplicated"] == 0, f"seed {seed}: {after}"
     if ordered:

@@ -87,21 +87,29 @@ def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
     return words
 
 
-def evidence(lab: Lab) -> dict[str, Any]:
-    """Return what every live row tells about the link: frames, drops, lateness."""
+def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return what every live row tells about the link: frames, drops, lateness.
+
+    Parameters
+    ----------
+    before
+        What this function returned at the start of the measurement: counts are those since then.
+    """
     link = lab.link.counters()
     near, far = lab.guards()
     forward, late = link["directions"]["forward"], link["lateness"]
-    frames = near["to_link_first"]
     worst = max(late.values(), key=lambda direction: direction["p99_us"])
-    return {
-        "frames_offered": frames,
+    counts = {
+        "frames_offered": near["to_link_first"],
         "frames_lost": forward["frames_lost"],
-        "frames_unrecovered": frames - far["to_lan"],
-        "largest_frame_bytes": forward["longest_frame_bytes"],
+        "segments_lost": forward["segments_lost"],
+        "frames_unrecovered": near["to_link_first"] - far["to_lan"],
         "queue_drops": near["queue_dropped"],
-        "queue_bytes_max": near["queue_longest_bytes"],
         "port_drops": sum(port["missed"] + port["send_refused"] for port in link["ports"].values()),
+    }
+    return {name: count - (before or {}).get(name, 0) for name, count in counts.items()} | {
+        "largest_frame_bytes": forward["longest_frame_bytes"],
+        "queue_bytes_max": near["queue_longest_bytes"],
         "scheduling": link["scheduling"],
         "lateness_us_p50": worst["p50_us"],
         "lateness_us_p99": worst["p99_us"],
@@ -109,35 +117,42 @@ def evidence(lab: Lab) -> dict[str, Any]:
     }
 
 
-def validity(row: dict[str, Any], *, rtt_ps: int, retransmissions: int | None) -> dict[str, Any]:
+def validity(row: dict[str, Any], *, lab: Lab, retransmissions: int | None) -> dict[str, Any]:
     """Judge a run: punctual enough, and every retransmission of TCP accounted for.
 
     Returns
     -------
     dict
         ``valid`` and, when it is not, ``invalid_because`` in words.
+    """
+    # On a plain link the segments that were corrupted are known one by one; what a protection could not
+    # bring back is known by its number.
+    lost = row["segments_lost"] if lab.settings.protection_words() is None else row["frames_unrecovered"]
+    reasons = judge(row, rtt_ps=lab.settings.rtt_ps, lost=lost, retransmissions=retransmissions)
+    return {"valid": not reasons, "invalid_because": "; ".join(reasons) or None}
+
+
+def judge(row: dict[str, Any], *, rtt_ps: int, lost: int, retransmissions: int | None) -> list[str]:
+    """Return what is wrong with a run, in words.
 
     Examples
     --------
-    >>> row = {"lateness_us_p99": 4.0, "port_drops": 0, "frames_unrecovered": 3, "queue_drops": 1}
-    >>> validity(row, rtt_ps=200 * 10**6, retransmissions=4)
-    {'valid': True, 'invalid_because': None}
-    >>> validity(row, rtt_ps=200 * 10**6, retransmissions=5)["invalid_because"]
-    'TCP sent 5 segments again, but the link lost 3 frames for good and its queue dropped 1'
+    >>> row = {"lateness_us_p99": 4.0, "port_drops": 0, "queue_drops": 1}
+    >>> judge(row, rtt_ps=200 * 10**6, lost=3, retransmissions=4)
+    []
+    >>> judge(row, rtt_ps=200 * 10**6, lost=3, retransmissions=5)
+    ['TCP sent 5 segments again, but the link lost 3 for good and its queue dropped 1']
     """
     reasons = []
-    limit = LATENESS_SHARE * rtt_ps / 1e6
-    if row["lateness_us_p99"] > limit:
-        reasons.append(
-            f"1 % of the frames left {row['lateness_us_p99']:.0f} us late or more, over {limit:.0f} us"
-        )
+    late, limit = row["lateness_us_p99"], LATENESS_SHARE * rtt_ps / 1e6
+    if late > limit:
+        reasons.append(f"1 % of the frames left {late:.0f} us late or more, over {limit:.0f} us")
     if row["port_drops"]:
         reasons.append(f"{row['port_drops']} frames were dropped between the kernel and the lab")
-    if retransmissions is not None:
-        lost, dropped = row["frames_unrecovered"], row["queue_drops"]
-        if retransmissions != lost + dropped:
-            reasons.append(
-                f"TCP sent {retransmissions} segments again, but the link lost {lost} frames for good "
-                f"and its queue dropped {dropped}"
-            )
-    return {"valid": not reasons, "invalid_because": "; ".join(reasons) or None}
+    dropped = row["queue_drops"]
+    if retransmissions is not None and retransmissions != lost + dropped:
+        reasons.append(
+            f"TCP sent {retransmissions} segments again, but the link lost {lost} for good "
+            f"and its queue dropped {dropped}"
+        )
+    return reasons

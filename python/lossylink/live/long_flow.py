@@ -39,7 +39,7 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
         row, seen = _common_row(config, lab, outcome)
         row["average_throughput_gbps"] = _measured_bps(config, outcome) / 1e9
         row |= {"duration_s": _seconds(config)[1], **seen}
-        row |= validity(row, rtt_ps=lab.settings.rtt_ps, retransmissions=row["retransmissions"])
+        row |= validity(row, lab=lab, retransmissions=row["retransmissions"])
     return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
 
 
@@ -56,7 +56,7 @@ def measure_mathis(config: dict[str, Any], report: Report) -> dict[str, Any]:
             **probes,
             **seen,
         }
-        row |= validity(row, rtt_ps=lab.settings.rtt_ps, retransmissions=row["retransmissions"])
+        row |= validity(row, lab=lab, retransmissions=row["retransmissions"])
     return {"row": row, "columns": {}, "interrupted": False}
 
 
@@ -77,7 +77,7 @@ def ping_probes(lab: Lab, config: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_iperf(lab: Lab, config: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Run iperf3 from h4 to h8 and return its report, with what ``ss`` saw meanwhile under ``sockets``."""
+    """Run iperf3 from h4 to h8 and return its report, with what ``ss`` saw and the link's counts before."""
     if shutil.which("iperf3") is None:
         raise RunError("long flows need iperf3: apt-get install iperf3")
     wait_for_guards(lab)
@@ -86,6 +86,7 @@ def run_iperf(lab: Lab, config: dict[str, Any], report: Report) -> dict[str, Any
     server = lab.start("h8", ["iperf3", "-s", "-1", "--forceflush"])
     _wait_until_listening(server)
     lab.clear()
+    before = evidence(lab)
     stop, looks = threading.Event(), list[dict[str, float]]()
     watcher = threading.Thread(target=_watch, args=(lab, stop, looks, total, report))
     watcher.start()
@@ -95,11 +96,12 @@ def run_iperf(lab: Lab, config: dict[str, Any], report: Report) -> dict[str, Any
         stop.set()
         watcher.join()
         server.terminate()
-        server.wait()
+        server.communicate()
     outcome: dict[str, Any] = json.loads(text)
     if "error" in outcome:
         raise RunError(f"iperf3: {outcome['error']}")
     outcome["sockets"] = looks
+    outcome["before"] = before
     return outcome
 
 
@@ -160,7 +162,7 @@ def _common_row(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what TCP tells, and what the link tells, read once the flow is over."""
     time.sleep(2 * lab.settings.rtt_ps / _PS_PER_SECOND + 0.05)
-    counters, seen = tcp_counters(lab, "h4"), evidence(lab)
+    counters, seen = tcp_counters(lab, "h4"), evidence(lab, outcome["before"])
     looks = [look for look in outcome["sockets"] if look.get("mss")]
     if not looks:
         raise RunError("ss did not see the flow")

@@ -67,12 +67,12 @@ def run_flows(
     client = lab.start("h4", [*module, "client", H8.address, *shape, *control])
     for line in client.stdout or ():
         report(float(line), trials)
-    problem = client.stderr.read() if client.stderr else ""
+    _, problem = client.communicate(timeout=30)
     server.terminate()
     time.sleep(0.1)  # the kernel hands the last packets to tcpdump
     tcpdump.send_signal(signal.SIGINT)
-    for process in (tcpdump, server, client):
-        process.wait(timeout=30)
+    for process in (tcpdump, server):
+        process.communicate(timeout=30)
     if client.returncode != 0:
         raise RunError(f"the flows failed: {problem.strip()}")
 
@@ -113,4 +113,4 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         "rtt_us": lab.settings.rtt_ps / 1e6,
         **seen,
     }
-    return row | validity(row, rtt_ps=lab.settings.rtt_ps, retransmissions=counters["RetransSegs"])
+    return row | validity(row, lab=lab, retransmissions=counters["RetransSegs"])

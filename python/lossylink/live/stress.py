@@ -20,6 +20,7 @@ _HEADROOM = 0.97
 _FRAMES_PER_SECOND = 60_000
 #: Octets around a frame on the wire: FCS, preamble, gap.
 _AROUND_BYTES = 24
+#: How long the last frames may take: a few waits for holes that were given up.
 _SETTLE_MS = 800
 
 
@@ -58,9 +59,11 @@ def wait_for_guards(lab: Lab, *, seconds: float = 2.0) -> None:
         time.sleep(0.01)
 
 
-def run_load(lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int) -> dict[str, Any]:
+def run_load(
+    lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int, settle_ms: int = _SETTLE_MS
+) -> dict[str, Any]:
     """Send numbered frames from h4 to h8 and return their account."""
-    process = start_load(lab, frames=frames, frame_bytes=frame_bytes, rate_bps=rate_bps)
+    process = start_load(lab, frames=frames, frame_bytes=frame_bytes, rate_bps=rate_bps, settle_ms=settle_ms)
     out, problem = process.communicate()
     if process.returncode != 0:
         raise RunError(f"the load failed: {problem.strip()}")
@@ -68,8 +71,10 @@ def run_load(lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int) -> dict[
     return outcome
 
 
-def start_load(lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int) -> subprocess.Popen[str]:
-    """Start to send numbered frames from h4 to h8."""
+def start_load(
+    lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int, settle_ms: int = _SETTLE_MS
+) -> subprocess.Popen[str]:
+    """Start to send numbered frames from h4 to h8; ``settle_ms`` is the wait for the last of them."""
     prefix = lab.directory.prefix
     load = {
         "source": f"packet:{INTERFACE}@{prefix}h4",
@@ -78,7 +83,7 @@ def start_load(lab: Lab, *, frames: int, frame_bytes: int, rate_bps: int) -> sub
         "frames": frames,
         "frame_bytes": frame_bytes,
         "rate_bps": rate_bps,
-        "settle_ms": _SETTLE_MS,
+        "settle_ms": settle_ms,
     }
     config = {"mtu_bytes": lab.settings.mtu_bytes, "role": {"load": load}}
     return lab.start("wire", [sys.executable, "-m", "lossylink.live", json.dumps(config)])
@@ -107,4 +112,4 @@ def _row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str,
         "altered_packets": tally["altered"],
         **seen,
     }
-    return row | validity(row, rtt_ps=lab.settings.rtt_ps, retransmissions=None)
+    return row | validity(row, lab=lab, retransmissions=None)

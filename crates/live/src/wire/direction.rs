@@ -8,9 +8,20 @@ use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::{FCS, padded, wire_octets};
 use serde::Serialize;
 use std::collections::VecDeque;
+
+/// Where an IPv4 header names its payload's protocol.
+const IP_PROTOCOL: usize = 9;
+/// The protocol number of TCP.
+const TCP: u8 = 6;
+/// Where a TCP header tells its own length, and where its flags stand.
+const TCP_OFFSET: usize = 12;
+const TCP_FLAGS: usize = 13;
+const SYN: u8 = 0x02;
+const FIN: u8 = 0x01;
 
 /// What a direction has carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -21,6 +32,8 @@ pub struct DirectionCounters {
     pub bytes_offered: u64,
     /// Frames that the loss model corrupted.
     pub frames_lost: u64,
+    /// Of those, frames that TCP must send again: with data, SYN or FIN, and not wrapped by a guard.
+    pub segments_lost: u64,
     /// Frames that arrived.
     pub frames_delivered: u64,
     /// The longest frame seen, without FCS.
@@ -85,6 +98,7 @@ impl Direction {
         // A flipped bit in the padding or in the FCS corrupts the frame as well.
         if self.loss.is_lost((padded(Bytes(bytes)) + FCS).0 as u32) {
             self.counters.frames_lost += 1;
+            self.counters.segments_lost += u64::from(must_be_sent_again(&frame));
             return Some(frame);
         }
         self.flying.push_back(Flying { arrival: self.free_from + self.propagation, frame });
@@ -118,9 +132,47 @@ impl Direction {
     }
 }
 
+/// Whether the frame is an IPv4 TCP segment that takes sequence numbers, whose loss TCP must repair; an
+/// ACK alone is covered by the next one.
+fn must_be_sent_again(frame: &[u8]) -> bool {
+    segment_length(frame).is_some_and(|length| length > 0)
+}
+
+/// How many sequence numbers an IPv4 TCP segment takes: its data, SYN and FIN.
+fn segment_length(frame: &[u8]) -> Option<usize> {
+    let (ethernet, packet) = EthernetHeader::parse(frame).ok()?;
+    if ethernet.ethertype != EtherType::IPV4 || *packet.get(IP_PROTOCOL)? != TCP {
+        return None;
+    }
+    let ip_header = usize::from(packet[0] & 0x0f) * 4;
+    let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
+    let tcp_header = usize::from(packet.get(ip_header + TCP_OFFSET)? >> 4) * 4;
+    let flags = packet.get(ip_header + TCP_FLAGS)?;
+    let data = total.checked_sub(ip_header + tcp_header)?;
+    Some(data + usize::from(flags & (SYN | FIN) != 0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_segments_that_take_numbers_must_be_sent_again() {
+        let mut frame = vec![0; 14 + 40];
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        frame[14..18].copy_from_slice(&[0x45, 0, 0, 40]);
+        frame[23] = TCP;
+        frame[14 + 20 + TCP_OFFSET] = 5 << 4;
+        assert!(!must_be_sent_again(&frame));
+        frame[14 + 20 + TCP_FLAGS] = SYN;
+        assert!(must_be_sent_again(&frame));
+        frame[14 + 20 + TCP_FLAGS] = 0;
+        frame[17] = 41;
+        assert!(must_be_sent_again(&frame));
+        for length in 0..frame.len() - 7 {
+            assert!(!must_be_sent_again(&frame[..length]), "{length}");
+        }
+    }
 
     fn direction(loss: &str) -> Direction {
         let model: LossModel = loss.parse().unwrap();

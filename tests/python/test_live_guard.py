@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.python.live_support import agreed, lab, needs_live_lab, until
 
 from lossylink.lab import Lab
 from lossylink.lab.hosts import INTERFACE
@@ -23,6 +22,8 @@ from lossylink.lab.plane import PlaneClient, start_plane
 from lossylink.lab.process import Process
 from lossylink.lab.topology import GUARDS
 from lossylink.live.stress import run_load, start_load
+
+from .live_support import agreed, lab, needs_live_lab, until
 
 needs_live_lab()
 

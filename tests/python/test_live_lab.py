@@ -10,7 +10,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.python.live_support import agreed, lab, needs_live_lab, until
 
 from lossylink.errors import RunError, UserError
 from lossylink.lab import Lab, LabSettings
@@ -18,6 +17,8 @@ from lossylink.lab.directory import LabDirectory
 from lossylink.lab.lab import sweep_orphans, take_down
 from lossylink.lab.process import process_of
 from lossylink.lab.status import describe
+
+from .live_support import agreed, lab, needs_live_lab, until
 
 needs_live_lab()
 

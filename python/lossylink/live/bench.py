@@ -117,7 +117,7 @@ def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
     }
 
 
-def validity(row: dict[str, Any], *, lab: Lab, retransmissions: int | None) -> dict[str, Any]:
+def validity(row: dict[str, Any], *, lab: Lab) -> dict[str, Any]:
     """Judge a run: punctual enough, and every retransmission of TCP accounted for.
 
     Returns
@@ -128,20 +128,23 @@ def validity(row: dict[str, Any], *, lab: Lab, retransmissions: int | None) -> d
     # On a plain link the segments that were corrupted are known one by one; what a protection could not
     # bring back is known by its number.
     lost = row["segments_lost"] if lab.settings.protection_words() is None else row["frames_unrecovered"]
-    reasons = judge(row, rtt_ps=lab.settings.rtt_ps, lost=lost, retransmissions=retransmissions)
+    reasons = judge(row, rtt_ps=lab.settings.rtt_ps, lost=lost)
     return {"valid": not reasons, "invalid_because": "; ".join(reasons) or None}
 
 
-def judge(row: dict[str, Any], *, rtt_ps: int, lost: int, retransmissions: int | None) -> list[str]:
+def judge(row: dict[str, Any], *, rtt_ps: int, lost: int) -> list[str]:
     """Return what is wrong with a run, in words.
+
+    A segment that TCP sent again although it had arrived is not the link's doing: the receiver says so by a
+    duplicate SACK. A tail loss probe is such a segment when the queue has grown since TCP last measured.
 
     Examples
     --------
-    >>> row = {"lateness_us_p99": 4.0, "port_drops": 0, "queue_drops": 1}
-    >>> judge(row, rtt_ps=200 * 10**6, lost=3, retransmissions=4)
+    >>> row = {"lateness_us_p99": 4.0, "port_drops": 0, "queue_drops": 1, "retransmissions": 6, "dsacks": 2}
+    >>> judge(row, rtt_ps=200 * 10**6, lost=3)
     []
-    >>> judge(row, rtt_ps=200 * 10**6, lost=3, retransmissions=5)
-    ['TCP sent 5 segments again, but the link lost 3 for good and its queue dropped 1']
+    >>> judge(row | {"dsacks": 0}, rtt_ps=200 * 10**6, lost=3)
+    ['TCP sent 6 segments again, 0 needlessly, but the link lost 3 for good and its queue dropped 1']
     """
     reasons = []
     late, limit = row["lateness_us_p99"], LATENESS_SHARE * rtt_ps / 1e6
@@ -149,10 +152,11 @@ def judge(row: dict[str, Any], *, rtt_ps: int, lost: int, retransmissions: int |
         reasons.append(f"1 % of the frames left {late:.0f} us late or more, over {limit:.0f} us")
     if row["port_drops"]:
         reasons.append(f"{row['port_drops']} frames were dropped between the kernel and the lab")
-    dropped = row["queue_drops"]
-    if retransmissions is not None and retransmissions != lost + dropped:
-        reasons.append(
-            f"TCP sent {retransmissions} segments again, but the link lost {lost} for good "
-            f"and its queue dropped {dropped}"
-        )
+    if "dsacks" in row:
+        again, needless, dropped = row["retransmissions"], row["dsacks"], row["queue_drops"]
+        if again - needless != lost + dropped:
+            reasons.append(
+                f"TCP sent {again} segments again, {needless} needlessly, but the link lost {lost} for good "
+                f"and its queue dropped {dropped}"
+            )
     return reasons

@@ -39,7 +39,7 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
         row, seen = _common_row(config, lab, outcome)
         row["average_throughput_gbps"] = _measured_bps(config, outcome) / 1e9
         row |= {"duration_s": _seconds(config)[1], **seen}
-        row |= validity(row, lab=lab, retransmissions=row["retransmissions"])
+        row |= validity(row, lab=lab)
     return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
 
 
@@ -56,7 +56,7 @@ def measure_mathis(config: dict[str, Any], report: Report) -> dict[str, Any]:
             **probes,
             **seen,
         }
-        row |= validity(row, lab=lab, retransmissions=row["retransmissions"])
+        row |= validity(row, lab=lab)
     return {"row": row, "columns": {}, "interrupted": False}
 
 

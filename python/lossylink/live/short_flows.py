@@ -113,4 +113,4 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         "rtt_us": lab.settings.rtt_ps / 1e6,
         **seen,
     }
-    return row | validity(row, lab=lab, retransmissions=counters["RetransSegs"])
+    return row | validity(row, lab=lab)

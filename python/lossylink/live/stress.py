@@ -112,4 +112,4 @@ def _row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str,
         "altered_packets": tally["altered"],
         **seen,
     }
-    return row | validity(row, lab=lab, retransmissions=None)
+    return row | validity(row, lab=lab)

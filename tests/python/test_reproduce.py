@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from lossylink.errors import RunError, UserError
+from lossylink.plot import readme
 from lossylink.reproduce import ReproduceResult, registry, reproduce
 from lossylink.reproduce.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
 from lossylink.reproduce.published import load
@@ -200,6 +201,16 @@ def test_stress_speed_without_octet_counters_has_no_budget() -> None:
     assert len(stress.budgets(Finished({job.key: run}))) == 1
     bare = replace(run, rows=run.rows.drop("octets_copies"))
     assert stress.budgets(Finished({job.key: bare})) == ()
+
+
+def test_the_readme_figure_is_drawn_from_finished_runs(
+    tmp_path: Path, console: Console, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert readme.main([str(tmp_path / "runs"), str(tmp_path)]) == 2
+    assert "run lossylink reproduce first" in capsys.readouterr().err
+    run_synthetic(tmp_path / "runs", console, only=["tcp-fct"])
+    assert readme.main([str(tmp_path / "runs"), str(tmp_path)]) == 0
+    assert (tmp_path / "fct-ccdf.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_figures_are_saved_for_papers(tmp_path: Path, console: Console) -> None:

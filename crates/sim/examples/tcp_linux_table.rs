@@ -50,6 +50,7 @@ fn goodput_mbps(row: &Row, seed: u64, span: Duration) -> f64 {
         rtt: Duration::from_us(row.rtt_us),
         loss: row.loss,
         queue_bytes: 1_000_000,
+        marking: 0.0,
     };
     let mut world = World::new(&config, &path, None, &Streams::new(seed));
     world.open();

@@ -14,6 +14,7 @@ pub mod measure;
 pub mod net;
 mod outcome;
 pub mod transport;
+pub mod workload;
 pub mod world;
 
 pub use control::Control;

@@ -46,10 +46,21 @@ def save_figures(result: ReproduceResult, output: Path, published: Published) ->
             save(figure, output / FIGURES_NAME / f"{experiment.experiment.name}-{name}")
 
 
+def run_folder(job: str) -> str:
+    """The directory name of a job.
+
+    Examples
+    --------
+    >>> run_folder("tofino1, generator")
+    'tofino1-generator'
+    """
+    return re.sub(r"[^a-z0-9.-]+", "-", job.lower())
+
+
 def _write_runs(result: ExperimentResult, folder: Path) -> None:
     """Keep every run as `lossylink run` would: rows, tables as Parquet, scenario and manifest."""
     for key, run in result.finished.runs.items():
-        directory = folder / re.sub(r"[^a-z0-9.-]+", "-", key.lower())
+        directory = folder / run_folder(key)
         directory.mkdir(parents=True, exist_ok=True)
         write_run(directory, run)
 

@@ -28,8 +28,8 @@ from lossylink.reproduce.stress_claims import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OUR_PACKETS = 20_000_000
-"""Frames of the variants without a published figure: 20 K losses fix a link speed to 1e-4."""
+OUR_PACKETS = 10_000_000
+"""Frames of the variants without a published figure: 10 K losses fix a link speed to a thousandth."""
 
 VARIANTS = {
     PUBLISHED_JOB: ("tofino1", "generator", PUBLISHED_PACKETS),

@@ -128,6 +128,9 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
         )
     counts = result.counts
     parts = [f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome]]
-    console.print(f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.")
+    console.print(
+        f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.",
+        highlight=False,
+    )
     if result.report_path is not None:
         console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)

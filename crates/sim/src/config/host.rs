@@ -40,6 +40,8 @@ pub struct HostProfile {
     pub send_latency: LatencyTable,
     /// Interrupt and stack, once per wake-up.
     pub receive_latency: LatencyTable,
+    /// The same for long flows, under whose load interfaces moderate their interrupts.
+    pub bulk_latency: LatencyTable,
     /// Local ACK timeout of the RDMA interface.
     pub rdma_timeout_us: u64,
     /// Its retry count.
@@ -72,7 +74,7 @@ pub(crate) mod tests {
     fn latency_tables_are_quantile_functions() {
         for name in ["ideal", "ae-hosts"] {
             let host = host_profile(name);
-            for table in [&host.send_latency, &host.receive_latency, &host.rdma_latency] {
+            for table in [&host.send_latency, &host.receive_latency, &host.bulk_latency, &host.rdma_latency] {
                 assert!(table.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{name}: {table:?}");
                 assert_eq!((table[0].0, table[table.len() - 1].0), (0.0, 1.0));
             }

@@ -3,7 +3,7 @@
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
-use crate::config::{Config, RunConfig};
+use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, ProtectedLink, Traffic};
 use crate::transport::tcp;
@@ -61,10 +61,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut network = open_flows(&setup, config)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
+    network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
     let end = run_watched(&mut network, until, control);
     let interrupted = control.is_cancelled();
-    Ok(Outcome { row: row(&setup, &network, &begin, &end, run).finish(), columns: Vec::new(), interrupted })
+    Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
 fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigError> {
@@ -86,7 +87,7 @@ fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigEr
     let path = setup.path(host.network_one_way_ns)?;
     let mut network =
         Network::new(Tcp { config: tcp_config, cuts_bursts }, setup.link(&streams)?, path, conversations);
-    network.set_latency(latency_at(&host.receive_latency, pace) + latency_at(&host.send_latency, pace));
+    network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
     }
@@ -105,7 +106,7 @@ fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> 
     Snapshot::of(network)
 }
 
-fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot, run: RunConfig) -> Row {
+fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
     let bytes: u64 = end.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
@@ -140,7 +141,6 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot
         .set("queue_drops", end.queue_drops - begin.queue_drops)
         .set("queue_bytes_max", network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
-        .set("counted_seconds", seconds)
-        .set("duration_s", Duration::from_ps(run.duration_ps).as_secs_f64());
+        .set("counted_seconds", seconds);
     row
 }

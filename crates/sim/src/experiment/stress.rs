@@ -73,7 +73,7 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
     set_buffers(row, &result.samples, (0, 0));
 }
 
-/// What a protection with buffers and retransmissions reports.
+/// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
 fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
@@ -87,6 +87,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
         .set("pauses", counters.pauses)
         .set("pauses_expired", counters.expired_pauses)
         .set("losses_beyond_cap", counters.sender.beyond_cap)
+        .set("late_retransmissions", counters.receiver.late)
         .set("rx_buffer_drops", counters.rx_buffer_dropped)
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)

@@ -3,21 +3,32 @@
 use lossylink_core::time::Instant;
 
 /// Deadlines of `N` event sources; the earliest is next, and of equal ones the first in order.
+///
+/// Reading is free: the earliest is kept, and looked for only when it moves later.
 #[derive(Clone, Debug)]
 pub struct Agenda<const N: usize> {
     deadlines: [Instant; N],
+    first: usize,
 }
 
 impl<const N: usize> Agenda<N> {
     /// An agenda on which nothing is due.
     pub const fn new() -> Self {
-        Self { deadlines: [Instant::NEVER; N] }
+        Self { deadlines: [Instant::NEVER; N], first: 0 }
     }
 
     /// Sets when `source` is due; [`Instant::NEVER`] when it is not.
     #[inline]
     pub fn set(&mut self, source: usize, deadline: Instant) {
+        let earliest = self.deadlines[self.first];
         self.deadlines[source] = deadline;
+        if source == self.first {
+            if deadline > earliest {
+                self.search();
+            }
+        } else if deadline < earliest || (deadline == earliest && source < self.first) {
+            self.first = source;
+        }
     }
 
     /// When `source` is due.
@@ -29,15 +40,18 @@ impl<const N: usize> Agenda<N> {
     /// The earliest deadline and its source.
     #[inline]
     pub fn next(&self) -> (Instant, usize) {
-        let mut earliest = self.deadlines[0];
-        let mut source = 0;
-        for (index, &deadline) in self.deadlines.iter().enumerate().skip(1) {
-            if deadline < earliest {
-                earliest = deadline;
-                source = index;
+        (self.deadlines[self.first], self.first)
+    }
+
+    #[inline]
+    fn search(&mut self) {
+        let mut first = 0;
+        for source in 1..N {
+            if self.deadlines[source] < self.deadlines[first] {
+                first = source;
             }
         }
-        (earliest, source)
+        self.first = first;
     }
 }
 
@@ -50,6 +64,21 @@ impl<const N: usize> Default for Agenda<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_kept_earliest_is_the_earliest(moves in prop::collection::vec((0usize..5, 0u64..9), 1..80)) {
+            let mut agenda = Agenda::<5>::new();
+            let mut model = [u64::MAX; 5];
+            for (source, at) in moves {
+                agenda.set(source, Instant::from_ps(at));
+                model[source] = at;
+                let first = (0..5).min_by_key(|&source| model[source]).unwrap();
+                prop_assert_eq!(agenda.next(), (Instant::from_ps(model[first]), first));
+            }
+        }
+    }
 
     #[test]
     fn the_earliest_comes_first_and_ties_keep_their_order() {

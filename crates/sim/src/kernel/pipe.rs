@@ -4,15 +4,23 @@ use super::Ring;
 use lossylink_core::time::Instant;
 
 /// A FIFO whose entries become due in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Pipe<T: Copy + Default> {
     entries: Ring<(Instant, T)>,
+    /// When the first entry is due; kept, because it is asked for far more often than it changes.
+    due: Instant,
+}
+
+impl<T: Copy + Default> Default for Pipe<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<T: Copy + Default> Pipe<T> {
     /// An empty pipe.
     pub fn new() -> Self {
-        Self { entries: Ring::new() }
+        Self { entries: Ring::new(), due: Instant::NEVER }
     }
 
     /// Puts in an entry that is due at `at`.
@@ -25,13 +33,16 @@ impl<T: Copy + Default> Pipe<T> {
             self.entries.back().is_none_or(|&(last, _)| last <= at),
             "an entry due at {at} would overtake the one before it"
         );
+        if self.entries.is_empty() {
+            self.due = at;
+        }
         self.entries.push((at, value));
     }
 
     /// When the next entry is due.
     #[inline]
-    pub fn due(&self) -> Instant {
-        self.entries.front().map_or(Instant::NEVER, |&(at, _)| at)
+    pub const fn due(&self) -> Instant {
+        self.due
     }
 
     /// When the newest entry is due; the start of the run when there is none.
@@ -42,13 +53,15 @@ impl<T: Copy + Default> Pipe<T> {
     /// Takes the next entry, whenever it is due.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        self.entries.pop()
+        let entry = self.entries.pop();
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        entry
     }
 
     /// Takes the next entry if it is due at `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
-        if self.due() <= now { self.entries.pop() } else { None }
+        if self.due <= now { self.pop() } else { None }
     }
 
     /// How many entries are in flight.
@@ -63,6 +76,7 @@ impl<T: Copy + Default> Pipe<T> {
 
     /// Drops everything in flight.
     pub fn clear(&mut self) {
+        self.due = Instant::NEVER;
         self.entries.clear();
     }
 }

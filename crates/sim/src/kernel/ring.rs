@@ -38,6 +38,13 @@ impl<T: Copy + Default> Ring<T> {
         self.get(0)
     }
 
+    /// The oldest entry, to be changed.
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        let slot = self.head & (self.slots.len() - 1);
+        (!self.is_empty()).then(|| &mut self.slots[slot])
+    }
+
     /// The newest entry.
     #[inline]
     pub fn back(&self) -> Option<&T> {

@@ -93,6 +93,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
         each!(self, link => link.queue())
     }
 
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        each!(self, link => link.queue_mut())
+    }
+
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
         each!(self, link => link.buffer_bytes(now))
     }

@@ -9,6 +9,7 @@ mod any;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
+pub mod marking;
 pub mod plain;
 pub mod queue;
 pub mod wire;
@@ -17,6 +18,7 @@ pub use any::AnyLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
+pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use wire::{Traffic, Wire};
@@ -54,8 +56,11 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;
 
-    /// The queue's own counters.
+    /// The queue in front of the link, for its counters.
     fn queue(&self) -> &FrameQueue<P>;
+
+    /// The same, to start a measurement.
+    fn queue_mut(&mut self) -> &mut FrameQueue<P>;
 
     /// Bytes in the Tx and the Rx buffer of the protection at `now`.
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {

@@ -134,4 +134,8 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
     fn queue(&self) -> &FrameQueue<P> {
         &self.queue
     }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.queue
+    }
 }

@@ -32,6 +32,7 @@ pub fn run_flows(flows: u64, loss: f64, seed: u64) -> Outcome {
         rtt: Duration::from_us(30),
         loss,
         queue_bytes: 1_000_000,
+        marking: 0.0,
     };
     let mut outcome = Outcome { times: Vec::new(), hit: 0, repairs: Repairs::default() };
     for flow in 0..flows {

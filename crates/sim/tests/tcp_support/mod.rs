@@ -24,6 +24,8 @@ pub struct PathConfig {
     pub rtt: Duration,
     pub loss: f64,
     pub queue_bytes: u64,
+    /// Share of ECN-capable packets toward the receiver that are marked, whatever the queue.
+    pub marking: f64,
 }
 
 /// One direction: a queue, a serialiser and a wire.
@@ -73,9 +75,12 @@ pub struct World {
     reverse: Pipe,
     loss: Probability,
     rng: Stream,
+    marking: Probability,
     until_loss: u64,
     pub data_frames: u64,
     pub lost_frames: u64,
+    /// Prints every packet.
+    pub trace: bool,
 }
 
 impl World {
@@ -84,6 +89,7 @@ impl World {
         // Up to 4096 ticks: the wheel's coarse slots fall anywhere.
         let mut phase = || Duration::from_ps(phases.next_u64() % (4096 * config.tick.as_ps()));
         let loss = Probability::new(path.loss).expect("a probability");
+        let marking = Probability::new(path.marking).expect("a probability");
         let mut rng = streams.stream("loss");
         let until_loss = loss.failures_before_success(&mut rng);
         Self {
@@ -95,10 +101,12 @@ impl World {
             forward: Pipe::new(path),
             reverse: Pipe::new(path),
             loss,
+            marking,
             rng,
             until_loss,
             data_frames: 0,
             lost_frames: 0,
+            trace: false,
         }
     }
 
@@ -121,7 +129,9 @@ impl World {
         self.events += 1;
         if next == arrival {
             let (_, packet) = self.forward.in_flight.pop_front().expect("it has an arrival");
-            self.receiver.handle_packet(next, &packet, false);
+            let marked =
+                !self.marking.is_never() && packet.is_ecn_capable() && self.marking.draw(&mut self.rng);
+            self.receiver.handle_packet(next, &packet, marked);
             self.flush_receiver();
         } else if next == answer {
             let (_, packet) = self.reverse.in_flight.pop_front().expect("it has an arrival");
@@ -151,12 +161,19 @@ impl World {
     fn flush_sender(&mut self) {
         while let Some(packet) = self.sender.poll_transmit(self.now) {
             let lost = packet.is_data() && self.draws_loss();
+            if self.trace {
+                let window = (self.sender.congestion_window(), self.sender.slow_start_threshold());
+                println!("{} > {packet:?} lost {lost} window {window:?} {:?}", self.now, self.sender.state());
+            }
             self.forward.send(self.now, packet, &self.config, lost);
         }
     }
 
     fn flush_receiver(&mut self) {
         while let Some(packet) = self.receiver.poll_transmit(self.now) {
+            if self.trace {
+                println!("{} < {packet:?}", self.now);
+            }
             self.reverse.send(self.now, packet, &self.config, false);
         }
     }

@@ -144,7 +144,8 @@
       this.figure.prepend(this.legend, this.stage);
       this.buildLegend();
       this.listen();
-      new ResizeObserver(() => this.draw()).observe(this.stage);
+      this.draw();
+      new ResizeObserver(() => { if (this.stage.clientWidth !== this.width) this.draw(); }).observe(this.stage);
     }
 
     describe() {

@@ -124,7 +124,7 @@ pub(super) fn is_genuine(frame: &[u8], headers: usize, key: Key) -> bool {
     key.tag(headers, tagged) == frame[tagged..]
 }
 
-/// Writes the original frame into `out`: the addresses of `frame`, then what it carried.
+/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
 pub(super) fn unseal(out: &mut Frame, frame: &[u8], content: Content<'_>) {
     out.clear();
     out.extend_from_slice(&frame[..ETHERTYPE]);

@@ -109,7 +109,8 @@ impl Receiving {
         self.is_ordered
     }
 
-    /// A genuine data frame arrived; returns the notification to send, if any.
+    /// A genuine data frame arrived; returns the notification to send, if any. It is delivered once, in
+    /// its turn if order is kept (G-1).
     pub(super) fn handle_data(
         &mut self,
         now: Instant,
@@ -282,5 +283,102 @@ impl Receiving {
             pauses: self.pausing.pauses(),
             resumes: self.pausing.resumes(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// A receiving end with all that it needs around it.
+    struct Bench {
+        receiving: Receiving,
+        to_lan: VecDeque<Frame>,
+        pool: FramePool,
+    }
+
+    impl Bench {
+        fn new(link: LinkProtection) -> Self {
+            let pool = FramePool::new(100, 2 << 20);
+            Self { receiving: Receiving::new(link, true), to_lan: VecDeque::new(), pool }
+        }
+
+        fn arrive(&mut self, number: u16, is_retransmission: bool, length: usize) -> Option<Notification> {
+            let frame = self.pool.copy(&vec![number as u8; length]).unwrap();
+            let position = Position::new(number, false);
+            let arrival = Arrival { position, is_retransmission, frame };
+            let Self { receiving, to_lan, pool } = self;
+            receiving.handle_data(Instant::ZERO, arrival, None, to_lan, pool)
+        }
+
+        fn delivered(&mut self) -> Vec<u8> {
+            self.to_lan.drain(..).map(|frame| frame[0]).collect()
+        }
+    }
+
+    // G-15
+    #[test]
+    fn an_overtaken_frame_fills_its_hole() {
+        for link in [LinkProtection::Ordered, LinkProtection::NonBlocking] {
+            let mut bench = Bench::new(link);
+            bench.arrive(0, false, 60);
+            assert!(bench.arrive(2, false, 60).is_some(), "a gap is reported");
+            assert_eq!(bench.arrive(1, false, 60), None);
+            bench.arrive(1, true, 60);
+            let mut delivered = bench.delivered();
+            delivered.sort_unstable();
+            assert_eq!(delivered, [0, 1, 2], "{link:?}");
+        }
+    }
+
+    // G-13
+    #[test]
+    fn acks_are_a_millisecond_apart() {
+        let mut bench = Bench::new(LinkProtection::NonBlocking);
+        bench.arrive(0, false, 60);
+        assert_eq!(bench.receiving.ack_at(), Instant::ZERO);
+        assert_eq!(bench.receiving.poll_ack(Instant::ZERO), Some(Position::new(0, false)));
+        let soon = Instant::ZERO + ACK_INTERVAL - Duration::from_ps(1);
+        assert_eq!(bench.receiving.poll_ack(soon), None);
+        let later = Instant::ZERO + ACK_INTERVAL;
+        assert_eq!(bench.receiving.ack_at(), later);
+        assert!(bench.receiving.poll_ack(later).is_some());
+        assert!(bench.receiving.ack_at().is_never());
+    }
+
+    // G-14
+    #[test]
+    fn each_hole_has_its_own_deadline() {
+        let mut bench = Bench::new(LinkProtection::Ordered);
+        bench.arrive(1, false, 60);
+        assert_eq!(bench.receiving.poll_timeout(), Instant::ZERO + UNMEASURED_WAIT);
+        let just_before = Instant::ZERO + UNMEASURED_WAIT - Duration::from_ps(1);
+        bench.receiving.handle_timeout(just_before, &mut bench.to_lan);
+        assert!(bench.delivered().is_empty());
+        bench.receiving.handle_timeout(Instant::ZERO + UNMEASURED_WAIT, &mut bench.to_lan);
+        assert_eq!(bench.delivered(), [1]);
+        assert_eq!(bench.receiving.state().given_up, 1);
+    }
+
+    // G-16
+    #[test]
+    fn the_reorder_buffer_pauses_the_sender_and_drops_beyond_its_limit() {
+        const MEGABYTE: usize = 1 << 20;
+        let mut bench = Bench::new(LinkProtection::Ordered);
+        for number in 1..=15 {
+            bench.arrive(number, false, MEGABYTE);
+        }
+        assert_eq!(bench.receiving.poll_pause(), None);
+        bench.arrive(16, false, MEGABYTE);
+        assert_eq!(bench.receiving.poll_pause(), Some(PauseRequest::Pause));
+        for number in 17..=33 {
+            bench.arrive(number, false, MEGABYTE);
+        }
+        let state = bench.receiving.state();
+        assert_eq!((state.held, state.overflowed), (HELD_LIMIT, 1));
+        bench.arrive(0, true, 60);
+        assert_eq!(bench.receiving.poll_pause(), Some(PauseRequest::Resume));
+        assert_eq!(bench.delivered(), Vec::from_iter(0..=32));
     }
 }

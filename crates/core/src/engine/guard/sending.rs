@@ -76,7 +76,8 @@ impl Sending {
 
     /// Whether as much is unacknowledged as may be (G-12).
     pub(super) fn is_full(&self) -> bool {
-        self.engine.next().steps_from(self.engine.leading_ack()) >= WINDOW
+        // The leading position itself is acknowledged, the next one not sent yet: one step is no frame.
+        self.engine.next().steps_from(self.engine.leading_ack()) > WINDOW
     }
 
     /// Protects a frame that leaves the queue; the frame itself is kept as the copy (LG-3, LG-5).
@@ -238,4 +239,66 @@ impl Sending {
 /// The header of an ACK.
 pub(super) fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
     AckHeader { is_piggybacked, era: leading.era(), leading_ack: leading.number() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::linkguardian::SenderConfig;
+
+    const KEY: (u32, u32) = (1, 2);
+
+    fn protect(sending: &mut Sending, pool: &mut FramePool, length: usize) {
+        let frame = pool.copy(&alloc::vec![0; length]).unwrap();
+        let out = sending.protect(Instant::ZERO, frame, None, Key::new(KEY.0, KEY.1), pool).unwrap();
+        pool.give_back(out);
+    }
+
+    fn sending() -> Sending {
+        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
+        Sending::new(&Protection { link: LinkProtection::Ordered, sender, deduplicate: true })
+    }
+
+    // G-12
+    #[test]
+    fn the_window_closes_at_its_limit_and_an_ack_opens_it() {
+        let (mut sending, mut pool) = (sending(), FramePool::new(40_000, 100));
+        for _ in 0..WINDOW - 1 {
+            protect(&mut sending, &mut pool, 60);
+        }
+        assert!(!sending.is_full());
+        protect(&mut sending, &mut pool, 60);
+        assert!(sending.is_full());
+        let mut again = VecDeque::new();
+        sending.handle_ack(Position::new(9, false), &mut again, Key::new(KEY.0, KEY.1), &mut pool);
+        assert!(!sending.is_full() && again.is_empty());
+        assert_eq!(pool.in_use(), WINDOW as usize - 10);
+    }
+
+    // G-12
+    #[test]
+    fn the_oldest_copies_make_room() {
+        const MEGABYTE: usize = 1 << 20;
+        let (mut sending, mut pool) = (sending(), FramePool::new(100, MEGABYTE + 64));
+        for _ in 0..33 {
+            protect(&mut sending, &mut pool, MEGABYTE);
+        }
+        let state = sending.state();
+        assert_eq!((state.held, state.evicted, pool.in_use()), (COPIES_LIMIT, 1, 32));
+    }
+
+    // G-11, LG-18
+    #[test]
+    fn dummies_come_ever_later() {
+        let (mut sending, mut pool) = (sending(), FramePool::new(10, 100));
+        protect(&mut sending, &mut pool, 60);
+        let mut out = Frame::new();
+        for us in [25, 75, 175] {
+            let due = Instant::ZERO + Duration::from_us(us);
+            assert_eq!(sending.dummy_at(), due);
+            sending.write_dummy(due, &mut out, Key::new(KEY.0, KEY.1));
+            assert_eq!(out.len(), 60);
+        }
+        assert!(sending.dummy_at().is_never());
+    }
 }

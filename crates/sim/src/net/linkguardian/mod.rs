@@ -58,6 +58,8 @@ pub struct Counters {
     pub expired_pauses: u64,
     /// Frames dropped because the reorder buffer was full.
     pub rx_buffer_dropped: u64,
+    /// Frames dropped because the protection started over while they waited (LG-30).
+    pub forgotten: u64,
     /// Time for which the sender's normal queue was paused.
     pub paused: Duration,
     /// The most bytes that were ever in the Tx buffer.
@@ -133,6 +135,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),
             rx_buffer_dropped: self.receiving.rx_dropped(),
+            forgotten: self.receiving.rx_forgotten(),
             paused: self.sending.paused(now),
             tx_high_water_bytes: self.sending.copies.high_water_bytes(),
             rx_high_water_bytes: self.receiving.rx_high_water_bytes(),
@@ -149,8 +152,29 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.forward.wire.set_loss(loss);
     }
 
+    /// Replaces the reverse loss process.
+    pub fn set_reverse_loss(&mut self, loss: LossProcess) {
+        self.control.wire.set_loss(loss);
+    }
+
+    /// The position that the next data frame will take.
+    pub const fn next_position(&self) -> Position {
+        self.sending.engine.next()
+    }
+
+    /// How many copies of sent frames are kept at `now`.
+    pub fn copies_held(&mut self, now: Instant) -> usize {
+        self.sending.copies_held(now)
+    }
+
+    /// What went over the reverse direction of the link.
+    pub const fn reverse_traffic(&self) -> &Traffic {
+        self.control.wire.traffic()
+    }
+
     /// Starts both ends over at `position`, as the control plane does when it switches protection
-    /// on while traffic runs (LG-30).
+    /// on while traffic runs (LG-30). It lies ahead of [`LinkGuardianLink::next_position`], or at
+    /// it, by at most a window: then what is in flight is recognised as stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(position);
         self.receiving.synchronise(now, position);
@@ -193,14 +217,18 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         if self.control.due() <= now {
             self.handle_control(now);
         }
-        self.sending.advance(now, &mut self.forward);
+        if self.sending.deadline() <= now {
+            self.sending.advance(now, &mut self.forward);
+        }
         while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
             self.receiving.receive(now, arrival, &mut self.control);
         }
         while let Some((_, copy)) = self.forward.copies.pop_due(now) {
             self.receiving.receive_copy(now, copy);
         }
-        self.receiving.advance(now, &mut self.control);
+        if self.receiving.deadline() <= now {
+            self.receiving.advance(now, &mut self.control);
+        }
     }
 
     #[inline]
@@ -223,6 +251,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         &self.sending.normal
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.sending.normal
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {

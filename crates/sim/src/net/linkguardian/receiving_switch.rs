@@ -83,12 +83,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             Arrival::Data(data) => {
                 let detection = self.engine.detect(now, data.position);
                 self.report(now, detection, control);
+                self.shorten_wait(now);
                 let delivery = self.engine.deliver(now, data.position);
                 self.dispose(now, data, delivery);
             }
             Arrival::Dummy(position) => {
                 let detection = self.engine.detect_dummy(now, position);
                 self.report(now, detection, control);
+                self.shorten_wait(now);
             }
         }
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
@@ -286,6 +288,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
     }
 
+    /// Gives up what lies more than a window back (LG-33).
+    #[inline]
+    fn shorten_wait(&mut self, now: Instant) {
+        while self.engine.is_overrun() {
+            self.give_up(now);
+        }
+    }
+
     /// Bytes in the reorder buffer.
     pub(super) const fn rx_buffer_bytes(&self) -> u64 {
         match &self.buffer {
@@ -310,12 +320,27 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Starts over at `position` (LG-30).
+    /// Frames dropped because the protection started over while they waited.
+    pub(super) const fn rx_forgotten(&self) -> u64 {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.forgotten(),
+            RxBuffer::Memory(memory) => memory.forgotten(),
+        }
+    }
+
+    /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);
         self.updates.clear();
         self.register = Acknowledgement::default();
-        self.agenda.set(TIMEOUT, Instant::NEVER);
-        self.agenda.set(ACK, Instant::NEVER);
+        self.delays.forget();
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => buffer.forget(),
+            RxBuffer::Memory(memory) => memory.forget(),
+        }
+        for source in [TIMEOUT, ROUND, DEQUEUE, ACK] {
+            self.agenda.set(source, Instant::NEVER);
+        }
+        self.observe(now, 0);
     }
 }

@@ -25,6 +25,7 @@ pub(super) struct RxLoop<P: Copy + Default> {
     busy_until: Instant,
     rounds: Pipe<Copied<P>>,
     dropped: u64,
+    forgotten: u64,
 }
 
 impl<P: Copy + Default> RxLoop<P> {
@@ -39,10 +40,11 @@ impl<P: Copy + Default> RxLoop<P> {
             busy_until: Instant::ZERO,
             rounds: Pipe::new(),
             dropped: 0,
+            forgotten: 0,
         }
     }
 
-    /// Holds a frame for another round.
+    /// Holds a frame for another round, or drops it when there is no room (LG-34).
     pub(super) fn hold(&mut self, held: Copied<P>) {
         let bytes = self.bytes + self.cells(&held);
         if bytes > self.limit_bytes {
@@ -96,6 +98,18 @@ impl<P: Copy + Default> RxLoop<P> {
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
+
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Drops everything in the loop (LG-30).
+    pub(super) fn forget(&mut self) {
+        self.forgotten += (self.queue.len() + self.rounds.len()) as u64;
+        self.queue.clear();
+        self.rounds.clear();
+        self.bytes = 0;
+    }
 }
 
 /// Frames in random-access memory, found by position.
@@ -106,14 +120,22 @@ pub(super) struct RxMemory<P> {
     bytes: u64,
     high_water_bytes: u64,
     dropped: u64,
+    forgotten: u64,
 }
 
 impl<P: Copy + Default> RxMemory<P> {
     pub(super) fn new(limit_bytes: u64) -> Self {
-        Self { slots: vec![None; INITIAL_SLOTS], limit_bytes, bytes: 0, high_water_bytes: 0, dropped: 0 }
+        Self {
+            slots: vec![None; INITIAL_SLOTS],
+            limit_bytes,
+            bytes: 0,
+            high_water_bytes: 0,
+            dropped: 0,
+            forgotten: 0,
+        }
     }
 
-    /// Holds a frame until its turn comes; a second copy of one that is held is not kept.
+    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy of one that is held is not kept.
     pub(super) fn hold(&mut self, held: Copied<P>) {
         while let Some(other) = self.slot(held.position) {
             if other.position == held.position {
@@ -172,6 +194,17 @@ impl<P: Copy + Default> RxMemory<P> {
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
+
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Drops everything (LG-30).
+    pub(super) fn forget(&mut self) {
+        self.forgotten += self.slots.iter().flatten().count() as u64;
+        self.slots.fill(None);
+        self.bytes = 0;
+    }
 }
 
 #[cfg(test)]
@@ -198,6 +231,7 @@ mod tests {
         assert_eq!((memory.depth_bytes(), memory.high_water_bytes()), (0, 4 * 1518));
     }
 
+    // LG-34
     #[test]
     fn a_full_memory_drops() {
         let mut memory = RxMemory::new(2 * 1518);

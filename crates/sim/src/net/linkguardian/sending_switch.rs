@@ -257,6 +257,23 @@ impl<P: Copy + Default> SendingSwitch<P> {
         let copy = Copied { position, frame };
         wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
         self.copies.insert(now, copy);
+        if self.engine.outstanding() == Position::WINDOW {
+            self.free_oldest(now);
+        }
+    }
+
+    /// A whole window is on the way: the next frame costs the oldest its copy, so those that are
+    /// free by now must go first (LG-33).
+    #[cold]
+    fn free_oldest(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.after_acknowledgement(now);
+    }
+
+    /// Copies that are kept at `now`.
+    pub(super) fn copies_held(&mut self, now: Instant) -> usize {
+        self.catch_up(now);
+        self.copies.len()
     }
 
     /// Starts over at `position`, forgetting all copies (LG-30).

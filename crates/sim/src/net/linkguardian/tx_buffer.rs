@@ -88,6 +88,14 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// How many copies are kept, after [`TxBuffer::catch_up`].
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Loop(buffer) => buffer.fresh.len() + buffer.rounds.len(),
+            Self::Memory(buffer) => buffer.copies.len(),
+        }
+    }
+
     pub(super) fn high_water_bytes(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.high_water_bytes,

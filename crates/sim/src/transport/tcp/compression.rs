@@ -14,6 +14,9 @@ const LONGEST_WAIT: Duration = Duration::from_ms(1);
 const TIMER_SLACK: Duration = Duration::from_us(100);
 /// The wait is this part of a round-trip time.
 const ROUND_TRIP_PART: u64 = 20;
+/// Receive window of a new connection, which the first round-trip estimate spans, bytes: the most
+/// that a SYN can announce unscaled.
+const FIRST_WINDOW: u64 = 65_535;
 
 /// Thinning state of one receiver.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,22 +41,26 @@ struct ReceiverRoundTrip {
 }
 
 impl Compression {
-    /// Data arrived in order up to `next`, of which a window holds `window` segments.
-    pub(super) fn note_in_order(&mut self, next: u64, window: u64, clock: &Clock) {
+    /// Data arrived in order up to `next`, in segments of `payload` bytes, of which a window holds
+    /// `window`.
+    pub(super) fn note_in_order(&mut self, next: u64, payload: u32, window: u64, clock: &Clock) {
         let estimate = &mut self.estimate;
-        if estimate.ends != 0 {
-            if next < estimate.ends {
-                return;
-            }
+        if next < estimate.ends {
+            return;
+        }
+        let mut span = window;
+        if estimate.ends == 0 {
+            span = window.min(FIRST_WINDOW / u64::from(payload));
+        } else {
             let taken_us = (clock.micros() - estimate.began_us).max(1);
             estimate.least_us = Some(estimate.least_us.map_or(taken_us, |least| least.min(taken_us)));
         }
         estimate.began_us = clock.micros();
-        estimate.ends = next + window;
+        estimate.ends = next + span;
     }
 
     /// An out-of-order segment arrived while `next` is missing: whether its acknowledgement leaves
-    /// at once. (TCP-Y5)
+    /// at once. (TCP-56)
     pub(super) fn lets_pass(&mut self, next: u64, smoothed_us: u64, clock: &Clock) -> bool {
         if self.summed >= MOST_SUMMED {
             return true;
@@ -100,7 +107,7 @@ impl Compression {
 mod tests {
     use super::*;
 
-    /// TCP-Y5
+    /// TCP-56
     #[test]
     fn three_duplicates_pass_then_a_twentieth_of_the_round_trip_is_summed_up() {
         let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);

@@ -15,6 +15,8 @@ pub(super) struct DelayedAck {
     timeout: u64,
     /// Least timeout, jiffies.
     least_timeout: u64,
+    /// Greatest timeout (Linux `TCP_DELACK_MAX`, 200 ms), jiffies.
+    greatest_timeout: u64,
     /// Segments still to be acknowledged one by one.
     quick: u32,
     /// When data last arrived, jiffies.
@@ -26,7 +28,7 @@ pub(super) struct DelayedAck {
     quick_acks: u32,
     receive_window: u64,
     /// Bytes that arrived in order since the last acknowledgement.
-    pending_bytes: u32,
+    pending_bytes: u64,
     /// The next check acknowledges whatever arrived.
     pub(super) now: bool,
     /// A short segment arrived: the reader, having emptied the queue, acknowledges at once.
@@ -40,6 +42,7 @@ impl DelayedAck {
         Self {
             timeout: 0,
             least_timeout: clock.jiffies_in(config.delayed_ack_min),
+            greatest_timeout: clock.hertz() / 5,
             quick: 0,
             last_data: 0,
             full_segment: DEFAULT_SEGMENT.min(config.payload_bytes()),
@@ -54,7 +57,7 @@ impl DelayedAck {
     }
 
     /// Data arrived; its segments are of `payload` bytes. `rto` bounds what counts as an idle gap.
-    /// (TCP-Y1)
+    /// (TCP-52)
     pub(super) fn note_data(&mut self, payload: u32, rto: u64, clock: &Clock) {
         self.measure_segment(payload);
         let jiffies = clock.jiffies();
@@ -83,7 +86,7 @@ impl DelayedAck {
     }
 
     /// `bytes` more arrived in order.
-    pub(super) fn note_in_order(&mut self, bytes: u32) {
+    pub(super) fn note_in_order(&mut self, bytes: u64) {
         self.pending_bytes += bytes;
     }
 
@@ -94,7 +97,7 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-Y2)
+    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-53)
     pub(super) fn enter_quick_mode(&mut self, most: u32) {
         self.go_quick(most);
         self.timeout = self.least_timeout;
@@ -105,9 +108,9 @@ impl DelayedAck {
         self.quick_acks
     }
 
-    /// Whether what arrived must be acknowledged at once. (TCP-Y3)
+    /// Whether what arrived must be acknowledged at once. (TCP-54)
     pub(super) fn is_due(&self) -> bool {
-        self.now || self.quick > 0 || self.pending_bytes > (self.segments - 1) * self.full_segment
+        self.now || self.quick > 0 || self.pending_bytes > u64::from((self.segments - 1) * self.full_segment)
     }
 
     /// Whether the reading application acknowledges at once.
@@ -115,15 +118,14 @@ impl DelayedAck {
         self.pushed
     }
 
-    /// Arms the timer, or says that it is about to fire anyway. (TCP-Y4)
+    /// Arms the timer, or says that it is about to fire anyway. (TCP-55)
     pub(super) fn delay(&mut self, smoothed_us: u64, clock: &Clock) -> bool {
         let mut wait = self.timeout;
         if wait > self.least_timeout {
             let round_trip = clock.jiffies_in_micros(smoothed_us).max(self.least_timeout);
-            let most = if self.pushed { clock.hertz() / 5 } else { clock.hertz() / 2 };
-            wait = wait.min(if smoothed_us > 0 { most.min(round_trip) } else { most });
+            wait = if smoothed_us > 0 { wait.min(round_trip) } else { wait };
         }
-        wait = wait.min(clock.hertz() / 5);
+        wait = wait.min(self.greatest_timeout);
         let mut expires = clock.jiffies() + wait;
         if let Some((armed, _)) = self.armed {
             if armed <= clock.jiffies() + wait / 4 {
@@ -188,7 +190,7 @@ mod tests {
         engine.is_due()
     }
 
-    /// TCP-Y1, TCP-Y3: sixteen one by one, then every second.
+    /// TCP-52, TCP-54: sixteen one by one, then every second.
     #[test]
     fn a_connection_starts_quick_and_then_delays() {
         let clock = clock_at(5);
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(due[16..], [false, true, false, true, false, true]);
     }
 
-    /// TCP-Y4
+    /// TCP-55
     #[test]
     fn a_lone_segment_waits_forty_milliseconds() {
         let clock = clock_at(5);
@@ -215,7 +217,7 @@ mod tests {
         assert_eq!(engine.timer(), Some(Timer::DelayedAck(Instant::ZERO + Duration::from_ms(46))));
     }
 
-    /// TCP-Y1
+    /// TCP-52
     #[test]
     fn a_silence_beyond_the_timeout_brings_quick_mode_back() {
         for (gap_ms, quick) in [(201, 0), (202, 16)] {

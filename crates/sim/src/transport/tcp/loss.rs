@@ -8,7 +8,7 @@ use super::sender::{DEFAULT_REORDERING, Repair, Sender};
 use super::timers::Timer;
 
 impl Sender {
-    /// The timeout expired. (TCP-L1)
+    /// The timeout expired. (TCP-32)
     pub(super) fn handle_retransmission_timer(&mut self) {
         if self.board.outstanding() == 0 {
             return;
@@ -45,7 +45,7 @@ impl Sender {
         self.suspect_spurious = new_recovery || self.expiries > 0;
     }
 
-    /// Marks lost the first segment and all whose round trip is over. (TCP-L2)
+    /// Marks lost the first segment and all whose round trip is over. (TCP-33)
     fn mark_timed_out(&mut self) {
         let now_us = self.clock.micros();
         let head = self.board.una();
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-L3)
+    /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-34)
     pub(super) fn react_in_loss(&mut self, progress: &Progress) -> Repair {
         let recovered = self.board.una() >= self.recovery_end;
         if progress.advanced && self.undo_loss(false) {

@@ -55,7 +55,8 @@ pub struct Data {
 pub struct Ack {
     /// The next segment expected: all before it have arrived.
     pub next: u64,
-    /// Selective acknowledgements, the most recent block first, a duplicate (D-SACK) before it.
+    /// Selective acknowledgements, the most recent block first, a duplicate (D-SACK) before it;
+    /// read them with [`Ack::blocks`].
     pub sack: SackBlocks,
     /// The ECN-echo flag (RFC 3168 section 6.1.3; RFC 8257 section 3.2).
     pub ecn_echo: bool,
@@ -74,12 +75,11 @@ pub struct Block {
     pub end: u64,
 }
 
-/// Up to four blocks, kept as distances from the cumulative acknowledgement to stay small.
+/// Up to four blocks, kept as distances from the cumulative acknowledgement to stay small; an empty
+/// one ends the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    base: u64,
     offsets: [(i32, i32); MOST_SACK_BLOCKS],
-    count: u8,
 }
 
 impl Packet {
@@ -127,41 +127,40 @@ impl Data {
     }
 }
 
+impl Ack {
+    /// The SACK blocks in the order of the option.
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        let number = |offset: i32| self.next.wrapping_add_signed(i64::from(offset));
+        self.sack.used().map(move |&(start, end)| Block { start: number(start), end: number(end) })
+    }
+}
+
 impl SackBlocks {
-    /// No blocks, for an acknowledgement of `next`.
-    pub fn new(next: u64) -> Self {
-        Self { base: next, ..Self::default() }
+    /// Adds a block to an acknowledgement of `next`; a fifth does not fit and is left out.
+    pub fn push(&mut self, next: u64, block: Block) {
+        debug_assert!(block.start < block.end, "a block holds something");
+        if let Some(slot) = self.offsets.iter_mut().find(|(start, end)| start == end) {
+            *slot = (distance(block.start, next), distance(block.end, next));
+        }
     }
 
-    /// Adds a block; a fifth does not fit and is left out.
-    pub fn push(&mut self, block: Block) {
-        if let Some(slot) = self.offsets.get_mut(usize::from(self.count)) {
-            *slot = (distance(block.start, self.base), distance(block.end, self.base));
-            self.count += 1;
-        }
+    fn used(&self) -> impl Iterator<Item = &(i32, i32)> {
+        self.offsets.iter().take_while(|(start, end)| start != end)
     }
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        usize::from(self.count)
+        self.used().count()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The blocks in the order of the option.
-    pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
-        self.offsets[..self.len()].iter().map(|&(start, end)| Block {
-            start: self.base.wrapping_add_signed(i64::from(start)),
-            end: self.base.wrapping_add_signed(i64::from(end)),
-        })
+        self.offsets[0] == (0, 0)
     }
 
     /// Length of the option with its padding, bytes (RFC 2018 section 3).
     fn option_bytes(&self) -> u32 {
-        if self.is_empty() { 0 } else { 4 + 8 * u32::from(self.count) }
+        if self.is_empty() { 0 } else { 4 + 8 * self.len() as u32 }
     }
 }
 
@@ -194,28 +193,35 @@ mod tests {
         assert_eq!(Packet::Data(data(1, 1448)).ip_bytes(&stamped), 1500);
         assert_eq!(Packet::Syn.ip_bytes(&plain), 52);
         assert_eq!(Packet::SynAck.ip_bytes(&stamped), 60);
-        let mut sack = SackBlocks::new(7);
+        let mut sack = SackBlocks::default();
         let ack = |sack| Packet::Ack(Ack { next: 7, sack, ecn_echo: false, ecn_capable: false, echo: 0 });
         assert_eq!(ack(sack).ip_bytes(&plain), 40);
-        sack.push(Block { start: 9, end: 12 });
+        sack.push(7, Block { start: 9, end: 12 });
         assert_eq!(ack(sack).ip_bytes(&plain), 52);
     }
 
     #[test]
     fn blocks_keep_their_order_on_both_sides_of_the_acknowledgement() {
-        let mut sack = SackBlocks::new(1 << 40);
+        let mut sack = SackBlocks::default();
+        let next = 1 << 40;
         let duplicate = Block { start: (1 << 40) - 3, end: (1 << 40) - 2 };
         let later = Block { start: (1 << 40) + 5, end: (1 << 40) + 6 };
-        sack.push(duplicate);
-        sack.push(later);
-        assert_eq!(sack.iter().collect::<Vec<_>>(), [duplicate, later]);
+        sack.push(next, duplicate);
+        sack.push(next, later);
+        let ack = Ack { next, sack, ecn_echo: false, ecn_capable: false, echo: 0 };
+        assert_eq!(ack.blocks().collect::<Vec<_>>(), [duplicate, later]);
+    }
+
+    #[test]
+    fn packets_are_small() {
+        assert!(size_of::<Option<Packet>>() <= 48);
     }
 
     #[test]
     fn a_fifth_block_does_not_fit() {
-        let mut sack = SackBlocks::new(0);
+        let mut sack = SackBlocks::default();
         for index in 0..5 {
-            sack.push(Block { start: 2 * index + 1, end: 2 * index + 2 });
+            sack.push(0, Block { start: 2 * index + 1, end: 2 * index + 2 });
         }
         assert_eq!(sack.len(), 4);
     }

@@ -50,28 +50,24 @@ impl Sender {
     }
 
     /// Arms the probe timer. With `advancing` the timeout restarts now, else it runs from the
-    /// first outstanding segment. (TCP-B1)
+    /// first outstanding segment. (TCP-27)
     pub(super) fn schedule_probe(&mut self, advancing: bool) {
         let wait = self.probe_wait();
         let until_timeout =
-            if advancing { self.rtt.timeout() } else { self.timeout_of_head().unwrap_or(u64::MAX) };
-        self.arm(Timer::LossProbe, wait.min(until_timeout));
+            if advancing { Some(self.rtt.timeout()) } else { self.timeout_of_head_within(wait) };
+        self.arm(Timer::LossProbe, until_timeout.map_or(wait, |left| left.min(wait)));
     }
 
     /// Two round trips, two jiffies, and the delayed acknowledgement of a lone segment.
     fn probe_wait(&self) -> u64 {
-        if self.rtt.smoothed_eighths() == 0 {
+        let Some(round_trips) = self.rtt.two_round_trips() else {
             return self.clock.jiffies_in(FIRST_WAIT);
-        }
-        let extra = if self.board.outstanding() == 1 {
-            self.clock.jiffies_in(LONE_SEGMENT_WAIT)
-        } else {
-            TIMER_SLACK
         };
-        self.clock.jiffies_in_micros(self.rtt.smoothed_eighths() >> 2) + extra
+        let lone = self.board.outstanding() == 1;
+        round_trips + if lone { self.clock.jiffies_in(LONE_SEGMENT_WAIT) } else { TIMER_SLACK }
     }
 
-    /// Sends the probe: a new segment if there is one, else the last one again. (TCP-B2)
+    /// Sends the probe: a new segment if there is one, else the last one again. (TCP-28)
     pub(super) fn handle_probe_timer(&mut self) {
         let nothing_outstanding = self.board.outstanding() == 0;
         if !self.probe.is_outstanding() && !nothing_outstanding {
@@ -90,7 +86,7 @@ impl Sender {
         self.arm_retransmission_timer();
     }
 
-    /// What an acknowledgement of `next` tells about the probe. (TCP-B3)
+    /// What an acknowledgement of `next` tells about the probe. (TCP-29)
     pub(super) fn take_probe_answer(&mut self, next: u64, progress: &Progress) {
         let Some(end) = self.probe.end else { return };
         if next < end {

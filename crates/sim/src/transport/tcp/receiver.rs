@@ -46,8 +46,9 @@ pub struct Receiver {
     next: u64,
     /// The next segment expected before the last packet: what a delayed acknowledgement covers.
     next_before: u64,
-    /// Bytes by which the short last segment falls short, and its number, once it is seen.
-    short: Option<(u64, u32)>,
+    /// The last segment if it is seen and short, else `u64::MAX`, and by how many bytes it is.
+    short: u64,
+    missing_in_short: u32,
     reassembly: Reassembly,
     sacks: SackList,
     duplicate: Option<Block>,
@@ -77,7 +78,8 @@ impl Receiver {
             window: config.receive_window_segments(),
             next: 0,
             next_before: 0,
-            short: None,
+            short: u64::MAX,
+            missing_in_short: 0,
             reassembly: Reassembly::default(),
             sacks: SackList::default(),
             duplicate: None,
@@ -130,8 +132,8 @@ impl Receiver {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
         let packet = self.outbox[0].take();
+        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
         self.outbox.swap(0, 1);
         packet
     }
@@ -145,8 +147,7 @@ impl Receiver {
 
     /// Bytes delivered to the application: in order, each once.
     pub fn bytes_in_order(&self) -> u64 {
-        let missing = self.short.filter(|&(number, _)| number < self.next).map_or(0, |(_, missing)| missing);
-        self.next * u64::from(self.payload) - u64::from(missing)
+        self.bytes_between(0, self.next)
     }
 
     /// Data packets that brought nothing new.
@@ -154,7 +155,7 @@ impl Receiver {
         self.duplicates_received
     }
 
-    /// Answers a connection request. (TCP-H1)
+    /// Answers a connection request. (TCP-1)
     fn answer(&mut self) {
         self.connection = Connection::Answered;
         self.answered_at_us = self.clock.micros();
@@ -163,7 +164,7 @@ impl Receiver {
         self.send(Packet::SynAck);
     }
 
-    /// The handshake is over, by its last acknowledgement or by data. (TCP-H2)
+    /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
     fn establish(&mut self) {
         if self.connection != Connection::Answered {
             return;
@@ -178,7 +179,7 @@ impl Receiver {
         self.rtt.fall_back(&self.clock);
     }
 
-    /// Takes data in, in order or not. (TCP-D0)
+    /// Takes data in, in order or not. (TCP-57)
     fn take_data(&mut self, data: &Data, marked: bool) {
         self.note_short(data);
         if data.window_reduced {
@@ -197,7 +198,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing new in it: report it and acknowledge at once. (TCP-S5)
+    /// Nothing new in it: report it and acknowledge at once. (TCP-16)
     fn take_duplicate(&mut self, block: Block) {
         self.duplicates_received += 1;
         self.duplicate = Some(block);
@@ -209,7 +210,7 @@ impl Receiver {
         if data.first < self.next {
             self.duplicate = Some(Block { start: data.first, end: self.next });
         }
-        let before = self.bytes_in_order();
+        let before = self.next;
         self.next = data.end();
         let had_holes = !self.reassembly.is_empty();
         if had_holes {
@@ -217,8 +218,8 @@ impl Receiver {
             self.sacks.forget_before(self.next);
             self.delayed.now |= self.reassembly.is_empty();
         }
-        self.delayed.note_in_order((self.bytes_in_order() - before) as u32);
-        self.compression.note_in_order(self.next, self.window, &self.clock);
+        self.delayed.note_in_order(self.bytes_between(before, self.next));
+        self.compression.note_in_order(self.next, self.payload, self.window, &self.clock);
         self.delayed.note_data(self.segment_payload(data), self.rtt.timeout(), &self.clock);
         self.note_mark(data.ecn_capable, marked);
         self.acknowledge_in_time(had_holes);
@@ -238,7 +239,7 @@ impl Receiver {
         self.acknowledge_in_time(true);
     }
 
-    /// Reacts to the congestion mark of a packet. (TCP-E1, TCP-E2)
+    /// Reacts to the congestion mark of a packet. (TCP-50, DCTCP-4)
     fn note_mark(&mut self, capable: bool, marked: bool) {
         if !self.config.uses_ecn() {
             return;
@@ -257,7 +258,7 @@ impl Receiver {
         self.next_before = self.next;
     }
 
-    /// Acknowledges now, with a sum, or later. (TCP-Y3, TCP-Y5)
+    /// Acknowledges now, with a sum, or later. (TCP-54, TCP-56)
     fn acknowledge_in_time(&mut self, may_have_holes: bool) {
         let smoothed_us = self.rtt.smoothed_us();
         if self.delayed.is_due() {
@@ -280,10 +281,10 @@ impl Receiver {
     }
 
     fn acknowledge_up_to(&mut self, next: u64) {
-        let mut sack = SackBlocks::new(next);
+        let mut sack = SackBlocks::default();
         let most = if self.config.timestamps { 3 } else { 4 };
         let blocks = self.duplicate.take().into_iter().chain(self.sacks.iter());
-        blocks.take(most).for_each(|block| sack.push(block));
+        blocks.take(most).for_each(|block| sack.push(next, block));
         self.acknowledged = next;
         self.send(Packet::Ack(Ack {
             next,
@@ -299,6 +300,12 @@ impl Receiver {
         *slot.expect("an event causes at most two packets, and they are polled at once") = Some(packet);
     }
 
+    /// Bytes of the segments `start .. end`, the short last one counted as short.
+    fn bytes_between(&self, start: u64, end: u64) -> u64 {
+        let missing = if (start..end).contains(&self.short) { self.missing_in_short } else { 0 };
+        (end - start) * u64::from(self.payload) - u64::from(missing)
+    }
+
     /// Payload of each full segment of a packet, for the measure of a full segment.
     fn segment_payload(&self, data: &Data) -> u32 {
         if data.segments == 1 { data.payload } else { self.payload }
@@ -308,7 +315,7 @@ impl Receiver {
     fn note_short(&mut self, data: &Data) {
         let missing = u32::from(data.segments) * self.payload - data.payload;
         if missing > 0 {
-            self.short = Some((data.end() - 1, missing));
+            (self.short, self.missing_in_short) = (data.end() - 1, missing);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! follows, and the minimum over five minutes.
 
 use super::timers::Clock;
+use super::windowed::WindowedMinimum;
 use lossylink_core::time::Duration;
 
 /// Timeout before the first sample (RFC 6298 section 2.1), microseconds.
@@ -28,8 +29,10 @@ pub(super) struct RoundTrip {
     flight_end: u64,
     /// Least variance term, microseconds.
     variance_min: u64,
-    /// The timeout, jiffies, doubled by expiries.
-    timeout: u64,
+    /// The timeout, doubled by expiries.
+    timeout: Span,
+    /// Twice the smoothed round-trip time.
+    double: Span,
     minimum: WindowedMinimum,
 }
 
@@ -44,7 +47,8 @@ impl RoundTrip {
             variance: 0,
             flight_end: 0,
             variance_min,
-            timeout: clock.jiffies_in_micros(FIRST_TIMEOUT_US),
+            timeout: Span::new(FIRST_TIMEOUT_US, clock),
+            double: Span::default(),
             minimum: WindowedMinimum::new(),
         }
     }
@@ -66,11 +70,21 @@ impl RoundTrip {
 
     /// Retransmission timeout, jiffies.
     pub(super) const fn timeout(&self) -> u64 {
-        self.timeout
+        self.timeout.jiffies
+    }
+
+    /// Retransmission timeout, whole jiffies in microseconds.
+    pub(super) const fn timeout_us(&self) -> u64 {
+        self.timeout.rounded_us
+    }
+
+    /// Two round-trip times, jiffies; `None` before the first sample.
+    pub(super) fn two_round_trips(&self) -> Option<u64> {
+        (self.smoothed_8 > 0).then_some(self.double.jiffies)
     }
 
     /// Takes a sample of `sample_us`, measured when `una` was acknowledged and `next` came next.
-    /// (TCP-R1, TCP-R2)
+    /// (TCP-5, TCP-6)
     pub(super) fn sample(&mut self, sample_us: u64, una: u64, next: u64, clock: &Clock) {
         if self.smoothed_8 == 0 {
             self.smoothed_8 = sample_us << 3;
@@ -84,7 +98,8 @@ impl RoundTrip {
         }
         self.smoothed_8 = self.smoothed_8.max(1);
         let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
-        self.timeout = clock.jiffies_in_micros(timeout_us);
+        self.timeout.set(timeout_us, clock);
+        self.double.set(self.smoothed_8 >> 2, clock);
     }
 
     /// Gains of 1/8 for the mean and 1/4 for the deviation; a deviation that grows because the
@@ -117,67 +132,43 @@ impl RoundTrip {
     /// Feeds the minimum filter.
     pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
         let at_least_a_jiffy = if sample_us == 0 { clock.micros_in_jiffies(1) } else { sample_us };
-        self.minimum.update(clock.micros(), at_least_a_jiffy);
+        self.minimum.update(MINIMUM_WINDOW_US, clock.micros(), at_least_a_jiffy);
     }
 
-    /// Doubles the timeout after an expiry. (TCP-L4)
+    /// Doubles the timeout after an expiry. (TCP-35)
     pub(super) fn back_off(&mut self, clock: &Clock) {
-        self.timeout = (2 * self.timeout).min(clock.jiffies_in_micros(LONGEST_TIMEOUT_US));
+        self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
-    /// The handshake ended without a sample. (TCP-H3)
+    /// The handshake ended without a sample. (TCP-3)
     pub(super) fn fall_back(&mut self, clock: &Clock) {
         if self.smoothed_8 == 0 {
             self.deviation_4 = FALLBACK_TIMEOUT_US;
             self.deviation_4_max = FALLBACK_TIMEOUT_US;
             self.variance = FALLBACK_TIMEOUT_US;
-            self.timeout = clock.jiffies_in_micros(FALLBACK_TIMEOUT_US);
+            self.timeout = Span::new(FALLBACK_TIMEOUT_US, clock);
         }
     }
 }
 
-/// The minimum over a sliding window, from its best, second and third best samples (the filter of
-/// Linux `lib/win_minmax.c`, due to Kathleen Nichols).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WindowedMinimum {
-    best: [(u64, u64); 3],
+/// A span of time in jiffies, divided anew only when it leaves the jiffy it is in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    jiffies: u64,
+    /// The jiffies in microseconds: the span, rounded up.
+    rounded_us: u64,
 }
 
-impl WindowedMinimum {
-    const fn new() -> Self {
-        Self { best: [(0, u32::MAX as u64); 3] }
+impl Span {
+    fn new(micros: u64, clock: &Clock) -> Self {
+        let jiffies = clock.jiffies_in_micros(micros);
+        Self { jiffies, rounded_us: clock.micros_in_jiffies(jiffies) }
     }
 
-    const fn get(&self) -> u64 {
-        self.best[0].1
-    }
-
-    fn update(&mut self, now_us: u64, value: u64) {
-        let sample = (now_us, value);
-        if value <= self.best[0].1 || now_us - self.best[2].0 > MINIMUM_WINDOW_US {
-            self.best = [sample; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            self.best = [self.best[0], sample, sample];
-        } else if value <= self.best[2].1 {
-            self.best[2] = sample;
-        }
-        self.expire(sample);
-    }
-
-    /// Drops a best sample that left the window; keeps the runners-up of different ages.
-    fn expire(&mut self, sample: (u64, u64)) {
-        let age = sample.0 - self.best[0].0;
-        if age > MINIMUM_WINDOW_US {
-            self.best = [self.best[1], self.best[2], sample];
-            if sample.0 - self.best[0].0 > MINIMUM_WINDOW_US {
-                self.best = [self.best[1], self.best[2], sample];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > MINIMUM_WINDOW_US / 4 {
-            self.best = [self.best[0], sample, sample];
-        } else if self.best[2].0 == self.best[1].0 && age > MINIMUM_WINDOW_US / 2 {
-            self.best[2] = sample;
+    fn set(&mut self, micros: u64, clock: &Clock) {
+        let same = micros <= self.rounded_us && micros + clock.micros_in_jiffies(1) > self.rounded_us;
+        if !same {
+            *self = Self::new(micros, clock);
         }
     }
 }
@@ -193,7 +184,7 @@ mod tests {
         (RoundTrip::new(Duration::from_ms(rto_min_ms), &clock), clock)
     }
 
-    /// TCP-R2: the timeout is never below the smoothed round-trip time plus the minimum.
+    /// TCP-6: the timeout is never below the smoothed round-trip time plus the minimum.
     #[test]
     fn a_steady_path_times_out_after_rtt_plus_minimum() {
         let (mut rtt, clock) = estimator(200);
@@ -203,7 +194,7 @@ mod tests {
         assert_eq!((rtt.smoothed_us(), rtt.timeout()), (20_000, 220));
     }
 
-    /// TCP-R2: 30 us and a minimum of 1 ms round up to two jiffies.
+    /// TCP-6: 30 us and a minimum of 1 ms round up to two jiffies.
     #[test]
     fn tiny_round_trips_take_two_jiffies() {
         let (mut rtt, clock) = estimator(1);
@@ -211,7 +202,7 @@ mod tests {
         assert_eq!(rtt.timeout(), 2);
     }
 
-    /// TCP-R1: RFC 6298 section 2.2, the first sample's variance term is twice the sample.
+    /// TCP-5: RFC 6298 section 2.2, the first sample's variance term is twice the sample.
     #[test]
     fn a_long_first_sample_sets_the_variance() {
         let (mut rtt, clock) = estimator(200);
@@ -219,7 +210,7 @@ mod tests {
         assert_eq!(rtt.timeout(), 900);
     }
 
-    /// TCP-L4
+    /// TCP-35
     #[test]
     fn expiries_double_up_to_two_minutes() {
         let (mut rtt, clock) = estimator(200);
@@ -231,16 +222,5 @@ mod tests {
             rtt.back_off(&clock);
         }
         assert_eq!(rtt.timeout(), 120_000);
-    }
-
-    #[test]
-    fn the_minimum_forgets_after_five_minutes() {
-        let mut minimum = WindowedMinimum::new();
-        minimum.update(0, 10);
-        minimum.update(100_000_000, 30);
-        minimum.update(290_000_000, 20);
-        assert_eq!(minimum.get(), 10);
-        minimum.update(301_000_000, 25);
-        assert_eq!(minimum.get(), 20);
     }
 }

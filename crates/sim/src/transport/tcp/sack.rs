@@ -42,7 +42,7 @@ impl SackCache {
 }
 
 impl Sender {
-    /// Marks what the blocks report. (TCP-S1)
+    /// Marks what the blocks report. (TCP-12)
     pub(super) fn take_sacks(&mut self, ack: &Ack, progress: &mut Progress) {
         let una = self.board.una();
         let duplicate = self.take_duplicate_report(ack, una, progress);
@@ -51,11 +51,12 @@ impl Sender {
         }
         let from = una.max(ack.next);
         let mut fresh = SackCache::default();
-        for (index, block) in ack.sack.iter().enumerate() {
+        for (index, block) in ack.blocks().enumerate() {
             let valid = block.start < block.end && block.end <= self.board.next();
             if index == 0 && duplicate {
-                (block.start.max(una)..block.end)
-                    .for_each(|number| self.take_one_duplicate(number, progress));
+                let end = block.end.min(self.board.next());
+                (block.start.max(una)..end)
+                    .for_each(|number| self.take_one_duplicate(number, from, progress));
             } else if valid && block.end > from {
                 fresh.push(Block { start: block.start.max(from), end: block.end });
             }
@@ -74,9 +75,9 @@ impl Sender {
         }
     }
 
-    /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-S2)
+    /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-13)
     fn take_duplicate_report(&mut self, ack: &Ack, una: u64, progress: &mut Progress) -> bool {
-        let mut blocks = ack.sack.iter();
+        let mut blocks = ack.blocks();
         let Some(first) = blocks.next() else { return false };
         let covered = blocks.next().is_some_and(|next| next.start <= first.start && first.end <= next.end);
         if first.start >= first.end || !(first.start < ack.next || covered) {
@@ -102,8 +103,8 @@ impl Sender {
         true
     }
 
-    /// A duplicate of a segment that is still outstanding. (TCP-S3)
-    fn take_one_duplicate(&mut self, number: u64, progress: &mut Progress) {
+    /// A duplicate of a segment that was outstanding; it still is from `from` on. (TCP-14)
+    fn take_one_duplicate(&mut self, number: u64, from: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.was_retransmitted() {
             self.undo.count_duplicates(number + 1, 1);
@@ -111,13 +112,13 @@ impl Sender {
                 progress.note_reordered(number);
             }
         }
-        if !segment.is_sacked() {
+        if number >= from {
             self.take_one_sack(number, progress);
+            self.board.retransmission_arrived(number);
         }
-        self.board.retransmission_arrived(number);
     }
 
-    /// A segment reported for the first time. (TCP-S4)
+    /// A segment reported for the first time. (TCP-15)
     fn take_one_sack(&mut self, number: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.is_sacked() {

@@ -205,7 +205,7 @@ impl Scoreboard {
 
     /// Marks a segment SACKed and returns what was known of it before.
     ///
-    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-S4)
+    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-15)
     pub(super) fn mark_sacked(&mut self, number: u64) -> Segment {
         let slot = self.slot(number);
         self.unlist(slot as u32);
@@ -251,7 +251,7 @@ impl Scoreboard {
         true
     }
 
-    /// Takes back every loss mark: they were wrong. (TCP-U3)
+    /// Takes back every loss mark: they were wrong. (TCP-38)
     ///
     /// Segments off the transmission list return to its front: all on it were sent later.
     pub(super) fn unmark_all_lost(&mut self) {
@@ -275,12 +275,14 @@ impl Scoreboard {
             return None;
         }
         let first = self.resend_hint.max(self.una);
-        let found = (first..self.next).find(|&number| {
-            let flags = self.get(number).flags;
-            flags & (LOST | RETRANSMITTED | SACKED) == LOST
-        });
+        let found = (first..self.next).find(|&number| self.is_waiting(number));
         self.resend_hint = found.unwrap_or(u64::MAX);
         found
+    }
+
+    /// Whether an outstanding segment is lost and its retransmission is not in flight.
+    pub(super) fn is_waiting(&self, number: u64) -> bool {
+        number < self.next && self.get(number).flags & (LOST | RETRANSMITTED | SACKED) == LOST
     }
 
     /// The first segment on the transmission list.
@@ -367,6 +369,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn with_segments(count: u64) -> Scoreboard {
         let mut board = Scoreboard::new();
@@ -450,5 +453,45 @@ mod tests {
         board.unmark_all_lost();
         assert_eq!(by_transmission(&board), [1, 2, 3, 0]);
         assert_eq!((board.lost(), board.in_flight(), board.next_lost()), (0, 5, None));
+    }
+
+    /// Counts what the counters claim to know.
+    fn assert_consistent(board: &Scoreboard) {
+        let outstanding = || (board.una..board.next).map(|number| board.get(number));
+        let count = |flag| outstanding().filter(|segment| segment.flags & flag != 0).count() as u32;
+        assert_eq!(
+            (board.sacked, board.lost, board.retransmitted),
+            (count(SACKED), count(LOST), count(RETRANSMITTED))
+        );
+        let order = by_transmission(board);
+        assert_eq!(order.len() as u32, count(LISTED));
+        assert!(order.windows(2).all(|pair| board.get(pair[0]).sent_us <= board.get(pair[1]).sent_us));
+        let highest = (board.una..board.next).filter(|&number| board.get(number).is_sacked()).max();
+        assert_eq!(board.sacked_end(), highest.map_or(board.una, |number| number + 1));
+    }
+
+    proptest! {
+        #[test]
+        fn counters_and_order_agree_with_the_segments(steps in prop::collection::vec((0u8..7, 0u64..40), 1..300)) {
+            let mut board = Scoreboard::new();
+            for (now_us, (step, choice)) in (0..).zip(steps) {
+                let number = board.una + choice % u64::from(board.outstanding()).max(1);
+                let lowest_lost = (board.una..board.next).find(|&number| board.is_waiting(number));
+                match step {
+                    0 | 1 => { board.send_new(now_us, now_us); }
+                    _ if board.outstanding() == 0 => {}
+                    2 => { board.pop_acknowledged(); }
+                    3 if !board.get(number).is_sacked() => { board.mark_sacked(number); }
+                    4 => { board.mark_lost(number); }
+                    5 => if let Some(number) = board.next_lost() {
+                        prop_assert_eq!(Some(number), lowest_lost);
+                        board.resend(number, now_us, now_us);
+                    },
+                    6 => board.retransmission_arrived(number),
+                    _ => {}
+                }
+                assert_consistent(&board);
+            }
+        }
     }
 }

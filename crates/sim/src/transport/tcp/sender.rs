@@ -1,11 +1,13 @@
 //! The sending host: connection, timers and the polling interface.
 
 use super::config::{Config, CongestionControl};
-use super::congestion::{Congestion, View};
+use super::congestion::{Algorithm, Congestion, View};
+use super::pacing::Pacing;
 use super::packet::{Ack, Packet, SackBlocks};
 use super::probe::Probe;
 use super::prr::Reduction;
 use super::rack::Rack;
+use super::rate::DeliveryRate;
 use super::recovery::State;
 use super::rtt::RoundTrip;
 use super::sack::SackCache;
@@ -81,6 +83,9 @@ pub struct Sender {
     pub(super) undo: Undo,
     pub(super) window: Window,
     pub(super) congestion: Congestion,
+    /// Kept only for algorithms that need it.
+    pub(super) rate: DeliveryRate,
+    pub(super) pacing: Pacing,
     pub(super) state: State,
     /// The state ends when everything before this segment is acknowledged.
     pub(super) recovery_end: u64,
@@ -100,6 +105,12 @@ pub struct Sender {
     pub(super) plan: Plan,
     /// Whether new segments left since the last acknowledgement or timer.
     pub(super) sent_since_ack: bool,
+    /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
+    pub(super) probe_restarts: bool,
+    /// Whether segments wait for company to fill a burst.
+    pub(super) deferred: bool,
+    /// When data last left, microseconds.
+    pub(super) last_sent_us: u64,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
     pub(super) first_data_at: Option<Instant>,
@@ -132,6 +143,8 @@ impl Sender {
             undo: Undo::new(),
             window: Window::new(config.initial_window),
             congestion: Congestion::new(config.congestion_control),
+            rate: DeliveryRate::default(),
+            pacing: Pacing::default(),
             state: State::Open,
             recovery_end: 0,
             reordering: DEFAULT_REORDERING,
@@ -144,6 +157,9 @@ impl Sender {
             timer: None,
             plan: Plan::Idle,
             sent_since_ack: false,
+            probe_restarts: false,
+            deferred: false,
+            last_sent_us: 0,
             outbox: None,
             statistics: Statistics::new(),
             first_data_at: None,
@@ -182,6 +198,9 @@ impl Sender {
     /// Acts on the timer if it is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.enter(now);
+        if self.pacing.expire(now) {
+            self.plan = Plan::LostThenNew;
+        }
         let Some(timer) = self.timer.filter(|timer| timer.at() <= now) else { return };
         match timer {
             Timer::Retransmit(_) if self.connection == Connection::Opening => {
@@ -202,16 +221,18 @@ impl Sender {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        debug_assert!(now == self.clock.now(), "transmission is polled at the instant of its cause");
-        match self.outbox.take() {
+        let packet = match self.outbox.take() {
             None => self.next_planned(),
             packet => packet,
-        }
+        };
+        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
+        packet
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        self.timer.map_or(Instant::NEVER, Timer::at)
+        let paced = self.pacing.timer().map_or(Instant::NEVER, Timer::at);
+        self.timer.map_or(paced, |timer| paced.min(timer.at()))
     }
 
     /// What was counted so far.
@@ -237,6 +258,11 @@ impl Sender {
     /// Slow-start threshold, segments; 2^31 - 1 before any congestion.
     pub const fn slow_start_threshold(&self) -> u32 {
         self.window.threshold
+    }
+
+    /// DCTCP's alpha, the estimated share of marked segments; `None` for other algorithms.
+    pub fn marked_share(&self) -> Option<f64> {
+        self.congestion.marked_share()
     }
 
     /// Where loss recovery stands.
@@ -267,7 +293,7 @@ impl Sender {
         }
     }
 
-    /// Sends a connection request and waits for its answer. (TCP-H1)
+    /// Sends a connection request and waits for its answer. (TCP-1)
     fn request(&mut self) {
         self.outbox = Some(Packet::Syn);
         self.requested_at_us = self.clock.micros();
@@ -275,7 +301,7 @@ impl Sender {
         self.arm(Timer::Retransmit, self.rtt.timeout());
     }
 
-    /// The answer came: the connection stands. (TCP-H2, TCP-H3)
+    /// The answer came: the connection stands. (TCP-2, TCP-3)
     fn establish(&mut self) {
         self.connection = Connection::Established;
         self.timer = None;
@@ -289,6 +315,8 @@ impl Sender {
         if self.requests > 2 {
             self.window = Window::new(1);
         }
+        let view = self.view();
+        self.congestion.on_open(&self.window, &view);
         self.outbox = Some(handshake_ack());
         self.plan = Plan::New;
     }
@@ -303,7 +331,12 @@ impl Sender {
             next: self.board.next(),
             delivered: self.statistics.segments_delivered,
             delivered_marked: self.delivered_marked,
+            lost: self.statistics.segments_lost,
+            state: self.state,
             outstanding: self.board.outstanding(),
+            in_flight: self.board.in_flight(),
+            least_us: self.rtt.minimum_us(),
+            paced_until_us: self.pacing.free_at_us(),
             payload: self.payload,
             smoothed_eighths: self.rtt.smoothed_eighths(),
         }
@@ -319,16 +352,18 @@ impl Sender {
         self.timer = Some(kind(self.clock.fires_after(length)));
     }
 
-    /// After progress: a probe if the state permits one, else the timeout. (TCP-R4)
+    /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
+    ///
+    /// The probe waits for what is sent at this instant, which may move it.
     pub(super) fn restart_timer(&mut self) {
         if self.may_probe() {
-            self.schedule_probe(true);
+            self.probe_restarts = true;
         } else {
             self.arm_retransmission_timer();
         }
     }
 
-    /// Arms the retransmission timeout, or none without data outstanding. (TCP-R4)
+    /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
     ///
     /// In place of a probe or reordering timer it runs from the first outstanding segment.
     pub(super) fn arm_retransmission_timer(&mut self) {
@@ -343,10 +378,17 @@ impl Sender {
         self.arm(Timer::Retransmit, length);
     }
 
+    /// The same if it is less than `limit` jiffies; most often it is not, which costs no division.
+    pub(super) fn timeout_of_head_within(&self, limit: u64) -> Option<u64> {
+        let due_us = self.board.head()?.sent_us + self.rtt.timeout_us();
+        let far = due_us > self.clock.micros() + self.clock.micros_in_jiffies(limit);
+        if far { None } else { self.timeout_of_head() }
+    }
+
     /// Jiffies until the first outstanding segment times out; `None` when that is past.
     pub(super) fn timeout_of_head(&self) -> Option<u64> {
         let sent_us = self.board.head()?.sent_us;
-        let due_us = sent_us + self.clock.micros_in_jiffies(self.rtt.timeout());
+        let due_us = sent_us + self.rtt.timeout_us();
         let left_us = due_us.checked_sub(self.clock.micros()).filter(|&left| left > 0)?;
         Some(self.clock.jiffies_in_micros(left_us))
     }
@@ -359,5 +401,5 @@ impl Sender {
 
 /// The last packet of the handshake.
 fn handshake_ack() -> Packet {
-    Packet::Ack(Ack { next: 0, sack: SackBlocks::new(0), ecn_echo: false, ecn_capable: false, echo: 0 })
+    Packet::Ack(Ack { next: 0, sack: SackBlocks::default(), ecn_echo: false, ecn_capable: false, echo: 0 })
 }

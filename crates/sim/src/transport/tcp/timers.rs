@@ -21,6 +21,7 @@ const LEVELS: u32 = 9;
 pub(super) struct Clock {
     tick_ps: u64,
     tick_us: u64,
+    hertz: u64,
     /// When the first tick comes.
     phase_ps: u64,
     /// Jiffies counted before the start: they place the wheel's coarse slots.
@@ -69,11 +70,11 @@ impl Clock {
         let tick_ps = tick.as_ps();
         assert!(tick_ps >= PS_PER_US, "a jiffy is at least a microsecond");
         let phase_ps = phase.as_ps() % tick_ps;
-        let tick_us = tick_ps / PS_PER_US;
         let first_jiffy = phase.as_ps() / tick_ps;
         Self {
             tick_ps,
-            tick_us,
+            tick_us: tick_ps / PS_PER_US,
+            hertz: PS_PER_S / tick_ps,
             phase_ps,
             first_jiffy,
             now: Instant::ZERO,
@@ -118,7 +119,7 @@ impl Clock {
 
     /// Ticks in a second.
     pub(super) const fn hertz(&self) -> u64 {
-        PS_PER_S / self.tick_ps
+        self.hertz
     }
 
     /// A span of microseconds in jiffies, rounded up.
@@ -136,7 +137,7 @@ impl Clock {
         jiffies * self.tick_us
     }
 
-    /// When a timer armed now for `length` jiffies fires. (TCP-T1)
+    /// When a timer armed now for `length` jiffies fires. (TCP-4)
     pub(super) fn fires_after(&self, length: u64) -> Instant {
         self.fires_at(self.jiffy + length)
     }
@@ -170,7 +171,7 @@ mod tests {
         clock_at(now_us, phase_us).fires_after(length).as_ps() / PS_PER_US
     }
 
-    /// TCP-T1
+    /// TCP-4
     #[test]
     fn a_short_timer_lasts_its_length_to_one_tick_more() {
         assert_eq!(fires_us(0, 300, 2), 2_300);
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// TCP-T1
+    /// TCP-4
     #[test]
     fn a_long_timer_fires_at_a_coarser_slot() {
         for (length, slot_ms) in [(62, 1), (63, 8), (206, 8), (503, 8), (504, 64), (4_031, 64), (4_032, 512)]

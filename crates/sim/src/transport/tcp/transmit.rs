@@ -5,7 +5,7 @@ use super::sender::{Plan, Sender};
 use super::timers::Timer;
 
 impl Sender {
-    /// The next packet of the current plan. (TCP-X1)
+    /// The next packet of the current plan. (TCP-18)
     pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
             let (packet, then) = match self.plan {
@@ -31,10 +31,10 @@ impl Sender {
         Plan::LostThenNew
     }
 
-    /// The lowest lost segments that the window allows to be sent again. (TCP-X2)
+    /// The lowest lost segments that the window allows to be sent again. (TCP-19)
     fn next_retransmission(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 {
+        if quota == 0 || self.is_paced() {
             return None;
         }
         let number = self.board.next_lost()?;
@@ -49,20 +49,13 @@ impl Sender {
         Some(packet)
     }
 
-    /// Sends a lost segment again, and as many lost neighbours as one burst may hold.
+    /// Sends a segment again, and as many lost neighbours as one burst may hold.
     pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
-        while count < most {
-            let number = first + u64::from(count);
-            let goes = number < self.board.next() && {
-                let segment = self.board.get(number);
-                segment.is_lost() && !segment.is_retransmitted()
-            };
-            if !goes {
-                break;
-            }
-            self.board.resend(number, now_us, delivered);
+        while count == 0 || (count < most && self.board.is_waiting(first + u64::from(count))) {
+            self.stamp_rate(first + u64::from(count));
+            self.board.resend(first + u64::from(count), now_us, delivered);
             self.undo.count_retransmission(self.clock.millis());
             count += 1;
         }
@@ -73,20 +66,27 @@ impl Sender {
     /// Sends the last outstanding segment again, as a probe.
     pub(super) fn repeat_last(&mut self) -> Packet {
         let last = self.board.next() - 1;
+        self.stamp_rate(last);
         self.board.stamp_again(last, self.clock.micros(), self.statistics.segments_delivered);
         self.statistics.retransmissions += 1;
         self.data_packet(last, 1, true)
     }
 
-    /// New segments that the windows allow. (TCP-X3)
+    /// New segments that the windows allow. (TCP-20)
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || !self.has_new_data() {
+        if quota == 0 || !self.has_new_data() || self.is_paced() {
+            self.finish_new();
+            return None;
+        }
+        if self.defers(quota) {
+            self.deferred = true;
             self.finish_new();
             return None;
         }
         let count = u64::from(quota.min((self.window.size / 2).max(1)).min(self.burst_limit()));
-        let packet = self.send_new(count.min(self.sendable()) as u32);
+        let most = self.sendable().min(self.left_in_buffer(self.board.next()));
+        let packet = self.send_new(count.min(most) as u32);
         if self.state.reduces_window() {
             self.reduction.sent += segments_of(&packet);
         }
@@ -96,15 +96,17 @@ impl Sender {
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
-        let limited = self.board.in_flight() >= self.window.size;
+        let limited = std::mem::take(&mut self.deferred) || self.board.in_flight() >= self.window.size;
         if self.sent_since_ack || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
             self.window.note_usage(una, next, out, limited, self.clock.jiffies());
             self.decay_unused_window();
         }
-        if std::mem::take(&mut self.sent_since_ack) && self.may_probe() {
-            self.schedule_probe(false);
+        let restarts = std::mem::take(&mut self.probe_restarts);
+        let sent = std::mem::take(&mut self.sent_since_ack);
+        if (sent || restarts) && self.may_probe() {
+            self.schedule_probe(!sent);
         }
     }
 
@@ -124,9 +126,11 @@ impl Sender {
         let nothing_was_out = self.board.outstanding() == 0;
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         for _ in 0..count {
+            self.stamp_rate(self.board.next());
             self.board.send_new(now_us, delivered);
         }
-        if nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_))) {
+        // Where a probe may be scheduled it will be, once the flight is out.
+        if !self.may_probe() && (nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_)))) {
             self.arm_retransmission_timer();
         }
         if self.first_data_at.is_none() {
@@ -147,19 +151,18 @@ impl Sender {
         flow_end.min(window_end).saturating_sub(self.board.next())
     }
 
-    /// Most segments of one packet.
-    fn burst_limit(&self) -> u32 {
-        self.config.max_burst_segments.max(1)
-    }
-
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
+        debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);
         let end = first + u64::from(count);
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
+        let payload = count * self.payload - missing;
+        self.last_sent_us = self.clock.micros();
+        self.pace(payload);
         Packet::Data(Data {
             first,
-            payload: count * self.payload - missing,
+            payload,
             segments: count as u16,
             retransmission,
             ecn_capable: self.marks_everything() || (self.config.ecn && !retransmission),

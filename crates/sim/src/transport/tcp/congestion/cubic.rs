@@ -84,7 +84,7 @@ impl Cubic {
         }
     }
 
-    /// Sets how many acknowledged segments one segment of growth takes. (TCP-Q2)
+    /// Sets how many acknowledged segments one segment of growth takes. (CUBIC-2)
     fn update(&mut self, window: u32, acknowledged: u32, view: &View) {
         self.acknowledged += acknowledged;
         let age = view.jiffies - self.last_update;
@@ -125,7 +125,7 @@ impl Cubic {
         jiffies
     }
 
-    /// Never slower than Reno with CUBIC's decrease. (TCP-Q3)
+    /// Never slower than Reno with CUBIC's decrease. (CUBIC-3)
     fn follow_reno(&mut self, window: u32) {
         let per_growth = ((u64::from(window) * u64::from(FRIENDLY_SCALE)) >> 3) as u32;
         if self.acknowledged > per_growth {
@@ -140,7 +140,7 @@ impl Cubic {
     }
 }
 
-/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (TCP-Q1)
+/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (CUBIC-1)
 fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     let offset = time.abs_diff(plateau_time);
     let distance = (u128::from(C_1024) * u128::from(offset).pow(3)) >> (10 + 3 * TIME_BITS);
@@ -152,7 +152,7 @@ fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     }
 }
 
-/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (TCP-Q1)
+/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (CUBIC-1)
 fn time_to_plateau(missing: u32) -> u64 {
     let cubed = (1u64 << (10 + 3 * TIME_BITS)) / C_1024 * u64::from(missing);
     libm::cbrt(cubed as f64) as u64
@@ -170,7 +170,7 @@ impl HyStart {
         };
     }
 
-    /// Whether slow start should end now. (TCP-Q4)
+    /// Whether slow start should end now. (CUBIC-4)
     fn ends_slow_start(&mut self, window: &Window, rtt_us: u64, least_us: u64, view: &View) -> bool {
         let train = self.train_is_long(window, least_us, view);
         let delay = self.delay_rose(rtt_us, least_us);
@@ -201,7 +201,7 @@ impl HyStart {
 }
 
 impl Algorithm for Cubic {
-    // TCP-Q5
+    // CUBIC-5
     fn threshold(&mut self, window: &Window) -> u32 {
         self.epoch = None;
         let converging = window.size < self.last_maximum;
@@ -226,7 +226,7 @@ impl Algorithm for Cubic {
         }
     }
 
-    // TCP-Q6
+    // CUBIC-6
     fn on_state(&mut self, _: State, to: State, _: &mut Window, view: &View) {
         if to == State::Loss {
             *self = Self::new();
@@ -258,7 +258,7 @@ impl Algorithm for Cubic {
 mod tests {
     use super::*;
 
-    /// TCP-Q1: W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C).
+    /// CUBIC-1: W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C).
     #[test]
     fn the_curve_is_that_of_rfc_9438() {
         for maximum in [100u32, 1_000, 20_000] {
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// TCP-Q3: alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments a round trip.
+    /// CUBIC-3: alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments a round trip.
     #[test]
     fn the_friendly_region_grows_half_a_segment_a_round_trip() {
         let mut cubic = Cubic { friendly_window: 100, ..Cubic::new() };
@@ -291,7 +291,7 @@ mod tests {
         assert!((grown / 1_000.0 - 3.0 * 0.3 / 1.7).abs() < 0.01, "{grown}");
     }
 
-    /// TCP-Q5
+    /// CUBIC-5
     #[test]
     fn loss_keeps_seven_tenths_and_converges_fast() {
         let mut cubic = Cubic::new();

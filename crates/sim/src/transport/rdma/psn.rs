@@ -1,0 +1,69 @@
+//! The 24-bit packet sequence number of the wire, and the endless position that it stands for.
+
+/// Bits of a packet sequence number in the base transport header.
+const BITS: u32 = 24;
+/// How many numbers there are.
+const NUMBERS: u64 = 1 << BITS;
+/// Positions further apart than this cannot be told from a wrap (InfiniBand 9.7.1).
+pub(super) const HALF: u64 = NUMBERS / 2;
+
+/// A packet sequence number as the base transport header carries it.
+///
+/// Endpoints count packets in 64 bits, called positions here, and put the low 24 on the wire. A
+/// number is read back as the position nearest to one that the reader knows. Counting starts one
+/// whole wrap up, so that positions below the first exist and late packets need no special case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Psn(u32);
+
+impl Psn {
+    /// The number of a position.
+    #[inline]
+    pub const fn of(position: u64) -> Self {
+        Self((position & (NUMBERS - 1)) as u32)
+    }
+
+    /// The 24 bits.
+    pub const fn value(self) -> u32 {
+        self.0
+    }
+
+    /// The position nearest to `near` that has this number; ahead of it when two are as near.
+    #[inline]
+    pub const fn near(self, near: u64) -> u64 {
+        let ahead = (self.0 as u64).wrapping_sub(near) & (NUMBERS - 1);
+        // RDMA-3: the upper half of the circle lies behind.
+        if ahead <= HALF { near + ahead } else { near + ahead - NUMBERS }
+    }
+}
+
+/// The position at which a connection that starts with `first` counts from.
+pub(super) const fn start(first: u32) -> u64 {
+    NUMBERS + (first as u64 & (NUMBERS - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // RDMA-3
+    #[test]
+    fn numbers_compare_across_the_wrap() {
+        let last = 2 * NUMBERS - 1;
+        assert_eq!(Psn::of(last).value(), 0xff_ffff);
+        assert_eq!(Psn::of(last + 3).near(last), last + 3);
+        assert_eq!(Psn::of(last - 3).near(last + 2), last - 3);
+    }
+
+    // RDMA-3
+    #[test]
+    fn half_the_circle_is_ahead_and_half_behind() {
+        let here = start(77);
+        assert_eq!(Psn::of(here + HALF).near(here), here + HALF);
+        assert_eq!(Psn::of(here + HALF + 1).near(here), here + HALF + 1 - NUMBERS);
+    }
+
+    #[test]
+    fn positions_before_the_first_exist() {
+        assert_eq!(Psn::of(start(0) - 1).near(start(0)), start(0) - 1);
+    }
+}

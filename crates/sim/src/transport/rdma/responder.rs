@@ -1,0 +1,266 @@
+//! The responding end: executes requests in order, acknowledges, reports gaps, answers READs.
+
+use super::config::{Config, Recovery};
+use super::dcqcn::RateLimiter;
+use super::notification::NotificationPoint;
+use super::pacer::Pacer;
+use super::packet::Packet;
+use super::psn::{self, Psn};
+use super::reassembly::{Body, Reassembly};
+use super::responses::Responses;
+use super::statistics::ResponderStatistics;
+use lossylink_core::time::Instant;
+
+/// An answer that waits to be sent; a newer one takes its place (coalescing, RDMA-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Ack,
+    Nak,
+    SelectiveNak { received: u64 },
+}
+
+/// The responder of one queue pair.
+///
+/// It does no I/O and reads no clock. The driver calls [`handle_packet`](Self::handle_packet) for
+/// every packet that arrives, then [`poll_transmit`](Self::poll_transmit) as it does with the
+/// requester's, and again when [`poll_timeout`](Self::poll_timeout) is due.
+#[derive(Clone, Debug)]
+pub struct Responder {
+    config: Config,
+    /// The next request to execute.
+    expected: u64,
+    /// One past the last WRITE or SEND packet executed: what an acknowledgement may name.
+    acknowledgeable: u64,
+    /// The gap at `expected` was reported (go-back-N).
+    has_reported: bool,
+    reply: Option<Reply>,
+    responses: Responses,
+    reassembly: Option<Reassembly>,
+    pacer: Pacer,
+    notification: NotificationPoint,
+    statistics: ResponderStatistics,
+}
+
+impl Responder {
+    /// The responder of a fresh connection.
+    pub fn new(config: &Config) -> Self {
+        let start = psn::start(config.first_psn);
+        let reassembly = match config.recovery {
+            Recovery::GoBackN => None,
+            Recovery::SelectiveRepeat { window_packets } => Some(Reassembly::new(window_packets)),
+        };
+        Self {
+            config: *config,
+            expected: start,
+            acknowledgeable: start,
+            has_reported: false,
+            reply: None,
+            responses: Responses::default(),
+            reassembly,
+            pacer: Pacer::new(config),
+            notification: NotificationPoint::new(config.dcqcn.as_ref()),
+            statistics: ResponderStatistics::default(),
+        }
+    }
+
+    /// Opens a new connection after a failure, keeping the memory of this one.
+    pub fn reconnect(&mut self) {
+        let config = self.config;
+        let mut responses = std::mem::take(&mut self.responses);
+        let mut reassembly = self.reassembly.take();
+        responses.clear();
+        reassembly.iter_mut().for_each(Reassembly::clear);
+        let recovery = Recovery::GoBackN;
+        let fresh = Self::new(&Config { recovery, ..config });
+        *self = Self { config, responses, reassembly, ..fresh };
+    }
+
+    /// Takes a packet from the requester; `is_marked` says whether it met congestion.
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet, is_marked: bool) {
+        self.notification.note(now, is_marked);
+        match *packet {
+            Packet::Request(request) => {
+                let (payload, is_last) = (request.payload, request.place.is_last());
+                self.take_request(request.psn, Body::Data { payload, is_last }, request.ack_request);
+            }
+            Packet::ReadRequest(read) => self.take_request(read.psn, Body::Read { bytes: read.bytes }, false),
+            Packet::Cnp => {
+                if let Some(limiter) = &mut self.pacer.limiter {
+                    limiter.handle_notification(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The next packet, if there is one and it may leave at this instant. READ responses go before
+    /// the acknowledgement of what came after them (RDMA-16).
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        self.pacer.reset();
+        if self.notification.take() {
+            self.statistics.congestion_notifications += 1;
+            return Some(Packet::Cnp);
+        }
+        if !self.responses.is_empty() {
+            return self.next_response(now);
+        }
+        let reply = self.reply.take()?;
+        Some(self.form(reply))
+    }
+
+    /// When a response that was held back may leave; [`Instant::NEVER`] without one.
+    pub const fn poll_timeout(&self) -> Instant {
+        self.pacer.deadline()
+    }
+
+    /// Bytes of WRITEs and SENDs executed, in order and once.
+    pub const fn bytes_in_order(&self) -> u64 {
+        self.statistics.bytes_in_order
+    }
+
+    /// The rate limiter of the responses, if DCQCN is on.
+    pub const fn limiter(&mut self) -> Option<&mut RateLimiter> {
+        self.pacer.limiter.as_mut()
+    }
+
+    /// What was counted so far.
+    pub const fn statistics(&self) -> &ResponderStatistics {
+        &self.statistics
+    }
+
+    #[inline]
+    fn take_request(&mut self, psn: Psn, body: Body, ack_request: bool) {
+        self.statistics.packets_received += 1;
+        let position = psn.near(self.expected);
+        if position == self.expected {
+            self.take_expected(body, ack_request);
+        } else if position < self.expected {
+            self.take_duplicate(position, body);
+        } else {
+            self.take_early(position, body);
+        }
+    }
+
+    /// The request whose turn it is, and what was kept behind it (RDMA-6).
+    #[inline]
+    fn take_expected(&mut self, body: Body, ack_request: bool) {
+        self.execute(body);
+        self.has_reported = false;
+        if self.execute_kept() || ack_request {
+            self.reply = Some(Reply::Ack);
+        } else if self.reply == Some(Reply::Nak) {
+            self.reply = None; // Overtaken: what it asks for is here.
+        }
+    }
+
+    /// Executes what selective repeat kept for its turn; true if there was any, which is news for
+    /// the requester (RDMA-21).
+    #[inline]
+    fn execute_kept(&mut self) -> bool {
+        let mut has_executed = false;
+        while let Some(kept) = self.reassembly.as_mut().and_then(|window| window.take(self.expected)) {
+            self.execute(kept);
+            has_executed = true;
+        }
+        has_executed
+    }
+
+    /// Executes the request at `expected`.
+    #[inline]
+    fn execute(&mut self, body: Body) {
+        match body {
+            Body::Data { payload, is_last } => {
+                self.expected += 1;
+                self.acknowledgeable = self.expected;
+                self.statistics.bytes_in_order += u64::from(payload);
+                self.statistics.messages += u64::from(is_last);
+            }
+            Body::Read { bytes } => {
+                let packets = self.responses.push(self.expected, bytes, self.config.mtu);
+                self.expect_after_read(self.expected + packets);
+            }
+        }
+    }
+
+    /// A READ covers everything up to `end`.
+    fn expect_after_read(&mut self, end: u64) {
+        if let Some(window) = &mut self.reassembly {
+            window.discard(self.expected, end);
+        }
+        self.expected = end;
+    }
+
+    /// A request executed before: acknowledged or answered again (RDMA-9).
+    fn take_duplicate(&mut self, position: u64, body: Body) {
+        self.statistics.duplicates += 1;
+        match body {
+            Body::Data { .. } if self.reply.is_none() => self.reply = Some(Reply::Ack),
+            Body::Data { .. } => {}
+            Body::Read { bytes } => self.read_again(position, bytes),
+        }
+    }
+
+    /// A READ is asked for again, perhaps for more than before. A requester that goes back repeats
+    /// all that follows, so what was queued is dropped; one that repairs selectively does not.
+    fn read_again(&mut self, position: u64, bytes: u32) {
+        if self.reassembly.is_none() {
+            self.responses.clear();
+        }
+        let end = position + self.responses.push(position, bytes, self.config.mtu);
+        if end > self.expected {
+            self.has_reported = false;
+            self.expect_after_read(end);
+            if self.execute_kept() {
+                self.reply = Some(Reply::Ack);
+            }
+        }
+    }
+
+    /// A request before its turn (RDMA-7, RDMA-8, RDMA-20).
+    fn take_early(&mut self, position: u64, body: Body) {
+        self.statistics.out_of_order += 1;
+        let Some(window) = &mut self.reassembly else { return self.report_once() };
+        if window.keep(self.expected, position, body) {
+            self.reply = Some(Reply::SelectiveNak { received: position });
+        }
+    }
+
+    /// Reports the gap at `expected`, once (RDMA-7).
+    fn report_once(&mut self) {
+        if !self.has_reported {
+            self.has_reported = true;
+            self.reply = Some(Reply::Nak);
+        }
+    }
+
+    fn next_response(&mut self, now: Instant) -> Option<Packet> {
+        if !self.pacer.may_send(now) {
+            return None;
+        }
+        let packet = self.responses.pop(self.config.mtu)?;
+        self.statistics.responses_sent += 1;
+        self.pacer.note_sent(now, packet.ip_bytes());
+        Some(packet)
+    }
+
+    /// The packet of a reply, by what is known when it leaves.
+    #[inline]
+    fn form(&mut self, reply: Reply) -> Packet {
+        let expected = Psn::of(self.expected);
+        match reply {
+            Reply::Ack => {
+                self.statistics.acks_sent += 1;
+                // RDMA-10: never the number of a READ response.
+                Packet::Ack { psn: Psn::of(self.acknowledgeable - 1) }
+            }
+            Reply::Nak => {
+                self.statistics.naks_sent += 1;
+                Packet::Nak { expected }
+            }
+            Reply::SelectiveNak { received } => {
+                self.statistics.naks_sent += 1;
+                Packet::SelectiveNak { expected, received: Psn::of(received) }
+            }
+        }
+    }
+}

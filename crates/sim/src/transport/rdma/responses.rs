@@ -1,0 +1,84 @@
+//! The responder's stream of READ responses.
+
+use super::config::Mtu;
+use super::packet::{Packet, Place, ReadResponse};
+use super::psn::Psn;
+use crate::kernel::Ring;
+
+/// A READ being answered: responses `next..end`, the last of which is `last_payload` long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Job {
+    first: u64,
+    next: u64,
+    end: u64,
+    last_payload: u16,
+}
+
+/// READs in the order in which they are answered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Responses {
+    jobs: Ring<Job>,
+}
+
+impl Responses {
+    /// Queues `bytes` from `first` on, and returns how many packets that takes.
+    pub(super) fn push(&mut self, first: u64, bytes: u32, mtu: Mtu) -> u64 {
+        let packets = u64::from(bytes).div_ceil(mtu.bytes()).max(1);
+        let last_payload = (u64::from(bytes) - (packets - 1) * mtu.bytes()) as u16;
+        self.jobs.push(Job { first, next: first, end: first + packets, last_payload });
+        packets
+    }
+
+    /// Whether nothing is left to answer.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Drops everything that is queued.
+    pub(super) fn clear(&mut self) {
+        self.jobs.clear();
+    }
+
+    /// The next response packet.
+    #[inline]
+    pub(super) fn pop(&mut self, mtu: Mtu) -> Option<Packet> {
+        let job = self.jobs.front_mut()?;
+        let position = job.next;
+        let place = Place::new(position == job.first, position + 1 == job.end);
+        let payload = if place.is_last() { job.last_payload } else { mtu.bytes() as u16 };
+        job.next += 1;
+        if place.is_last() {
+            self.jobs.pop();
+        }
+        Some(Packet::ReadResponse(ReadResponse { psn: Psn::of(position), place, payload }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // RDMA-4, RDMA-16
+    #[test]
+    fn a_request_is_answered_packet_by_packet() {
+        let mut responses = Responses::default();
+        assert_eq!(responses.push(40, 2500, Mtu::default()), 3);
+        let all: Vec<_> = std::iter::from_fn(|| responses.pop(Mtu::default()))
+            .map(|packet| match packet {
+                Packet::ReadResponse(response) => (response.psn.value(), response.place, response.payload),
+                other => panic!("{other:?} is no response"),
+            })
+            .collect();
+        assert_eq!(all, [(40, Place::First, 1024), (41, Place::Middle, 1024), (42, Place::Last, 452)]);
+        assert!(responses.is_empty());
+    }
+
+    #[test]
+    fn an_empty_read_has_one_empty_response() {
+        let mut responses = Responses::default();
+        assert_eq!(responses.push(7, 0, Mtu::default()), 1);
+        let expected = ReadResponse { psn: Psn::of(7), place: Place::Only, payload: 0 };
+        assert_eq!(responses.pop(Mtu::default()), Some(Packet::ReadResponse(expected)));
+    }
+}

@@ -1,0 +1,116 @@
+//! Selective repeat at the requester: what is known to have arrived, and what to send again.
+
+use super::bitmap::Bitmap;
+
+/// The requester's view of the window (RDMA-20, RDMA-22).
+///
+/// ```text
+///  acknowledged      repair_next      repair_end         cursor
+///      |  sent again already  |  holes go again  |  no news  |  not sent yet
+/// ```
+#[derive(Clone, Debug)]
+pub(super) struct Selective {
+    /// Requests that the responder holds and responses that arrived.
+    pub(super) settled: Bitmap,
+    /// Holes below were sent again.
+    repair_next: u64,
+    /// Holes from here on may yet be under way.
+    repair_end: u64,
+}
+
+impl Selective {
+    pub(super) fn new(window: u32, start: u64) -> Self {
+        Self { settled: Bitmap::new(window, start), repair_next: start, repair_end: start }
+    }
+
+    /// Something at `end` or beyond arrived: what is missing before it is taken as lost.
+    pub(super) fn note_evidence(&mut self, end: u64) {
+        self.repair_end = self.repair_end.max(end);
+    }
+
+    /// All of `start..end` that is missing is to be sent again, whatever was repaired before.
+    pub(super) fn restart(&mut self, start: u64, end: u64) {
+        (self.repair_next, self.repair_end) = (start, end);
+    }
+
+    /// Moves the window up.
+    #[inline]
+    pub(super) fn advance(&mut self, acknowledged: u64) {
+        self.settled.advance(acknowledged);
+        self.repair_next = self.repair_next.max(acknowledged);
+    }
+
+    /// The first missing position to be sent again.
+    #[inline]
+    pub(super) fn next_hole(&self) -> Option<u64> {
+        if self.repair_next >= self.repair_end {
+            return None;
+        }
+        let hole = self.settled.next_clear(self.repair_next, self.repair_end);
+        (hole < self.repair_end).then_some(hole)
+    }
+
+    /// Where the hole at `from` ends, at `end` at the latest.
+    pub(super) fn hole_end(&self, from: u64, end: u64) -> u64 {
+        self.settled.next_set(from, end.min(self.repair_end))
+    }
+
+    /// Everything before `position` was sent again or needs not be.
+    pub(super) fn note_repaired(&mut self, position: u64) {
+        self.repair_next = position;
+    }
+
+    /// Forgets everything and starts at `start`.
+    pub(super) fn clear(&mut self, start: u64) {
+        self.settled.clear(start);
+        self.restart(start, start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holes(selective: &mut Selective) -> Vec<u64> {
+        std::iter::from_fn(|| {
+            let hole = selective.next_hole()?;
+            selective.note_repaired(hole + 1);
+            Some(hole)
+        })
+        .collect()
+    }
+
+    // RDMA-22
+    #[test]
+    fn a_hole_is_repaired_once_until_a_timeout() {
+        let mut selective = Selective::new(64, 100);
+        selective.settled.set(103);
+        selective.note_evidence(103);
+        assert_eq!(holes(&mut selective), [100, 101, 102]);
+        selective.settled.set(105);
+        selective.note_evidence(105);
+        assert_eq!(holes(&mut selective), [104]);
+        selective.restart(100, 107);
+        assert_eq!(holes(&mut selective), [100, 101, 102, 104, 106]);
+    }
+
+    // RDMA-22
+    #[test]
+    fn what_was_acknowledged_is_no_hole() {
+        let mut selective = Selective::new(64, 100);
+        selective.note_evidence(104);
+        selective.advance(103);
+        assert_eq!(holes(&mut selective), [103]);
+    }
+
+    // RDMA-23
+    #[test]
+    fn a_hole_ends_at_what_arrived() {
+        let mut selective = Selective::new(64, 100);
+        selective.settled.set(105);
+        selective.note_evidence(110);
+        assert_eq!(selective.hole_end(101, 120), 105);
+        assert_eq!(selective.hole_end(101, 103), 103);
+        assert_eq!(selective.hole_end(106, 120), 110);
+    }
+}

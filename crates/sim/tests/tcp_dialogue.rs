@@ -1,0 +1,371 @@
+//! Dialogues with one host at a time, every instant spelt out.
+//!
+//! Ticks come at whole milliseconds; the round trip is 10 ms unless a test says otherwise.
+
+use lossylink_core::time::{Duration, Instant};
+use lossylink_sim::transport::tcp::{
+    Ack, Block, Config, CongestionControl, Data, Packet, Receiver, SackBlocks, Sender, State, Timer,
+};
+
+const fn ms(ms: u64) -> Instant {
+    Instant::from_ps(ms * 1_000_000_000)
+}
+
+const fn us(us: u64) -> Instant {
+    Instant::from_ps(us * 1_000_000)
+}
+
+fn reno() -> Config {
+    Config { congestion_control: CongestionControl::Reno, ..Config::default() }
+}
+
+fn ack(next: u64, blocks: &[(u64, u64)]) -> Packet {
+    let mut sack = SackBlocks::default();
+    blocks.iter().for_each(|&(start, end)| sack.push(next, Block { start, end }));
+    Packet::Ack(Ack { next, sack, ecn_echo: false, ecn_capable: false, echo: 0 })
+}
+
+/// A sender spoken to; packets it sends are written `3` for segment 3, `3*` for its retransmission.
+struct Talk(Sender);
+
+impl Talk {
+    /// A sender of `segments` full segments, or of an endless flow, connected at 10 ms.
+    fn new(config: &Config, segments: Option<u64>) -> Self {
+        let mut talk = Self(Sender::new(config, segments.map(|segments| segments * 1460), Duration::ZERO));
+        talk.0.open(ms(0));
+        assert_eq!(talk.says(ms(0)), ["syn"]);
+        talk.0.handle_packet(ms(10), &Packet::SynAck);
+        let flight: Vec<String> = talk.says(ms(10));
+        assert_eq!(flight[0], "ack");
+        assert_eq!(flight.len() as u64, 1 + segments.unwrap_or(10).min(10), "the initial window");
+        talk
+    }
+
+    fn says(&mut self, now: Instant) -> Vec<String> {
+        std::iter::from_fn(|| self.0.poll_transmit(now))
+            .map(|packet| match packet {
+                Packet::Syn => "syn".to_owned(),
+                Packet::Data(Data { first, retransmission, .. }) => {
+                    format!("{first}{}", if retransmission { "*" } else { "" })
+                }
+                Packet::Ack(_) | Packet::SynAck => "ack".to_owned(),
+            })
+            .collect()
+    }
+
+    fn hears(&mut self, now: Instant, packet: &Packet) -> Vec<String> {
+        assert!(self.0.poll_timeout() > now, "a timer was due at {}", self.0.poll_timeout());
+        self.0.handle_packet(now, packet);
+        self.says(now)
+    }
+
+    /// The timer fires exactly at `at`.
+    fn waits_until(&mut self, at: Instant) -> Vec<String> {
+        assert_eq!(self.0.poll_timeout(), at, "not yet, or too late: {:?}", self.0.timer());
+        self.0.handle_timeout(at);
+        self.says(at)
+    }
+}
+
+/// TCP-1: the first request waits a second, each further one twice as long; the wheel rounds up
+/// to slots of 64 jiffies.
+#[test]
+fn a_lost_connection_request_is_repeated_after_a_second() {
+    let mut sender = Sender::new(&reno(), None, Duration::ZERO);
+    sender.open(ms(0));
+    let mut talk = Talk(sender);
+    assert_eq!(talk.says(ms(0)), ["syn"]);
+    assert_eq!(talk.waits_until(ms(1_023)), ["syn"]);
+    assert_eq!(talk.waits_until(ms(3_071)), ["syn"]);
+    // TCP-3: twice lost, so the window starts at one and the timeout at three seconds.
+    talk.0.handle_packet(ms(3_081), &Packet::SynAck);
+    assert_eq!(talk.says(ms(3_081)), ["ack", "0"]);
+    assert_eq!(talk.0.poll_timeout(), ms(4_095), "a probe after a second without a sample");
+}
+
+/// TCP-2: the sender's handshake gives the first round-trip sample.
+#[test]
+fn the_handshake_measures_the_path() {
+    let talk = Talk::new(&reno(), None);
+    assert_eq!(talk.0.statistics().rtt_min_us, 10_000);
+    assert_eq!(talk.0.first_data_at(), Some(ms(10)));
+}
+
+/// TCP-15, TCP-22, TCP-43: the third SACKed segment starts recovery; new segments leave meanwhile.
+#[test]
+fn three_sacked_segments_start_recovery() {
+    let mut talk = Talk::new(&reno(), None);
+    assert_eq!(talk.hears(ms(20), &ack(0, &[(1, 2)])), ["10"]);
+    assert_eq!(talk.0.state(), State::Disorder);
+    assert_eq!(talk.hears(us(20_001), &ack(0, &[(1, 3)])), ["11"]);
+    assert_eq!(talk.0.state(), State::Disorder);
+    assert_eq!(talk.hears(us(20_002), &ack(0, &[(1, 4)])), ["0*"]);
+    assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Recovery, 5));
+    // TCP-30: one segment leaves for two delivered, until half of the window is in flight.
+    let mut sent = Vec::new();
+    for end in 5..=10 {
+        sent.extend(talk.hears(us(20_000 + end), &ack(0, &[(1, end)])));
+    }
+    assert_eq!(sent, ["12", "13"]);
+    assert_eq!(talk.hears(ms(30), &ack(12, &[])).len(), 3);
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Open, 5));
+    assert_eq!(talk.0.statistics().fast_recoveries, 1);
+    assert_eq!(talk.0.statistics().retransmissions, 1);
+}
+
+/// TCP-22, TCP-24, TCP-25: with two SACKed segments a quarter of the round trip passes first, in
+/// jiffies, and two more.
+#[test]
+fn two_sacked_segments_wait_for_the_reordering_timer() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    assert_eq!(talk.hears(ms(20), &ack(0, &[(8, 9)])), Vec::<String>::new());
+    assert_eq!(talk.0.timer(), Some(Timer::ReorderingWindow(ms(26))));
+    assert_eq!(talk.hears(us(20_100), &ack(7, &[(8, 10)])), Vec::<String>::new());
+    assert_eq!(talk.waits_until(ms(26)), ["7*"]);
+    let statistics = talk.0.statistics();
+    assert_eq!((statistics.reordering_timer_recoveries, statistics.fast_recoveries), (1, 0));
+    assert_eq!(talk.0.state(), State::Recovery);
+}
+
+/// TCP-26: a segment that arrives late teaches the path's reordering; then three are not enough.
+#[test]
+fn reordering_once_seen_is_tolerated() {
+    let mut talk = Talk::new(&reno(), None);
+    talk.hears(ms(20), &ack(0, &[(1, 4)]));
+    assert_eq!(talk.0.state(), State::Recovery);
+    // The original arrives; then its retransmission, which the receiver reports.
+    talk.hears(us(20_010), &ack(10, &[]));
+    assert_eq!(talk.hears(ms(30), &ack(10, &[(0, 1)])).len(), 4, "from six to ten in flight");
+    assert_eq!(talk.0.statistics().undo_events, 1, "TCP-36");
+    assert_eq!(talk.0.state(), State::Open);
+}
+
+/// TCP-27, TCP-28, TCP-32, TCP-35: a silent tail is probed after two round trips and two jiffies,
+/// then times out after the smoothed round trip and 200 ms, and again after twice that.
+#[test]
+fn a_silent_tail_is_probed_and_then_times_out() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    assert_eq!(talk.hears(ms(20), &ack(8, &[])), Vec::<String>::new());
+    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(43))));
+    assert_eq!(talk.waits_until(ms(43)), ["9*"]);
+    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(255))), "210 jiffies, in slots of 8");
+    assert_eq!(talk.waits_until(ms(255)), ["8*"]);
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Loss, 1));
+    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(679))), "420 jiffies");
+    assert_eq!(talk.waits_until(ms(679)), ["8*"]);
+    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_535))), "840 jiffies, in slots of 64");
+    assert_eq!(talk.hears(ms(690), &ack(9, &[])), ["9*"]);
+    assert_eq!(talk.hears(ms(700), &ack(10, &[])), Vec::<String>::new());
+    assert_eq!(talk.0.completed_at(), Some(ms(700)));
+    assert_eq!(talk.0.poll_timeout(), Instant::NEVER);
+    let statistics = talk.0.statistics();
+    assert_eq!((statistics.loss_probes, statistics.timeouts, statistics.retransmissions), (1, 2, 4));
+}
+
+/// TCP-28: with more to send the probe is new data, beyond the window.
+#[test]
+fn a_probe_prefers_new_data() {
+    let mut talk = Talk::new(&reno(), None);
+    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(33))));
+    assert_eq!(talk.waits_until(ms(33)), ["10"]);
+}
+
+/// TCP-27: the acknowledgement of a lone segment may be delayed, so its probe is the timeout's.
+#[test]
+fn a_lone_segment_waits_for_the_delayed_acknowledgement() {
+    let talk = Talk::new(&reno(), Some(1));
+    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(223))), "210 of its 220 jiffies, in slots of 8");
+    let fast = Config { rto_min: Duration::from_ms(1), ..reno() };
+    let talk = Talk::new(&fast, Some(1));
+    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(41))), "the first timeout: three round trips");
+}
+
+/// TCP-29: a probe that repairs a tail loss costs a reduction, one that was needless does not.
+#[test]
+fn a_probe_that_repairs_reduces_the_window() {
+    let limited = Config { receive_window_bytes: 10 * 1460, ..reno() };
+    for (answers, window) in [(vec![ack(10, &[]), ack(11, &[])], 10), (vec![ack(10, &[(9, 10)])], 21)] {
+        let mut talk = Talk::new(&limited, None);
+        assert_eq!(talk.waits_until(ms(33)), ["9*"]);
+        let mut at = 43;
+        for answer in answers {
+            talk.hears(ms(at), &answer);
+            at += 10;
+        }
+        assert_eq!(talk.0.congestion_window(), window, "grown by ten, and by the duplicate");
+    }
+}
+
+/// TCP-34, TCP-39: originals arriving after a timeout prove it spurious (F-RTO).
+#[test]
+fn a_spurious_timeout_is_undone() {
+    let mut talk = Talk::new(&reno(), Some(40));
+    talk.waits_until(ms(33));
+    assert_eq!(talk.waits_until(ms(247)), ["0*"]);
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Loss, 1));
+    talk.hears(ms(250), &ack(5, &[]));
+    assert_eq!((talk.0.state(), talk.0.statistics().undo_events), (State::Open, 1));
+    assert!(talk.0.congestion_window() >= 10 && talk.0.slow_start_threshold() > 10);
+}
+
+/// TCP-37: with timestamps one late original is enough during recovery (Eifel).
+#[test]
+fn a_timestamp_undoes_a_spurious_recovery() {
+    let stamped = Config { timestamps: true, ..reno() };
+    let mut talk = Talk::new(&stamped, None);
+    let with_echo = |packet: Packet, echo: u32| match packet {
+        Packet::Ack(ack) => Packet::Ack(Ack { echo, ..ack }),
+        other => other,
+    };
+    // Sent in the eleventh millisecond, retransmitted in the twenty-first.
+    talk.hears(ms(20), &with_echo(ack(0, &[(1, 4)]), 11));
+    assert_eq!(talk.0.state(), State::Recovery);
+    talk.hears(ms(21), &with_echo(ack(10, &[]), 11));
+    assert_eq!((talk.0.state(), talk.0.statistics().undo_events), (State::Open, 1));
+    assert!(talk.0.congestion_window() >= 10);
+}
+
+/// TCP-51: an ECN echo reduces the window once per round trip and announces it.
+#[test]
+fn an_ecn_echo_reduces_once() {
+    let mut talk = Talk::new(&Config { ecn: true, ..reno() }, None);
+    let echo = |next| match ack(next, &[]) {
+        Packet::Ack(ack) => Packet::Ack(Ack { ecn_echo: true, ..ack }),
+        other => other,
+    };
+    talk.0.handle_packet(ms(20), &echo(1));
+    assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Reduced, 5));
+    let first = talk.0.poll_transmit(ms(20));
+    assert!(matches!(first, Some(Packet::Data(Data { window_reduced: true, ecn_capable: true, .. }))));
+    talk.says(ms(20));
+    for next in 2..=10 {
+        talk.hears(us(20_000 + next), &echo(next));
+    }
+    assert_eq!(talk.0.statistics().ecn_reductions, 1);
+    assert_eq!(talk.0.slow_start_threshold(), 5);
+}
+
+/// A receiver spoken to.
+struct Listener(Receiver);
+
+impl Listener {
+    fn new(config: &Config) -> Self {
+        let mut listener = Self(Receiver::new(config, Duration::ZERO));
+        listener.0.handle_packet(ms(0), &Packet::Syn, false);
+        assert_eq!(listener.0.poll_transmit(ms(0)), Some(Packet::SynAck));
+        listener.0.handle_packet(ms(10), &ack(0, &[]), false);
+        listener
+    }
+
+    fn answers(&mut self, now: Instant) -> Vec<(u64, Vec<(u64, u64)>)> {
+        std::iter::from_fn(|| self.0.poll_transmit(now))
+            .map(|packet| match packet {
+                Packet::Ack(ack) => (ack.next, ack.blocks().map(|block| (block.start, block.end)).collect()),
+                other => panic!("a receiver sends acknowledgements, not {other:?}"),
+            })
+            .collect()
+    }
+
+    fn hears(&mut self, now: Instant, number: u64) -> Vec<(u64, Vec<(u64, u64)>)> {
+        self.0.handle_packet(now, &Packet::Data(segment(number)), false);
+        self.answers(now)
+    }
+}
+
+fn segment(number: u64) -> Data {
+    Data {
+        first: number,
+        payload: 1460,
+        segments: 1,
+        retransmission: false,
+        ecn_capable: true,
+        window_reduced: false,
+        timestamp: 0,
+    }
+}
+
+/// TCP-52, TCP-54, TCP-55: one by one at first, then every second, the odd one after 40 ms.
+#[test]
+fn acknowledgements_are_quick_at_first_and_then_delayed() {
+    let mut listener = Listener::new(&reno());
+    for number in 0..16 {
+        assert_eq!(listener.hears(ms(20), number), [(number + 1, vec![])]);
+    }
+    assert_eq!(listener.hears(ms(20), 16), []);
+    assert_eq!(listener.hears(ms(20), 17), [(18, vec![])]);
+    assert_eq!(listener.hears(us(20_500), 18), []);
+    assert_eq!(listener.0.poll_timeout(), ms(61), "40 jiffies, at the next tick");
+    listener.0.handle_timeout(ms(61));
+    assert_eq!(listener.answers(ms(61)), [(19, vec![])]);
+}
+
+/// TCP-16, TCP-17, TCP-54: out of order at once, a filled hole at once, a duplicate reported.
+#[test]
+fn holes_and_duplicates_are_reported_at_once() {
+    let mut listener = Listener::new(&reno());
+    (0..18).for_each(|number| drop(listener.hears(ms(20), number)));
+    assert_eq!(listener.hears(ms(21), 19), [(18, vec![(19, 20)])]);
+    assert_eq!(listener.hears(ms(21), 21), [(18, vec![(21, 22), (19, 20)])]);
+    assert_eq!(listener.hears(ms(21), 18), [(20, vec![(21, 22)])]);
+    assert_eq!(listener.hears(ms(21), 20), [(22, vec![])]);
+    assert_eq!(listener.hears(ms(22), 5), [(22, vec![(5, 6)])]);
+    assert_eq!(listener.0.bytes_in_order(), 22 * 1460);
+    assert_eq!(listener.0.duplicates_received(), 1);
+}
+
+/// TCP-56: past the third duplicate, acknowledgements wait for a twentieth of the round trip.
+#[test]
+fn duplicate_acknowledgements_are_thinned() {
+    let mut listener = Listener::new(&reno());
+    (0..18).for_each(|number| drop(listener.hears(ms(20), number)));
+    let answered: Vec<usize> = (19..25).map(|number| listener.hears(ms(21), number).len()).collect();
+    assert_eq!(answered, [1, 1, 1, 0, 0, 0]);
+    assert_eq!(listener.0.poll_timeout(), us(21_100), "no estimate yet: the timer's slack alone");
+    listener.0.handle_timeout(us(21_100));
+    assert_eq!(listener.answers(us(21_100)), [(18, vec![(19, 25)])]);
+}
+
+/// DCTCP-4: each change of the mark is echoed exactly, a delayed acknowledgement with the old one.
+#[test]
+fn dctcp_echoes_runs_of_marks_exactly() {
+    let config = Config { congestion_control: CongestionControl::Dctcp, ..reno() };
+    let mut listener = Listener::new(&config);
+    (0..17).for_each(|number| drop(listener.hears(ms(20), number)));
+    let mut echoes = Vec::new();
+    for (number, marked) in [(17, false), (18, false), (19, true), (20, true), (21, false)] {
+        listener.0.handle_packet(ms(20), &Packet::Data(segment(number)), marked);
+        while let Some(Packet::Ack(ack)) = listener.0.poll_transmit(ms(20)) {
+            echoes.push((ack.next, ack.ecn_echo));
+        }
+    }
+    // Segment 16 was waiting; 18 waits when the marked 19 comes.
+    assert_eq!(echoes, [(18, false), (19, false), (20, true), (21, true), (22, false)]);
+}
+
+/// TCP-50: the classic echo stands until the sender says that it reduced.
+#[test]
+fn the_classic_echo_stands_until_the_reduction() {
+    let mut listener = Listener::new(&Config { ecn: true, ..reno() });
+    let mut echo = |data: Data, marked| {
+        listener.0.handle_packet(ms(20), &Packet::Data(data), marked);
+        match listener.0.poll_transmit(ms(20)) {
+            Some(Packet::Ack(ack)) => ack.ecn_echo,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!echo(segment(0), false));
+    assert!(echo(segment(1), true));
+    assert!(echo(segment(2), false));
+    assert!(!echo(Data { window_reduced: true, ..segment(3) }, false));
+}
+
+/// TCP-54: a short segment ends what the application wrote; reading it acknowledges at once.
+#[test]
+fn a_short_last_segment_is_acknowledged_at_once() {
+    let mut listener = Listener::new(&reno());
+    (0..16).for_each(|number| drop(listener.hears(ms(20), number)));
+    let last = Data { payload: 1027, ..segment(16) };
+    listener.0.handle_packet(ms(20), &Packet::Data(last), false);
+    assert_eq!(listener.answers(ms(20)), [(17, vec![])]);
+    assert_eq!(listener.0.bytes_in_order(), 24_387);
+}

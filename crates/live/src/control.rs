@@ -12,7 +12,7 @@ use crate::sys::process::wake_up_call;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -70,13 +70,7 @@ impl Control {
     /// # Errors
     /// When the socket cannot be made there.
     pub fn listen(path: &Path) -> Result<Self> {
-        // A socket left by a process that was killed would refuse the address.
-        if path.exists() {
-            fs::remove_file(path)
-                .attempting(format_args!("remove the old control socket {}", path.display()))?;
-        }
-        let listener = UnixListener::bind(path)
-            .attempting(format_args!("make the control socket {}", path.display()))?;
+        let listener = listen(path).attempting(format_args!("make the control socket {}", path.display()))?;
         let alarm = Arc::new(wake_up_call().attempting("make an event descriptor")?);
         let (asking, questions) = channel();
         let bell = Arc::clone(&alarm);
@@ -115,6 +109,19 @@ impl Drop for Control {
     }
 }
 
+/// A socket that appears at `path` when it already listens: who sees it can connect. One that a killed
+/// process has left there is replaced.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    let unfinished = path.with_extension("new");
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&unfinished)?;
+    fs::rename(&unfinished, path)?;
+    Ok(listener)
+}
+
 /// Serves one client after another.
 fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &OwnedFd) {
     for client in listener.incoming().flatten() {
@@ -123,7 +130,7 @@ fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &OwnedFd) {
     }
 }
 
-fn converse(client: &UnixStream, asking: &Sender<Question>, bell: &OwnedFd) -> std::io::Result<()> {
+fn converse(client: &UnixStream, asking: &Sender<Question>, bell: &OwnedFd) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     client.set_write_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(client);

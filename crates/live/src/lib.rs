@@ -4,7 +4,7 @@
 //! * [`wire`]: the link emulator between two ports.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
-//! * [`plane`], [`runner`]: a configuration turned into a loop.
+//! * [`plane`], [`runner`], [`rest`]: a configuration turned into a loop that is punctual for good.
 //! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
 
 #[cfg(not(target_os = "linux"))]
@@ -19,6 +19,7 @@ pub mod plane;
 pub mod port;
 pub mod prometheus;
 mod report;
+pub mod rest;
 pub mod runner;
 pub mod sys;
 pub mod traffic;

@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
 use crate::error::{Attempt, Result};
+use crate::rest::{REST, Rest};
 use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
@@ -15,15 +16,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// How long frames in flight may take to drain after the order to stop.
 const DRAIN: Duration = Duration::from_ms(500);
-/// A real-time thread that never sleeps starves the kernel's own work on its processor until the
-/// scheduler takes 50 ms of every second away from it (sched_rt_runtime_us, or the fair server that
-/// took its place in Linux 6.8). One nap, about 13 us long, this often leaves 6 to 10 % of the
-/// time to others of our own accord, and the 50 ms never come.
-const NAP_EVERY: Duration = Duration::from_us(120);
-/// How much longer a nap may be put off while frames wait.
-const NAP_OVERDUE: Duration = Duration::from_us(200);
-/// The shortest sleep that the kernel does not take for none; the timer's own delay makes it a nap.
-const NAP_NS: u64 = 1_000;
 /// Rounds without sleep between two looks at signals and commands, which cost a system call each.
 const ROUNDS_BETWEEN_LOOKS: u32 = 256;
 /// Picoseconds in a nanosecond.
@@ -92,8 +84,9 @@ pub struct Runner<P> {
     spin: Duration,
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
-    /// The end of the last sleep.
-    awake_since: Instant,
+    rest: Rest,
+    /// Until when the account of rest is kept.
+    looked_at: Instant,
     stopping_since: Option<Instant>,
 }
 
@@ -108,7 +101,8 @@ impl<P: Plane> Runner<P> {
             termination,
             spin: pace.spin,
             ordinary,
-            awake_since: Instant::ZERO,
+            rest: Rest::default(),
+            looked_at: Instant::ZERO,
             stopping_since: None,
         }
     }
@@ -140,26 +134,23 @@ impl<P: Plane> Runner<P> {
     /// Sleeps unless there is work, or so soon that spinning is surer; `true` if it slept.
     fn pause(&mut self, busy: bool) -> Result<bool> {
         let now = self.clock.now();
+        self.rest.worked(now.saturating_since(self.looked_at));
+        self.looked_at = now;
         let ahead = self.plane.next_event().saturating_since(now);
         if !busy && ahead > self.spin {
             let sleep = ahead.saturating_sub(self.spin).min(LONGEST_SLEEP);
             let [near, far] = self.plane.readable();
             let watched = [near, far, self.control.readable(), self.termination.as_fd()];
             wait(&watched, Some(sleep.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
-        } else if self.needs_nap(now, busy) {
-            // Nothing is watched: a nap that a waiting frame cut short would be none.
-            wait(&[], Some(NAP_NS)).attempting("take a nap")?;
+        } else if self.ordinary.is_none() && self.rest.is_due() {
+            // Nothing is watched: a rest that a waiting frame cut short would be none.
+            wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
         } else {
             return Ok(false);
         }
-        self.awake_since = self.clock.now();
+        self.looked_at = self.clock.now();
+        self.rest.slept(self.looked_at.saturating_since(now));
         Ok(true)
-    }
-
-    /// Whether a real-time thread has been awake for too long.
-    fn needs_nap(&self, now: Instant, busy: bool) -> bool {
-        let limit = if busy { NAP_OVERDUE } else { NAP_EVERY };
-        self.ordinary.is_none() && now.saturating_since(self.awake_since) > limit
     }
 
     /// Looks for signals and commands.

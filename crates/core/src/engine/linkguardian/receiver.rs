@@ -221,6 +221,15 @@ impl Receiver {
         delivery
     }
 
+    /// Gives up the next missing position on the word of a driver that keeps time itself, and returns
+    /// it; `None` when nothing is missing, or nothing is waited for.
+    pub fn give_up(&mut self, now: Instant) -> Option<Position> {
+        match &mut self.order {
+            Order::Ordered(side) if side.next() != self.expected => Some(side.skip(now)),
+            Order::Ordered(_) | Order::NonBlocking(_) => None,
+        }
+    }
+
     /// When [`Receiver::handle_timeout`] is due (LG-21).
     pub fn poll_timeout(&self) -> Instant {
         match &self.order {

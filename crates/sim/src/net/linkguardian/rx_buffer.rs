@@ -46,6 +46,9 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
+    // Rounds are most of the work under ordered delivery. Recorded and unrecorded links share these
+    // functions, so the compiler would no longer fold them in by itself: 20 % of a stress run.
+    #[inline(always)]
     pub(super) fn hold(&mut self, held: Copied<P>) {
         let bytes = self.bytes + self.space(&held);
         if bytes > self.limit_bytes {
@@ -63,6 +66,7 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Lets a frame go at `now`; returns the depth at that moment, the frame itself included.
+    #[inline(always)]
     pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
         let depth_bytes = self.bytes;
         if let Some(held) = self.queue.pop() {
@@ -80,6 +84,7 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Takes a frame that has come round.
+    #[inline(always)]
     pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }
@@ -94,6 +99,10 @@ impl<P: Copy + Default> RxLoop<P> {
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
+    }
+
+    pub(super) const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
     }
 
     pub(super) const fn dropped(&self) -> u64 {
@@ -136,7 +145,8 @@ impl<P: Copy + Default> RxMemory<P> {
         }
     }
 
-    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy of one that is held is not kept.
+    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy
+    /// of one that is held is not kept.
     pub(super) fn hold(&mut self, held: Copied<P>) {
         while let Some(other) = self.slot(held.position) {
             if other.position == held.position {
@@ -190,6 +200,10 @@ impl<P: Copy + Default> RxMemory<P> {
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
+    }
+
+    pub(super) const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
     }
 
     pub(super) const fn dropped(&self) -> u64 {

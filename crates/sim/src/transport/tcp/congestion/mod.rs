@@ -4,6 +4,7 @@ mod bbr;
 mod cubic;
 mod dctcp;
 mod long_term;
+mod path_model;
 mod reno;
 
 use super::config::CongestionControl;

@@ -1,6 +1,7 @@
 //! The experiments: each builds a world from a configuration, runs it, and reports a row.
 
 mod blocks;
+mod capturing;
 mod long_flow;
 mod rdma_fct;
 mod row;
@@ -19,6 +20,7 @@ use crate::{ConfigError, Control, Outcome};
 /// If the configuration cannot be simulated: one line that says what is wrong.
 pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError> {
     let config = Config::from_json(config)?;
+    capturing::check(&config)?;
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),

@@ -4,6 +4,7 @@
 
 use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
+use crate::capture::RdmaConnection;
 use crate::config::{Config, HostProfile};
 use crate::transport::rdma::{Operation, Requester, Responder, Status};
 use crate::world::Rdma;
@@ -31,6 +32,12 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
 
 /// A flow is a message; all of them use one connection, which is opened anew only after a failure.
 impl SerialProtocol for Rdma {
+    type Carries = RdmaConnection;
+
+    fn carries(&self, flow_bytes: u64) -> RdmaConnection {
+        RdmaConnection::new(flow_bytes)
+    }
+
     fn conversation(&self, _flow_bytes: u64) -> Conversation<Self> {
         Conversation { near: Requester::new(&self.config), far: Responder::new(&self.config) }
     }

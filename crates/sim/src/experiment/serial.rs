@@ -2,10 +2,12 @@
 //! experiments of all protocols share.
 
 use super::blocks::{Block, run_blocks};
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
+use crate::capture::{Carries, Recorder};
 use crate::config::{Config, FlowConfig, HostProfile, LossConfig};
-use crate::net::{AnyLink, ProtectedLink};
+use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
 use crate::{ConfigError, Control, Outcome};
@@ -19,6 +21,12 @@ const WHEEL_TICKS: u64 = 4096;
 
 /// A protocol whose flows can be run one after another.
 pub(super) trait SerialProtocol: Protocol + Clone + Sync {
+    /// What a capture has to know about the packets.
+    type Carries: Carries<Addressed<Self::Packet>>;
+
+    /// The same for flows of `flow_bytes`.
+    fn carries(&self, flow_bytes: u64) -> Self::Carries;
+
     /// The two ends before the first flow.
     fn conversation(&self, flow_bytes: u64) -> Conversation<Self>;
 
@@ -124,7 +132,7 @@ pub(super) struct Serial<'a, T> {
     repeats: bool,
 }
 
-type SerialNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
+type SerialNetwork<T, O> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>, O>, O>;
 
 impl<'a, T: SerialProtocol> Serial<'a, T> {
     /// Flows of `protocol` between hosts that are `one_way_ns` apart.
@@ -169,7 +177,34 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
-        let mut network = self.network(&block.streams)?;
+        match self.recorder(&block)? {
+            None => self.run_trials(block, NoTap, self.repeats),
+            Some(recorder) => {
+                // A flow that is computed once would be recorded once: every flow runs.
+                let finished = self.run_trials(block, recorder.clone(), false)?;
+                capturing::finish(recorder).map(|()| finished)
+            }
+        }
+    }
+
+    /// The capture, in the first block: each block has a clock of its own.
+    fn recorder(
+        &self,
+        block: &Block,
+    ) -> Result<Option<Recorder<T::Carries, capturing::Output>>, ConfigError> {
+        if block.index > 0 {
+            return Ok(None);
+        }
+        capturing::recorder(&self.setup, || self.protocol.carries(self.flow.size_bytes))
+    }
+
+    fn run_trials<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        block: Block,
+        tap: O,
+        repeats: bool,
+    ) -> Result<Finished, ConfigError> {
+        let mut network = self.network(&block.streams, tap)?;
         let mut finished = Finished::default();
         let mut clean: Option<CleanFlow> = None;
         for index in 0..block.trials {
@@ -181,6 +216,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
                 finished.frames_skipped += flow.frames;
                 continue;
             }
+            network.tap().begin_flow(index);
             let before = *network.link.traffic();
             network.set_latency(T::wake_up(self.host, quantile));
             match self.run_flow(&mut network, &mut hosts) {
@@ -190,7 +226,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
             finished.frames_simulated += frames;
-            if self.repeats && after.lost == before.lost && clean.is_none() {
+            if repeats && after.lost == before.lost && clean.is_none() {
                 let octets = after.largest_octets;
                 clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
             }
@@ -198,14 +234,22 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(finished)
     }
 
-    fn network(&self, streams: &Streams) -> Result<SerialNetwork<T>, ConfigError> {
+    fn network<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        streams: &Streams,
+        tap: O,
+    ) -> Result<SerialNetwork<T, O>, ConfigError> {
         let conversation = self.protocol.conversation(self.flow.size_bytes);
-        let link = self.setup.link(streams)?;
-        Ok(Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]))
+        let link = self.setup.link(streams, tap.clone())?;
+        Ok(Network::tapped(self.protocol.clone(), link, self.path.clone(), vec![conversation], tap))
     }
 
     /// Runs one flow and lets the network fall silent; `None` if it does not finish.
-    fn run_flow(&self, network: &mut SerialNetwork<T>, hosts: &mut Stream) -> Option<Trial> {
+    fn run_flow<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        network: &mut SerialNetwork<T, O>,
+        hosts: &mut Stream,
+    ) -> Option<Trial> {
         let start = network.now();
         let phases = self.timer_phases(start, hosts);
         let lost_before = network.link.traffic().data_lost;
@@ -274,7 +318,7 @@ struct CleanFlow {
 
 impl CleanFlow {
     /// Whether the next flow on `link` is certain to meet no loss; if so, its frames have passed.
-    fn repeats_on<P: Copy + Default>(&self, link: &mut AnyLink<P>) -> bool {
+    fn repeats_on<P: Copy + Default, O: Tap<P>>(&self, link: &mut AnyLink<P, O>) -> bool {
         let Some(plain) = link.as_plain_mut() else { return false };
         let wire = plain.forward_mut();
         let certain = wire.clear_frames(self.octets) >= self.frames;

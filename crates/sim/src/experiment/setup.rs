@@ -2,17 +2,19 @@
 
 use crate::ConfigError;
 use crate::config::{Config, HostProfile, ProtectionKind};
+use crate::net::fec::FecOptions;
+use crate::net::fec_model::FecModelOptions;
 use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink};
+use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, NoTap, PlainLink, Tap};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// Ethernet header in front of an IP packet, bytes.
 const ETHERNET_BYTES: u32 = 14;
@@ -47,6 +49,14 @@ impl<'a> Setup<'a> {
         self.config.protection.linkguardian(self.loss_rate())
     }
 
+    /// The options of forward error correction on this link.
+    fn fec(&self) -> Result<FecOptions, ConfigError> {
+        let code = self.config.protection.code()?;
+        let options = FecOptions::new(code, self.rate, Bytes(self.config.switch.queue_bytes));
+        options.check(self.rate)?;
+        Ok(options)
+    }
+
     /// From a dequeue at the link to the receiver's decision, without serialisation.
     pub(super) fn flight(&self) -> Duration {
         Duration::from_ns_f64(self.config.switch.data_pipeline_ns) + self.config.link.propagation()
@@ -59,41 +69,55 @@ impl<'a> Setup<'a> {
     }
 
     /// The link without protection.
-    fn unprotected<P: Copy + Default>(&self, losses: (LossProcess, LossProcess)) -> PlainLink<P> {
+    fn unprotected<P: Copy + Default, T: Tap<P>>(
+        &self,
+        losses: (LossProcess, LossProcess),
+        tap: T,
+    ) -> PlainLink<P, T> {
         let queue = queue_limits(&self.config.switch);
         let plain = PlainConfig { rate: self.rate, flight: self.flight(), queue };
-        PlainLink::new(plain, losses.0, losses.1)
+        PlainLink::tapped(plain, losses.0, losses.1, tap)
     }
 
     /// The link under LinkGuardian.
-    fn guarded<P: Copy + Default>(
+    fn guarded<P: Copy + Default, T: Tap<P>>(
         &self,
         options: &Options,
         losses: (LossProcess, LossProcess),
         streams: &Streams,
-    ) -> LinkGuardianLink<P> {
+        tap: T,
+    ) -> LinkGuardianLink<P, T> {
         let phases = &mut streams.stream("link/0/phases");
         let propagation = self.config.link.propagation();
-        LinkGuardianLink::new(&self.config.switch, self.rate, propagation, options, losses, phases)
+        LinkGuardianLink::tapped(&self.config.switch, self.rate, propagation, options, losses, phases, tap)
     }
 
-    /// The protected link, with its own random streams.
-    pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
+    /// The protected link, with its own random streams, and `tap` on its wires.
+    pub(super) fn link<P: Copy + Default, T: Tap<P>>(
+        &self,
+        streams: &Streams,
+        tap: T,
+    ) -> Result<AnyLink<P, T>, ConfigError> {
         let losses = self.losses(streams);
+        let (switch, propagation) = (&self.config.switch, self.config.link.propagation());
         match self.config.protection.kind {
-            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
+            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses, tap))),
             ProtectionKind::Lg | ProtectionKind::LgNb => {
-                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
+                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams, tap)))
             }
-            ProtectionKind::Fec | ProtectionKind::FecModel => {
-                Err(ConfigError("this simulator has no forward error correction".into()))
+            ProtectionKind::Fec => {
+                Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)))
+            }
+            ProtectionKind::FecModel => {
+                let options = FecModelOptions::published(self.config.protection.code()?);
+                Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
             }
         }
     }
 
     /// A link that is clean and without protection yet.
     pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
-        AnyLink::Plain(self.unprotected(clean(streams)))
+        AnyLink::Plain(self.unprotected(clean(streams), NoTap))
     }
 
     /// The losses that set in on a clean link.
@@ -105,7 +129,7 @@ impl<'a> Setup<'a> {
     pub(super) fn late_guard<P: Copy + Default>(&self, copies: u8, streams: &Streams) -> LinkGuardianLink<P> {
         let mut options = self.linkguardian();
         options.sender.copies = self.config.protection.copies.unwrap_or(copies);
-        self.guarded(&options, clean(streams), streams)
+        self.guarded(&options, clean(streams), streams, NoTap)
     }
 
     /// The host profile.

@@ -5,6 +5,7 @@
 
 use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
+use crate::capture::TcpConnections;
 use crate::config::{Config, HostProfile};
 use crate::transport::tcp;
 use crate::world::Tcp;
@@ -35,6 +36,12 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
 
 /// A flow is a connection of its own.
 impl SerialProtocol for Tcp {
+    type Carries = TcpConnections;
+
+    fn carries(&self, flow_bytes: u64) -> TcpConnections {
+        TcpConnections::new(self.config.clone(), Some(flow_bytes))
+    }
+
     fn conversation(&self, flow_bytes: u64) -> Conversation<Self> {
         Conversation {
             near: tcp::Sender::new(&self.config, Some(flow_bytes), Duration::ZERO),

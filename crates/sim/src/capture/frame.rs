@@ -201,7 +201,8 @@ mod tests {
         };
         let back: [u8; 14] = [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 6, 0xab, 0xcd];
         let there: [u8; 14] = [2, 0, 0, 0, 1, 6, 2, 0, 0, 0, 1, 2, 0xab, 0xcd];
-        let literal: [(Content<u64>, Direction, [u8; 14], &[u8]); 3] = [
+        type Case<'a> = (Content<u64>, Direction, [u8; 14], &'a [u8]);
+        let literal: [Case<'_>; 3] = [
             (Content::Dummy(POSITION), Direction::Forward, there, &[0x16, 1, 2]),
             (Content::Ack(POSITION), Direction::Backward, back, &[0x50, 1, 2]),
             (Content::Notification(notification), Direction::Backward, back, &[0x80, 0, 10, 1, 0, 9]),

@@ -6,8 +6,11 @@
 
 use crate::net::tap::LegName;
 
+/// A hop by its leg and its place on it.
+type OnLeg = (LegName, usize);
+
 /// The hops around the link: name, place on the way forward, place on the way back.
-const AROUND: [(&str, (LegName, usize), (LegName, usize)); 5] = [
+const AROUND: [(&str, OnLeg, OnLeg); 5] = [
     ("h4-sw8", (LegName::ToLink, 0), (LegName::ToNear, 2)),
     ("sw8-sw4", (LegName::ToLink, 1), (LegName::ToNear, 1)),
     ("sw4-sw2", (LegName::ToLink, 2), (LegName::ToNear, 0)),
@@ -24,7 +27,7 @@ pub enum Place {
     /// The protected link.
     Link,
     /// An ordinary hop: leg and index on the way forward, and on the way back.
-    Hop((LegName, usize), (LegName, usize)),
+    Hop(OnLeg, OnLeg),
 }
 
 impl Place {

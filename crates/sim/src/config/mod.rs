@@ -16,6 +16,8 @@ pub use sections::{
     FlowConfig, LinkConfig, LossDirections, PathConfig, RunConfig, TimelineConfig, TrafficConfig,
     TrafficSource, TransportConfig,
 };
+#[cfg(test)]
+pub(crate) use switch::tests::profile as switch_profile;
 pub use switch::{RateThresholds, SwitchProfile};
 
 use crate::ConfigError;

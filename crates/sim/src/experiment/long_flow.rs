@@ -22,7 +22,8 @@ const PROGRESS_STEP: Duration = Duration::from_ms(20);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
-type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O>;
+/// TCP flows over any link.
+pub(super) type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O>;
 
 /// Counters of all flows at one time.
 #[derive(Clone, Debug)]
@@ -75,7 +76,9 @@ fn run_tapped<O: Tap<Addressed<TcpPacket>>>(
         let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
         return Err(ConfigError(message.into()));
     }
-    let mut network = open_flows(setup, tap)?;
+    let streams = Streams::new(setup.config.seed);
+    let link = setup.link(&streams, tap.clone())?;
+    let mut network = open_flows(setup, link, &streams, tap)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();
@@ -85,14 +88,18 @@ fn run_tapped<O: Tap<Addressed<TcpPacket>>>(
     Ok(Outcome { row: row(setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
-fn open_flows<O: Tap<Addressed<TcpPacket>>>(setup: &Setup<'_>, tap: O) -> Result<TcpNetwork<O>, ConfigError> {
-    let config = setup.config;
+/// Long flows over `link`, all of them opened at time zero.
+pub(super) fn open_flows<O: Tap<Addressed<TcpPacket>>>(
+    setup: &Setup<'_>,
+    link: AnyLink<Addressed<TcpPacket>, O>,
+    streams: &Streams,
+    tap: O,
+) -> Result<TcpNetwork<O>, ConfigError> {
     let (tcp_config, cuts_bursts) = setup.tcp()?;
     let host = setup.host()?;
-    let streams = Streams::new(config.seed);
     let mut hosts = streams.stream("hosts");
     let wheel = WHEEL_TICKS * host.tick().as_ps();
-    let count = config.flow.map_or(1, |flow| flow.count);
+    let count = setup.config.flow.map_or(1, |flow| flow.count);
     let conversations = (0..count).map(|_| {
         let mut phase = || Duration::from_ps(hosts.next_u64() % wheel);
         Conversation {
@@ -103,7 +110,6 @@ fn open_flows<O: Tap<Addressed<TcpPacket>>>(setup: &Setup<'_>, tap: O) -> Result
     let conversations: Vec<_> = conversations.collect();
     let pace = uniform(&mut hosts);
     let path = setup.path(host.network_one_way_ns)?;
-    let link = setup.link(&streams, tap.clone())?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
     let mut network = Network::tapped(protocol, link, path, conversations, tap);
     network.set_latency(latency_at(&host.bulk_latency, pace));

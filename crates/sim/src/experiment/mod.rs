@@ -9,6 +9,7 @@ mod serial;
 mod setup;
 mod stress;
 mod tcp_fct;
+mod timeline;
 
 use crate::config::Config;
 use crate::{ConfigError, Control, Outcome};
@@ -24,6 +25,7 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),
         "rdma-fct" => rdma_fct::run(&config, control),
+        "timeline" => timeline::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }

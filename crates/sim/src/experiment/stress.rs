@@ -31,6 +31,8 @@ fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Resul
     let result = match &mut link {
         AnyLink::Plain(link) => stress::run(link, stress, control),
         AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+        AnyLink::Fec(link) => stress::run(link, stress, control),
+        AnyLink::FecModel(link) => stress::run(link, stress, control),
     };
     let mut row = Row::new(setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
@@ -74,6 +76,7 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("octets_data", traffic.data_octets)
         .set("octets_header", traffic.header_octets)
         .set("octets_copies", traffic.copy_octets)
+        .set("octets_parity", traffic.parity_octets)
         .set("octets_control", traffic.control_octets);
 }
 

@@ -1,6 +1,8 @@
 //! Any of the links, chosen when a run starts.
 
-use super::{Frame, FrameQueue, LinkGuardianLink, NoTap, PlainLink, ProtectedLink, Tap, Traffic};
+use super::{
+    FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, NoTap, PlainLink, ProtectedLink, Tap, Traffic,
+};
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
@@ -13,6 +15,10 @@ pub enum AnyLink<P: Copy + Default, T = NoTap> {
     Plain(PlainLink<P, T>),
     /// LinkGuardian, ordered or non-blocking.
     LinkGuardian(LinkGuardianLink<P, T>),
+    /// Forward error correction, without taps.
+    Fec(FecLink<P>),
+    /// The switch model of forward error correction, without taps.
+    FecModel(FecModelLink<P>),
 }
 
 /// Calls the same method on whichever link it is.
@@ -21,6 +27,8 @@ macro_rules! each {
         match $link {
             Self::Plain($inner) => $call,
             Self::LinkGuardian($inner) => $call,
+            Self::Fec($inner) => $call,
+            Self::FecModel($inner) => $call,
         }
     };
 }
@@ -31,11 +39,47 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
         each!(self, link => link.set_loss(loss));
     }
 
+    /// Puts LinkGuardian on a link without protection while traffic runs (LG-30).
+    ///
+    /// # Panics
+    /// If the link has a protection already.
+    pub fn protect(&mut self, guarded: LinkGuardianLink<P, T>) {
+        let before = std::mem::replace(self, Self::LinkGuardian(guarded));
+        match (self, before) {
+            (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
+            _ => panic!("the link is protected already"),
+        }
+    }
+
+    /// The LinkGuardian link, to be changed, if it is one.
+    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P, T>> {
+        match self {
+            Self::LinkGuardian(link) => Some(link),
+            _ => None,
+        }
+    }
+
     /// The LinkGuardian link, if it is one.
     pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P, T>> {
         match self {
             Self::LinkGuardian(link) => Some(link),
-            Self::Plain(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The link with forward error correction, if it is one.
+    pub const fn as_fec(&self) -> Option<&FecLink<P>> {
+        match self {
+            Self::Fec(link) => Some(link),
+            _ => None,
+        }
+    }
+
+    /// The switch model of forward error correction, if it is one.
+    pub const fn as_fec_model(&self) -> Option<&FecModelLink<P>> {
+        match self {
+            Self::FecModel(link) => Some(link),
+            _ => None,
         }
     }
 
@@ -43,7 +87,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P, T>> {
         match self {
             Self::Plain(link) => Some(link),
-            Self::LinkGuardian(_) => None,
+            _ => None,
         }
     }
 }

@@ -7,10 +7,13 @@
 
 mod any;
 pub mod cells;
+pub mod fec;
+pub mod fec_model;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
 pub mod marking;
+pub mod meter;
 pub mod plain;
 pub mod queue;
 pub mod tap;
@@ -18,6 +21,8 @@ pub mod wire;
 
 pub use any::AnyLink;
 pub use cells::Cells;
+pub use fec::FecLink;
+pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;

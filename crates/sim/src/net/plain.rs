@@ -95,6 +95,38 @@ impl<P: Copy + Default, T: Tap<P>> PlainLink<P, T> {
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.forward.set_loss(loss);
     }
+
+    /// What another link takes over from this one while traffic runs.
+    pub fn hand_over(self) -> Handover<P> {
+        Handover {
+            queue: self.queue,
+            busy_until: self.busy_until,
+            reverse_busy_until: self.reverse_busy_until,
+            forward: self.forward,
+            reverse: self.reverse,
+            delivered: self.delivered,
+            returned: self.returned,
+        }
+    }
+}
+
+/// A link's frames and wires, on their way from one protection to another.
+#[derive(Clone, Debug)]
+pub struct Handover<P: Copy + Default> {
+    /// Frames that wait in front of the link.
+    pub queue: FrameQueue<P>,
+    /// When the frame in service has left.
+    pub busy_until: Instant,
+    /// The same on the way back.
+    pub reverse_busy_until: Instant,
+    /// The wire, its losses and its counters.
+    pub forward: Wire,
+    /// The wire back.
+    pub reverse: Wire,
+    /// Frames in flight that will arrive.
+    pub delivered: Pipe<Frame<P>>,
+    /// The same on the way back.
+    pub returned: Pipe<Frame<P>>,
 }
 
 impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for PlainLink<P, T> {

@@ -14,6 +14,7 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
+use super::plain::Handover;
 use super::{Cells, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
@@ -194,6 +195,22 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(position);
         self.receiving.synchronise(now, position);
+    }
+
+    /// Takes over from a link without protection while traffic runs (LG-30): the frame in service
+    /// and those in flight arrive as they are, what waits is numbered when it leaves. This link
+    /// has carried nothing yet.
+    pub fn take_over(&mut self, from: Handover<P>) {
+        self.forward.wire = from.forward;
+        self.control.wire = from.reverse;
+        self.returned = from.returned;
+        self.receiving.take_over(from.reverse_busy_until, from.delivered);
+        self.sending.take_over(from.busy_until, from.queue);
+    }
+
+    /// Starts the high-water mark of the Rx buffer anew, from what it holds now.
+    pub fn reset_rx_high_water(&mut self) {
+        self.receiving.reset_rx_high_water();
     }
 
     /// Control frames whose time has come take effect at the sender.

@@ -341,6 +341,20 @@ impl<P: Copy + Default, T: Tap<P>> ReceivingSwitch<P, T> {
         }
     }
 
+    /// Takes over the far end of a link without protection, with what is in flight toward it.
+    pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Pipe<Frame<P>>) {
+        self.reverse_busy_until = reverse_busy_until;
+        self.delivered = delivered;
+    }
+
+    /// Starts the high-water mark of the reorder buffer anew.
+    pub(super) const fn reset_rx_high_water(&mut self) {
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => buffer.reset_high_water(),
+            RxBuffer::Memory(memory) => memory.reset_high_water(),
+        }
+    }
+
     /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);

@@ -101,6 +101,10 @@ impl<P: Copy + Default> RxLoop<P> {
         self.high_water_bytes
     }
 
+    pub(super) const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
+    }
+
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -141,7 +145,8 @@ impl<P: Copy + Default> RxMemory<P> {
         }
     }
 
-    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy of one that is held is not kept.
+    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy
+    /// of one that is held is not kept.
     pub(super) fn hold(&mut self, held: Copied<P>) {
         while let Some(other) = self.slot(held.position) {
             if other.position == held.position {
@@ -195,6 +200,10 @@ impl<P: Copy + Default> RxMemory<P> {
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
         self.high_water_bytes
+    }
+
+    pub(super) const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
     }
 
     pub(super) const fn dropped(&self) -> u64 {

@@ -305,6 +305,13 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
         self.tap.see_on_link(now, Sight { at: now, direction: Direction::Forward, arrives, content });
     }
 
+    /// Takes over the port of a link without protection, which is busy until then.
+    pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
+        self.busy_until = busy_until;
+        self.normal = queue;
+        self.schedule_port();
+    }
+
     /// Starts over at `position`, forgetting all copies (LG-30).
     pub(super) fn synchronise(&mut self, position: Position) {
         self.engine.synchronise(position);

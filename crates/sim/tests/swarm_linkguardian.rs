@@ -5,6 +5,7 @@
 mod profiles;
 mod swarm;
 
+use std::any::Any;
 use std::panic::catch_unwind;
 use swarm::{Evidence, World, check, run};
 
@@ -22,13 +23,19 @@ fn verdict(seed: u64) -> Result<(), String> {
     let outcome = catch_unwind(|| run(&world).and_then(|evidence| check(&world, &evidence)));
     let complaint = match outcome {
         Ok(result) => result.err(),
-        Err(panic) => Some(panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "it panicked".into())),
+        Err(panic) => Some(format!("panic: {}", words(panic.as_ref()))),
     };
     complaint.map_or(Ok(()), |what| {
         Err(format!(
             "LOSSYLINK_SWARM_SEED={seed} cargo test -p lossylink-sim --test swarm_linkguardian: {what}"
         ))
     })
+}
+
+/// What a panic said.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }
 
 // LG-8, LG-10, LG-20, LG-26, LG-28, LG-30, LG-33, LG-34, LG-35

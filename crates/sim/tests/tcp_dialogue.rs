@@ -91,7 +91,8 @@ fn the_handshake_measures_the_path() {
     assert_eq!(talk.0.first_data_at(), Some(ms(10)));
 }
 
-/// TCP-15, TCP-22, TCP-43: the third SACKed segment starts recovery; new segments leave meanwhile.
+/// TCP-15, TCP-18, TCP-19, TCP-22, TCP-31, TCP-42, TCP-43: the third SACKed segment starts recovery;
+/// what is lost leaves first.
 #[test]
 fn three_sacked_segments_start_recovery() {
     let mut talk = Talk::new(&reno(), None);
@@ -101,6 +102,7 @@ fn three_sacked_segments_start_recovery() {
     assert_eq!(talk.0.state(), State::Disorder);
     assert_eq!(talk.hears(us(20_002), &ack(0, &[(1, 4)])), ["0*"]);
     assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Recovery, 5));
+    assert_eq!(talk.0.timer(), Some(Timer::ReorderingWindow(ms(26))), "armed by the first, it runs on");
     // TCP-30: one segment leaves for two delivered, until half of the window is in flight.
     let mut sent = Vec::new();
     for end in 5..=10 {
@@ -140,7 +142,7 @@ fn reordering_once_seen_is_tolerated() {
     assert_eq!(talk.0.state(), State::Open);
 }
 
-/// TCP-27, TCP-28, TCP-32, TCP-35: a silent tail is probed after two round trips and two jiffies,
+/// TCP-7, TCP-8, TCP-27, TCP-28, TCP-32, TCP-35: a silent tail is probed after two round trips and two jiffies,
 /// then times out after the smoothed round trip and 200 ms, and again after twice that.
 #[test]
 fn a_silent_tail_is_probed_and_then_times_out() {
@@ -154,12 +156,14 @@ fn a_silent_tail_is_probed_and_then_times_out() {
     assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(679))), "420 jiffies");
     assert_eq!(talk.waits_until(ms(679)), ["8*"]);
     assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_535))), "840 jiffies, in slots of 64");
-    assert_eq!(talk.hears(ms(690), &ack(9, &[])), ["9*"]);
-    assert_eq!(talk.hears(ms(700), &ack(10, &[])), Vec::<String>::new());
-    assert_eq!(talk.0.completed_at(), Some(ms(700)));
+    assert_eq!(talk.hears(ms(700), &ack(9, &[])), ["9*"]);
+    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_599))), "840 jiffies anew");
+    assert_eq!(talk.hears(ms(710), &ack(10, &[])), Vec::<String>::new());
+    assert_eq!(talk.0.completed_at(), Some(ms(710)));
     assert_eq!(talk.0.poll_timeout(), Instant::NEVER);
     let statistics = talk.0.statistics();
     assert_eq!((statistics.loss_probes, statistics.timeouts, statistics.retransmissions), (1, 2, 4));
+    assert_eq!(statistics.rtt_samples, 2, "the handshake's and one: retransmissions give none");
 }
 
 /// TCP-28: with more to send the probe is new data, beyond the window.
@@ -196,7 +200,7 @@ fn a_probe_that_repairs_reduces_the_window() {
     }
 }
 
-/// TCP-34, TCP-39: originals arriving after a timeout prove it spurious (F-RTO).
+/// TCP-34, TCP-38, TCP-39: originals arriving after a timeout prove it spurious (F-RTO).
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut talk = Talk::new(&reno(), Some(40));
@@ -225,7 +229,7 @@ fn a_timestamp_undoes_a_spurious_recovery() {
     assert!(talk.0.congestion_window() >= 10);
 }
 
-/// TCP-51: an ECN echo reduces the window once per round trip and announces it.
+/// TCP-42, TCP-44, TCP-51: an ECN echo reduces the window once per round trip and announces it.
 #[test]
 fn an_ecn_echo_reduces_once() {
     let mut talk = Talk::new(&Config { ecn: true, ..reno() }, None);
@@ -242,7 +246,100 @@ fn an_ecn_echo_reduces_once() {
         talk.hears(us(20_000 + next), &echo(next));
     }
     assert_eq!(talk.0.statistics().ecn_reductions, 1);
-    assert_eq!(talk.0.slow_start_threshold(), 5);
+    assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Reduced, 5));
+    talk.hears(ms(30), &ack(11, &[]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Open, 5));
+}
+
+/// TCP-9: an old acknowledgement counts for its SACK blocks, one of unsent data not at all.
+#[test]
+fn acknowledgements_out_of_place_do_no_harm() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    talk.hears(ms(20), &ack(4, &[]));
+    talk.hears(us(20_001), &ack(2, &[(5, 6)]));
+    assert_eq!((talk.0.state(), talk.0.bytes_acknowledged()), (State::Disorder, 4 * 1460));
+    let counts = |talk: &Talk| {
+        let statistics = talk.0.statistics();
+        (statistics.acknowledgements, statistics.segments_delivered, talk.0.state(), talk.0.timer())
+    };
+    let before = counts(&talk);
+    assert_eq!(talk.hears(us(20_002), &ack(11, &[])), Vec::<String>::new());
+    assert_eq!(counts(&talk), before);
+}
+
+/// TCP-10, TCP-11, TCP-22, TCP-26, TCP-41: a segment that arrives late without a retransmission
+/// shows reordering; from then on three SACKed segments wait, and the window grows on SACKs.
+#[test]
+fn reordering_makes_the_sender_patient() {
+    let mut talk = Talk::new(&reno(), None);
+    talk.hears(ms(20), &ack(0, &[(5, 6)]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Disorder, 10));
+    talk.hears(us(20_100), &ack(1, &[(5, 6)]));
+    assert_eq!(talk.0.congestion_window(), 11);
+    talk.hears(us(20_200), &ack(1, &[(5, 9)]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Disorder, 14), "four SACKed, none lost");
+    assert!(matches!(talk.0.timer(), Some(Timer::ReorderingWindow(_))));
+    talk.hears(us(20_300), &ack(10, &[]));
+    assert_eq!(talk.0.state(), State::Open);
+    assert_eq!(talk.0.statistics().retransmissions, 0);
+}
+
+/// TCP-13: duplicates that no retransmission explains are the network's, and change nothing.
+#[test]
+fn a_network_that_repeats_packets_changes_nothing() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    talk.hears(ms(20), &ack(4, &[]));
+    let delivered = talk.0.statistics().segments_delivered;
+    talk.hears(us(20_001), &ack(4, &[(0, 1)]));
+    let statistics = talk.0.statistics();
+    assert_eq!((statistics.segments_delivered, statistics.duplicate_reports), (delivered, 1));
+    assert_eq!(talk.0.state(), State::Open);
+}
+
+/// TCP-20: the receive window bounds what is outstanding.
+#[test]
+fn the_receive_window_bounds_the_flight() {
+    let narrow = Config { receive_window_bytes: 4 * 1460, ..reno() };
+    let mut sender = Sender::new(&narrow, None, Duration::ZERO);
+    sender.open(ms(0));
+    let mut talk = Talk(sender);
+    talk.says(ms(0));
+    talk.0.handle_packet(ms(10), &Packet::SynAck);
+    assert_eq!(talk.says(ms(10)), ["ack", "0", "1", "2", "3"]);
+    assert_eq!(talk.hears(ms(20), &ack(3, &[])), ["4", "5", "6"]);
+}
+
+/// Segments per packet of the initial window after a round trip of `rtt_us`.
+fn bursts(rtt_us: u64) -> (Sender, Vec<u16>) {
+    let offload = Config { max_burst_segments: 44, ..reno() };
+    let mut sender = Sender::new(&offload, None, Duration::ZERO);
+    sender.open(ms(0));
+    sender.poll_transmit(ms(0));
+    sender.handle_packet(us(rtt_us), &Packet::SynAck);
+    let packets = std::iter::from_fn(|| sender.poll_transmit(us(rtt_us)));
+    let sizes = packets.filter_map(|packet| match packet {
+        Packet::Data(data) => Some(data.segments),
+        _ => None,
+    });
+    let sizes = sizes.collect();
+    (sender, sizes)
+}
+
+/// TCP-59: bursts are a millisecond's worth, larger on short paths, half a window at most.
+#[test]
+fn bursts_follow_rate_and_round_trip() {
+    assert_eq!(bursts(10_000).1, [2, 2, 2, 2, 2]);
+    assert_eq!(bursts(100).1, [5, 5]);
+}
+
+/// TCP-60: two segments wait, four make a third of the window and leave.
+#[test]
+fn a_small_burst_waits_for_the_next_acknowledgement() {
+    let (sender, _) = bursts(100);
+    let mut talk = Talk(sender);
+    assert_eq!(talk.hears(us(200), &ack(1, &[])), Vec::<String>::new());
+    assert_eq!(talk.hears(us(201), &ack(2, &[])), ["10"]);
+    assert_eq!(talk.0.congestion_window(), 12);
 }
 
 /// A receiver spoken to.
@@ -299,7 +396,7 @@ fn acknowledgements_are_quick_at_first_and_then_delayed() {
     assert_eq!(listener.answers(ms(61)), [(19, vec![])]);
 }
 
-/// TCP-16, TCP-17, TCP-54: out of order at once, a filled hole at once, a duplicate reported.
+/// TCP-16, TCP-17, TCP-53, TCP-54: out of order at once, a filled hole at once, a duplicate reported.
 #[test]
 fn holes_and_duplicates_are_reported_at_once() {
     let mut listener = Listener::new(&reno());
@@ -308,8 +405,11 @@ fn holes_and_duplicates_are_reported_at_once() {
     assert_eq!(listener.hears(ms(21), 21), [(18, vec![(21, 22), (19, 20)])]);
     assert_eq!(listener.hears(ms(21), 18), [(20, vec![(21, 22)])]);
     assert_eq!(listener.hears(ms(21), 20), [(22, vec![])]);
-    assert_eq!(listener.hears(ms(22), 5), [(22, vec![(5, 6)])]);
-    assert_eq!(listener.0.bytes_in_order(), 22 * 1460);
+    assert_eq!(listener.hears(ms(22), 22), []);
+    assert_eq!(listener.hears(ms(22), 23), [(24, vec![])]);
+    assert_eq!(listener.hears(ms(22), 5), [(24, vec![(5, 6)])]);
+    assert_eq!(listener.hears(ms(22), 24), [(25, vec![])], "one by one again");
+    assert_eq!(listener.0.bytes_in_order(), 25 * 1460);
     assert_eq!(listener.0.duplicates_received(), 1);
 }
 

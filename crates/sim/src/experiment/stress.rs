@@ -1,10 +1,12 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
+use crate::capture::NumberedDatagrams;
 use crate::config::{Config, TrafficSource};
 use crate::measure::Description;
-use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
+use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, NoTap, ProtectedLink, Tap, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -13,10 +15,26 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let stress = stress_of(config)?;
-    let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
-    let result = stress::run(&mut link, stress, control);
-    let mut row = Row::new(&setup);
+    match capturing::recorder(&setup, || NumberedDatagrams)? {
+        None => run_tapped(&setup, control, NoTap),
+        Some(recorder) => {
+            let outcome = run_tapped(&setup, control, recorder.clone())?;
+            capturing::finish(recorder).map(|()| outcome)
+        }
+    }
+}
+
+fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Result<Outcome, ConfigError> {
+    let stress = stress_of(setup.config)?;
+    let mut link: AnyLink<u64, _> = setup.link(&Streams::new(setup.config.seed), tap)?;
+    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
+    let result = match &mut link {
+        AnyLink::Plain(link) => stress::run(link, stress, control),
+        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+        AnyLink::Fec(link) => stress::run(link, stress, control),
+        AnyLink::FecModel(link) => stress::run(link, stress, control),
+    };
+    let mut row = Row::new(setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match link.as_linkguardian() {
         Some(link) => {
@@ -58,6 +76,7 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("octets_data", traffic.data_octets)
         .set("octets_header", traffic.header_octets)
         .set("octets_copies", traffic.copy_octets)
+        .set("octets_parity", traffic.parity_octets)
         .set("octets_control", traffic.control_octets);
 }
 
@@ -74,7 +93,7 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
 }
 
 /// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
-fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
+fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
     let us = |ps: f64| ps / 1e6;
@@ -97,8 +116,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
-    let (first, last) = result.first_and_last?;
-    let seconds = (last - first).as_secs_f64();
+    let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
     let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
     (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)

@@ -9,11 +9,9 @@ pub mod host;
 pub mod network;
 pub mod path;
 pub mod protocol;
-pub mod rdma;
 pub mod stress;
 
 pub use host::Host;
 pub use network::Network;
 pub use path::Path;
-pub use protocol::{Endpoint, Protocol, Tcp};
-pub use rdma::Rdma;
+pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

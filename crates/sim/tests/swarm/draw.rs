@@ -65,7 +65,10 @@ impl World {
         let streams = Streams::new(seed);
         let mut dice = Dice(streams.stream("swarm/world"));
         let rate = BitRate::from_gbps(dice.one_of(&[10, 25, 40, 100, 100, 200, 400, 800]));
-        let is_long = dice.chance(0.2);
+        let (profile, options) = (dice.profile(), dice.options());
+        // A recirculating reorder buffer is simulated round by round: there a long wait is dear.
+        let is_dear = profile.recirculates && options.ordered;
+        let is_long = dice.chance(0.25);
         let frames = if is_long { dice.between(140_000, 280_000) } else { dice.between(200, 12_000) };
         let frame_bytes = dice.frame_bytes();
         let mean_bytes = frame_bytes.iter().sum::<u32>() / frame_bytes.len() as u32;
@@ -74,11 +77,11 @@ impl World {
             seed,
             rate,
             propagation: Duration::from_ns(dice.between(0, 500)),
-            profile: dice.profile(),
-            options: dice.options(),
-            forward: dice.loss(),
-            reverse: dice.loss(),
-            blackouts: if is_long && dice.chance(0.5) { dice.blackouts(frames) } else { Vec::new() },
+            profile,
+            options,
+            forward: dice.loss(if is_dear && is_long { 0.01 } else { 0.5 }),
+            reverse: dice.loss(0.5),
+            blackouts: if dice.chance(0.5) { dice.blackouts(frames, is_dear) } else { Vec::new() },
             frame_bytes,
             frames,
             arrivals: dice.arrivals(service),
@@ -196,27 +199,29 @@ impl Dice {
         }
     }
 
-    /// Anything from a clean link to one that loses every second frame.
-    fn loss(&mut self) -> LossModel {
+    /// Anything from a clean link to one that loses `most` of its frames.
+    fn loss(&mut self, most: f64) -> LossModel {
         let model = match self.between(0, 5) {
             0 => Ok(LossModel::None),
             1 => LossModel::at((0..20).map(|step| 3 + step * step * step).collect()),
             2 => {
-                let (into, out) = (self.scale(1e-4, 0.1), self.scale(0.05, 1.0));
+                let (into, out) = (self.scale(1e-4, most / 5.0), self.scale(0.05, 1.0));
                 LossModel::gilbert_elliott(into, out, 0.0, self.scale(0.1, 1.0))
             }
-            _ => LossModel::bernoulli(self.scale(1e-4, 0.5)),
+            _ => LossModel::bernoulli(self.scale(1e-4, most)),
         };
         model.expect("the arguments are in range")
     }
 
     /// Silence in one direction. Forward it stays below the window, beyond which a receiver cannot
     /// tell how much it has missed (LG-2, LG-11); on the way back any length will do (LG-33).
-    fn blackouts(&mut self, frames: u64) -> Vec<Blackout> {
-        let start = self.between(0, frames / 2);
+    fn blackouts(&mut self, frames: u64, is_dear: bool) -> Vec<Blackout> {
         let (direction, longest) =
             self.one_of(&[(Direction::Forward, 20_000), (Direction::Reverse, 140_000)]);
-        vec![Blackout { direction, frames: start..start + self.between(100, longest) }]
+        let longest = if is_dear { 1_000 } else { longest };
+        let start = self.between(0, frames / 2);
+        let end = frames.min(start + self.between(1, longest));
+        vec![Blackout { direction, frames: start..end }]
     }
 
     fn frame_bytes(&mut self) -> Vec<u32> {

@@ -14,7 +14,7 @@ const SATURATED_BACKLOG: usize = 2;
 /// Frames on the healed link: one that reveals what the storm hid, and some that must all arrive.
 pub(crate) const PROBES: u64 = 20;
 /// Events that no sound world needs.
-const MOST_STEPS: u64 = 40_000_000;
+const MOST_STEPS: u64 = 1_000_000_000;
 /// From the last event to the last look at a copy: more than any round of a loop.
 const SETTLING: Duration = Duration::from_ms(50);
 

@@ -61,7 +61,7 @@ impl Ordered {
         self.skipped
     }
 
-    /// How many positions came back after they had been given up: what patience would have saved.
+    /// How many positions came after they had been given up: what patience would have saved.
     pub const fn late(&self) -> u64 {
         self.late
     }
@@ -92,8 +92,9 @@ impl Ordered {
         }
     }
 
-    /// Decides about a retransmitted copy, which may come too late (LG-21).
-    pub(super) fn offer_retransmission(&mut self, now: Instant, position: Position) -> Delivery {
+    /// Decides about a frame that has been waited for, a retransmission or one from the reorder
+    /// buffer: it may come too late (LG-21).
+    pub(super) fn offer_awaited(&mut self, now: Instant, position: Position) -> Delivery {
         if !self.given_up.is_empty() && self.given_up.remove(position) {
             self.late += 1;
             return Delivery::Duplicate;
@@ -181,7 +182,7 @@ mod tests {
         let (mut side, lost) = (ordered(), Position::ZERO);
         side.skip(Instant::ZERO);
         for late in [1, 1] {
-            assert_eq!(side.offer_retransmission(Instant::ZERO, lost), Delivery::Duplicate);
+            assert_eq!(side.offer_awaited(Instant::ZERO, lost), Delivery::Duplicate);
             assert_eq!(side.late(), late);
         }
         side.skip(Instant::ZERO);
@@ -190,7 +191,7 @@ mod tests {
         });
         // Position 1 was given up a wrap ago: its second use is none of that.
         side.offer(Instant::ZERO, lost);
-        assert_eq!(side.offer_retransmission(Instant::ZERO, lost.next()), Delivery::Forward);
+        assert_eq!(side.offer_awaited(Instant::ZERO, lost.next()), Delivery::Forward);
         assert_eq!(side.late(), 1);
     }
 

@@ -56,7 +56,8 @@ pub struct ReceiverCounters {
     pub duplicates: u64,
     /// Numbered frames behind the expected position (LG-32).
     pub stale: u64,
-    /// Positions whose retransmission came after they had been given up (LG-21).
+    /// Positions that came after they had been given up, back from the sender or round from the
+    /// reorder buffer (LG-21).
     pub late: u64,
 }
 
@@ -191,7 +192,7 @@ impl Receiver {
     pub fn deliver_retransmission(&mut self, now: Instant, position: Position) -> Delivery {
         self.counters.retransmissions += 1;
         let delivery = match &mut self.order {
-            Order::Ordered(side) => side.offer_retransmission(now, position),
+            Order::Ordered(side) => side.offer_awaited(now, position),
             Order::NonBlocking(side) => side.offer_retransmission(position),
         };
         self.counters.late = self.as_ordered().map_or(0, Ordered::late);
@@ -206,7 +207,8 @@ impl Receiver {
         let Order::Ordered(side) = &mut self.order else {
             panic!("a non-blocking receiver has no reorder buffer");
         };
-        let delivery = side.offer(now, position);
+        let delivery = side.offer_awaited(now, position);
+        self.counters.late = side.late();
         self.count(delivery)
     }
 

@@ -1,6 +1,6 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::congestion::Algorithm;
+use super::congestion::{Algorithm, View};
 use super::packet::Ack;
 use super::rate::{LastSent, RateSample};
 use super::scoreboard::Segment;
@@ -112,8 +112,10 @@ impl Sender {
         if !ack.sack.is_empty() {
             self.take_sacks(ack, progress);
         }
-        let view = super::congestion::View { una: ack.next, ..self.view() };
-        self.congestion.on_ack(&view);
+        if self.congestion.watches_acks() {
+            let view = View { una: ack.next, ..self.view() };
+            self.congestion.on_ack(&view);
+        }
         if self.board.outstanding() == 0 {
             return self.take_idle_ack(ack, progress);
         }
@@ -226,8 +228,10 @@ impl Sender {
         self.rtt.sample(first, self.board.una(), self.board.next(), &self.clock);
         self.statistics.note_round_trip(first);
         progress.rtt_us = Some(last);
-        let view = self.view();
-        self.congestion.on_round_trip(&mut self.window, last, &view);
+        if self.congestion.watches_round_trips() {
+            let view = self.view();
+            self.congestion.on_round_trip(&mut self.window, last, &view);
+        }
         true
     }
 

@@ -20,11 +20,18 @@ const RECENT_US: u64 = 1_000;
 const WINDOW_PART: u32 = 3;
 
 impl Sender {
+    /// Segments of the next packet when the window allows `quota`; none while they wait for more.
+    pub(super) fn burst(&self, quota: u32) -> u32 {
+        let limit = self.burst_limit();
+        if self.defers(quota, limit) {
+            return 0;
+        }
+        let count = u64::from(quota.min((self.window.size / 2).max(1)).min(limit));
+        count.min(self.sendable()).min(self.left_in_buffer(self.board.next())) as u32
+    }
+
     /// Most segments of one packet. (TCP-59)
     pub(super) fn burst_limit(&self) -> u32 {
-        if self.config.max_burst_segments <= 1 {
-            return 1;
-        }
         let view = self.view();
         let rate = self.congestion.pacing_rate().unwrap_or_else(|| view.pacing_rate(&self.window));
         let halvings = self.rtt.minimum_us() >> ROUND_TRIP_SHIFT;
@@ -38,19 +45,17 @@ impl Sender {
     ///
     /// The kernel queues full buffers of the largest burst; what a smaller burst leaves of one is
     /// not merged with the next.
-    pub(super) fn left_in_buffer(&self, first: u64) -> u64 {
+    fn left_in_buffer(&self, first: u64) -> u64 {
         let buffer = (MOST_BYTES / u64::from(self.payload)).max(1);
         buffer - first % buffer
     }
 
     /// Whether `quota` segments wait for an acknowledgement that lets more leave with them. (TCP-60)
-    pub(super) fn defers(&self, quota: u32) -> bool {
-        if self.config.max_burst_segments <= 1 || self.state >= State::Recovery {
-            return false;
-        }
+    fn defers(&self, quota: u32, limit: u32) -> bool {
         let now_us = self.clock.micros();
         let age_us = self.board.head().map_or(0, |head| now_us - head.sent_us);
-        quota < self.burst_limit()
+        self.state < State::Recovery
+            && quota < limit
             && now_us - self.last_sent_us <= RECENT_US
             && quota < self.window.size / WINDOW_PART
             && age_us >= self.rtt.smoothed_us() / 2

@@ -87,3 +87,25 @@ impl Sender {
         Repair::Lost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::Config;
+    use lossylink_core::time::{Duration, Instant};
+
+    /// TCP-33
+    #[test]
+    fn segments_within_their_round_trip_are_not_presumed_lost() {
+        let mut sender = Sender::new(&Config::default(), None, Duration::ZERO);
+        sender.clock.refresh(Instant::ZERO + Duration::from_us(1_000));
+        for sent_us in [0, 100, 900, 901] {
+            sender.board.send_new(sent_us, 0);
+        }
+        // The last delivery took 100 us.
+        sender.rack.deliver(1_000, 900, 1, false, 100);
+        sender.mark_timed_out();
+        let lost: Vec<bool> = (0..4).map(|number| sender.board.get(number).is_lost()).collect();
+        assert_eq!(lost, [true, true, true, false]);
+    }
+}

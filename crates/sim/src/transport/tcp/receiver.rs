@@ -58,7 +58,10 @@ pub struct Receiver {
     /// Timestamp to echo, and the segment up to which the last acknowledgement went.
     recent: u32,
     acknowledged: u64,
-    outbox: [Option<Packet>; MOST_PACKETS],
+    /// Packets to send, of which `polled` of `caused` have left.
+    outbox: [Packet; MOST_PACKETS],
+    caused: usize,
+    polled: usize,
     duplicates_received: u64,
 }
 
@@ -87,7 +90,9 @@ impl Receiver {
             ecn: EcnEcho::new(config.congestion_control == CongestionControl::Dctcp),
             recent: 0,
             acknowledged: 0,
-            outbox: [None; MOST_PACKETS],
+            outbox: [Packet::SynAck; MOST_PACKETS],
+            caused: 0,
+            polled: 0,
             duplicates_received: 0,
             config: config.clone(),
         }
@@ -132,10 +137,16 @@ impl Receiver {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        let packet = self.outbox[0].take();
-        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
-        self.outbox.swap(0, 1);
-        packet
+        if self.caused == 0 {
+            return None;
+        }
+        debug_assert!(now == self.clock.now(), "poll at the instant of the cause");
+        let packet = self.outbox[self.polled];
+        self.polled += 1;
+        if self.polled == self.caused {
+            (self.polled, self.caused) = (0, 0);
+        }
+        Some(packet)
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
@@ -295,9 +306,11 @@ impl Receiver {
         }));
     }
 
+    /// An event causes at most two packets, and they are polled at once.
     fn send(&mut self, packet: Packet) {
-        let slot = self.outbox.iter_mut().find(|slot| slot.is_none());
-        *slot.expect("an event causes at most two packets, and they are polled at once") = Some(packet);
+        assert!(self.caused < MOST_PACKETS, "what an earlier event caused was not polled");
+        self.outbox[self.caused] = packet;
+        self.caused += 1;
     }
 
     /// Bytes of the segments `start .. end`, the short last one counted as short.

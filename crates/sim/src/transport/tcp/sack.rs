@@ -145,6 +145,7 @@ impl Sender {
 mod tests {
     use super::*;
 
+    /// TCP-12
     #[test]
     fn only_what_the_last_blocks_did_not_cover_is_visited() {
         let mut cache = SackCache::default();

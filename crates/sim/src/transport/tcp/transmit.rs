@@ -39,9 +39,11 @@ impl Sender {
         }
         let number = self.board.next_lost()?;
         let is_head = number == self.board.una();
-        let packet = self.retransmit(number, quota.min(self.burst_limit()));
+        let before = self.statistics.retransmissions;
+        let most = if self.config.max_burst_segments > 1 { quota.min(self.burst_limit()) } else { 1 };
+        let packet = self.retransmit(number, most);
         if self.state.reduces_window() {
-            self.reduction.sent += segments_of(&packet);
+            self.reduction.sent += (self.statistics.retransmissions - before) as u32;
         }
         if is_head && !matches!(self.timer, Some(Timer::ReorderingWindow(_))) {
             self.arm(Timer::Retransmit, self.rtt.timeout());
@@ -79,19 +81,17 @@ impl Sender {
             self.finish_new();
             return None;
         }
-        if self.defers(quota) {
+        let count = if self.config.max_burst_segments > 1 { self.burst(quota) } else { 1 };
+        if count == 0 {
             self.deferred = true;
             self.finish_new();
             return None;
         }
-        let count = u64::from(quota.min((self.window.size / 2).max(1)).min(self.burst_limit()));
-        let most = self.sendable().min(self.left_in_buffer(self.board.next()));
-        let packet = self.send_new(count.min(most) as u32);
         if self.state.reduces_window() {
-            self.reduction.sent += segments_of(&packet);
+            self.reduction.sent += count;
         }
         self.sent_since_ack = true;
-        Some(packet)
+        Some(self.send_new(count))
     }
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
@@ -145,7 +145,7 @@ impl Sender {
     }
 
     /// Segments that flow and receive window still allow.
-    fn sendable(&self) -> u64 {
+    pub(super) fn sendable(&self) -> u64 {
         let flow_end = self.total_segments.unwrap_or(u64::MAX);
         let window_end = self.board.una() + self.receive_window;
         flow_end.min(window_end).saturating_sub(self.board.next())
@@ -156,6 +156,7 @@ impl Sender {
         self.statistics.segments_sent += u64::from(count);
         let end = first + u64::from(count);
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        // TCP-51
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
         let payload = count * self.payload - missing;
         self.last_sent_us = self.clock.micros();
@@ -169,13 +170,5 @@ impl Sender {
             window_reduced: reduced,
             timestamp: if self.config.timestamps { self.clock.millis() } else { 0 },
         })
-    }
-}
-
-/// Segments in a data packet.
-fn segments_of(packet: &Packet) -> u32 {
-    match packet {
-        Packet::Data(data) => u32::from(data.segments),
-        _ => 0,
     }
 }

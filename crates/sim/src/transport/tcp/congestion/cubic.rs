@@ -300,4 +300,72 @@ mod tests {
         assert_eq!(cubic.threshold(&Window::new(800)), 560);
         assert_eq!(cubic.last_maximum, 680);
     }
+
+    fn view(now_us: u64, una: u64, next: u64) -> View {
+        View {
+            now_us,
+            jiffies: now_us / 1_000,
+            hertz: 1_000,
+            una,
+            next,
+            delivered: una,
+            delivered_marked: 0,
+            lost: 0,
+            state: State::Open,
+            outstanding: (next - una) as u32,
+            in_flight: (next - una) as u32,
+            payload: 1460,
+            smoothed_eighths: 8 * 20_000,
+            least_us: 20_000,
+            paced_until_us: 0,
+        }
+    }
+
+    /// CUBIC-2: at the plateau growth is slow, at most one for two acknowledged beyond it, one for
+    /// twenty while no maximum is known.
+    #[test]
+    fn growth_follows_the_distance_to_the_curve() {
+        let mut cubic = Cubic { last_maximum: 1_000, ..Cubic::new() };
+        cubic.update(700, 1, &view(10_000_000, 0, 700));
+        // K = 9.086 s, so W(1 s) = 1000 - 0.4 * 8.086^3 = 788.5: 88 segments for 700.
+        cubic.update(700, 1, &view(11_000_000, 0, 700));
+        assert_eq!(cubic.per_segment, 700 / 88);
+        cubic.update(1_000, 1, &view(19_086_000, 0, 1_000));
+        assert_eq!(cubic.per_segment, 100 * 1_000, "on the plateau");
+        cubic.last_window = 0;
+        cubic.update(999, 1, &view(60_000_000, 0, 999));
+        assert_eq!(cubic.per_segment, FASTEST_GROWTH);
+        let mut fresh = Cubic::new();
+        fresh.update(1_000, 1, &view(10_000_000, 0, 1_000));
+        assert_eq!(fresh.per_segment, SLOWEST_EARLY_GROWTH);
+    }
+
+    /// CUBIC-4: ten samples a round, `rise_us` above the minimum; whether slow start ends.
+    fn slow_start_ends(least_us: u64, rise_us: u64, gap_us: u64) -> bool {
+        let mut cubic = Cubic { least_delay_us: least_us, ..Cubic::new() };
+        let mut window = Window::new(HYSTART_LOW_WINDOW);
+        for ack in 0..10 {
+            cubic.on_round_trip(&mut window, least_us + rise_us, &view(10_000_000 + ack * gap_us, 1, 100));
+        }
+        !window.in_slow_start()
+    }
+
+    /// CUBIC-4
+    #[test]
+    fn hystart_sees_delay_and_trains() {
+        assert!(!slow_start_ends(40_000, 5_000, 10));
+        assert!(slow_start_ends(40_000, 5_001, 10), "an eighth of 40 ms");
+        assert!(!slow_start_ends(10_000, 4_000, 10));
+        assert!(slow_start_ends(10_000, 4_001, 10), "4 ms at least");
+        assert!(slow_start_ends(10_000, 0, 700), "a train of more than half the round trip");
+        assert!(!slow_start_ends(10_000, 0, 2_001), "no train");
+    }
+
+    /// CUBIC-6
+    #[test]
+    fn a_timeout_forgets_the_path() {
+        let mut cubic = Cubic { last_maximum: 500, least_delay_us: 7, epoch: Some(3), ..Cubic::new() };
+        cubic.on_state(State::Open, State::Loss, &mut Window::new(10), &view(5_000_000, 0, 10));
+        assert_eq!((cubic.last_maximum, cubic.least_delay_us, cubic.epoch), (0, 0, None));
+    }
 }

@@ -143,6 +143,16 @@ impl Congestion {
         matches!(self, Self::Bbr(_))
     }
 
+    /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.
+    pub(super) const fn watches_acks(&self) -> bool {
+        matches!(self, Self::Dctcp(_))
+    }
+
+    /// Whether it wants to know every round trip.
+    pub(super) const fn watches_round_trips(&self) -> bool {
+        matches!(self, Self::Cubic(_))
+    }
+
     /// DCTCP's estimate of the share of marked segments.
     pub(super) fn marked_share(&self) -> Option<f64> {
         match self {

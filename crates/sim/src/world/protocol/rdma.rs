@@ -1,6 +1,6 @@
-//! RDMA in a [`Network`](super::Network): RoCEv2 over IPv4 and Ethernet.
+//! RDMA in a [`Network`](crate::world::Network): RoCEv2 over IPv4 and Ethernet.
 
-use super::protocol::{Endpoint, Protocol};
+use super::{Endpoint, Protocol};
 use crate::net::{Ecn, Frame};
 use crate::transport::rdma::{Config, Packet, Requester, Responder};
 use lossylink_core::time::Instant;
@@ -74,6 +74,7 @@ impl Endpoint for Responder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::Cells;
     use crate::net::plain::PlainConfig;
     use crate::net::queue::QueueLimits;
     use crate::net::{LineRate, PlainLink};
@@ -94,7 +95,7 @@ mod tests {
         let queue = QueueLimits {
             limit_bytes: u64::MAX >> 16,
             ecn_threshold_bytes: u64::MAX,
-            cell_bytes: 80,
+            cells: Cells::new(80),
             header_bytes: 0,
         };
         let plain = PlainConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };

@@ -117,6 +117,11 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
         &self.first.frames
     }
 
+    /// The same queue.
+    pub(in crate::net) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.first.frames
+    }
+
     /// Serves what is due, and tells whether a frame offered at `now` can be sent at once.
     #[inline]
     fn is_idle(&mut self, now: Instant, line: &mut impl Line<P, T>) -> bool {

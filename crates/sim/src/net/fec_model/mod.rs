@@ -176,6 +176,11 @@ impl<P: Copy + Default> FecModelLink<P> {
         self.decoder.bytes()
     }
 
+    /// The most bytes that ever circulated.
+    pub const fn most_circulating_bytes(&self) -> u64 {
+        self.decoder.most_bytes()
+    }
+
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.line.wire.set_loss(loss);
@@ -304,6 +309,10 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
 
     fn queue(&self) -> &FrameQueue<P> {
         self.port.queue()
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        self.port.queue_mut()
     }
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
         (0, self.circulating_bytes())

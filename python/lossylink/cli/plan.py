@@ -103,7 +103,7 @@ def _verify(plan: Plan, packets: int, seed: int) -> list[Comparison]:
 
 
 def _draw(plan: Plan, path: Path, suffix: str) -> None:
-    from lossylink.plan import plan_figure
+    from lossylink.plan.figure import plan_figure
     from lossylink.plot.save import save
 
     try:
@@ -142,9 +142,9 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     link = plan.link
     print(f"link {link.rate_bps / 1e9:g} Gb/s, {describe_ratio(link.loss_ratio)}, target {plan.target:g}")
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for prediction in plan.predictions:
-        table.add_column(prediction.protection, justify="right")
+        table.add_column(prediction.protection, justify="right", overflow="fold")
     for key in KEYS:
         figures = [prediction.figure(key) for prediction in plan.predictions]
         table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))
@@ -170,7 +170,8 @@ def _comparison_table(comparisons: list[Comparison]) -> Any:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("protection", "quantity", "predicted", "measured", ""):
-        table.add_column(name, justify="left" if name in {"protection", "quantity", ""} else "right")
+        is_text = name in {"protection", "quantity", ""}
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
     for comparison in comparisons:
         predicted = _cell(comparison.predicted, comparison.validation)
         agrees = "agrees" if comparison.agrees else "DIFFERS"

@@ -34,7 +34,7 @@ def best_code(link: Link, *, target: float, budget_us: float | None) -> Code:
     --------
     >>> link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-3)
     >>> best_code(link, target=1e-8, budget_us=20)
-    Code(data_packets=34, parity_packets=4)
+    Code(data_packets=38, parity_packets=3)
     """
     k, h = np.meshgrid(np.arange(1, MAX_FEC_K + 1), np.arange(1, MAX_FEC_H + 1), indexing="ij")
     residual = fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=link.loss_ratio)

@@ -16,7 +16,7 @@ from lossylink.plan.link import BITS_PER_BYTE, NANOSECOND_S, Link
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
 from lossylink.scenario.profiles import threshold_at
 from lossylink.scenario.protection import MAX_COPIES, PUBLISHED_HOLES
-from lossylink.theory import linkguardian
+from lossylink.theory import fec, linkguardian
 
 PROBE_FRAMES: Final = 200_000
 """Frames of the short run: a fifth of a second or less."""
@@ -24,8 +24,8 @@ PROBE_FRAMES: Final = 200_000
 PROBE_LOSS_RATIO: Final = 1e-3
 """The short run sees at least this loss, or it would see too few; what one costs hardly depends on it."""
 
-TICKS_BEYOND_RELOAD: Final = 1
-"""The ordered side gives up at the first tick after its counter ran down."""
+RARE: Final = 1e-6
+"""What a bound may leave out: bursts of losses that one window in a million sees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,10 @@ def predict(link: Link, options: Options) -> Prediction:
     if options.ordered:
         probe = _probe(link, options)
         speed = Figure(ordered_speed_gbps(link, options, link.loss_ratio, probe.time_lost_s), SIMULATED)
-        if probe.loss_ratio > (loss.value or 0):
-            # Copies that queue behind others come after the ordered side has given up.
-            loss = Figure(probe.loss_ratio, SIMULATED)
+        given_up = link.loss_ratio * probe.given_up_ratio
+        if given_up > (loss.value or 0):
+            # Copies that come after the timeout of the ordered side come too late.
+            loss = Figure(given_up, SIMULATED)
     typical_s, worst_s = _retransmission_s(link, options)
     return Prediction(
         protection=options.spelling,
@@ -113,20 +114,20 @@ class Probe:
     """What the short run saw."""
 
     time_lost_s: float
-    """Time by which a corrupted frame stops the ordered mode."""
-    loss_ratio: float
-    """Frames lost in it; zero unless the ordered side gave frames up."""
+    """Time for which a corrupted frame stops the ordered mode."""
+    given_up_ratio: float
+    """Corrupted frames that the ordered side gave up, of all corrupted frames."""
 
 
 def _probe(link: Link, options: Options) -> Probe:
     """Run the ordered mode for a moment."""
-    harsher = replace(link, loss_ratio=max(link.loss_ratio, PROBE_LOSS_RATIO))
-    row = simulate(harsher, options.spelling, packets=PROBE_FRAMES)
-    unhindered = nonblocking_speed_gbps(harsher, options, harsher.loss_ratio)
+    probed = replace(link, loss_ratio=max(link.loss_ratio, PROBE_LOSS_RATIO))
+    row = simulate(probed, options.spelling, packets=PROBE_FRAMES)
+    unhindered = nonblocking_speed_gbps(probed, options, probed.loss_ratio)
     slowdown = unhindered / row["effective_link_speed_gbps"] - 1
-    losses_per_second = harsher.loss_ratio / harsher.serialisation_s()
-    lost = row["effective_loss_rate"] if harsher == link else 0.0
-    return Probe(time_lost_s=max(0.0, slowdown / losses_per_second), loss_ratio=lost)
+    losses_per_second = probed.loss_ratio / probed.serialisation_s()
+    given_up = row["effective_loss_rate"] / probed.loss_ratio
+    return Probe(time_lost_s=max(0.0, slowdown / losses_per_second), given_up_ratio=given_up)
 
 
 def simulate(link: Link, protection: str, *, packets: int) -> dict[str, Any]:
@@ -160,8 +161,8 @@ def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
     """How late a lost frame is: typically, and at worst.
 
     The next frame shows the loss; a notification goes back; the copy is found when it comes round, waits for
-    the frame that is being sent, and follows. At worst it has just been looked at, and waits behind the copies
-    of another loss; in order nothing waits longer than for the timeout.
+    the frame that is being sent, and follows. At worst it has just been looked at, and waits behind copies of
+    the losses around it.
     """
     profile, frame_s = link.profile, link.serialisation_s(linkguardian.HEADER_BYTES)
     extra_ns = profile["multicast_extra_ns"] if options.copies > 1 else 0
@@ -169,10 +170,20 @@ def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
     back_s = (fixed_ns + profile["retransmission_pipeline_ns"]) * NANOSECOND_S + 2 * link.propagation_s
     round_s, longest_round_s = _tx_rounds_s(link)
     typical_s = frame_s + back_s + round_s + frame_s / 2 + frame_s
-    worst_s = frame_s + back_s + longest_round_s + (2 + 2 * options.copies) * frame_s
-    if options.ordered:
-        worst_s = min(worst_s, _timeout_s(link))
-    return min(typical_s, worst_s), worst_s
+    alone_s = frame_s + back_s + longest_round_s + 2 * frame_s
+    others = _losses_within(frames=math.ceil(alone_s / frame_s), loss_ratio=link.loss_ratio)
+    return typical_s, alone_s + (others + 1) * options.copies * frame_s
+
+
+def _losses_within(*, frames: int, loss_ratio: float) -> int:
+    """The losses among so many frames that are exceeded once in a million."""
+    for losses in range(frames):
+        more = fec.block_failure_ratio(
+            data_packets=frames - losses, parity_packets=losses, loss_ratio=loss_ratio
+        )
+        if float(more) < RARE:
+            return losses
+    return frames
 
 
 def _tx_rounds_s(link: Link) -> tuple[float, float]:
@@ -184,28 +195,27 @@ def _tx_rounds_s(link: Link) -> tuple[float, float]:
     round_s = fixed_s + link.wire_bytes * BITS_PER_BYTE / max(profile["recirculation_bps"], link.rate_bps)
     if link.rate_bps < profile["recirculation_bps"]:
         return round_s, 2 * round_s
-    # A loop no faster than the link is as long as what it holds.
-    return round_s, fixed_s + _held_s(link, round_s)
+    # A loop no faster than the link takes as long as what it holds.
+    return round_s, fixed_s + _held_s(link)
 
 
-def _timeout_s(link: Link) -> float:
-    """After how long the ordered side gives a frame up."""
-    ticks = threshold_at(link.profile["threshold"], link.rate_bps)["ack_no_timeout_ticks"]
-    return float((ticks + TICKS_BEYOND_RELOAD) * link.profile["timer_period_ns"] * NANOSECOND_S)
-
-
-def _held_s(link: Link, round_s: float) -> float:
-    """How long the Tx buffer holds a copy: until it is acknowledged, in whole rounds where there are any."""
+def _held_s(link: Link) -> float:
+    """How long the Tx buffer holds a copy: until it is acknowledged, and looked at once more."""
     profile = link.profile
     stages = ("data_pipeline_ns", "ack_register_ns", "ack_cycle_ns", "ack_return_ns")
-    there_and_back_ns = sum(profile[stage] for stage in stages)
-    there_and_back_s = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s + link.serialisation_s()
-    held_s = there_and_back_s - profile["copy_first_check_ns"] * NANOSECOND_S
-    return math.ceil(held_s / round_s) * round_s if round_s else held_s
+    there_and_back_ns = float(sum(profile[stage] for stage in stages) - profile["copy_first_check_ns"])
+    held_s: float = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s + link.serialisation_s()
+    if not profile["recirculates"]:
+        return held_s
+    if link.rate_bps >= profile["recirculation_bps"]:
+        # The loop is full: a copy looked at just before its acknowledgement waits as long again.
+        return 2 * held_s
+    round_s: float = profile["tx_loop_fixed_ns"] * NANOSECOND_S + link.serialisation_s()
+    return math.ceil(held_s / round_s) * round_s
 
 
 def _sender_buffer_bytes(link: Link) -> float:
-    return link.bytes_in(_held_s(link, _tx_rounds_s(link)[0])) + 2 * link.frame_bytes
+    return link.bytes_in(_held_s(link)) + 2 * link.frame_bytes
 
 
 def _receiver_buffer(link: Link, worst_s: float) -> Figure:

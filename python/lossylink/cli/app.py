@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
@@ -29,10 +30,22 @@ def build() -> typer.Typer:
     app.command("sweep")(sweep.command)
     app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
+    for name, command in _live_commands():
+        app.command(name)(command)
     for name, module in _GROUPS.items():
         if _exists(module):
             app.add_typer(importlib.import_module(module).app, name=name)
     return app
+
+
+def _live_commands() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the commands of the live data plane, where it is installed."""
+    if _exists("lossylink.lab.boxes"):
+        from lossylink.lab import boxes, validation  # light: what is heavy is imported by the commands
+
+        yield "guard", boxes.guard
+        yield "wire", boxes.wire
+        yield "validate", validation.command
 
 
 def _exists(module: str) -> bool:

@@ -1,11 +1,13 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
+use crate::capture::NumberedDatagrams;
 use crate::config::{Config, ProtectionKind, TrafficSource};
 use crate::measure::Description;
 use crate::net::fec::Latency;
-use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
+use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, NoTap, ProtectedLink, Tap, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -14,10 +16,26 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let stress = stress_of(config)?;
-    let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
-    let result = stress::run(&mut link, stress, control);
-    let mut row = Row::new(&setup);
+    match capturing::recorder(&setup, || NumberedDatagrams)? {
+        None => run_tapped(&setup, control, NoTap),
+        Some(recorder) => {
+            let outcome = run_tapped(&setup, control, recorder.clone())?;
+            capturing::finish(recorder).map(|()| outcome)
+        }
+    }
+}
+
+fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Result<Outcome, ConfigError> {
+    let stress = stress_of(setup.config)?;
+    let mut link: AnyLink<u64, _> = setup.link(&Streams::new(setup.config.seed), tap)?;
+    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
+    let result = match &mut link {
+        AnyLink::Plain(link) => stress::run(link, stress, control),
+        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+        AnyLink::Fec(link) => stress::run(link, stress, control),
+        AnyLink::FecModel(link) => stress::run(link, stress, control),
+    };
+    let mut row = Row::new(setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match &link {
         AnyLink::LinkGuardian(link) => {
@@ -27,12 +45,12 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         AnyLink::Plain(_) => set_unprotected(&mut row, &result),
         AnyLink::Fec(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().decoder.recovered, link.latency());
+            set_fec(&mut row, setup, link.counters().decoder.recovered, link.latency());
             set_buffers(&mut row, &result.samples, link.high_water_bytes());
         }
         AnyLink::FecModel(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().recovered, link.latency());
+            set_fec(&mut row, setup, link.counters().recovered, link.latency());
             set_buffers(&mut row, &result.samples, (0, link.most_circulating_bytes()));
         }
     }
@@ -106,8 +124,8 @@ fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency) 
         .set("latency_us_recovered_max", latency.recovered().max().map(|max| us(max as f64)));
 }
 
-/// What a protection with buffers and retransmissions reports.
-fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
+/// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
+fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
     let us = |ps: f64| ps / 1e6;
@@ -120,6 +138,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
         .set("pauses", counters.pauses)
         .set("pauses_expired", counters.expired_pauses)
         .set("losses_beyond_cap", counters.sender.beyond_cap)
+        .set("late_retransmissions", counters.receiver.late)
         .set("rx_buffer_drops", counters.rx_buffer_dropped)
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)
@@ -129,8 +148,7 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.
 fn speed_gbps(stress: &Stress, result: &StressResult) -> Option<f64> {
-    let (first, last) = result.first_and_last?;
-    let seconds = (last - first).as_secs_f64();
+    let seconds = result.last.saturating_since(result.first).as_secs_f64();
     let intervals = (result.delivered.received() - result.delivered.duplicated()).checked_sub(1)?;
     let octets = Frame::of_frame_bytes(stress.frame_bytes, Ecn::NotCapable, ()).octets;
     (seconds > 0.0).then(|| intervals as f64 * f64::from(octets) * 8.0 / seconds / 1e9)

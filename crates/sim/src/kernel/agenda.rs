@@ -8,26 +8,24 @@ use lossylink_core::time::Instant;
 #[derive(Clone, Debug)]
 pub struct Agenda<const N: usize> {
     deadlines: [Instant; N],
-    first: usize,
+    /// The earliest deadline and its source.
+    next: (Instant, usize),
 }
 
 impl<const N: usize> Agenda<N> {
     /// An agenda on which nothing is due.
     pub const fn new() -> Self {
-        Self { deadlines: [Instant::NEVER; N], first: 0 }
+        Self { deadlines: [Instant::NEVER; N], next: (Instant::NEVER, 0) }
     }
 
     /// Sets when `source` is due; [`Instant::NEVER`] when it is not.
     #[inline]
     pub fn set(&mut self, source: usize, deadline: Instant) {
-        let earliest = self.deadlines[self.first];
         self.deadlines[source] = deadline;
-        if source == self.first {
-            if deadline > earliest {
-                self.search();
-            }
-        } else if deadline < earliest || (deadline == earliest && source < self.first) {
-            self.first = source;
+        if (deadline, source) <= self.next {
+            self.next = (deadline, source);
+        } else if source == self.next.1 {
+            self.search();
         }
     }
 
@@ -39,19 +37,17 @@ impl<const N: usize> Agenda<N> {
 
     /// The earliest deadline and its source.
     #[inline]
-    pub fn next(&self) -> (Instant, usize) {
-        (self.deadlines[self.first], self.first)
+    pub const fn next(&self) -> (Instant, usize) {
+        self.next
     }
 
-    #[inline]
     fn search(&mut self) {
-        let mut first = 0;
+        self.next = (self.deadlines[0], 0);
         for source in 1..N {
-            if self.deadlines[source] < self.deadlines[first] {
-                first = source;
+            if self.deadlines[source] < self.next.0 {
+                self.next = (self.deadlines[source], source);
             }
         }
-        self.first = first;
     }
 }
 

@@ -1,6 +1,8 @@
 //! Any of the links, chosen when a run starts.
 
-use super::{FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Traffic};
+use super::{
+    FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, NoTap, PlainLink, ProtectedLink, Tap, Traffic,
+};
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
@@ -8,14 +10,14 @@ use lossylink_core::time::Instant;
 /// A link under one of the protections.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
-pub enum AnyLink<P: Copy + Default> {
+pub enum AnyLink<P: Copy + Default, T = NoTap> {
     /// No protection.
-    Plain(PlainLink<P>),
+    Plain(PlainLink<P, T>),
     /// LinkGuardian, ordered or non-blocking.
-    LinkGuardian(LinkGuardianLink<P>),
-    /// Forward error correction.
+    LinkGuardian(LinkGuardianLink<P, T>),
+    /// Forward error correction, without taps.
     Fec(FecLink<P>),
-    /// The switch model of forward error correction.
+    /// The switch model of forward error correction, without taps.
     FecModel(FecModelLink<P>),
 }
 
@@ -31,14 +33,34 @@ macro_rules! each {
     };
 }
 
-impl<P: Copy + Default> AnyLink<P> {
+impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         each!(self, link => link.set_loss(loss));
     }
 
+    /// Puts LinkGuardian on a link without protection while traffic runs (LG-30).
+    ///
+    /// # Panics
+    /// If the link has a protection already.
+    pub fn protect(&mut self, guarded: LinkGuardianLink<P, T>) {
+        let before = std::mem::replace(self, Self::LinkGuardian(guarded));
+        match (self, before) {
+            (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
+            _ => panic!("the link is protected already"),
+        }
+    }
+
+    /// The LinkGuardian link, to be changed, if it is one.
+    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P, T>> {
+        match self {
+            Self::LinkGuardian(link) => Some(link),
+            _ => None,
+        }
+    }
+
     /// The LinkGuardian link, if it is one.
-    pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P>> {
+    pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P, T>> {
         match self {
             Self::LinkGuardian(link) => Some(link),
             _ => None,
@@ -62,7 +84,7 @@ impl<P: Copy + Default> AnyLink<P> {
     }
 
     /// The unprotected link, if it is one.
-    pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P>> {
+    pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P, T>> {
         match self {
             Self::Plain(link) => Some(link),
             _ => None,
@@ -70,7 +92,7 @@ impl<P: Copy + Default> AnyLink<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
+impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for AnyLink<P, T> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         each!(self, link => link.offer(now, frame));
@@ -89,6 +111,11 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn advance(&mut self, now: Instant) {
         each!(self, link => link.advance(now));
+    }
+
+    #[inline]
+    fn run_until(&mut self, until: Instant) {
+        each!(self, link => link.run_until(until));
     }
 
     #[inline]

@@ -6,24 +6,30 @@
 //! ```
 
 mod any;
+pub mod cells;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
+pub mod marking;
 pub mod meter;
 pub mod plain;
 pub mod queue;
+pub mod tap;
 pub mod wire;
 
 pub use any::AnyLink;
+pub use cells::Cells;
 pub use fec::FecLink;
 pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
+pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
+pub use tap::{Direction, NoTap, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;
@@ -46,6 +52,18 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// Does everything that is due at `now`.
     fn advance(&mut self, now: Instant);
+
+    /// Does everything that is due up to and including `until`, each at its time.
+    #[inline]
+    fn run_until(&mut self, until: Instant) {
+        loop {
+            let due = self.deadline();
+            if due > until {
+                return;
+            }
+            self.advance(due);
+        }
+    }
 
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;

@@ -1,7 +1,7 @@
 //! A drop-tail queue of whole buffer cells that marks at dequeue.
 
 use super::frame::GAP_OCTETS;
-use super::{Ecn, Frame};
+use super::{Cells, Ecn, Frame, Marker};
 use crate::kernel::Ring;
 
 /// Limits of a queue.
@@ -11,8 +11,8 @@ pub struct QueueLimits {
     pub limit_bytes: u64,
     /// Depth at dequeue, in bytes behind the frame, from which a capable frame is marked.
     pub ecn_threshold_bytes: u64,
-    /// Allocation unit in bytes.
-    pub cell_bytes: u64,
+    /// Allocation unit.
+    pub cells: Cells,
     /// Bytes that the switch adds to every frame in its buffer.
     pub header_bytes: u32,
 }
@@ -21,6 +21,7 @@ pub struct QueueLimits {
 #[derive(Clone, Debug)]
 pub struct FrameQueue<P: Copy + Default> {
     limits: QueueLimits,
+    marker: Marker,
     frames: Ring<Frame<P>>,
     bytes: u64,
     high_water_bytes: u64,
@@ -31,19 +32,25 @@ pub struct FrameQueue<P: Copy + Default> {
 impl<P: Copy + Default> FrameQueue<P> {
     /// An empty queue.
     pub fn new(limits: QueueLimits) -> Self {
-        Self { limits, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+        let marker = Marker::threshold(limits.ecn_threshold_bytes);
+        Self { limits, marker, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+    }
+
+    /// Replaces the rule by which frames are marked.
+    pub fn set_marker(&mut self, marker: Marker) {
+        self.marker = marker;
     }
 
     /// Buffer space of a frame of `octets` on the wire.
     #[inline]
-    fn cells(&self, octets: u32) -> u64 {
-        let bytes = u64::from(octets - GAP_OCTETS + self.limits.header_bytes);
-        bytes.div_ceil(self.limits.cell_bytes) * self.limits.cell_bytes
+    fn space(&self, octets: u32) -> u64 {
+        self.limits.cells.space(octets - GAP_OCTETS + self.limits.header_bytes)
     }
 
     /// Takes a frame in, or drops it; false when dropped.
+    #[inline]
     pub fn offer(&mut self, frame: Frame<P>) -> bool {
-        let bytes = self.bytes + self.cells(frame.octets);
+        let bytes = self.bytes + self.space(frame.octets);
         if bytes > self.limits.limit_bytes {
             self.dropped += 1;
             return false;
@@ -55,10 +62,11 @@ impl<P: Copy + Default> FrameQueue<P> {
     }
 
     /// Takes the first frame out, marked if what it leaves behind is deep enough.
+    #[inline]
     pub fn poll(&mut self) -> Option<Frame<P>> {
         let mut frame = self.frames.pop()?;
-        self.bytes -= self.cells(frame.octets);
-        if self.bytes >= self.limits.ecn_threshold_bytes && frame.ecn == Ecn::Capable {
+        self.bytes -= self.space(frame.octets);
+        if frame.ecn == Ecn::Capable && self.marker.marks(self.bytes) {
             frame.ecn = Ecn::Experienced;
             self.marked += 1;
         }
@@ -108,7 +116,12 @@ mod tests {
     use super::*;
 
     fn queue(limit_bytes: u64, ecn_threshold_bytes: u64) -> FrameQueue<u32> {
-        FrameQueue::new(QueueLimits { limit_bytes, ecn_threshold_bytes, cell_bytes: 80, header_bytes: 3 })
+        FrameQueue::new(QueueLimits {
+            limit_bytes,
+            ecn_threshold_bytes,
+            cells: Cells::new(80),
+            header_bytes: 3,
+        })
     }
 
     fn full_frame(payload: u32) -> Frame<u32> {

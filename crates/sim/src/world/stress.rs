@@ -57,8 +57,10 @@ pub struct BufferSample {
 pub struct StressResult {
     /// Order and uniqueness of what was delivered.
     pub delivered: SequenceCheck,
-    /// When the first and the last frame were delivered.
-    pub first_and_last: Option<(Instant, Instant)>,
+    /// When the first frame was delivered; never, if none was.
+    pub first: Instant,
+    /// When the last frame was delivered.
+    pub last: Instant,
     /// Samples of the buffers.
     pub samples: Vec<BufferSample>,
     /// The end of the run.
@@ -80,7 +82,8 @@ struct Run<'a, L> {
 pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Control) -> StressResult {
     control.set_total(stress.packets);
     let next_sample = Instant::ZERO + SAMPLE_PERIOD;
-    let mut run = Run { link, stress, offered: 0, next_sample, result: StressResult::default() };
+    let result = StressResult { first: Instant::NEVER, ..StressResult::default() };
+    let mut run = Run { link, stress, offered: 0, next_sample, result };
     match stress.source {
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
@@ -133,20 +136,23 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     /// Everything up to and including `now` happens.
     #[inline]
     fn advance_to(&mut self, now: Instant) {
-        loop {
-            let deadline = self.link.deadline();
-            if deadline > now {
+        while self.next_sample <= now {
+            // A sample is taken when something happens at its time or later, just before that.
+            self.link.run_until(self.next_sample - Duration::from_ps(1));
+            if self.link.deadline() > now {
                 break;
             }
-            self.step(deadline);
+            self.sample();
         }
+        self.link.run_until(now);
         self.collect(now);
         self.result.end = now;
     }
 
-    #[inline]
     fn step(&mut self, now: Instant) {
-        self.sample_until(now);
+        while self.next_sample <= now {
+            self.sample();
+        }
         self.link.advance(now);
         self.collect(now);
         self.result.end = now;
@@ -156,19 +162,17 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn collect(&mut self, now: Instant) {
         while let Some((at, frame)) = self.link.delivered().pop_due(now) {
             self.result.delivered.note(frame.payload);
-            let first = self.result.first_and_last.map_or(at, |(first, _)| first);
-            self.result.first_and_last = Some((first, at));
+            self.result.first = self.result.first.min(at);
+            self.result.last = at;
         }
     }
 
-    #[inline]
-    fn sample_until(&mut self, now: Instant) {
-        while self.next_sample <= now {
-            let at = self.next_sample;
-            let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
-            self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
-            self.next_sample += SAMPLE_PERIOD;
-        }
+    #[cold]
+    fn sample(&mut self) {
+        let at = self.next_sample;
+        let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
+        self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
+        self.next_sample += SAMPLE_PERIOD;
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {

@@ -6,7 +6,7 @@ use lossylink_sim::{Control, Outcome, simulate};
 use serde_json::{Value, json};
 
 /// A profile under `scenarios/`.
-fn profile(kind: &str, name: &str) -> Value {
+pub fn profile(kind: &str, name: &str) -> Value {
     let path = format!("{}/../../scenarios/{kind}/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the profile is part of the repository");
     toml::from_str(&text).expect("the profile is valid TOML")

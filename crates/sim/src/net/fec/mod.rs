@@ -430,6 +430,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecLink<P> {
     fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         self.port.queue_mut()
     }
+
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
         let (size, longest) = self.encoder.open_block();
         let parity = if size > 0 { longest.0 * u64::from(self.encoder.code().rows()) } else { 0 };

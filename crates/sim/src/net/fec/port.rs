@@ -117,7 +117,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
         &self.first.frames
     }
 
-    /// The same queue.
+    /// The same, to start a measurement.
     pub(in crate::net) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.first.frames
     }
@@ -139,7 +139,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::Ecn;
+    use crate::net::{Cells, Ecn};
     use lossylink_core::units::BitRate;
 
     impl Line<(), char> for Vec<(u64, char)> {
@@ -154,7 +154,7 @@ mod tests {
         let limits = QueueLimits {
             limit_bytes: 2 * 1518,
             ecn_threshold_bytes: u64::MAX,
-            cell_bytes: 1,
+            cells: Cells::new(1),
             header_bytes: 0,
         };
         let mut port = Port::new(LineRate::new(BitRate::from_gbps(10)), limits, data_first);

@@ -314,6 +314,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
     fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         self.port.queue_mut()
     }
+
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
         (0, self.circulating_bytes())
     }

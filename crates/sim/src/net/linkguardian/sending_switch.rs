@@ -6,24 +6,26 @@ use super::tx_buffer::{Copied, TxBuffer};
 use super::wires::ForwardWire;
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::{Frame, FrameQueue};
+use crate::net::tap::Content;
+use crate::net::{Direction, Frame, FrameQueue, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
-/// Sources of events, in the order in which ties break.
-const PORT: usize = 0;
-const LOOK: usize = 1;
-const REQUEUE: usize = 2;
-const PAUSE_EXPIRY: usize = 3;
-const SOURCES: usize = 4;
+/// Sources of events that are rare, in the order in which ties break; the port comes before them.
+const LOOK: usize = 0;
+const REQUEUE: usize = 1;
+const PAUSE_EXPIRY: usize = 2;
+const SOURCES: usize = 3;
 
 /// The sending switch of a protected link.
 ///
 /// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
 /// dummies.
 #[derive(Clone, Debug)]
-pub(super) struct SendingSwitch<P: Copy + Default> {
+pub(super) struct SendingSwitch<P: Copy + Default, T> {
     timing: Timing,
+    /// When the port next sends something.
+    port: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Sender,
     pub(super) normal: FrameQueue<P>,
@@ -35,6 +37,7 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     busy_since: Instant,
     busy_until: Instant,
     pause: Pause,
+    tap: T,
 }
 
 /// Whether the normal queue may send, and for how long it was not allowed to.
@@ -46,16 +49,18 @@ struct Pause {
     expired: u64,
 }
 
-impl<P: Copy + Default> SendingSwitch<P> {
+impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     pub(super) fn new(
         timing: Timing,
         engine: Sender,
         normal: FrameQueue<P>,
         copies: TxBuffer<P>,
         dummy: Circulating,
+        tap: T,
     ) -> Self {
         Self {
             timing,
+            port: Instant::NEVER,
             agenda: Agenda::new(),
             engine,
             normal,
@@ -66,6 +71,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             busy_since: Instant::ZERO,
             busy_until: Instant::ZERO,
             pause: Pause::default(),
+            tap,
         }
     }
 
@@ -85,18 +91,32 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.agenda.next().0
+        self.port.min(self.agenda.next().0)
     }
 
     /// Does what is due at `now`.
+    #[inline]
     pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         loop {
+            if self.port <= now {
+                self.serve(now, wire);
+            } else if self.agenda.next().0 <= now {
+                self.advance_rarely(now);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Does what is due at `now`, apart from the port, until that has something to do.
+    #[cold]
+    fn advance_rarely(&mut self, now: Instant) {
+        loop {
             let (due, source) = self.agenda.next();
-            if due > now {
+            if due > now || self.port <= now {
                 return;
             }
             match source {
-                PORT => self.serve(now, wire),
                 LOOK => self.look(now),
                 REQUEUE => self.requeue(now),
                 _ => self.expire_pause(now),
@@ -215,7 +235,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         } else {
             Instant::NEVER
         };
-        self.agenda.set(PORT, next);
+        self.port = next;
     }
 
     /// The port is free: sends the most urgent frame (LG-29).
@@ -224,13 +244,15 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.begin_service(now);
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
-            wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+            let arrives = wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+            self.see(now, arrives, Content::Copy(copy.bare(), copy.position));
         } else if let Some(frame) = self.poll_normal() {
             self.send_data(now, frame, wire);
         } else if let Some(position) = self.engine.poll_dummy() {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
-            wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+            let arrives = wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+            self.see(now, arrives, Content::Dummy(position));
         }
         self.schedule_port();
     }
@@ -255,8 +277,39 @@ impl<P: Copy + Default> SendingSwitch<P> {
         frame.octets += HEADER_OCTETS;
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
         let copy = Copied { position, frame };
-        wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        self.see(now, arrives, Content::Protected(copy.bare(), position));
         self.copies.insert(now, copy);
+        if self.engine.outstanding() == Position::WINDOW {
+            self.free_oldest(now);
+        }
+    }
+
+    /// A whole window is on the way: the next frame costs the oldest its copy, so those that are
+    /// free by now must go first (LG-33).
+    #[cold]
+    fn free_oldest(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.after_acknowledgement(now);
+    }
+
+    /// Copies that are kept at `now`.
+    pub(super) fn copies_held(&mut self, now: Instant) -> usize {
+        self.catch_up(now);
+        self.copies.len()
+    }
+
+    /// Shows a frame that leaves.
+    #[inline]
+    fn see(&self, now: Instant, arrives: bool, content: Content<P>) {
+        self.tap.see_on_link(now, Sight { at: now, direction: Direction::Forward, arrives, content });
+    }
+
+    /// Takes over the port of a link without protection, which is busy until then.
+    pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
+        self.busy_until = busy_until;
+        self.normal = queue;
+        self.schedule_port();
     }
 
     /// Starts over at `position`, forgetting all copies (LG-30).

@@ -1,8 +1,8 @@
 //! The delays of a switch profile at one link rate, as durations.
 
 use crate::config::SwitchProfile;
-use crate::net::LineRate;
 use crate::net::queue::QueueLimits;
+use crate::net::{Cells, LineRate};
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
@@ -70,7 +70,7 @@ pub fn queue_limits(profile: &SwitchProfile) -> QueueLimits {
     QueueLimits {
         limit_bytes: profile.queue_bytes,
         ecn_threshold_bytes: profile.ecn_threshold_bytes,
-        cell_bytes: profile.buffer_cell_bytes,
+        cells: Cells::new(profile.buffer_cell_bytes),
         header_bytes: HEADER_OCTETS,
     }
 }

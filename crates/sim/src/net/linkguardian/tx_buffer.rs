@@ -5,31 +5,39 @@
 //! change nothing are not events: they are caught up in one tight loop when something could have
 //! changed, in the same order and at the same times.
 
-use super::timing::Timing;
+use super::timing::{HEADER_OCTETS, Timing};
 use crate::kernel::{Pipe, Ring};
-use crate::net::Frame;
+use crate::net::{Cells, Frame, LineRate};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// A copy of a sent frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
+    /// With the protection's header.
     pub(super) frame: Frame<P>,
+}
+
+impl<P> Copied<P> {
+    /// The frame as it came, without the protection's header.
+    #[inline]
+    pub(super) fn bare(self) -> Frame<P> {
+        Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
+    }
 }
 
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one a link, and looked at for every frame")]
 pub(super) enum TxBuffer<P: Copy + Default> {
     Loop(TxLoop<P>),
     Memory(TxMemory<P>),
 }
 
 impl<P: Copy + Default> TxBuffer<P> {
-    pub(super) fn new(timing: &Timing, recirculates: bool, cell_bytes: u64) -> Self {
+    pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells) -> Self {
         if recirculates {
-            Self::Loop(TxLoop::new(*timing, cell_bytes))
+            Self::Loop(TxLoop::new(timing, cells))
         } else {
             Self::Memory(TxMemory { copies: Ring::new(), bytes: 0, high_water_bytes: 0 })
         }
@@ -39,7 +47,7 @@ impl<P: Copy + Default> TxBuffer<P> {
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: Copied<P>) {
         match self {
-            Self::Loop(buffer) => buffer.fresh.push(now + buffer.timing.copy_first_check, copy),
+            Self::Loop(buffer) => buffer.fresh.push(now + buffer.first_check, copy),
             Self::Memory(buffer) => buffer.insert(copy),
         }
     }
@@ -88,6 +96,14 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// How many copies are kept, after [`TxBuffer::catch_up`].
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Loop(buffer) => buffer.fresh.len() + buffer.rounds.len(),
+            Self::Memory(buffer) => buffer.copies.len(),
+        }
+    }
+
     pub(super) fn high_water_bytes(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.high_water_bytes,
@@ -107,39 +123,34 @@ impl<P: Copy + Default> TxBuffer<P> {
     }
 }
 
-/// One round of a copy through the loop.
-#[derive(Clone, Copy, Debug, Default)]
-struct Round<P> {
-    /// When the copy leaves the loop's queue.
-    start: Instant,
-    /// When it is looked at again.
-    look: Instant,
-    copy: Copied<P>,
-}
-
 /// A recirculation port: a queue at its own rate and a fixed way round.
 #[derive(Clone, Debug)]
 pub(super) struct TxLoop<P: Copy + Default> {
-    timing: Timing,
-    cell_bytes: u64,
+    first_check: Duration,
+    rate: LineRate,
+    way_round: Duration,
+    cells: Cells,
     /// Copies on their way to the first look.
     fresh: Pipe<Copied<P>>,
-    /// Copies in the loop, in order; the last `queued` of them have not left the queue.
-    rounds: Ring<Round<P>>,
-    queued: usize,
+    /// Copies in the loop, by the time of the next look.
+    rounds: Pipe<Copied<P>>,
+    /// Space of the copies in the queue, by the time at which they leave it.
+    queued: Pipe<u64>,
     queued_bytes: u64,
     high_water_bytes: u64,
     busy_until: Instant,
 }
 
 impl<P: Copy + Default> TxLoop<P> {
-    fn new(timing: Timing, cell_bytes: u64) -> Self {
+    fn new(timing: &Timing, cells: Cells) -> Self {
         Self {
-            timing,
-            cell_bytes,
+            first_check: timing.copy_first_check,
+            rate: timing.recirculation,
+            way_round: timing.tx_loop_fixed,
+            cells,
             fresh: Pipe::new(),
-            rounds: Ring::new(),
-            queued: 0,
+            rounds: Pipe::new(),
+            queued: Pipe::new(),
             queued_bytes: 0,
             high_water_bytes: 0,
             busy_until: Instant::ZERO,
@@ -148,12 +159,7 @@ impl<P: Copy + Default> TxLoop<P> {
 
     #[inline]
     fn next_look(&self) -> Instant {
-        self.fresh.due().min(self.next_round())
-    }
-
-    #[inline]
-    fn next_round(&self) -> Instant {
-        self.rounds.front().map_or(Instant::NEVER, |round| round.look)
+        self.fresh.due().min(self.rounds.due())
     }
 
     #[inline]
@@ -163,15 +169,12 @@ impl<P: Copy + Default> TxLoop<P> {
         engine: &mut Sender,
         mut retransmit: impl FnMut(Instant, Copied<P>),
     ) {
-        loop {
-            let (fresh, round) = (self.fresh.due(), self.next_round());
-            let look = fresh.min(round);
-            if look >= until {
-                return;
-            }
+        while self.next_look() < until {
             // On a tie the copy that has been round before goes first.
-            let copy = if fresh < round { self.fresh.pop().map(|(_, copy)| copy) } else { self.pop_round() };
-            let Some(copy) = copy else { return };
+            let is_fresh = self.fresh.due() < self.rounds.due();
+            let Some((look, copy)) = (if is_fresh { self.fresh.pop() } else { self.rounds.pop() }) else {
+                return;
+            };
             match engine.inspect_copy(copy.position) {
                 CopyFate::Hold => self.send_round(look, copy),
                 CopyFate::Release => {}
@@ -180,50 +183,28 @@ impl<P: Copy + Default> TxLoop<P> {
         }
     }
 
-    /// Takes the copy that has come round; it left the queue long ago, if perhaps not its account.
-    #[inline]
-    fn pop_round(&mut self) -> Option<Copied<P>> {
-        let round = self.rounds.pop()?;
-        if self.queued > self.rounds.len() {
-            self.queued -= 1;
-            self.queued_bytes -= self.cells(&round.copy);
-        }
-        Some(round.copy)
-    }
-
-    #[inline]
+    // Every copy comes here, from one place; shared by recorded and unrecorded links, it would
+    // not be folded in by itself.
+    #[inline(always)]
     fn send_round(&mut self, now: Instant, copy: Copied<P>) {
-        let start = now.max(self.busy_until);
-        self.busy_until = start + self.timing.recirculation.serialisation(copy.frame.octets);
-        let look = self.busy_until + self.timing.tx_loop_fixed;
         self.leave_queue(now);
-        self.rounds.push(Round { start, look, copy });
+        let start = now.max(self.busy_until);
         if start > now {
-            self.queued += 1;
-            self.queued_bytes += self.cells(&copy);
-        } else {
-            // An empty queue: the copy goes straight through.
-            debug_assert_eq!(self.queued, 0);
+            let space = self.cells.space(copy.frame.frame_bytes_with_fcs());
+            self.queued.push(start, space);
+            self.queued_bytes += space;
+            self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
         }
-        self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
+        self.busy_until = start + self.rate.serialisation(copy.frame.octets);
+        self.rounds.push(self.busy_until + self.way_round, copy);
     }
 
     /// Takes those out of the queue's account that have left it by `now`.
     #[inline]
     fn leave_queue(&mut self, now: Instant) {
-        while self.queued > 0 {
-            let Some(first) = self.rounds.get(self.rounds.len() - self.queued) else { return };
-            if first.start > now {
-                return;
-            }
-            self.queued_bytes -= self.cells(&first.copy);
-            self.queued -= 1;
+        while let Some((_, space)) = self.queued.pop_due(now) {
+            self.queued_bytes -= space;
         }
-    }
-
-    #[inline]
-    fn cells(&self, copy: &Copied<P>) -> u64 {
-        u64::from(copy.frame.frame_bytes_with_fcs()).div_ceil(self.cell_bytes) * self.cell_bytes
     }
 
     fn depth_bytes(&mut self, now: Instant) -> u64 {
@@ -234,7 +215,8 @@ impl<P: Copy + Default> TxLoop<P> {
     fn clear(&mut self) {
         self.fresh.clear();
         self.rounds.clear();
-        (self.queued, self.queued_bytes) = (0, 0);
+        self.queued.clear();
+        self.queued_bytes = 0;
     }
 }
 

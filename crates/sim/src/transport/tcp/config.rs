@@ -93,11 +93,13 @@ pub enum CongestionControl {
     Cubic,
     /// RFC 8257.
     Dctcp,
+    /// BBR version 1, paced.
+    Bbr,
 }
 
 impl CongestionControl {
     /// Every algorithm.
-    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Dctcp];
+    pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr];
 
     /// The algorithm's name in settings and tables.
     pub const fn name(self) -> &'static str {
@@ -105,6 +107,7 @@ impl CongestionControl {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
             Self::Dctcp => "dctcp",
+            Self::Bbr => "bbr",
         }
     }
 }
@@ -156,6 +159,6 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
         let refusal = "tahoe".parse::<CongestionControl>().unwrap_err().to_string();
-        assert!(refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp"), "{refusal}");
+        assert!(refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp, bbr"), "{refusal}");
     }
 }

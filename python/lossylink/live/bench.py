@@ -82,8 +82,8 @@ def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the data plane's protection: nothing for ``none``, and what is simulated only refused."""
     if words is None or words["kind"] == "none":
         return None
-    if words["kind"] not in {"lg", "lg-nb"}:
-        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb")
+    if words["kind"] not in {"lg", "lg-nb", "fec"}:
+        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb, fec:K/H")
     return words
 
 

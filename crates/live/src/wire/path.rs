@@ -13,7 +13,8 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::port::Port;
-use lossylink_core::engine::guard::{Guard, Side};
+use crate::protector::Protector;
+use lossylink_core::engine::guard::Side;
 use lossylink_core::time::Instant;
 use std::os::fd::BorrowedFd;
 
@@ -29,14 +30,14 @@ pub struct Station {
     /// Toward the host.
     pub port: Box<dyn Port>,
     /// Between the host and the link.
-    pub guard: Guard,
+    pub guard: Protector,
     /// How late frames left toward the host.
     pub lateness: Histogram,
 }
 
 impl Station {
     /// A station with a silent past.
-    pub fn new(port: Box<dyn Port>, guard: Guard) -> Self {
+    pub fn new(port: Box<dyn Port>, guard: Protector) -> Self {
         Self { port, guard, lateness: Histogram::default() }
     }
 

@@ -139,6 +139,7 @@ fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>,
         .set("pauses_expired", counters.expired_pauses)
         .set("losses_beyond_cap", counters.sender.beyond_cap)
         .set("late_retransmissions", counters.receiver.late)
+        .set("tx_buffer_drops", counters.tx_buffer_dropped)
         .set("rx_buffer_drops", counters.rx_buffer_dropped)
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)

@@ -11,9 +11,9 @@
 //! else it is dropped. Packets that the queue dropped cannot come back (FEC-25).
 
 mod decoder;
-#[cfg(test)]
-mod dialogue;
 mod options;
+#[cfg(test)]
+mod tests;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
 

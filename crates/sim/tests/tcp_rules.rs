@@ -5,8 +5,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The documents and the prefix of their rules.
-const DOCUMENTS: [(&str, &str); 4] =
-    [("tcp.md", "TCP-"), ("cubic.md", "CUBIC-"), ("dctcp.md", "DCTCP-"), ("bbr.md", "BBR-")];
+const DOCUMENTS: [(&str, &str); 5] = [
+    ("tcp.md", "TCP-"),
+    ("cubic.md", "CUBIC-"),
+    ("dctcp.md", "DCTCP-"),
+    ("bbr.md", "BBR-"),
+    ("bbr3.md", "BBR3-"),
+];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -93,8 +93,6 @@ impl Plane for GuardBox {
     fn receive(&mut self) -> Result<bool> {
         let from_link = self.receive_from(Side::Link)?;
         let from_lan = if self.is_retired { 0 } else { self.receive_from(Side::Lan)? };
-        self.lan.flush();
-        self.link.flush();
         Ok(from_link + from_lan > 0)
     }
 
@@ -105,6 +103,9 @@ impl Plane for GuardBox {
             self.guard.handle_timeout(now);
         }
         self.drive(now);
+    }
+
+    fn flush(&mut self) {
         self.lan.flush();
         self.link.flush();
     }

@@ -68,6 +68,10 @@ impl Plane for PathPlane {
         self.path.advance(now);
     }
 
+    fn flush(&mut self) {
+        self.path.flush();
+    }
+
     fn next_event(&self) -> Instant {
         self.path.next_event()
     }

@@ -77,16 +77,26 @@ impl Path {
     /// # Errors
     /// When a port is gone.
     pub fn receive(&mut self) -> Result<bool> {
-        if self.is_retired {
-            return Ok(false);
-        }
         let mut taken = 0;
         for end in ENDS {
-            // Nothing older may be left undone: a guard's time never goes back.
-            let now = self.clock.now();
-            self.advance(now);
-            let Station { port, guard, .. } = &mut self.stations[end];
-            taken += port.receive(RECEIVE_BATCH, &mut |frame| guard.handle_frame(now, Side::Lan, frame))?;
+            for _ in 0..RECEIVE_BATCH {
+                if self.is_retired || !self.receive_one(end)? {
+                    break;
+                }
+                taken += 1;
+            }
+        }
+        Ok(taken > 0)
+    }
+
+    /// Takes one frame from the port at `end`. It enters at the time at which it is read, and nothing
+    /// older is left undone: a guard's time never goes back.
+    fn receive_one(&mut self, end: usize) -> Result<bool> {
+        let now = self.clock.now();
+        self.advance(now);
+        let Station { port, guard, .. } = &mut self.stations[end];
+        let taken = port.receive(1, &mut |frame| guard.handle_frame(now, Side::Lan, frame))?;
+        if taken > 0 {
             self.drive(end, now);
         }
         Ok(taken > 0)
@@ -101,9 +111,11 @@ impl Path {
             }
             self.happen(end, due);
         }
-        for station in &mut self.stations {
-            station.port.flush();
-        }
+    }
+
+    /// Sends what has been gathered in the ports.
+    pub fn flush(&mut self) {
+        self.stations.iter_mut().for_each(|station| station.port.flush());
     }
 
     /// When something is due next.

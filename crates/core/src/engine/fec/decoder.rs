@@ -112,6 +112,7 @@ pub struct Decoder {
     /// Eager: rebuilt frames that have not left, and their block.
     leaving: (BlockNumber, u128),
     kept: Bytes,
+    most_kept: Bytes,
     counters: DecoderCounters,
 }
 
@@ -129,6 +130,7 @@ impl Decoder {
             ready: None,
             leaving: (BlockNumber::ZERO, 0),
             kept: Bytes::ZERO,
+            most_kept: Bytes::ZERO,
             counters: DecoderCounters::default(),
         }
     }
@@ -146,6 +148,11 @@ impl Decoder {
     /// Bytes kept of open blocks: what a driver must have room for.
     pub const fn kept(&self) -> Bytes {
         self.kept
+    }
+
+    /// The most bytes that were ever kept.
+    pub const fn most_kept(&self) -> Bytes {
+        self.most_kept
     }
 
     /// Whether `block` lies before the window: none of its frames will be asked for.
@@ -292,6 +299,7 @@ impl Decoder {
         if block.state == State::Waiting {
             block.kept += bytes;
             self.kept += bytes;
+            self.most_kept = self.most_kept.max(self.kept);
         }
     }
 

@@ -130,6 +130,7 @@ pub struct FecLink<P: Copy + Default> {
     latency: Latency,
     data_dropped: u64,
     parity_dropped: u64,
+    most_parity_bytes: u64,
 }
 
 impl<P: Copy + Default> FecLink<P> {
@@ -162,6 +163,7 @@ impl<P: Copy + Default> FecLink<P> {
             latency: Latency::new(LATENCY_PERIOD),
             data_dropped: 0,
             parity_dropped: 0,
+            most_parity_bytes: 0,
         }
     }
 
@@ -180,6 +182,11 @@ impl<P: Copy + Default> FecLink<P> {
     /// Latencies from the encoder's entry to the decoder's exit.
     pub const fn latency(&self) -> &Latency {
         &self.latency
+    }
+
+    /// The most bytes that the encoder and the decoder ever kept.
+    pub fn high_water_bytes(&self) -> (u64, u64) {
+        (self.most_parity_bytes, self.decoder.most_kept().0)
     }
 
     /// The reverse direction's traffic.
@@ -226,6 +233,8 @@ impl<P: Copy + Default> FecLink<P> {
         while let Some(ParityOrder { stamp, longest }) = self.encoder.poll_parity() {
             let octets = octets_of(Bytes(longest.0 + FecHeader::PARITY_OVERHEAD.0));
             self.charge(now, octets);
+            let kept = longest.0 * u64::from(stamp.rows);
+            self.most_parity_bytes = self.most_parity_bytes.max(kept);
             let frame = Frame { octets, ecn: Ecn::NotCapable, payload: P::default() };
             let tag = Tag { entered: now, part: Part::Parity(stamp) };
             let accepted = self.port.offer_parity(now, tag, frame, &mut self.line);

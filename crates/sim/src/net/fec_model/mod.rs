@@ -176,6 +176,11 @@ impl<P: Copy + Default> FecModelLink<P> {
         self.decoder.bytes()
     }
 
+    /// The most bytes that ever circulated.
+    pub const fn most_circulating_bytes(&self) -> u64 {
+        self.decoder.most_bytes()
+    }
+
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.line.wire.set_loss(loss);

@@ -40,6 +40,8 @@ def complete_row(
     if "effective_lost_packets" in row:
         row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
+    if scenario.experiment.name == "fec":
+        row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys:
         row["checks"] = _methodology(row, configuration)
     return in_order(scenario.experiment.name, row)
@@ -53,6 +55,24 @@ def _interval(events: int, trials: int) -> list[float] | None:
 
     low, high = clopper_pearson(events=events, trials=trials)
     return [float(low), float(high)]
+
+
+def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
+    """Return what a code leaves of independent losses; nothing for other losses and other protections."""
+    independent = scenario.forward.native["model"] in {"none", "bernoulli", "quantised"}
+    if scenario.forward.mean is None or not independent:
+        return None
+    if protection.fec_k is None or protection.fec_h is None:
+        return scenario.forward.mean if protection.kind == "none" else None
+    from lossylink.theory.fec import residual_loss_ratio  # heavy, and only this experiment needs it
+
+    return float(
+        residual_loss_ratio(
+            data_packets=protection.fec_k,
+            parity_packets=protection.fec_h,
+            loss_ratio=scenario.forward.mean,
+        )
+    )
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,16 +27,16 @@ pub(super) type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O
 
 /// Counters of all flows at one time.
 #[derive(Clone, Debug)]
-struct Snapshot {
+pub(super) struct Snapshot {
     at: Instant,
-    flows: Vec<tcp::Statistics>,
+    pub(super) flows: Vec<tcp::Statistics>,
     bytes: Vec<u64>,
-    traffic: Traffic,
+    pub(super) traffic: Traffic,
     queue_drops: u64,
 }
 
 impl Snapshot {
-    fn of<O: Tap<Addressed<TcpPacket>>>(network: &TcpNetwork<O>) -> Self {
+    pub(super) fn of<O: Tap<Addressed<TcpPacket>>>(network: &TcpNetwork<O>) -> Self {
         let ends = network.conversations();
         Self {
             at: network.now(),
@@ -47,7 +47,13 @@ impl Snapshot {
         }
     }
 
-    fn sum(&self, of: fn(&tcp::Statistics) -> u64) -> u64 {
+    /// Bits a second that the receivers' applications got since `begin`.
+    pub(super) fn bits_per_second_since(&self, begin: &Self) -> f64 {
+        let bytes = self.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
+        bytes as f64 * 8.0 / (self.at - begin.at).as_secs_f64()
+    }
+
+    pub(super) fn sum(&self, of: fn(&tcp::Statistics) -> u64) -> u64 {
         self.flows.iter().map(of).sum()
     }
 }
@@ -143,8 +149,7 @@ fn row<O: Tap<Addressed<TcpPacket>>>(
 ) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
-    let bytes: u64 = end.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
-    let bits_per_second = bytes as f64 * 8.0 / seconds;
+    let bits_per_second = end.bits_per_second_since(begin);
     let samples = during(|flow| flow.rtt_samples);
     let rtt_mean_us = during(|flow| flow.rtt_sum_us) as f64 / samples as f64;
     let rtt_min_us = end.flows.iter().map(|flow| flow.rtt_min_us).min().filter(|&us| us != u64::MAX);

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod capturing;
+mod fec;
 mod long_flow;
 mod rdma_fct;
 mod row;
@@ -29,6 +30,7 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
         "rdma-fct" => rdma_fct::run(&config, control),
         "workload" => workload::run(&config, control),
         "timeline" => timeline::run(&config, control),
+        "fec" => fec::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }

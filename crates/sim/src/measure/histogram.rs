@@ -32,6 +32,21 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Adds the counts of another histogram of the same shape.
+    ///
+    /// # Panics
+    /// If its bins are others.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!((self.bin_width, self.counts.len()), (other.bin_width, other.counts.len()));
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.total += other.total;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
     /// How many values were counted.
     pub const fn len(&self) -> u64 {
         self.total
@@ -95,6 +110,22 @@ mod tests {
         assert_eq!(histogram.percentile(0.0), Some(10.5));
         assert_eq!(histogram.percentile(1.0), Some(40.0));
         assert_eq!((histogram.min(), histogram.max(), histogram.mean()), (Some(10), Some(40), Some(25.0)));
+    }
+
+    #[test]
+    fn merged_histograms_count_as_one() {
+        let (mut one, mut other, mut both) =
+            (Histogram::new(5, 9), Histogram::new(5, 9), Histogram::new(5, 9));
+        for value in 0..30 {
+            both.add(value * 3);
+            if value % 4 == 0 { one.add(value * 3) } else { other.add(value * 3) }
+        }
+        one.merge(&other);
+        assert_eq!(
+            (one.len(), one.min(), one.max(), one.mean()),
+            (both.len(), both.min(), both.max(), both.mean())
+        );
+        assert_eq!(one.percentile(0.3), both.percentile(0.3));
     }
 
     #[test]

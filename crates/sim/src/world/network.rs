@@ -8,6 +8,7 @@ use super::deadlines::Deadlines;
 use super::path::Leg;
 use super::{Endpoint, Host, Path, Protocol};
 use crate::kernel::Pipe;
+use crate::measure::Histogram;
 use crate::net::tap::{Content, LegName};
 use crate::net::{Frame, NoTap, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};
@@ -65,6 +66,8 @@ pub struct Network<T: Protocol, L, O = NoTap> {
     at_near: Pipe<Frame<Addressed<T::Packet>>>,
     near_timers: Deadlines,
     far_timers: Deadlines,
+    /// From a host's sending to the far switch's, in picoseconds, if anybody wants to know.
+    latency: Option<Histogram>,
     tap: O,
 }
 
@@ -95,6 +98,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
             at_near: Pipe::new(),
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
+            latency: None,
             tap,
         }
     }
@@ -102,6 +106,17 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     /// The present.
     pub const fn now(&self) -> Instant {
         self.now
+    }
+
+    /// From now on counts in `latency`, in picoseconds, how long each packet takes from its host to
+    /// the exit of the link; on a direct path that is from the entry of the link.
+    pub fn measure_latency(&mut self, latency: Histogram) {
+        self.latency = Some(latency);
+    }
+
+    /// Ends that measurement.
+    pub fn take_latency(&mut self) -> Option<Histogram> {
+        self.latency.take()
     }
 
     /// The tap.
@@ -314,6 +329,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     #[inline]
     fn collect(&mut self) {
         while let Some((at, frame)) = self.link.delivered().pop() {
+            if let Some(latency) = &mut self.latency {
+                latency.add((at - frame.payload.sent_at).as_ps());
+            }
             let leg = &mut self.path.to_far;
             if let Some(at) = cross(&self.tap, LegName::ToFar, leg, (self.now, at), &frame) {
                 self.at_far.push(self.far_host.handled_at(at), frame);

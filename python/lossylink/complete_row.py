@@ -40,7 +40,7 @@ def complete_row(
     if "effective_lost_packets" in row:
         row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    if "transport.mss" in scenario.experiment.keys:
+    if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         row["checks"] = _methodology(row, configuration)
     return in_order(scenario.experiment.name, row)
 

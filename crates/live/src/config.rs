@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
 use crate::traffic::Load;
+use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
 use lossylink_core::loss::LossModel;
@@ -100,7 +101,7 @@ pub struct GuardPortsConfig {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ProtectionConfig {
-    /// `none`, `lg`, `lg-nb`.
+    /// `none`, `lg`, `lg-nb`, `fec`.
     pub kind: String,
     /// Copies of each retransmission; follows from the loss rate if absent.
     #[serde(default)]
@@ -190,8 +191,10 @@ impl ProtectionConfig {
             ("none", _) => LinkProtection::None,
             ("lg", true) => LinkProtection::Ordered,
             ("lg" | "lg-nb", _) => LinkProtection::NonBlocking,
+            ("fec", _) => self.code()?,
             (other, _) => {
-                return Err(Error::Usage(format!("protection `{other}` is not live: use none, lg or lg-nb")));
+                let choice = "use none, lg, lg-nb or fec";
+                return Err(Error::Usage(format!("protection `{other}` is not live: {choice}")));
             }
         };
         let copies = self.copies.unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS));
@@ -201,6 +204,15 @@ impl ProtectionConfig {
         let dummies = if self.tail { self.dummies } else { 0 };
         let sender = SenderConfig { copies, dummies, hole_cap: self.holes };
         Ok(Protection { link, sender, deduplicate: self.deduplicate })
+    }
+
+    /// The block code.
+    fn code(&self) -> Result<LinkProtection> {
+        let (Some(size), Some(rows)) = (self.fec_k, self.fec_h) else {
+            return Err(Error::Usage("fec needs fec_k and fec_h".to_owned()));
+        };
+        Code::new(u32::from(size), u32::from(rows)).map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(LinkProtection::Fec { size, rows })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! * [`port`]: where frames cross from and to the kernel.
 //! * [`wire`]: the link emulator between two ports.
+//! * [`protector`]: a guard and the coder of forward error correction around it.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`], [`rest`]: a configuration turned into a loop that is punctual for good.
@@ -18,6 +19,7 @@ pub mod histogram;
 pub mod plane;
 pub mod port;
 pub mod prometheus;
+pub mod protector;
 mod report;
 pub mod rest;
 pub mod runner;

@@ -1,16 +1,16 @@
 //! A guard's counters as the JSON that the control socket answers with.
 
-use lossylink_core::engine::guard::{
-    Guard, LinkProtection, Peer, ReceivingState, SendingState, SessionState,
-};
+use crate::protector::{CoderCounters, Protector};
+use lossylink_core::engine::guard::{LinkProtection, Peer, ReceivingState, SendingState, SessionState};
 use serde_json::{Map, Value, json};
 
 /// Every event that a guard counts, and the state of both its ends.
-pub(crate) fn guard(guard: &Guard) -> Value {
+pub(crate) fn guard(protector: &Protector) -> Value {
+    let guard = protector.guard();
     let (events, queue) = (guard.counters(), guard.queue());
     let mut report = json!({
         "from_lan": events.from_lan,
-        "to_lan": events.to_lan,
+        "to_lan": protector.delivered(),
         "from_link": events.from_link,
         "to_link": events.to_link,
         "to_link_first": events.to_link_first,
@@ -25,10 +25,13 @@ pub(crate) fn guard(guard: &Guard) -> Value {
         "queue_dropped": queue.dropped,
         "queue_marked": queue.marked,
         "queue_longest_bytes": queue.longest.0,
-        "frames_held": guard.frames_held(),
+        "frames_held": protector.frames_held(),
     });
     if let (Some(state), Value::Object(members)) = (guard.session(), &mut report) {
         session(members, &state);
+        if let Some(counters) = protector.coder() {
+            members.insert("coder".to_owned(), coder(&counters));
+        }
     }
     report
 }
@@ -92,6 +95,27 @@ fn receiver(state: &ReceivingState) -> Value {
     })
 }
 
+fn coder(counters: &CoderCounters) -> Value {
+    let CoderCounters { encoder, decoder, malformed } = counters;
+    json!({
+        "sent_data": encoder.data,
+        "sent_parity": encoder.parity,
+        "full_blocks": encoder.full_blocks,
+        "partial_blocks": encoder.partial_blocks,
+        "received_data": decoder.data,
+        "received_parity": decoder.parity,
+        "recovered": decoder.recovered,
+        "unrecovered": decoder.unrecovered,
+        "given_up_blocks": decoder.given_up_blocks,
+        "duplicates": decoder.duplicates,
+        "stale": decoder.stale,
+        "inconsistent": decoder.inconsistent,
+        "failed_rebuilds": decoder.failed_rebuilds,
+        "restarts": decoder.restarts,
+        "malformed": malformed,
+    })
+}
+
 fn peer(peer: Peer) -> &'static str {
     match peer {
         Peer::Absent => "absent: passing frames unprotected",
@@ -100,10 +124,11 @@ fn peer(peer: Peer) -> &'static str {
     }
 }
 
-fn name(link: LinkProtection) -> &'static str {
+fn name(link: LinkProtection) -> String {
     match link {
-        LinkProtection::None => "none",
-        LinkProtection::Ordered => "lg",
-        LinkProtection::NonBlocking => "lg-nb",
+        LinkProtection::None => "none".to_owned(),
+        LinkProtection::Ordered => "lg".to_owned(),
+        LinkProtection::NonBlocking => "lg-nb".to_owned(),
+        LinkProtection::Fec { size, rows } => format!("fec:{size}/{rows}"),
     }
 }

@@ -32,6 +32,9 @@ pub trait Plane {
     /// Does everything that is due by `now`.
     fn advance(&mut self, now: Instant);
 
+    /// Sends what has been gathered in the ports.
+    fn flush(&mut self);
+
     /// When something is due next.
     fn next_event(&self) -> Instant;
 
@@ -116,6 +119,7 @@ impl<P: Plane> Runner<P> {
         while !self.is_finished() {
             self.plane.advance(self.clock.now());
             let busy = self.plane.receive()?;
+            self.plane.flush();
             let slept = self.pause(busy)?;
             rounds += 1;
             if slept || rounds == ROUNDS_BETWEEN_LOOKS {

@@ -96,6 +96,12 @@ class Lab:
         near, far = topology.guard_places(split=self.settings.split)
         return _guard_counters(self.plane(near[0]), near[1]), _guard_counters(self.plane(far[0]), far[1])
 
+    def host_port(self) -> dict[str, Any]:
+        """Return the counters of the port toward h4."""
+        near, _ = topology.guard_places(split=self.settings.split)
+        ports: dict[str, dict[str, Any]] = self.plane(near[0]).counters()["ports"]
+        return ports["lan" if self.settings.split else "near"]
+
     def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
         texts = {"forward": forward, "reverse": reverse}

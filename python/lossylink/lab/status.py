@@ -83,6 +83,17 @@ def _receiver(name: str, guard: dict[str, Any], link: dict[str, Any]) -> Iterato
     yield f"LOSS RATE: {forward['frames_lost'] / offered if offered else 0.0:e}"
 
 
+def _coder(near: dict[str, Any], far: dict[str, Any]) -> Iterator[str]:
+    """The coder of forward error correction, where the protection is one."""
+    sent, received = near.get("coder"), far.get("coder")
+    if sent is None or received is None:
+        return
+    yield f"encoder: {sent['sent_data']} data, {sent['sent_parity']} parity"
+    yield f"blocks closed before they were full: {sent['partial_blocks']}"
+    yield f"decoder: {received['recovered']} rebuilt, {received['unrecovered']} lost for good"
+    yield ""
+
+
 def _link(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
     for direction, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
         counters, late = link["directions"][direction], link["lateness"][direction]

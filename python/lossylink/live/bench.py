@@ -82,8 +82,8 @@ def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the data plane's protection: nothing for ``none``, and what is simulated only refused."""
     if words is None or words["kind"] == "none":
         return None
-    if words["kind"] not in {"lg", "lg-nb"}:
-        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb")
+    if words["kind"] not in {"lg", "lg-nb", "fec"}:
+        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb, fec:K/H")
     return words
 
 
@@ -108,7 +108,8 @@ def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
         "port_drops": sum(port["missed"] + port["send_refused"] for port in link["ports"].values()),
     }
     return {name: count - (before or {}).get(name, 0) for name, count in counts.items()} | {
-        "largest_frame_bytes": forward["longest_frame_bytes"],
+        # As the host sent it: protections make frames longer, and that is no offload.
+        "largest_frame_bytes": lab.host_port().get("longest_received_bytes", 0),
         "queue_bytes_max": near["queue_longest_bytes"],
         "scheduling": link["scheduling"],
         "lateness_us_p50": worst["p50_us"],

@@ -43,6 +43,27 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
     return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
 
 
+def measure_fec(config: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Measure a long flow over forward error correction; one-way latencies are the simulator's to tell."""
+    words = config["protection"]
+    with open_lab(config) as lab:
+        outcome = run_iperf(lab, config, report)
+        row, seen = _common_row(config, lab, outcome)
+        looks = [look["cwnd"] for look in outcome["sockets"] if look.get("cwnd")]
+        row |= {
+            "fec_k": words.get("fec_k"),
+            "fec_h": words.get("fec_h"),
+            "throughput_gbps": _measured_bps(config, outcome) / 1e9,
+            "cwnd_packets_mean": statistics.fmean(looks) if looks else None,
+            "residual_loss_rate": seen["frames_unrecovered"] / max(seen["frames_offered"], 1),
+            "frames_recovered": lab.guards()[1].get("coder", {}).get("recovered", 0),
+            "duration_s": _seconds(config)[1],
+            **seen,
+        }
+        row |= validity(row, lab=lab)
+    return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
+
+
 def measure_mathis(config: dict[str, Any], report: Report) -> dict[str, Any]:
     """Measure one trial of the Mathis study."""
     with open_lab(config, largest_window_bytes=_MATHIS_WINDOW_BYTES) as lab:

@@ -16,12 +16,12 @@ _EXPERIMENTS: dict[str, Measure] = {
     "stress": stress.measure,
     "tcp-fct": short_flows.measure,
     "throughput": long_flow.measure_throughput,
+    "fec": long_flow.measure_fec,
     "mathis": long_flow.measure_mathis,
 }
 _OUT_OF_SCOPE = {
     "rdma-fct": "RDMA is simulated only: the live lab's hosts have no RDMA interface",
     "timeline": "the time line is simulated only; live, watch it with `lossylink lab watch`",
-    "fec": "forward error correction is simulated only",
 }
 
 

@@ -1,14 +1,15 @@
 //! A guard between two real ports: one of the two boxes at the ends of a link that corrupts.
 
-use super::{chosen, guard, guard_config};
+use super::{chosen, guard_config};
 use crate::clock::Clock;
 use crate::config::{self, Config, GuardPortsConfig, ProtectionConfig};
 use crate::error::{Error, Result};
 use crate::histogram::Histogram;
 use crate::port::Port;
+use crate::protector::{PARITY_HEADROOM, Protector};
 use crate::report;
 use crate::runner::Plane;
-use lossylink_core::engine::guard::{Guard, HEADROOM, Side};
+use lossylink_core::engine::guard::{HEADROOM, Side};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -30,7 +31,7 @@ const ASSUMED_LOSS: f64 = 1e-3;
 pub(super) struct GuardBox {
     lan: Box<dyn Port>,
     link: Box<dyn Port>,
-    guard: Guard,
+    guard: Protector,
     clock: Clock,
     rate: Option<BitRate>,
     free_from: Instant,
@@ -48,8 +49,13 @@ impl GuardBox {
         let protection = chosen(ports.protection.as_ref(), ASSUMED_LOSS)?;
         Ok(Self {
             lan: config::port(&ports.lan)?.open(config.mtu_bytes)?,
-            link: config::port(&ports.link)?.open(config.mtu_bytes + HEADROOM)?,
-            guard: guard(guard_config(config, Bytes::ZERO), Some(protection), streams.stream("guard")),
+            link: config::port(&ports.link)?.open(config.mtu_bytes + HEADROOM.max(PARITY_HEADROOM))?,
+            guard: Protector::new(
+                guard_config(config, Bytes::ZERO),
+                Some(protection),
+                rate,
+                streams.stream("guard"),
+            ),
             clock,
             rate,
             free_from: Instant::ZERO,
@@ -93,8 +99,6 @@ impl Plane for GuardBox {
     fn receive(&mut self) -> Result<bool> {
         let from_link = self.receive_from(Side::Link)?;
         let from_lan = if self.is_retired { 0 } else { self.receive_from(Side::Lan)? };
-        self.lan.flush();
-        self.link.flush();
         Ok(from_link + from_lan > 0)
     }
 
@@ -105,6 +109,9 @@ impl Plane for GuardBox {
             self.guard.handle_timeout(now);
         }
         self.drive(now);
+    }
+
+    fn flush(&mut self) {
         self.lan.flush();
         self.link.flush();
     }

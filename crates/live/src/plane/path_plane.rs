@@ -1,9 +1,10 @@
 //! A path as a plane: the link emulator, alone or with a guard at each end.
 
-use super::{chosen, guard, guard_config};
+use super::{chosen, guard_config};
 use crate::clock::Clock;
 use crate::config::{self, Config, PathConfig, ProtectionConfig};
 use crate::error::Result;
+use crate::protector::Protector;
 use crate::report;
 use crate::runner::Plane;
 use crate::wire::{Direction, ENDS, Path, Station};
@@ -45,7 +46,8 @@ impl PathPlane {
             let protection =
                 protection.map(|wanted| wanted.protection(loss[end].mean_loss_rate(longest_frame)));
             let port = config::port(port)?.open(config.mtu_bytes)?;
-            Ok(Station::new(port, guard(limits, protection.transpose()?, streams.stream(GUARDS[end]))))
+            let rng = streams.stream(GUARDS[end]);
+            Ok(Station::new(port, Protector::new(limits, protection.transpose()?, Some(rate), rng)))
         };
         let stations = [station(0, &path.near)?, station(1, &path.far)?];
         let path = Path::new(stations, directions, clock);
@@ -66,6 +68,10 @@ impl Plane for PathPlane {
 
     fn advance(&mut self, now: Instant) {
         self.path.advance(now);
+    }
+
+    fn flush(&mut self) {
+        self.path.flush();
     }
 
     fn next_event(&self) -> Instant {

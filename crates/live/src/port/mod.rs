@@ -45,6 +45,8 @@ pub struct PortCounters {
     pub received_frames: u64,
     /// Bytes of those frames, without FCS.
     pub received_bytes: u64,
+    /// The longest of those frames, without FCS.
+    pub longest_received_bytes: u64,
     /// Frames handed to the kernel.
     pub sent_frames: u64,
     /// Bytes of those frames, without FCS.
@@ -57,6 +59,15 @@ pub struct PortCounters {
     pub oversize: u64,
     /// Frames whose sender left the checksum to absent hardware: its offloads must be switched off.
     pub checksum_missing: u64,
+}
+
+impl PortCounters {
+    /// Enters a frame that came in.
+    fn received(&mut self, length: usize) {
+        self.received_frames += 1;
+        self.received_bytes += length as u64;
+        self.longest_received_bytes = self.longest_received_bytes.max(length as u64);
+    }
 }
 
 /// Which port to open: `tap:NAME`, `packet:NAME`, each with an optional `@NAMESPACE`.

@@ -61,8 +61,7 @@ impl Port for PacketPort {
                     return;
                 }
                 let frame = with_vlan(frame, arrival, tagged);
-                counters.received_frames += 1;
-                counters.received_bytes += frame.len() as u64;
+                counters.received(frame.len());
                 take(frame);
             });
             if !received {

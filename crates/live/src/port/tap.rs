@@ -57,8 +57,7 @@ impl Port for TapPort {
             let read = sys::read(self.tap.as_fd(), &mut self.buffer)
                 .attempting(format_args!("read a frame from TAP {}", self.name))?;
             let Some(length) = read else { return Ok(taken) };
-            self.counters.received_frames += 1;
-            self.counters.received_bytes += length as u64;
+            self.counters.received(length);
             take(&self.buffer[..length]);
         }
         Ok(limit)

@@ -4,8 +4,10 @@ use serde::Serialize;
 
 /// EtherType for local experiments, the second of IEEE 802: no kernel and no guard takes it for its own.
 const ETHERTYPE: [u8; 2] = [0x88, 0xb6];
-/// Where the number stands: behind the Ethernet header.
-const NUMBER: usize = 14;
+/// Where the name of the load stands: behind the Ethernet header.
+const NAME: usize = 14;
+/// Where the number stands.
+const NUMBER: usize = NAME + 4;
 /// Where the contents begin.
 const CONTENTS: usize = NUMBER + 8;
 /// The shortest frame that is sent, which Ethernet does not pad.
@@ -29,6 +31,7 @@ pub struct Tally {
 /// Which frames have arrived.
 #[derive(Debug)]
 pub struct Ledger {
+    name: [u8; 4],
     frame_bytes: usize,
     seen: Vec<u64>,
     highest: Option<u64>,
@@ -36,10 +39,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An account of `frames` frames of `frame_bytes` bytes each.
-    pub fn new(frames: u64, frame_bytes: usize) -> Self {
+    /// An account of `frames` frames of `frame_bytes` bytes each; `name` tells them from the frames of
+    /// another load that are still under way.
+    pub fn new(name: u32, frames: u64, frame_bytes: usize) -> Self {
         let words = frames.div_ceil(64) as usize;
         Self {
+            name: name.to_be_bytes(),
             frame_bytes: frame_bytes.max(SHORTEST),
             seen: vec![0; words],
             highest: None,
@@ -54,13 +59,16 @@ impl Ledger {
         frame.clear();
         addresses.iter().for_each(|address| frame.extend_from_slice(address));
         frame.extend_from_slice(&ETHERTYPE);
+        frame.extend_from_slice(&self.name);
         frame.extend_from_slice(&number.to_be_bytes());
         frame.extend(contents(number).take(self.frame_bytes - CONTENTS));
     }
 
     /// Enters a frame that arrived; frames of others are passed over.
     pub fn enter(&mut self, frame: &[u8]) {
-        if frame.get(NUMBER - 2..NUMBER) != Some(&ETHERTYPE) || frame.len() < CONTENTS {
+        let ours =
+            frame.get(NAME - 2..NAME) == Some(&ETHERTYPE) && frame.get(NAME..NUMBER) == Some(&self.name);
+        if !ours || frame.len() < CONTENTS {
             return;
         }
         let mut number = [0; 8];
@@ -112,7 +120,7 @@ mod tests {
     const ADDRESSES: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 8], [2, 0, 0, 0, 0, 4]];
 
     fn three_frames() -> (Ledger, Vec<Vec<u8>>) {
-        let mut ledger = Ledger::new(3, 100);
+        let mut ledger = Ledger::new(7, 3, 100);
         let frames = (0..3)
             .map(|_| {
                 let mut frame = Vec::new();

@@ -6,6 +6,7 @@ use crate::config;
 use crate::error::{Attempt, Error, Result};
 use crate::port::{ETHERNET_BYTES, Port};
 use crate::sys::poll::wait;
+use crate::sys::process::monotonic_ns;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use lossylink_core::wire::wire_octets;
@@ -50,7 +51,8 @@ pub fn run(load: &Load) -> Result<(Tally, f64)> {
     let mtu = load.frame_bytes.saturating_sub(ETHERNET_BYTES);
     let mut source = config::port(&load.source)?.open(mtu)?;
     let mut sink = config::port(&load.sink)?.open(mtu)?;
-    let mut ledger = Ledger::new(load.frames, load.frame_bytes);
+    let name = (monotonic_ns() / 1_000) as u32;
+    let mut ledger = Ledger::new(name, load.frames, load.frame_bytes);
     let clock = Clock::start();
     send_all(load, &clock, source.as_mut(), sink.as_mut(), &mut ledger)?;
     let sent_at = clock.now();

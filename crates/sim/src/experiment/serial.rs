@@ -6,7 +6,7 @@ use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::{Carries, Recorder};
-use crate::config::{Config, FlowConfig, HostProfile, LossConfig};
+use crate::config::{Config, FlowConfig, HostProfile, LossConfig, ProtectionKind};
 use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
@@ -135,7 +135,7 @@ pub(super) struct Serial<'a, T> {
     protocol: T,
     path: Path,
     /// Whether a flow that meets no loss always takes the same time.
-    repeats: bool,
+    is_repeatable: bool,
 }
 
 type SerialNetwork<T, O> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>, O>, O>;
@@ -149,8 +149,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let is_quick = T::wake_up(host, 1.0) == Duration::ZERO;
         let per_frame = !matches!(config.loss.forward, LossConfig::BitErrorRate { .. });
         let clean_reverse = config.loss.reverse == LossConfig::None;
-        let repeats = config.skip && is_quick && per_frame && clean_reverse;
-        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, repeats, setup })
+        let is_bare = config.protection.kind == ProtectionKind::None;
+        let is_repeatable = is_bare && is_quick && per_frame && clean_reverse;
+        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
     }
 
     /// Runs all trials and completes the row that `describe` begins and `detail` ends.
@@ -189,7 +190,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
         match self.recorder(&block)? {
-            None => self.run_trials(block, NoTap, self.repeats),
+            None => self.run_trials(block, NoTap, self.is_repeatable && self.setup.config.skip),
             Some(recorder) => {
                 // A flow that is computed once would be recorded once: every flow runs.
                 let finished = self.run_trials(block, recorder.clone(), false)?;
@@ -261,6 +262,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         network: &mut SerialNetwork<T, O>,
         hosts: &mut Stream,
     ) -> Option<Trial> {
+        if self.is_repeatable {
+            network.wait_until(next_stamp(network.now()));
+        }
         let start = network.now();
         let phases = timer_phases(self.host, start, hosts);
         let lost_before = network.link.traffic().data_lost;
@@ -287,11 +291,23 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
 }
 
 /// Where the timer wheels of the two hosts stand, relative to the start of the flow, so that its
-/// course does not depend on when it starts.
+/// course does not depend on when it starts: the first tick after the start, and as whole ticks
+/// the jiffies counted by then.
 pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
-    let wheel = WHEEL_TICKS * host.tick().as_ps();
-    let mut phase = || Duration::from_ps((start.as_ps() + hosts.next_u64() % wheel) % wheel);
+    let tick = host.tick().as_ps();
+    let mut phase = || {
+        let drawn = hosts.next_u64() % (WHEEL_TICKS * tick);
+        let first_tick = start.as_ps() + drawn % tick;
+        let counted = (drawn / tick + WHEEL_TICKS - first_tick / tick % WHEEL_TICKS) % WHEEL_TICKS;
+        Duration::from_ps(counted * tick + first_tick % tick)
+    };
     (phase(), phase())
+}
+
+/// The next whole millisecond: hosts stamp packets in microseconds and milliseconds, so a flow that
+/// starts between two stamps sees other round-trip times than one that starts on one.
+fn next_stamp(now: Instant) -> Instant {
+    Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
 }
 
 /// All trials of a run, to be summed up.

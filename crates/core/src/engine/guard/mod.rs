@@ -63,6 +63,8 @@ pub struct GuardConfig {
     pub queue: QueueLimits,
     /// The longest frame from the LAN, in bytes without FCS.
     pub longest_frame: usize,
+    /// By how much frames of the driver's own may be longer.
+    pub headroom: usize,
     /// How many frames the guard may hold at once, queues and buffers together.
     pub frames: usize,
 }
@@ -149,7 +151,7 @@ impl Guard {
     /// A guard that looks into no frame: a plain wire.
     pub fn transparent(config: GuardConfig) -> Self {
         Self {
-            pool: FramePool::new(config.frames, config.longest_frame + HEADROOM),
+            pool: FramePool::new(config.frames, config.longest_frame + config.headroom.max(HEADROOM)),
             normal: DropTail::new(config.queue),
             urgent: VecDeque::new(),
             to_lan: VecDeque::new(),
@@ -246,7 +248,13 @@ impl Guard {
         }
     }
 
-    /// Takes back a frame that `poll_transmit` gave.
+    /// A copy of `bytes` in a frame of this guard's, for a driver that makes frames of its own; `None` when
+    /// none is free. It goes back by `recycle`.
+    pub fn copy_frame(&mut self, bytes: &[u8]) -> Option<Frame> {
+        self.copy(bytes)
+    }
+
+    /// Takes back a frame that `poll_transmit` or `copy_frame` gave.
     pub fn recycle(&mut self, frame: Frame) {
         self.pool.give_back(frame);
     }
@@ -292,6 +300,16 @@ impl Guard {
     /// What the queue toward the link has done.
     pub fn queue(&self) -> QueueCounters {
         self.normal.counters()
+    }
+
+    /// Whether a frame toward the link is one of the guards' own and not of the LAN.
+    pub fn is_message(&self, frame: &[u8]) -> bool {
+        self.session.is_some() && envelope::ethertype(frame).is_some_and(is_reserved)
+    }
+
+    /// Whether the other end has a guard; nothing in a transparent guard.
+    pub fn peer(&self) -> Option<Peer> {
+        self.session.as_ref().map(|session| session.handshake.peer())
     }
 
     /// What the guard knows of the other end; nothing in a transparent guard.

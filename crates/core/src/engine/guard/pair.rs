@@ -46,7 +46,7 @@ pub(super) struct Pair {
 /// A guard's parameters in these tests.
 pub(super) fn config() -> GuardConfig {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    GuardConfig { queue, longest_frame: 1514, frames: 20_000 }
+    GuardConfig { queue, longest_frame: 1514, headroom: 0, frames: 20_000 }
 }
 
 /// LinkGuardian with two copies and no cap on holes.

@@ -12,6 +12,13 @@ pub enum LinkProtection {
     Ordered,
     /// LinkGuardian, as they come.
     NonBlocking,
+    /// Forward error correction: frames leave the guard as they are, and its driver codes them.
+    Fec {
+        /// Data frames of a block.
+        size: u8,
+        /// Parity frames of a block.
+        rows: u8,
+    },
 }
 
 impl LinkProtection {
@@ -20,6 +27,7 @@ impl LinkProtection {
             Self::None => [0; 3],
             Self::Ordered => [1, 0, 0],
             Self::NonBlocking => [2, 0, 0],
+            Self::Fec { size, rows } => [3, size, rows],
         }
     }
 
@@ -28,8 +36,16 @@ impl LinkProtection {
             [0, 0, 0] => Some(Self::None),
             [1, 0, 0] => Some(Self::Ordered),
             [2, 0, 0] => Some(Self::NonBlocking),
+            [3, size, rows] => Some(Self::Fec { size, rows }),
             _ => None,
         }
+    }
+}
+
+impl LinkProtection {
+    /// Whether frames are numbered and sealed by the guard itself.
+    pub(super) fn is_sealed(self) -> bool {
+        matches!(self, Self::Ordered | Self::NonBlocking)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::envelope;
 use super::handshake::Says;
 use super::hello::Kind;
-use super::{Frame, Guard, LinkProtection, Peer, sending};
+use super::{Frame, Guard, Peer, sending};
 use crate::time::Instant;
 use crate::wire::linkguardian::LinkGuardianFrame;
 
@@ -25,7 +25,7 @@ impl Guard {
         let Self { session, pool, counters, .. } = self;
         let Some(session) = session else { return Some(frame) };
         let agreed = session.handshake.peer() == Peer::Agreed;
-        if !agreed || session.protection.link == LinkProtection::None {
+        if !agreed || !session.protection.link.is_sealed() {
             return Some(frame); // G-8
         }
         let ack = session.receiving.poll_ack(now);

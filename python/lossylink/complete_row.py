@@ -42,7 +42,7 @@ def complete_row(
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
     if scenario.experiment.name == "fec":
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
-    if "transport.mss" in scenario.experiment.keys:
+    if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         row["checks"] = _methodology(row, configuration)
     return in_order(scenario.experiment.name, row)
 

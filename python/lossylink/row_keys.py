@@ -25,6 +25,17 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
     ),
     "tcp-fct": (*_COMMON, "congestion_control", "flow_bytes", "trials", *_FCT, "flows_hit", "checks"),
     "rdma-fct": (*_COMMON, "recovery", "flow_bytes", "trials", *_FCT, "flows_hit"),
+    "workload": (
+        *_COMMON,
+        *("protocol", "distribution", "load", "trials", *_FCT),
+        *("slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_9"),
+        *(
+            f"{key}_{size}"
+            for size in ("to_10kb", "to_100kb", "to_1mb", "above_1mb")
+            for key in ("flows", "slowdown_p50", "slowdown_p99", "slowdown_p99_9")
+        ),
+        *("retransmissions", "timeouts"),
+    ),
     "throughput": (
         *_COMMON,
         *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts", "checks"),

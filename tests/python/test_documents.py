@@ -21,6 +21,7 @@ SMALL: dict[str, dict[str, object]] = {
     "stress": {"traffic.packets": 20_000},
     "tcp-fct": {"flow.trials": 20},
     "rdma-fct": {"flow.trials": 20},
+    "workload": {"flow.trials": 20, "flow.distribution": "rpc"},
     "throughput": {"run.duration": "60ms", "run.warmup": "10ms", "run.cooldown": "10ms"},
     "timeline": {
         "run.duration": "30ms",

@@ -32,6 +32,7 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     _check_frame(values)
     _check_transport(scenario, strict=strict)
     _check_times(values)
+    _check_load(scenario)
     _check_thresholds(scenario)
     _check_grid(scenario, strict=strict)
 
@@ -58,7 +59,8 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
     transport, mtu = scenario.values.transport, scenario.values.link.mtu
     if transport is None:
         return
-    if "transport.recovery" in scenario.experiment.keys:
+    is_rdma = "transport.mss" not in scenario.experiment.keys or transport.protocol == "rdma"
+    if is_rdma:
         if transport.mtu + ROCE_HEADERS > mtu:
             raise UserError(
                 f"transport.mtu = {transport.mtu} B does not fit link.mtu {mtu} B; set link.mtu to at least"
@@ -96,6 +98,12 @@ def _check_times(values: Sections) -> None:
         raise UserError("timeline.protection is not before the end of run.duration; lengthen the run")
     if timeline.bin > run.duration:
         raise UserError("timeline.bin is longer than run.duration; make it shorter")
+
+
+def _check_load(scenario: Scenario) -> None:
+    flow = scenario.values.flow
+    if scenario.sizes is not None and flow is not None and not 0 < flow.load < 1:
+        raise UserError(f"flow.load = {flow.load:g} is out of range; write a ratio above 0 and below 1")
 
 
 def _check_thresholds(scenario: Scenario) -> None:

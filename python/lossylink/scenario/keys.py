@@ -68,6 +68,13 @@ EXPERIMENTS = {
         ),
         _experiment("throughput", "long TCP flows over the protected link", "protections", *_TCP, *_LONG),
         _experiment(
+            "workload",
+            "flows of many sizes that begin at random and share the link",
+            "trials",
+            *(*_TCP, "transport.protocol", "transport.recovery", "transport.mtu"),
+            *("flow.distribution", "flow.load", "flow.trials"),
+        ),
+        _experiment(
             "timeline",
             "a long flow while corruption starts and protection is switched on",
             "protections",

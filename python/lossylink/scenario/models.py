@@ -124,6 +124,7 @@ class Transport(Section):
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
     segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
+    protocol: Literal["tcp", "rdma"] = Field("tcp", description="what carries the flows of a workload")
     recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
     mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
 
@@ -140,6 +141,10 @@ class Flow(Section):
     size: Size = Field(24_387, description="bytes of each flow")
     trials: Count = Field(1, description="flows one after another, or runs of a long flow")
     count: Count = Field(1, description="long flows at the same time")
+    distribution: str = Field(
+        "web-search", description="sizes of the flows of a workload: web-search, rpc or a TOML or CSV file"
+    )
+    load: Ratio = Field(0.5, description="bytes of a workload's flows over the rate of the link")
 
 
 class Timeline(Section):

@@ -36,6 +36,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "transport": _transport(scenario),
         "path": {"rtt_ps": values.path.rtt} if values.path else None,
         "flow": _flow(scenario),
+        "workload": _workload(scenario),
         "timeline": _timeline(scenario),
         "run": _run(scenario),
     }
@@ -93,6 +94,18 @@ def _flow(scenario: Scenario) -> dict[str, int] | None:
     if flow is None:
         return None
     return {"size_bytes": flow.size, "trials": flow.trials, "count": flow.count}
+
+
+def _workload(scenario: Scenario) -> dict[str, Any] | None:
+    values = scenario.values
+    if scenario.sizes is None or values.flow is None or values.transport is None:
+        return None
+    return {
+        "protocol": values.transport.protocol,
+        "distribution": scenario.sizes.name,
+        "points": scenario.sizes.points,
+        "load": values.flow.load,
+    }
 
 
 def _timeline(scenario: Scenario) -> dict[str, int | None] | None:

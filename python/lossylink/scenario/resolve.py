@@ -23,6 +23,7 @@ from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Sections
 from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.protection import Protection, parse_protection
+from lossylink.scenario.workload import FlowSizes, load_flow_sizes
 
 _TOP = frozenset({"experiment", "title", "seed"})
 #: Values that do not decide a result, or that the fingerprint holds in their resolved form.
@@ -53,6 +54,8 @@ class Scenario:
     protections: tuple[Protection, ...]
     switch: dict[str, Any]
     host: dict[str, Any] | None
+    sizes: FlowSizes | None = None
+    """Sizes of the flows of a workload."""
 
     def describe(self) -> dict[str, Any]:
         """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
@@ -77,7 +80,7 @@ class Scenario:
         """Return a hash of everything that decides the result; threads do not."""
         decisive = [
             *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
-            *(self.switch, self.host, [protection.model_dump() for protection in self.protections]),
+            *(self.switch, self.host, self.sizes and self.sizes.points, [protection.model_dump() for protection in self.protections]),
             self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
         ]
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
@@ -186,6 +189,7 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
             "host.profile",
             lambda: values.host and load_profile("host", values.host.profile, folder=folder),
         ),
+        sizes=_sizes(experiment, values, merged, folder),
     )
     check_scenario(scenario, strict=strict)
     return scenario
@@ -193,14 +197,24 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
 
 def _make_portable(settings: dict[str, Any], folder: Path) -> None:
     """Spell files with their whole path, so that the scenario runs again from anywhere."""
-    for section, key in (("switch", "profile"), ("host", "profile")):
+    for section, key in (("switch", "profile"), ("host", "profile"), ("flow", "distribution")):
         name = str(settings.get(section, {}).get(key, ""))
-        if "/" in name or name.endswith(".toml"):
+        if "/" in name or name.endswith((".toml", ".csv")):
             settings[section][key] = str((folder / Path(name).expanduser()).resolve())
     for direction, value in settings["loss"].items():
         model, _, name = str(value).partition(":")
         if model.strip().lower() == "trace" and name:
             settings["loss"][direction] = f"trace:{(folder / Path(name.strip()).expanduser()).resolve()}"
+
+
+def _sizes(
+    experiment: Experiment, values: Sections, merged: dict[str, Entry], folder: Path
+) -> FlowSizes | None:
+    if "flow.distribution" not in experiment.keys or values.flow is None:
+        return None
+    name = values.flow.distribution
+    sizes: FlowSizes = _at(merged, "flow.distribution", lambda: load_flow_sizes(name, folder=folder))
+    return sizes
 
 
 def _protections(values: Sections, merged: dict[str, Entry]) -> tuple[Protection, ...]:

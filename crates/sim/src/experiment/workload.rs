@@ -80,15 +80,19 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
             let name = tcp.congestion_control.name();
             let one_way_ns = host.network_one_way_ns;
             Shared::new(setup, Tcp { config: tcp, cuts_bursts }, one_way_ns)?
-                .run(control, |row| _ = row.set("protocol", "tcp").set("congestion_control", name))
+                .run(control, |row| describe(row, "tcp", Some(name), None))
         }
         WorkloadProtocol::Rdma => {
             let rdma = setup.rdma()?;
             let (name, one_way_ns) = (rdma.recovery.name(), host.rdma_one_way_ns);
             Shared::new(setup, Rdma { config: rdma }, one_way_ns)?
-                .run(control, |row| _ = row.set("protocol", "rdma").set("recovery", name))
+                .run(control, |row| describe(row, "rdma", None, Some(name)))
         }
     }
+}
+
+fn describe(row: &mut Row, protocol: &str, congestion_control: Option<&str>, recovery: Option<&str>) {
+    row.set("protocol", protocol).set("congestion_control", congestion_control).set("recovery", recovery);
 }
 
 impl<'a, T: SerialProtocol> Shared<'a, T> {
@@ -178,7 +182,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
     fn new(shared: &'a Shared<'a, T>, block: &Block) -> Result<Self, ConfigError> {
         let mut hosts = block.streams.stream("hosts");
         let wake_up = T::busy_wake_up(shared.host, uniform(&mut hosts));
-        let alone = Alone::measure(shared, wake_up);
+        let alone = Alone::measure(shared);
         let link = shared.setup.link(&block.streams, NoTap)?;
         let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
         network.set_latency(wake_up);
@@ -270,7 +274,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             start: flow.start,
             bytes: flow.bytes,
             took,
-            slowdown: took.as_us_f64() / (self.alone.takes(flow.bytes) + flow.once).as_us_f64(),
+            slowdown: took.as_us_f64() / self.alone.takes(flow.bytes).as_us_f64(),
             retransmissions: counted.retransmissions as u32,
             timeouts: counted.timeouts() as u32,
         });
@@ -290,7 +294,8 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
     }
 }
 
-/// What a flow takes at best: a byte's flow on the empty, clean path, and the rest at line rate.
+/// What a flow takes at best: a byte's flow on the empty, clean path between hosts that add nothing,
+/// and the rest at line rate.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     one_byte: Duration,
@@ -299,12 +304,11 @@ struct Alone {
 }
 
 impl Alone {
-    fn measure<T: SerialProtocol>(shared: &Shared<'_, T>, wake_up: Duration) -> Self {
+    fn measure<T: SerialProtocol>(shared: &Shared<'_, T>) -> Self {
         let link = shared.setup.clean_link(&Streams::new(0));
         let ends = shared.protocol.conversation(1);
         let mut network: SharedNetwork<T> =
             Network::new(shared.protocol.clone(), link, shared.path.clone(), vec![ends]);
-        network.set_latency(wake_up);
         network.act(0, |now, ends| T::start(now, ends, 1, (Duration::ZERO, Duration::ZERO)));
         while !T::has_ended(network.conversation(0)) && network.step(Instant::NEVER) {}
         let mut one_byte = None;

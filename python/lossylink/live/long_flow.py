@@ -30,6 +30,8 @@ _MATHIS_WINDOW_BYTES = 128 * 2**20
 #: How long the flow goes on without loss: iperf3 resets its connections at the end, and what was lost within
 #: the last round trips would never be repeated. At least so many seconds, and so many round trips.
 _TAIL_SECONDS, _TAIL_ROUND_TRIPS = 2.0, 5
+#: The control connection of iperf3 is a socket like the flow's; only parameters pass through it.
+_CONTROL_BYTES = 8_192
 #: iperf3 and its connections may take this much longer than the run.
 _GRACE_SECONDS = 20.0
 
@@ -252,10 +254,10 @@ class _Watcher(threading.Thread):
     def _look(self) -> None:
         command = self._lab.command("h4", ["ss", "-tinH", "dst", H8.address, "dport", "=", "5201"])
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        # The control connection of iperf3 is the other socket: hardly a byte passes through it.
         sockets = [parse_socket(line) for line in text.splitlines() if "mss:" in line]
-        if sockets:
-            self.looks.append(max(sockets, key=lambda one: one.get("bytes_sent", 0.0)))
+        flows = [one for one in sockets if one.get("bytes_sent", 0.0) > _CONTROL_BYTES]
+        if flows:
+            self.looks.append(max(flows, key=lambda one: one["bytes_sent"]))
 
 
 def parse_socket(line: str) -> dict[str, float]:

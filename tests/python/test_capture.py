@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lossylink
+from lossylink import backends
 from lossylink.errors import UserError
 
 DISSECTOR = Path(__file__).parents[2] / "tools" / "wireshark" / "lossylink.lua"
@@ -181,6 +182,21 @@ def test_the_stress_test_shows_pauses_and_numbered_datagrams(tshark: str, tmp_pa
     assert len(copies) == row["retransmissions"] * row["copies"]
 
 
+def test_messages_are_rdma_writes(tshark: str, tmp_path: Path) -> None:
+    path = tmp_path / "link.pcapng"
+    record(path, "rdma-fct", protection="none", settings={"loss.forward": "at:5", "flow.trials": 2})
+    assert is_clean(tshark, path)
+    fields = ["infiniband.bth.opcode", "infiniband.bth.psn", "frame.packet_flags_crc_error"]
+    frames = read(tshark, path, fields, only="infiniband and ip.src == 10.2.2.1")
+    numbers = [int(frame["infiniband.bth.psn"]) for frame in frames]
+    assert numbers[:6] == list(range(numbers[0], numbers[0] + 6))
+    assert [frame["frame.packet_flags_crc_error"] for frame in frames[:7]] == ["0"] * 5 + ["1", "0"]
+    naks = "infiniband.aeth.syndrome.opcode == 3 and ip.src == 10.2.2.2"
+    (nak,) = read(tshark, path, ["infiniband.bth.psn"], only=naks)
+    assert nak["infiniband.bth.psn"] == frames[5]["infiniband.bth.psn"]
+    assert numbers.count(numbers[5]) == 2, "lost, and sent again"
+
+
 def test_an_unprotected_link_carries_frames_as_they_came(tshark: str, tmp_path: Path) -> None:
     path = tmp_path / "link.pcapng"
     record(path, protection="none", settings={"loss.forward": "at:5", "flow.trials": 1})
@@ -225,9 +241,8 @@ def test_acknowledgements_of_a_long_flow_carry_those_of_the_link(tshark: str, tm
         ("stress", "h4-sw8", "lg", {}, "stress has no such hop; its hops: sw2-sw6"),
         ("tcp-fct", "sw6-sw10", "lg", {"path.rtt": "30us"}, "its hops: sw2-sw6"),
         ("stress", "sw2-sw6", "fec:25/1", {}, "forward error correction has no captures"),
-        ("rdma-fct", "sw2-sw6", "lg", {}, "rdma-fct has no captures"),
+        ("timeline", "sw2-sw6", "lg", {}, "timeline has no captures"),
         ("mathis", "sw2-sw6", "none", {}, "take throughput"),
-        ("stress", "sw2-sw6", "none", {"run.backend": "live"}, "tcpdump"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(
@@ -237,6 +252,12 @@ def test_what_cannot_be_recorded_is_refused(
     with pytest.raises(UserError, match=words):
         record(path, experiment, hop=hop, protection=protection, settings=settings)
     assert not path.exists()
+
+
+def test_the_live_lab_is_not_recorded_but_says_how(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(backends, "find", lambda scenario: lambda *_, **__: None)
+    with pytest.raises(UserError, match="tcpdump"):
+        record(tmp_path / "x.pcapng", "stress", settings={"run.backend": "live"})
 
 
 def test_a_file_that_cannot_be_written_is_one_line() -> None:

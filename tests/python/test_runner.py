@@ -169,6 +169,20 @@ def test_skipping_changes_nothing_but_the_time_it_takes() -> None:
     )
 
 
+@pytest.mark.parametrize("timestamps", ["off", "on"])
+def test_skipped_flows_leave_the_others_as_they_are(timestamps: str) -> None:
+    settings = {
+        "flow.trials": 250,
+        "loss.forward": "1%",
+        "host.profile": "ideal",
+        "transport.timestamps": timestamps,
+    }
+    quick = lossylink.run("tcp-fct", protection=["none"], settings=settings, seed=1)
+    slow = lossylink.run("tcp-fct", protection=["none"], settings={**settings, "run.skip": "off"}, seed=1)
+    assert quick.rows["frames_skipped"][0] > 0 == slow.rows["frames_skipped"][0]
+    assert quick.tables["trials"].equals(slow.tables["trials"])
+
+
 def test_pcap_of_several_protections_is_refused() -> None:
     from pathlib import Path
 

@@ -45,7 +45,7 @@ fn a_rule_defined_twice_is_reported() {
 #[test]
 fn code_and_tests_of_a_file_are_told_apart() {
     let mut citations = Citations::default();
-    let text = "// LG-1\n#[cfg(test)]\nmod tests {\n    // LG-2\n}\n// LG-3, not xLG-4 or LG-5x\n";
+    let text = "// LG-1\n#[cfg(test)]\npub(crate) mod dialogue;\n#[cfg(test)]\nmod tests {\n    // LG-2\n}\n// LG-3, not xLG-4 or LG-5x\n";
     citations.add_rust("lib.rs", text);
     citations.add_python("test.py", "# RDMA-7\n", true);
     assert_eq!(citations.code().collect::<Vec<_>>(), ["LG-1", "LG-3"]);

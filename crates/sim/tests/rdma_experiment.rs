@@ -12,9 +12,9 @@ fn on_calibrated_hosts(protection: &str) -> Value {
     config
 }
 
-/// Adds up what a message of 24 packets meets on the artifact's path without loss: the interface
-/// sends all of it; at each of five more hops the last packet ends one full packet later, behind
-/// the one before it; the acknowledgement crosses six.
+/// Adds up what a message of 24 packets meets on the artifact's path without loss: each of five
+/// more hops begins when it has the first packet whole, which is the longest, and is then busy
+/// until it has sent all; the acknowledgement crosses six.
 #[test]
 fn the_floor_is_the_path_and_the_serialisation() {
     let mut config = config("rdma-fct", "none");
@@ -23,7 +23,7 @@ fn the_floor_is_the_path_and_the_serialisation() {
     let outcome = run(&config);
     let one_way_ns = config["host"]["rdma_one_way_ns"].as_f64().unwrap();
     let (first, middle, last, answer) = (1122, 1106, 918, 86);
-    let octets = first + 22 * middle + last + 5 * middle + 6 * answer;
+    let octets = first + 22 * middle + last + 5 * first + 6 * answer;
     let floor_us = 2.0 * one_way_ns / 1e3 + f64::from(octets) * 80e-6;
     for key in ["fct_us_min", "fct_us_max"] {
         assert!((number(&outcome, key) - floor_us).abs() < 1e-4, "{key}: {}", number(&outcome, key));

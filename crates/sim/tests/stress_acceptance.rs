@@ -18,6 +18,8 @@ use profiles::profile;
 const SEED: u64 = 1;
 /// Two-sided 95 % quantile of the normal distribution.
 const Z95: f64 = 1.959_964;
+/// The same for eight independent points that shall all lie inside with 95 % (Sidak): 1 - 0.95^(1/8).
+const Z95_OF_EIGHT: f64 = 2.727_010;
 /// Octets of a full frame on the wire, without and with the header.
 const FRAME_OCTETS: (f64, f64) = (1538.0, 1541.0);
 
@@ -34,7 +36,6 @@ struct Outcome {
     result: StressResult,
     counters: Counters,
     traffic: Traffic,
-    retransmission_delay_us: f64,
 }
 
 impl Point {
@@ -56,13 +57,7 @@ impl Point {
         );
         let stress = Stress { packets: self.frames, frame_bytes: 1514, source: Source::Saturated };
         let result = stress::run(&mut link, stress, &Control::default());
-        let delays = link.retransmission_delay().histogram();
-        Outcome {
-            counters: link.counters(result.end),
-            traffic: *link.traffic(),
-            retransmission_delay_us: delays.percentile(0.5).unwrap_or(0.0) / 1e6,
-            result,
-        }
+        Outcome { counters: link.counters(result.end), traffic: *link.traffic(), result }
     }
 }
 
@@ -72,59 +67,66 @@ impl Outcome {
         self.traffic.data_frames - (self.result.delivered.received() - self.result.delivered.duplicated())
     }
 
-    /// Those of them that were not requested, or came too late, or found no room (LG-35).
-    fn gone_for_other_reasons(&self) -> u64 {
-        self.counters.sender.beyond_cap + self.counters.receiver.late + self.counters.rx_buffer_dropped
+    /// Those of them that were requested, did not come too late, and did not want for room (LG-35).
+    fn gone_in_all_copies(&self) -> u64 {
+        let Counters { sender, receiver, rx_buffer_dropped, .. } = &self.counters;
+        self.gone() - sender.beyond_cap - receiver.late - rx_buffer_dropped
     }
 
     fn speed_gbps(&self) -> f64 {
-        let (first, last) = (self.result.first, self.result.last);
-        assert!(first < last, "frames came out");
         let delivered = self.result.delivered.received() - self.result.delivered.duplicated();
-        (delivered - 1) as f64 * FRAME_OCTETS.0 * 8.0 / (last - first).as_secs_f64() / 1e9
+        let time = self.result.last - self.result.first;
+        (delivered - 1) as f64 * FRAME_OCTETS.0 * 8.0 / time.as_secs_f64() / 1e9
     }
 }
 
-/// Wilson's interval at 95 % for a proportion.
-fn interval(events: u64, trials: u64) -> (f64, f64) {
+/// Wilson's interval for a proportion at the level of the quantile `z`.
+fn interval(events: u64, trials: u64, z: f64) -> (f64, f64) {
     let (n, share) = (trials as f64, events as f64 / trials as f64);
-    let centre = share + Z95 * Z95 / (2.0 * n);
-    let half = Z95 * (share * (1.0 - share) / n + Z95 * Z95 / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z95 * Z95 / n;
+    let centre = share + z * z / (2.0 * n);
+    let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
     ((centre - half) / scale, (centre + half) / scale)
 }
 
-/// p^(N+1) lies in the interval around what was lost in all its transmissions; what the hole cap and
-/// the wait add is counted apart. Eight points of 1.25 million frames.
+/// p^(N+1) lies in the interval around what was lost in all its transmissions: each of eight points in
+/// its own (95 % for all of them together), and their sum in the plain one. What the hole cap and the
+/// wait add is counted apart.
 // LG-7, LG-14, LG-31, LG-35
 #[test]
 fn effective_loss_is_that_of_theory() {
-    let mut total = 0;
+    let (mut lost, mut sent, mut expected) = (0, 0, 0.0);
     for ordered in [false, true] {
         for (loss, copies) in [(0.05, 1), (0.05, 2), (0.1, 1), (0.1, 2)] {
             let outcome = Point { gbps: 100, loss, copies, ordered, frames: 1_250_000 }.run();
-            let by_copies = outcome.gone() - outcome.gone_for_other_reasons();
-            let (low, high) = interval(by_copies, outcome.traffic.data_frames);
             let theory = loss.powi(i32::from(copies) + 1);
-            println!(
-                "ordered {ordered} p {loss} N {copies}: {by_copies} of {} in all copies, {low:.4e}..{high:.4e}, \
-                 theory {theory:.4e}; beyond cap {}, late {}, no room {}; {:.3} Gb/s",
-                outcome.traffic.data_frames,
-                outcome.counters.sender.beyond_cap,
-                outcome.counters.receiver.late,
-                outcome.counters.rx_buffer_dropped,
-                outcome.speed_gbps(),
-            );
-            assert!((low..=high).contains(&theory), "{theory:e} is outside {low:e}..{high:e}");
-            assert_eq!(outcome.result.delivered.duplicated(), 0);
-            if ordered {
-                assert_eq!(outcome.result.delivered.reordered(), 0);
-                assert_eq!(outcome.counters.timeouts, outcome.gone());
-            }
-            total += outcome.traffic.data_frames;
+            check_loss(&outcome, ordered, theory, &format!("ordered {ordered}, p {loss}, N {copies}"));
+            lost += outcome.gone_in_all_copies();
+            sent += outcome.traffic.data_frames;
+            expected += theory * outcome.traffic.data_frames as f64;
         }
     }
-    assert_eq!(total, 10_000_000);
+    assert_eq!(sent, 10_000_000);
+    let (low, high) = interval(lost, sent, Z95);
+    assert!((low..=high).contains(&(expected / sent as f64)), "all points together: {low:e}..{high:e}");
+}
+
+fn check_loss(outcome: &Outcome, ordered: bool, theory: f64, point: &str) {
+    let Outcome { counters, traffic, result } = outcome;
+    let (low, high) = interval(outcome.gone_in_all_copies(), traffic.data_frames, Z95_OF_EIGHT);
+    println!(
+        "{point}: {} gone in all copies, {low:.3e}..{high:.3e} around {theory:.3e}; {} beyond the cap, {} late",
+        outcome.gone_in_all_copies(),
+        counters.sender.beyond_cap,
+        counters.receiver.late,
+    );
+    assert!((low..=high).contains(&theory), "{point}: {theory:e} is outside {low:e}..{high:e}");
+    assert_eq!(counters.receiver.lost, counters.sender.retransmitted + counters.sender.beyond_cap);
+    assert_eq!(result.delivered.duplicated(), 0);
+    if ordered {
+        assert_eq!(result.delivered.reordered(), 0);
+        assert_eq!(counters.timeouts, outcome.gone());
+    }
 }
 
 /// Every lost frame costs N copies and nothing else: rate * (1538/1541) / (1 + N p), at the loss that
@@ -139,13 +141,7 @@ fn saturated_non_blocking_speed_is_that_of_arithmetic() {
             let realised = outcome.traffic.data_lost as f64 / outcome.traffic.data_frames as f64;
             let speed = gbps as f64 * FRAME_OCTETS.0 / FRAME_OCTETS.1 / (1.0 + f64::from(copies) * realised);
             let error = outcome.speed_gbps() / speed - 1.0;
-            println!(
-                "{gbps} Gb/s p {loss} N {copies}: {:.4} Gb/s, {:+.4} % of {speed:.4}; gone {}, delay {:.3} us",
-                outcome.speed_gbps(),
-                error * 100.0,
-                outcome.gone(),
-                outcome.retransmission_delay_us,
-            );
+            println!("{gbps} Gb/s, p {loss}, N {copies}: {:+.4} % off {speed:.4} Gb/s", error * 100.0);
             assert!(error.abs() < 2e-4, "{gbps} Gb/s at {loss}: off by {:.4} %", error * 100.0);
         }
     }
@@ -161,6 +157,50 @@ fn a_link_without_loss_delivers_everything() {
             assert_eq!((outcome.gone(), outcome.result.delivered.reordered()), (0, 0));
             assert!((outcome.speed_gbps() / speed - 1.0).abs() < 1e-9, "{} Gb/s", outcome.speed_gbps());
             assert_eq!((outcome.counters.timeouts, outcome.counters.pauses), (0, 0));
+        }
+    }
+}
+
+/// A whole configuration, as the Python package hands it over.
+fn config(experiment: &str, protection: &str, threads: usize) -> String {
+    let table = |kind: &str, name: &str| -> serde_json::Value {
+        let path = format!("{}/../../scenarios/{kind}/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        toml::from_str(&std::fs::read_to_string(path).expect("part of the repository")).expect("a profile")
+    };
+    let config = serde_json::json!({
+        "experiment": experiment, "seed": SEED, "threads": threads,
+        "link": {"rate_bps": 100_000_000_000_u64, "propagation_ps": 0, "mtu_bytes": 1500},
+        "loss": {"forward": {"model": "quantised", "p": 1e-3}, "reverse": {"model": "bernoulli", "p": 1e-4}},
+        "switch": table("switch", "tofino1"), "host": table("host", "ae-hosts"),
+        "protection": {
+            "kind": protection, "copies": null, "dummies": 3, "holes": 5, "tail": true, "order": true,
+            "backpressure": true, "deduplicate": true, "fec_k": null, "fec_h": null,
+        },
+        "traffic": {"packets": 200_000, "frame_bytes": 1514, "source": "generator"},
+        "transport": {
+            "congestion_control": "dctcp", "mss_bytes": 1460, "timestamps": false, "delayed_ack": 2,
+            "rto_min_ps": 1_000_000_000_u64, "initial_window": 10, "segmentation_offload": true,
+            "recovery": "go-back-n", "mtu_bytes": 1024,
+        },
+        "path": {"rtt_ps": null},
+        "flow": {"size_bytes": 24_387, "trials": 500, "count": 1},
+    });
+    config.to_string()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
+    for experiment in ["stress", "tcp-fct"] {
+        for protection in ["none", "lg", "lg-nb"] {
+            let run = |threads| {
+                let config = config(experiment, protection, threads);
+                let outcome =
+                    lossylink_sim::simulate(&config, &Control::default()).expect("a valid configuration");
+                (serde_json::Value::from(outcome.row).to_string(), outcome.columns)
+            };
+            let once = run(1);
+            assert_eq!(once, run(1), "{experiment}, {protection}: two runs differ");
+            assert_eq!(once, run(2), "{experiment}, {protection}: one and two threads differ");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! BBR on a path: start-up, probing, pacing, and indifference to light loss.
+//! BBR, versions 1 and 3, on a path: start-up, probing, pacing, and what loss does to them.
 
 mod tcp_support;
 
@@ -16,7 +16,11 @@ const fn ms(ms: u64) -> Instant {
 }
 
 fn world(loss: f64) -> World {
-    let config = Config { congestion_control: CongestionControl::Bbr, ..Config::default() };
+    world_of(CongestionControl::Bbr, loss)
+}
+
+fn world_of(algorithm: CongestionControl, loss: f64) -> World {
+    let config = Config { congestion_control: algorithm, ..Config::default() };
     let path = PathConfig {
         rate: BitRate::from_bps(100_000_000),
         rtt: Duration::from_ms(10),
@@ -97,4 +101,42 @@ fn heavy_loss_looks_like_a_policer() {
     let heavy = goodput(&mut world(0.25), ms(2_000), ms(12_000));
     let moderate = goodput(&mut world(0.1), ms(2_000), ms(12_000));
     assert!(moderate > 3.0 * heavy, "{moderate} at 10 %, {heavy} at 25 %");
+}
+
+/// BBR3-1, BBR3-2, BBR3-3: version 3 fills the path, and its probes keep the queue short.
+#[test]
+fn version_3_fills_the_path() {
+    let mut world = world_of(CongestionControl::Bbr3, 0.0);
+    let rate = goodput(&mut world, ms(500), ms(4_500));
+    assert!(rate > 0.92 * 94.9, "{rate} Mb/s of the 94.9 that frames leave");
+    let before = *world.sender.statistics();
+    world.run_until(ms(8_500));
+    let after = world.sender.statistics();
+    let mean_us = (after.rtt_sum_us - before.rtt_sum_us) / (after.rtt_samples - before.rtt_samples);
+    assert!((10_000..13_000).contains(&mean_us), "mean round trip {mean_us} us");
+}
+
+/// BBR3-4, BBR3-5: beyond two per cent of loss version 3 gives way, version 1 does not.
+#[test]
+fn version_3_gives_way_to_loss() {
+    let run = |algorithm, loss| goodput(&mut world_of(algorithm, loss), ms(1_000), ms(11_000));
+    let (first, third) = (CongestionControl::Bbr, CongestionControl::Bbr3);
+    let light = run(third, 2e-3);
+    assert!(light > 0.8 * run(third, 0.0), "{light} Mb/s at 0.2 %");
+    let (tolerant, yielding) = (run(first, 0.05), run(third, 0.05));
+    assert!(tolerant > 2.0 * yielding, "at 5 %: version 1 {tolerant}, version 3 {yielding}");
+}
+
+/// BBR3-6: every five seconds the window is half a bandwidth-delay product for 200 ms.
+#[test]
+fn version_3_measures_the_round_trip_every_five_seconds() {
+    let mut world = world_of(CongestionControl::Bbr3, 0.0);
+    let (mut spells, mut was_narrow) = (0, false);
+    for at in 500..21_000 {
+        world.run_until(ms(at));
+        let narrow = f64::from(world.sender.congestion_window()) < 0.7 * PATH_SEGMENTS;
+        spells += u32::from(narrow && !was_narrow);
+        was_narrow = narrow;
+    }
+    assert!((3..=5).contains(&spells), "{spells} spells in 20 s");
 }

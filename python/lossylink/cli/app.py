@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, leave, reproduce, run, sweep
+from lossylink.cli import doctor, leave, plan, reproduce, run, sweep
 
 #: Groups of commands that live with what they command, each module with a Typer app called ``app``.
 _GROUPS = {"lab": "lossylink.lab.cli"}
@@ -28,6 +28,7 @@ def build() -> typer.Typer:
     app.command("reproduce")(reproduce.command)
     app.command("run")(run.command)
     app.command("sweep")(sweep.command)
+    app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
     for name, command in _live_commands():
         app.command(name)(command)

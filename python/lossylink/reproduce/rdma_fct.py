@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TRIALS = 100_000
+KNIFE_EDGE = "one write in 980 loses its last packet, so that the percentile lies at the edge of these"
+"""Of 100 K writes 102 are expected to time out, give or take ten; the percentile needs more than 100."""
+
 LOSSY_JOB = "loss 1e-3"
 LOSS_FREE_JOB = "no loss"
 SELECTIVE_JOB = "selective repeat"
@@ -90,6 +93,7 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
                 at_least(30.0, slack=ROUNDED_BOUND_SLACK),
                 published=tail["none"] / tail["lg"],
                 unit="x",
+                remark=KNIFE_EDGE,
             ),
             source="Figure 11(c)",
         ),
@@ -101,7 +105,7 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
                 published=tail["none"],
                 unit="us",
                 digits=4,
-                remark="the NIC's timeout, about 1.07 ms, sets it",
+                remark=f"the NIC's timeout, about 1.07 ms, sets it; {KNIFE_EDGE}",
             ),
             source="artifact's table",
         ),

@@ -2,7 +2,7 @@
 
 mod scan;
 
-use scan::{mentions, split_rust};
+use scan::{mentions, split_rust, test_modules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
@@ -85,10 +85,14 @@ impl Citations {
     /// is left out, because it speaks of rules that do not exist.
     pub(crate) fn of_repository(root: &Path) -> Self {
         let mut citations = Self::default();
-        for file in files_under(&root.join("crates"), "rs") {
-            let name = name(&file, root);
-            if !name.contains("core/tests/rules.rs") && !name.contains("core/tests/citations/") {
-                citations.add_rust(&name, &read(&file));
+        let files = files_under(&root.join("crates"), "rs");
+        let test_files: BTreeSet<PathBuf> = files.iter().flat_map(|file| test_files_of(file)).collect();
+        for file in files {
+            let (name, text) = (name(&file, root), read(&file));
+            if test_files.contains(&file) {
+                Self::note(&mut citations.tests, &name, &text);
+            } else if !name.contains("core/tests/rules.rs") && !name.contains("core/tests/citations/") {
+                citations.add_rust(&name, &text);
             }
         }
         for (directory, is_test) in [("python", false), ("tests", true)] {
@@ -145,6 +149,14 @@ impl fmt::Display for Defects {
         }
         Ok(())
     }
+}
+
+/// Files of the modules that `file` declares for tests only.
+fn test_files_of(file: &Path) -> Vec<PathBuf> {
+    let is_root = ["mod.rs", "lib.rs", "main.rs"].iter().any(|root| file.ends_with(root));
+    let directory = if is_root { file.with_file_name("") } else { file.with_extension("") };
+    let modules = test_modules(&read(file));
+    modules.iter().map(|module| directory.join(module).with_extension("rs")).collect()
 }
 
 /// The protocol's letters: `TCP` of `TCP-H1`.

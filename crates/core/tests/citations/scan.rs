@@ -55,10 +55,23 @@ pub(crate) fn split_rust(text: &str) -> (String, String) {
         let part = if inside.is_some() { &mut tests } else { &mut code };
         part.push_str(line);
         part.push('\n');
-        let closes = line.trim() == "}" || (line.trim_start().starts_with("mod") && line.ends_with(';'));
+        let closes = line.trim() == "}" || declared_module(line).is_some();
         if inside == Some(indentation) && closes {
             inside = None;
         }
     }
     (code, tests)
+}
+
+/// The module files that are compiled for tests only: `mod NAME;` in what is marked so.
+pub(crate) fn test_modules(text: &str) -> Vec<String> {
+    split_rust(text).1.lines().filter_map(declared_module).map(str::to_owned).collect()
+}
+
+/// The name in `mod NAME;`, with or without a visibility.
+fn declared_module(line: &str) -> Option<&str> {
+    let declaration = line.trim().strip_suffix(';')?;
+    let (visibility, name) = declaration.rsplit_once("mod ")?;
+    let is_module = visibility.is_empty() || visibility.starts_with("pub");
+    is_module.then_some(name)
 }

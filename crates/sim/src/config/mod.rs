@@ -14,7 +14,7 @@ pub use loss::LossConfig;
 pub use protection::{ProtectionConfig, ProtectionKind};
 pub use sections::{
     FlowConfig, LinkConfig, LossDirections, PathConfig, RunConfig, TimelineConfig, TrafficConfig,
-    TrafficSource, TransportConfig,
+    TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;
@@ -56,6 +56,8 @@ pub struct Config {
     pub path: Option<PathConfig>,
     /// The flows.
     pub flow: Option<FlowConfig>,
+    /// Flows that begin at random.
+    pub workload: Option<WorkloadConfig>,
     /// When things happen.
     pub timeline: Option<TimelineConfig>,
     /// How long to run.

@@ -107,6 +107,30 @@ pub struct FlowConfig {
     pub count: u32,
 }
 
+/// Flows that begin at random.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadConfig {
+    /// What carries them.
+    pub protocol: WorkloadProtocol,
+    /// Name of the distribution of their sizes.
+    pub distribution: String,
+    /// The distribution: size in bytes, share of flows that are no longer.
+    pub points: Vec<(f64, f64)>,
+    /// Bytes of flows over the link's rate.
+    pub load: f64,
+}
+
+/// What carries the flows of a workload.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadProtocol {
+    /// A TCP connection for each flow.
+    Tcp,
+    /// An RDMA write for each flow, on a pool of connections.
+    Rdma,
+}
+
 /// When things happen on a time line.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,8 +8,8 @@ use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;
 use rayon::prelude::*;
 
-/// Trials in a block.
-const TRIALS_PER_BLOCK: u64 = 100;
+/// Trials in a block of flows that run one after another.
+pub(super) const TRIALS_PER_BLOCK: u64 = 100;
 
 /// One block of trials.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,10 @@ pub(super) struct Block {
     pub(super) streams: Streams,
 }
 
-/// Runs `trials` in blocks on `threads` threads. Returns the finished blocks' results in order,
+/// Runs `trials` in blocks of `each` on `threads` threads. Returns the finished blocks' results in order,
 /// and whether some are missing because the caller lost patience.
 pub(super) fn run_blocks<R: Send>(
-    trials: u64,
+    (trials, each): (u64, u64),
     seed: u64,
     threads: usize,
     control: &Control,
@@ -33,9 +33,9 @@ pub(super) fn run_blocks<R: Send>(
 ) -> Result<(Vec<R>, bool), ConfigError> {
     control.set_total(trials);
     let family = Streams::new(seed);
-    let blocks = (0..trials.div_ceil(TRIALS_PER_BLOCK)).map(|index| {
-        let remaining = trials - index * TRIALS_PER_BLOCK;
-        Block { index, trials: TRIALS_PER_BLOCK.min(remaining), streams: family.trial(index) }
+    let blocks = (0..trials.div_ceil(each)).map(|index| {
+        let remaining = trials - index * each;
+        Block { index, trials: each.min(remaining), streams: family.trial(index) }
     });
     let blocks: Vec<Block> = blocks.collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {

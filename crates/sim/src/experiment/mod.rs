@@ -7,9 +7,11 @@ mod rdma_fct;
 mod row;
 mod serial;
 mod setup;
+mod slowdown;
 mod stress;
 mod tcp_fct;
 mod timeline;
+mod workload;
 
 use crate::config::Config;
 use crate::{ConfigError, Control, Outcome};
@@ -25,6 +27,7 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),
         "rdma-fct" => rdma_fct::run(&config, control),
+        "workload" => workload::run(&config, control),
         "timeline" => timeline::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),

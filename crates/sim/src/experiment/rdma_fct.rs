@@ -6,10 +6,10 @@ use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
 use crate::capture::RdmaConnection;
 use crate::config::{Config, HostProfile};
-use crate::transport::rdma::{Operation, Requester, Responder, Status};
-use crate::world::Rdma;
+use crate::transport::rdma::{Operation, Packet, Place, Psn, Request, Requester, Responder, Status, Verb};
 use crate::world::host::latency_at;
 use crate::world::network::Conversation;
+use crate::world::{Protocol, Rdma};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
@@ -36,6 +36,13 @@ impl SerialProtocol for Rdma {
 
     fn carries(&self, flow_bytes: u64) -> RdmaConnection {
         RdmaConnection::new(flow_bytes)
+    }
+
+    fn full_packet(&self) -> (u32, u32) {
+        let payload = self.config.mtu.bytes() as u32;
+        let (psn, verb, place) = (Psn::default(), Verb::Write, Place::Middle);
+        let request = Request { psn, verb, place, ack_request: false, payload: payload as u16 };
+        (payload, self.frame(Packet::Request(request)).octets)
     }
 
     fn conversation(&self, _flow_bytes: u64) -> Conversation<Self> {
@@ -71,6 +78,10 @@ impl SerialProtocol for Rdma {
 
     /// The interface answers by itself: no host wakes up before the message is complete.
     fn wake_up(_host: &HostProfile, _quantile: f64) -> Duration {
+        Duration::ZERO
+    }
+
+    fn busy_wake_up(_host: &HostProfile, _quantile: f64) -> Duration {
         Duration::ZERO
     }
 

@@ -1,12 +1,12 @@
 //! Flows one after another over the same link, as on a testbed: what the completion-time
 //! experiments of all protocols share.
 
-use super::blocks::{Block, run_blocks};
+use super::blocks::{Block, TRIALS_PER_BLOCK, run_blocks};
 use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::{Carries, Recorder};
-use crate::config::{Config, FlowConfig, HostProfile, LossConfig};
+use crate::config::{Config, FlowConfig, HostProfile, LossConfig, ProtectionKind};
 use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
@@ -27,6 +27,9 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// The same for flows of `flow_bytes`.
     fn carries(&self, flow_bytes: u64) -> Self::Carries;
 
+    /// Payload of a full packet, and its octets on the wire.
+    fn full_packet(&self) -> (u32, u32);
+
     /// The two ends before the first flow.
     fn conversation(&self, flow_bytes: u64) -> Conversation<Self>;
 
@@ -44,6 +47,9 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
 
     /// What a host adds to every wake-up of a flow with this quantile.
     fn wake_up(host: &HostProfile, quantile: f64) -> Duration;
+
+    /// What a host under the load of many flows adds to every wake-up with this quantile.
+    fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration;
 
     /// What the hosts add to a whole flow with this quantile.
     fn once(host: &HostProfile, quantile: f64) -> Duration;
@@ -77,7 +83,7 @@ impl Repair {
 }
 
 impl Counters {
-    fn since(&self, before: &Self) -> Self {
+    pub(super) fn since(&self, before: &Self) -> Self {
         let mut repairs = self.repairs;
         repairs.iter_mut().zip(before.repairs).for_each(|(count, before)| *count -= before);
         Self { retransmissions: self.retransmissions - before.retransmissions, repairs }
@@ -88,7 +94,7 @@ impl Counters {
         Repair::ALL.into_iter().rev().find(|&repair| self.repairs[repair as usize] > 0)
     }
 
-    fn timeouts(&self) -> u64 {
+    pub(super) fn timeouts(&self) -> u64 {
         self.repairs[Repair::Timeout as usize]
     }
 }
@@ -129,7 +135,7 @@ pub(super) struct Serial<'a, T> {
     protocol: T,
     path: Path,
     /// Whether a flow that meets no loss always takes the same time.
-    repeats: bool,
+    is_repeatable: bool,
 }
 
 type SerialNetwork<T, O> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>, O>, O>;
@@ -143,8 +149,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let is_quick = T::wake_up(host, 1.0) == Duration::ZERO;
         let per_frame = !matches!(config.loss.forward, LossConfig::BitErrorRate { .. });
         let clean_reverse = config.loss.reverse == LossConfig::None;
-        let repeats = config.skip && is_quick && per_frame && clean_reverse;
-        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, repeats, setup })
+        let is_bare = config.protection.kind == ProtectionKind::None;
+        let is_repeatable = is_bare && is_quick && per_frame && clean_reverse;
+        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
     }
 
     /// Runs all trials and completes the row that `describe` begins and `detail` ends.
@@ -156,8 +163,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     ) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
         let run_block = |block| self.run_block(block);
-        let (blocks, interrupted) =
-            run_blocks(self.flow.trials, config.seed, config.threads, control, run_block)?;
+        let (blocks, interrupted) = run_blocks(
+            (self.flow.trials, TRIALS_PER_BLOCK),
+            config.seed,
+            config.threads,
+            control,
+            run_block,
+        )?;
         let trials: Vec<Trial> = blocks.iter().flat_map(|block| &block.trials).copied().collect();
         let sum = |of: fn(&Finished) -> u64| blocks.iter().map(of).sum::<u64>();
         let mut row = Row::new(&self.setup);
@@ -178,7 +190,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
         match self.recorder(&block)? {
-            None => self.run_trials(block, NoTap, self.repeats),
+            None => self.run_trials(block, NoTap, self.is_repeatable && self.setup.config.skip),
             Some(recorder) => {
                 // A flow that is computed once would be recorded once: every flow runs.
                 let finished = self.run_trials(block, recorder.clone(), false)?;
@@ -250,8 +262,11 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         network: &mut SerialNetwork<T, O>,
         hosts: &mut Stream,
     ) -> Option<Trial> {
+        if self.is_repeatable {
+            network.wait_until(next_stamp(network.now()));
+        }
         let start = network.now();
-        let phases = self.timer_phases(start, hosts);
+        let phases = timer_phases(self.host, start, hosts);
         let lost_before = network.link.traffic().data_lost;
         let mut before = Counters::default();
         network.act(0, |now, ends| {
@@ -273,14 +288,26 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             repair: counted.slowest(),
         })
     }
+}
 
-    /// Where the timer wheels of the two hosts stand, relative to the start of the flow, so that
-    /// its course does not depend on when it starts.
-    fn timer_phases(&self, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
-        let wheel = WHEEL_TICKS * self.host.tick().as_ps();
-        let mut phase = || Duration::from_ps((start.as_ps() + hosts.next_u64() % wheel) % wheel);
-        (phase(), phase())
-    }
+/// Where the timer wheels of the two hosts stand, relative to the start of the flow, so that its
+/// course does not depend on when it starts: the first tick after the start, and as whole ticks
+/// the jiffies counted by then.
+pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
+    let tick = host.tick().as_ps();
+    let mut phase = || {
+        let drawn = hosts.next_u64() % (WHEEL_TICKS * tick);
+        let first_tick = start.as_ps() + drawn % tick;
+        let counted = (drawn / tick + WHEEL_TICKS - first_tick / tick % WHEEL_TICKS) % WHEEL_TICKS;
+        Duration::from_ps(counted * tick + first_tick % tick)
+    };
+    (phase(), phase())
+}
+
+/// The next whole millisecond: hosts stamp packets in microseconds and milliseconds, so a flow that
+/// starts between two stamps sees other round-trip times than one that starts on one.
+fn next_stamp(now: Instant) -> Instant {
+    Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
 }
 
 /// All trials of a run, to be summed up.

@@ -8,9 +8,10 @@ use super::setup::Setup;
 use crate::capture::TcpConnections;
 use crate::config::{Config, HostProfile};
 use crate::transport::tcp;
-use crate::world::Tcp;
 use crate::world::host::latency_at;
 use crate::world::network::Conversation;
+use crate::world::protocol::TcpPacket;
+use crate::world::{Protocol, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
@@ -40,6 +41,20 @@ impl SerialProtocol for Tcp {
 
     fn carries(&self, flow_bytes: u64) -> TcpConnections {
         TcpConnections::new(self.config.clone(), Some(flow_bytes))
+    }
+
+    fn full_packet(&self) -> (u32, u32) {
+        let payload = self.config.payload_bytes();
+        let data = tcp::Data {
+            first: 0,
+            payload,
+            segments: 1,
+            retransmission: false,
+            ecn_capable: false,
+            window_reduced: false,
+            timestamp: 0,
+        };
+        (payload, self.frame(TcpPacket(tcp::Packet::Data(data))).octets)
     }
 
     fn conversation(&self, flow_bytes: u64) -> Conversation<Self> {
@@ -77,6 +92,10 @@ impl SerialProtocol for Tcp {
 
     fn wake_up(host: &HostProfile, quantile: f64) -> Duration {
         latency_at(&host.receive_latency, quantile) + latency_at(&host.send_latency, quantile)
+    }
+
+    fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration {
+        latency_at(&host.bulk_latency, quantile)
     }
 
     fn once(_host: &HostProfile, _quantile: f64) -> Duration {

@@ -15,6 +15,11 @@ impl Deadlines {
         Self { times: vec![Instant::NEVER; count.max(1)], earliest: 0 }
     }
 
+    /// Makes room for `count` deadlines.
+    pub(super) fn grow(&mut self, count: usize) {
+        self.times.resize(count.max(self.times.len()), Instant::NEVER);
+    }
+
     /// The earliest deadline.
     #[inline]
     pub(super) fn next(&self) -> Instant {

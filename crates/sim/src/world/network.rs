@@ -17,6 +17,8 @@ use lossylink_core::time::{Duration, Instant};
 pub struct Addressed<P> {
     /// Index of the conversation.
     pub conversation: u32,
+    /// How many connections had used that index before.
+    pub generation: u32,
     /// The packet.
     pub packet: P,
     /// When the first bit of it left its host.
@@ -53,6 +55,9 @@ pub struct Network<T: Protocol, L, O = NoTap> {
     near_host: Host,
     far_host: Host,
     conversations: Vec<Conversation<T>>,
+    generations: Vec<u32>,
+    /// The conversation whose near end was the last to be handed something.
+    touched: usize,
     now: Instant,
     at_link: Pipe<Frame<Addressed<T::Packet>>>,
     back_at_link: Pipe<Frame<Addressed<T::Packet>>>,
@@ -81,6 +86,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
             near_host: Host::default(),
             far_host: Host::default(),
             conversations,
+            generations: vec![0; count],
+            touched: 0,
             now: Instant::ZERO,
             at_link: Pipe::new(),
             back_at_link: Pipe::new(),
@@ -115,6 +122,26 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     /// All conversations.
     pub fn conversations(&self) -> &[Conversation<T>] {
         &self.conversations
+    }
+
+    /// Adds a conversation and returns its index.
+    pub fn add(&mut self, conversation: Conversation<T>) -> usize {
+        self.conversations.push(conversation);
+        self.generations.push(0);
+        self.near_timers.grow(self.conversations.len());
+        self.far_timers.grow(self.conversations.len());
+        self.conversations.len() - 1
+    }
+
+    /// Makes room for a new connection in the place of one that has ended: packets of the old one
+    /// that are still under way will find nobody.
+    pub fn renew(&mut self, index: usize) {
+        self.generations[index] = self.generations[index].wrapping_add(1);
+    }
+
+    /// The conversation whose near end was the last to be handed something.
+    pub const fn touched(&self) -> usize {
+        self.touched
     }
 
     /// Frames dropped in the hops around the link.
@@ -172,6 +199,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
             }
             Source::NearTimer => {
                 let index = self.near_timers.owner();
+                self.touched = index;
                 self.conversations[index].near.handle_timeout(at);
                 self.flush_near(index);
             }
@@ -222,6 +250,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     fn handle_at_far(&mut self) {
         let Some((at, frame)) = self.at_far.pop() else { return };
         let index = frame.payload.conversation as usize;
+        if frame.payload.generation != self.generations[index] {
+            return;
+        }
         let marked = frame.ecn == crate::net::Ecn::Experienced;
         self.conversations[index].far.handle_packet(at, &frame.payload.packet, marked);
         self.flush_far(index);
@@ -231,6 +262,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     fn handle_at_near(&mut self) {
         let Some((at, frame)) = self.at_near.pop() else { return };
         let index = frame.payload.conversation as usize;
+        if frame.payload.generation != self.generations[index] {
+            return;
+        }
+        self.touched = index;
         let marked = frame.ecn == crate::net::Ecn::Experienced;
         self.conversations[index].near.handle_packet(at, &frame.payload.packet, marked);
         self.flush_near(index);
@@ -242,8 +277,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
         while let Some(packet) = self.conversations[index].near.poll_transmit(self.now) {
             let (protocol, path, at_link) = (&self.protocol, &mut self.path, &mut self.at_link);
             let (now, link, tap) = (self.now, &mut self.link, &self.tap);
+            let owner = (index as u32, self.generations[index]);
             protocol.cut(packet, &mut |packet| {
-                let frame = address(protocol, index, packet, now);
+                let frame = address(protocol, owner, packet, now);
                 if path.to_link.is_instant() {
                     link.offer(now, frame);
                 } else if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
@@ -259,7 +295,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     #[inline]
     fn flush_far(&mut self, index: usize) {
         while let Some(packet) = self.conversations[index].far.poll_transmit(self.now) {
-            let frame = address(&self.protocol, index, packet, self.now);
+            let owner = (index as u32, self.generations[index]);
+            let frame = address(&self.protocol, owner, packet, self.now);
             if self.path.back_to_link.is_instant() {
                 self.link.offer_back(self.now, frame);
                 continue;
@@ -310,11 +347,11 @@ fn cross<P: Copy>(
 #[inline]
 fn address<T: Protocol>(
     protocol: &T,
-    index: usize,
+    (conversation, generation): (u32, u32),
     packet: T::Packet,
     sent_at: Instant,
 ) -> Frame<Addressed<T::Packet>> {
     let frame = protocol.frame(packet);
-    let payload = Addressed { conversation: index as u32, packet: frame.payload, sent_at };
+    let payload = Addressed { conversation, generation, packet: frame.payload, sent_at };
     Frame { octets: frame.octets, ecn: frame.ecn, payload }
 }

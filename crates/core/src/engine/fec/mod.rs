@@ -12,6 +12,7 @@
 
 mod block_number;
 mod code;
+mod decision;
 mod decoder;
 mod encoder;
 mod erasure;
@@ -19,10 +20,11 @@ mod open_block;
 mod window;
 
 #[cfg(test)]
-mod dialogue;
+mod tests;
 
 pub use block_number::BlockNumber;
 pub use code::{Code, CodeError};
-pub use decoder::{Admission, DataVerdict, Decoder, DecoderConfig, DecoderCounters, Output, Release};
+pub use decision::{Admission, DataVerdict, DecoderConfig, DecoderCounters, Output, Release};
+pub use decoder::Decoder;
 pub use encoder::{DataStamp, Encoder, EncoderCounters, ParityOrder, ParityStamp};
 pub use erasure::ErasureCode;

@@ -134,6 +134,10 @@ impl Sender {
         }
         let position = self.next;
         self.next = position.next();
+        if !self.holes.is_empty() {
+            // A mark whose copy is gone must not meet the position's next use (LG-10).
+            self.holes.remove(position.plus(Position::COUNT as u32 / 2));
+        }
         self.dummies_pending = self.config.dummies; // LG-4
         self.counters.data += 1;
         position
@@ -145,6 +149,14 @@ impl Sender {
     fn abandon_oldest(&mut self) {
         self.leading_ack = self.leading_ack.next();
         self.counters.abandoned += 1;
+    }
+
+    /// Whether the `number`-th data frame, modulo 2^32, is so old that its position has been let go.
+    /// A driver that looks at copies rarely must ask, because the position may be in use again (LG-33).
+    #[inline]
+    pub const fn has_abandoned(&self, number: u32) -> bool {
+        let age = (self.counters.data as u32).wrapping_sub(number);
+        self.counters.abandoned > 0 && age > Position::WINDOW
     }
 
     /// Whether a dummy is due when the link has nothing better to carry (LG-18).
@@ -318,6 +330,7 @@ mod tests {
         sender.stamp();
         assert_eq!((sender.outstanding(), sender.counters().abandoned), (Position::WINDOW, 1));
         assert_eq!(sender.inspect_copy(at(0)), CopyFate::Release);
+        assert!(sender.has_abandoned(0) && !sender.has_abandoned(1));
         // However long the silence lasted, the first acknowledgement counts.
         (0..3 * Position::COUNT).for_each(|_| {
             sender.stamp();
@@ -325,6 +338,18 @@ mod tests {
         let newest = sender.next().previous();
         sender.handle_ack(newest);
         assert_eq!((sender.leading_ack(), sender.outstanding()), (newest, 0));
+    }
+
+    // LG-10, LG-34: a request for a copy that found no room leaves no mark for the next use.
+    #[test]
+    fn a_mark_without_a_copy_is_forgotten_within_a_wrap() {
+        let mut sender = sender_after(3);
+        sender.handle_notification(&hole(0, 1));
+        for _ in 0..Position::COUNT / 2 {
+            let newest = sender.stamp();
+            sender.handle_ack(newest);
+        }
+        assert_eq!(sender.holes(), 0);
     }
 
     // LG-30

@@ -33,6 +33,7 @@ pub(super) struct ModelDecoder<P> {
     leaving: Vec<Marked<P>>,
     next_leave: Instant,
     bytes: u64,
+    most_bytes: u64,
     recovered: u64,
     unrecovered: u64,
 }
@@ -52,6 +53,7 @@ impl<P: Copy> ModelDecoder<P> {
             leaving: Vec::new(),
             next_leave: Instant::NEVER,
             bytes: 0,
+            most_bytes: 0,
             recovered: 0,
             unrecovered: 0,
         }
@@ -65,6 +67,11 @@ impl<P: Copy> ModelDecoder<P> {
     /// Bytes in recirculation.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The most bytes that were ever in recirculation.
+    pub(super) const fn most_bytes(&self) -> u64 {
+        self.most_bytes
     }
 
     /// When a packet leaves the loop, or a block ends by its timer.
@@ -92,6 +99,7 @@ impl<P: Copy> ModelDecoder<P> {
             self.unmarked += 1;
         } else if tag.is_data() {
             self.bytes += u64::from(frame.frame_bytes_with_fcs());
+            self.most_bytes = self.most_bytes.max(self.bytes);
             self.circulating.push(Marked { tag, frame, at: now });
         }
         if tag.is_last() && self.block_end.last_index {

@@ -11,9 +11,9 @@
 //! else it is dropped. Packets that the queue dropped cannot come back (FEC-25).
 
 mod decoder;
-#[cfg(test)]
-mod dialogue;
 mod options;
+#[cfg(test)]
+mod tests;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
 
@@ -174,6 +174,11 @@ impl<P: Copy + Default> FecModelLink<P> {
     /// Bytes that circulate at the decoder.
     pub const fn circulating_bytes(&self) -> u64 {
         self.decoder.bytes()
+    }
+
+    /// The most bytes that ever circulated.
+    pub const fn most_circulating_bytes(&self) -> u64 {
+        self.decoder.most_bytes()
     }
 
     /// Replaces the forward loss process.

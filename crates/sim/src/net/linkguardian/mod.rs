@@ -57,6 +57,8 @@ pub struct Counters {
     pub pauses: u64,
     /// Pauses that ran out without a resume.
     pub expired_pauses: u64,
+    /// Copies that were not kept because the Tx buffer was full.
+    pub tx_buffer_dropped: u64,
     /// Frames dropped because the reorder buffer was full.
     pub rx_buffer_dropped: u64,
     /// Frames dropped because the protection started over while they waited (LG-30).
@@ -128,7 +130,7 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             timing,
             Sender::new(options.sender),
             FrameQueue::new(timing::queue_limits(profile)),
-            TxBuffer::new(&timing, profile.recirculates, cells),
+            TxBuffer::new(&timing, profile.recirculates, cells, profile.tx_buffer_max_bytes),
             circulating(),
             tap.clone(),
         );
@@ -151,6 +153,7 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             timeouts: self.receiving.engine.as_ordered().map_or(0, |side| side.skipped()),
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),
+            tx_buffer_dropped: self.sending.copies.dropped(),
             rx_buffer_dropped: self.receiving.rx_dropped(),
             forgotten: self.receiving.rx_forgotten(),
             paused: self.sending.paused(now),

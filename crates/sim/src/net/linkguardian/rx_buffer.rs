@@ -229,7 +229,7 @@ mod tests {
 
     fn held(number: u16) -> Copied<u32> {
         let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, u32::from(number));
-        Copied { position: Position::new(number, false), frame }
+        Copied { position: Position::new(number, false), number: u32::from(number), frame }
     }
 
     #[test]

@@ -273,10 +273,11 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     /// behind (LG-5).
     #[inline]
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        let number = self.engine.counters().data as u32;
         let position = self.engine.stamp();
         frame.octets += HEADER_OCTETS;
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
-        let copy = Copied { position, frame };
+        let copy = Copied { position, number, frame };
         let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
         self.see(now, arrives, Content::Protected(copy.bare(), position));
         self.copies.insert(now, copy);

@@ -15,6 +15,9 @@ use lossylink_core::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
+    /// How many data frames the sender had numbered before, modulo 2^32: tells a copy that was let
+    /// go from a newer one with the same position (LG-33).
+    pub(super) number: u32,
     /// With the protection's header.
     pub(super) frame: Frame<P>,
 }
@@ -35,11 +38,17 @@ pub(super) enum TxBuffer<P: Copy + Default> {
 }
 
 impl<P: Copy + Default> TxBuffer<P> {
-    pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells) -> Self {
+    pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells, limit_bytes: u64) -> Self {
         if recirculates {
-            Self::Loop(TxLoop::new(timing, cells))
+            Self::Loop(TxLoop::new(timing, cells, limit_bytes))
         } else {
-            Self::Memory(TxMemory { copies: Ring::new(), bytes: 0, high_water_bytes: 0 })
+            Self::Memory(TxMemory {
+                copies: Ring::new(),
+                limit_bytes,
+                bytes: 0,
+                high_water_bytes: 0,
+                dropped: 0,
+            })
         }
     }
 
@@ -111,6 +120,14 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// Copies that were not kept because the buffer was full (LG-34).
+    pub(super) const fn dropped(&self) -> u64 {
+        match self {
+            Self::Loop(buffer) => buffer.dropped,
+            Self::Memory(buffer) => buffer.dropped,
+        }
+    }
+
     /// Frees every copy (LG-30).
     pub(super) fn clear(&mut self) {
         match self {
@@ -136,13 +153,15 @@ pub(super) struct TxLoop<P: Copy + Default> {
     rounds: Pipe<Copied<P>>,
     /// Space of the copies in the queue, by the time at which they leave it.
     queued: Pipe<u64>,
+    limit_bytes: u64,
     queued_bytes: u64,
     high_water_bytes: u64,
+    dropped: u64,
     busy_until: Instant,
 }
 
 impl<P: Copy + Default> TxLoop<P> {
-    fn new(timing: &Timing, cells: Cells) -> Self {
+    fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
             first_check: timing.copy_first_check,
             rate: timing.recirculation,
@@ -151,8 +170,10 @@ impl<P: Copy + Default> TxLoop<P> {
             fresh: Pipe::new(),
             rounds: Pipe::new(),
             queued: Pipe::new(),
+            limit_bytes,
             queued_bytes: 0,
             high_water_bytes: 0,
+            dropped: 0,
             busy_until: Instant::ZERO,
         }
     }
@@ -175,6 +196,9 @@ impl<P: Copy + Default> TxLoop<P> {
             let Some((look, copy)) = (if is_fresh { self.fresh.pop() } else { self.rounds.pop() }) else {
                 return;
             };
+            if engine.has_abandoned(copy.number) {
+                continue;
+            }
             match engine.inspect_copy(copy.position) {
                 CopyFate::Hold => self.send_round(look, copy),
                 CopyFate::Release => {}
@@ -191,6 +215,10 @@ impl<P: Copy + Default> TxLoop<P> {
         let start = now.max(self.busy_until);
         if start > now {
             let space = self.cells.space(copy.frame.frame_bytes_with_fcs());
+            if self.queued_bytes + space > self.limit_bytes {
+                self.dropped += 1;
+                return;
+            }
             self.queued.push(start, space);
             self.queued_bytes += space;
             self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
@@ -224,14 +252,21 @@ impl<P: Copy + Default> TxLoop<P> {
 #[derive(Clone, Debug)]
 pub(super) struct TxMemory<P: Copy + Default> {
     copies: Ring<Copied<P>>,
+    limit_bytes: u64,
     bytes: u64,
     high_water_bytes: u64,
+    dropped: u64,
 }
 
 impl<P: Copy + Default> TxMemory<P> {
     fn insert(&mut self, copy: Copied<P>) {
+        let bytes = self.bytes + u64::from(copy.frame.frame_bytes_with_fcs());
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return;
+        }
         self.copies.push(copy);
-        self.bytes += u64::from(copy.frame.frame_bytes_with_fcs());
+        self.bytes = bytes;
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
     }
 

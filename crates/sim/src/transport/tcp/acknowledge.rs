@@ -2,7 +2,7 @@
 
 use super::congestion::{Algorithm, View};
 use super::packet::Ack;
-use super::rate::{LastSent, RateSample};
+use super::rate::{LastSent, RateSample, Totals};
 use super::scoreboard::Segment;
 use super::sender::{DEFAULT_REORDERING, Plan, Repair, Sender};
 
@@ -147,7 +147,8 @@ impl Sender {
             Some((sent_us, end, before)) => {
                 let prior_delivered = self.delivered_before(before);
                 let last = LastSent { number: end - 1, sent_us, prior_delivered };
-                self.rate.sample(last, total, self.rtt.minimum_us(), self.clock.micros())
+                let totals = Totals { delivered: total, lost: self.statistics.segments_lost };
+                self.rate.sample(last, totals, self.rtt.minimum_us(), self.clock.micros())
             }
             None => RateSample::default(),
         };

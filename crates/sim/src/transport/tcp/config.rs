@@ -95,11 +95,13 @@ pub enum CongestionControl {
     Dctcp,
     /// BBR version 1, paced.
     Bbr,
+    /// BBR version 3, paced.
+    Bbr3,
 }
 
 impl CongestionControl {
     /// Every algorithm.
-    pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr];
+    pub const ALL: [Self; 5] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr, Self::Bbr3];
 
     /// The algorithm's name in settings and tables.
     pub const fn name(self) -> &'static str {
@@ -108,6 +110,7 @@ impl CongestionControl {
             Self::Cubic => "cubic",
             Self::Dctcp => "dctcp",
             Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
         }
     }
 }
@@ -159,6 +162,9 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
         let refusal = "tahoe".parse::<CongestionControl>().unwrap_err().to_string();
-        assert!(refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp, bbr"), "{refusal}");
+        assert!(
+            refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp, bbr, bbr3"),
+            "{refusal}"
+        );
     }
 }

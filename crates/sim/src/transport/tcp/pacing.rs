@@ -68,8 +68,10 @@ impl Sender {
     /// Stamps a segment that is about to leave, if rates are sampled.
     pub(super) fn stamp_rate(&mut self, number: u64) {
         if self.congestion.models_path() {
-            let (una, next) = (self.board.una(), self.board.next());
-            self.rate.note_sent(number, una, next, self.clock.micros());
+            let outstanding = (self.board.una(), self.board.next());
+            let in_flight = self.board.in_flight() + 1;
+            let lost = self.statistics.segments_lost;
+            self.rate.note_sent(number, outstanding, in_flight, lost, self.clock.micros());
         }
     }
 }

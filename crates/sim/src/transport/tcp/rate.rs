@@ -10,6 +10,9 @@ struct Stamp {
     delivered_us: u64,
     /// Whether the sender, not the network, limited the flight.
     limited: bool,
+    /// Segments in flight with it, and declared lost before it.
+    in_flight: u32,
+    lost: u64,
 }
 
 /// The rate at which one acknowledgement shows segments to arrive.
@@ -26,6 +29,10 @@ pub(super) struct RateSample {
     pub(super) acknowledged: u32,
     /// Segments declared lost on it.
     pub(super) lost: u64,
+    /// Segments declared lost since the most recently sent of the delivered ones left, and how many
+    /// were in flight with that one.
+    pub(super) lost_since_sent: u64,
+    pub(super) sent_in_flight: u32,
     /// Round-trip time of the last of them, microseconds.
     pub(super) rtt_us: Option<u64>,
     /// Whether the probe for the minimum round trip, not the network, limited the flight.
@@ -39,6 +46,13 @@ pub(super) struct LastSent {
     pub(super) sent_us: u64,
     /// Segments that had been delivered when it was sent.
     pub(super) prior_delivered: u64,
+}
+
+/// Segments delivered and declared lost so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Totals {
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
 }
 
 /// Stamps of all outstanding segments, in a ring by segment number.
@@ -55,7 +69,16 @@ pub(super) struct DeliveryRate {
 
 impl DeliveryRate {
     /// Stamps a segment that leaves now while `una .. next` are outstanding.
-    pub(super) fn note_sent(&mut self, number: u64, una: u64, next: u64, now_us: u64) {
+    ///
+    /// With it `in_flight` segments are in flight, and `lost` were declared lost so far.
+    pub(super) fn note_sent(
+        &mut self,
+        number: u64,
+        (una, next): (u64, u64),
+        in_flight: u32,
+        lost: u64,
+        now_us: u64,
+    ) {
         if una == next {
             self.flight_sent_us = now_us;
             self.delivered_us = now_us;
@@ -66,6 +89,8 @@ impl DeliveryRate {
             flight_sent_us: self.flight_sent_us,
             delivered_us: self.delivered_us,
             limited: self.limited_until.is_some(),
+            in_flight,
+            lost,
         };
     }
 
@@ -74,10 +99,11 @@ impl DeliveryRate {
     pub(super) fn sample(
         &mut self,
         last: LastSent,
-        delivered: u64,
+        totals: Totals,
         least_us: u64,
         now_us: u64,
     ) -> RateSample {
+        let delivered = totals.delivered;
         if self.limited_until.is_some_and(|limit| delivered > limit) {
             self.limited_until = None;
         }
@@ -90,6 +116,8 @@ impl DeliveryRate {
             delivery: is_valid.then_some((delivered - last.prior_delivered, interval_us)),
             prior_delivered: last.prior_delivered,
             limited: stamp.limited,
+            lost_since_sent: totals.lost.saturating_sub(stamp.lost),
+            sent_in_flight: stamp.in_flight,
             ..RateSample::default()
         }
     }
@@ -129,23 +157,23 @@ mod tests {
     fn a_steady_flight_shows_its_rate() {
         let mut rate = DeliveryRate::default();
         for number in 0..10 {
-            rate.note_sent(number, 0, number, number);
+            rate.note_sent(number, (0, number), 1, 0, number);
         }
         let first = LastSent { number: 0, sent_us: 0, prior_delivered: 0 };
-        assert_eq!(rate.sample(first, 1, 50, 100).delivery, Some((1, 100)));
+        assert_eq!(rate.sample(first, Totals { delivered: 1, lost: 0 }, 50, 100).delivery, Some((1, 100)));
         for number in 10..20 {
-            rate.note_sent(number, 1, number, 100 + number - 10);
+            rate.note_sent(number, (1, number), 1, 0, 100 + number - 10);
         }
         let next = LastSent { number: 10, sent_us: 100, prior_delivered: 1 };
-        assert_eq!(rate.sample(next, 11, 50, 200).delivery, Some((10, 100)));
+        assert_eq!(rate.sample(next, Totals { delivered: 11, lost: 0 }, 50, 200).delivery, Some((10, 100)));
     }
 
     /// BBR-1
     #[test]
     fn an_interval_below_the_round_trip_is_no_sample() {
         let mut rate = DeliveryRate::default();
-        rate.note_sent(0, 0, 0, 0);
+        rate.note_sent(0, (0, 0), 1, 0, 0);
         let last = LastSent { number: 0, sent_us: 0, prior_delivered: 0 };
-        assert_eq!(rate.sample(last, 1, 101, 100).delivery, None);
+        assert_eq!(rate.sample(last, Totals { delivered: 1, lost: 0 }, 101, 100).delivery, None);
     }
 }

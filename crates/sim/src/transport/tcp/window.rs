@@ -45,6 +45,11 @@ impl Window {
         self.size < self.threshold
     }
 
+    /// Whether the window, not the application, limited the last flight.
+    pub(super) const fn was_full(&self) -> bool {
+        self.limited
+    }
+
     /// Whether growth is warranted: the window limited the sender, or, in slow start, over half of
     /// it was used. (TCP-47)
     pub(super) const fn is_limited(&self) -> bool {

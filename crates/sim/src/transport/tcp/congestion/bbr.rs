@@ -6,14 +6,9 @@ use super::super::recovery::State;
 use super::super::window::Window;
 use super::super::windowed::WindowedMaximum;
 use super::long_term::LongTerm;
+use super::path_model::{Aggregation, INITIAL_WINDOW, ONE, Pacer, RATE_BITS, delay_product, mix};
 use super::{Algorithm, View};
 
-/// Fractional bits of rates, which are segments per microsecond.
-pub(super) const RATE_BITS: u32 = 24;
-/// Fractional bits of gains.
-const GAIN_BITS: u32 = 8;
-/// A gain of one.
-const ONE: u64 = 1 << GAIN_BITS;
 /// 2/ln 2: the least gain that doubles the rate every round trip.
 const HIGH_GAIN: u64 = ONE * 2885 / 1000 + 1;
 /// Its inverse: drains in one round trip what start-up queued.
@@ -34,19 +29,6 @@ const ROUND_TRIP_PROBE_MS: u64 = 200;
 const LEAST_WINDOW: u32 = 4;
 /// Rounds without a quarter more rate that end start-up.
 const FULL_ROUNDS: u32 = 3;
-/// Paced a little below the estimate, per cent.
-const PACING_MARGIN: u64 = 1;
-/// Round trip assumed before any sample, microseconds.
-const NOMINAL_ROUND_TRIP_US: u64 = 1_000;
-/// Rounds over which aggregation of acknowledgements is measured.
-const AGGREGATION_ROUNDS: u32 = 5;
-/// Aggregation counts up to this time's worth of the rate, microseconds.
-const AGGREGATION_MOST_US: u64 = 100_000;
-/// An aggregation epoch starts anew after so many segments.
-const AGGREGATION_EPOCH: u64 = 1 << 20;
-/// Initial window of Linux, segments: below, start-up grows without a target.
-const INITIAL_WINDOW: u64 = 10;
-
 /// What BBR is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -76,8 +58,7 @@ pub(in super::super) struct Bbr {
     window_gain: u64,
     cycle: usize,
     cycle_at_us: u64,
-    pacing_rate: u64,
-    seen_round_trip: bool,
+    pacer: Pacer,
     full_rate: u64,
     full_rounds: u32,
     is_full: bool,
@@ -89,16 +70,6 @@ pub(in super::super) struct Bbr {
     probe_round_done: bool,
     aggregation: Aggregation,
     long_term: LongTerm,
-}
-
-/// How many segments acknowledgements report beyond the estimated rate.
-#[derive(Clone, Copy, Debug, Default)]
-struct Aggregation {
-    most: [u64; 2],
-    index: usize,
-    rounds: u32,
-    began_us: u64,
-    acknowledged: u64,
 }
 
 impl Bbr {
@@ -115,8 +86,7 @@ impl Bbr {
             window_gain: HIGH_GAIN,
             cycle: 0,
             cycle_at_us: 0,
-            pacing_rate: 0,
-            seen_round_trip: false,
+            pacer: Pacer::default(),
             full_rate: 0,
             full_rounds: 0,
             is_full: false,
@@ -135,64 +105,29 @@ impl Bbr {
         self.long_term.in_use().unwrap_or(self.rate.get())
     }
 
-    /// Bytes per second of a rate times a gain, less the margin. (BBR-3)
-    fn bytes_per_second(rate: u64, gain: u64, payload: u32) -> u64 {
-        let scaled = (u128::from(rate) * u128::from(payload) * u128::from(gain)) >> GAIN_BITS;
-        ((scaled * u128::from(1_000_000 / 100 * (100 - PACING_MARGIN))) >> RATE_BITS) as u64
-    }
-
-    fn start_pacing(&mut self, window: &Window, view: &View) {
-        let smoothed_us = view.smoothed_eighths >> 3;
-        self.seen_round_trip |= smoothed_us > 0;
-        let round_trip_us = if smoothed_us > 0 { smoothed_us } else { NOMINAL_ROUND_TRIP_US };
-        let rate = (u64::from(window.size) << RATE_BITS) / round_trip_us;
-        self.pacing_rate = Self::bytes_per_second(rate, HIGH_GAIN, view.payload);
-    }
-
     fn set_pacing_rate(&mut self, window: &Window, view: &View) {
-        if !self.seen_round_trip && view.smoothed_eighths > 0 {
-            self.start_pacing(window, view);
+        if self.pacer.awaits_round_trip(view) {
+            self.pacer.start(window, HIGH_GAIN, view);
         }
-        let rate = Self::bytes_per_second(self.bandwidth(), self.pacing_gain, view.payload);
-        if self.is_full || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
-    }
-
-    /// Bandwidth-delay product times a gain, rounded up, segments.
-    fn delay_product(&self, rate: u64, gain: u64) -> u64 {
-        if self.least_us == u64::MAX {
-            return INITIAL_WINDOW;
-        }
-        let product = (u128::from(rate) * u128::from(self.least_us) * u128::from(gain)) >> GAIN_BITS;
-        product.div_ceil(1 << RATE_BITS) as u64
+        self.pacer.set(self.bandwidth(), self.pacing_gain, self.is_full, view);
     }
 
     /// Room for bursts on both hosts, an even number, and for the probing phase. (BBR-6)
     fn with_budget(&self, segments: u64, view: &View) -> u64 {
-        let roomy = (segments + 3 * self.burst_goal(view) + 1) & !1;
+        let roomy = (segments + 3 * self.pacer.burst(view) + 1) & !1;
         let probing = self.mode == Mode::ProbeBandwidth && self.cycle == 0;
         roomy + if probing { 2 } else { 0 }
     }
 
-    /// Segments of one burst: a millisecond's worth, at least one or two.
-    fn burst_goal(&self, view: &View) -> u64 {
-        const MOST_BURST: u64 = 0x7f;
-        const SLOW_BYTES_PER_SECOND: u64 = 1_200_000 / 8;
-        let least = if self.pacing_rate < SLOW_BYTES_PER_SECOND { 1 } else { 2 };
-        let bytes = (self.pacing_rate >> 10).min(65_535 - 320);
-        (bytes / u64::from(view.payload)).max(least).min(MOST_BURST)
-    }
-
     fn target_in_flight(&self, gain: u64, view: &View) -> u64 {
-        self.with_budget(self.delay_product(self.rate.get(), gain), view)
+        self.with_budget(delay_product(self.rate.get(), self.least_us, gain), view)
     }
 
     /// Segments that will be in the network when the next one may leave.
     fn in_network(&self, in_flight: u32, view: &View) -> u64 {
         let ahead_us = view.paced_until_us.saturating_sub(view.now_us);
         let delivered = (self.bandwidth() * ahead_us) >> RATE_BITS;
-        let burst = if self.pacing_gain > ONE { self.burst_goal(view) } else { 0 };
+        let burst = if self.pacing_gain > ONE { self.pacer.burst(view) } else { 0 };
         (u64::from(in_flight) + burst).saturating_sub(delivered)
     }
 
@@ -217,42 +152,8 @@ impl Bbr {
         }
     }
 
-    /// Measures how far acknowledgements run ahead of the rate. (BBR-7)
-    fn update_aggregation(&mut self, sample: &RateSample, window: &Window, view: &View) {
-        if sample.acknowledged == 0 || sample.delivery.is_none() {
-            return;
-        }
-        let bandwidth = self.bandwidth();
-        let aggregation = &mut self.aggregation;
-        if self.round_start {
-            aggregation.rounds += 1;
-            if aggregation.rounds >= AGGREGATION_ROUNDS {
-                aggregation.rounds = 0;
-                aggregation.index ^= 1;
-                aggregation.most[aggregation.index] = 0;
-            }
-        }
-        let epoch_us = view.now_us - aggregation.began_us;
-        let mut expected = ((u128::from(bandwidth) * u128::from(epoch_us)) >> RATE_BITS) as u64;
-        let acknowledged = u64::from(sample.acknowledged);
-        if aggregation.acknowledged <= expected
-            || aggregation.acknowledged + acknowledged >= AGGREGATION_EPOCH
-        {
-            aggregation.acknowledged = 0;
-            aggregation.began_us = view.now_us;
-            expected = 0;
-        }
-        aggregation.acknowledged += acknowledged;
-        let extra = (aggregation.acknowledged - expected).min(u64::from(window.size));
-        aggregation.most[aggregation.index] = aggregation.most[aggregation.index].max(extra);
-    }
-
     fn aggregation_room(&self) -> u64 {
-        if !self.is_full {
-            return 0;
-        }
-        let most = ((u128::from(self.bandwidth()) * u128::from(AGGREGATION_MOST_US)) >> RATE_BITS) as u64;
-        self.aggregation.most[0].max(self.aggregation.most[1]).min(most)
+        if self.is_full { self.aggregation.room(self.bandwidth()) } else { 0 }
     }
 
     /// Moves to the next gain of the cycle when this one has done its work. (BBR-4)
@@ -371,7 +272,7 @@ impl Bbr {
     fn set_window(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
         let acknowledged = sample.acknowledged;
         if acknowledged > 0 && !self.recover_or_restore(sample, window, view) {
-            let product = self.delay_product(self.bandwidth(), self.window_gain);
+            let product = delay_product(self.bandwidth(), self.least_us, self.window_gain);
             let target = self.with_budget(product + self.aggregation_room(), view) as u32;
             if self.is_full {
                 window.size = (window.size + acknowledged).min(target);
@@ -418,9 +319,9 @@ impl Algorithm for Bbr {
     fn on_open(&mut self, window: &Window, view: &View) {
         self.least_us = view.least_us;
         self.least_at = view.jiffies;
-        self.aggregation.began_us = view.now_us;
+        self.aggregation.begin(view.now_us);
         self.long_term.restart(view);
-        self.start_pacing(window, view);
+        self.pacer.start(window, HIGH_GAIN, view);
     }
 
     fn on_state(&mut self, _: State, to: State, _: &mut Window, view: &View) {
@@ -435,7 +336,8 @@ impl Algorithm for Bbr {
 
     fn model(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
         self.update_rate(sample, view);
-        self.update_aggregation(sample, window, view);
+        let rate = self.bandwidth();
+        self.aggregation.update(rate, self.round_start, sample, window.size, view.now_us);
         self.update_cycle(sample, view);
         self.update_fullness(sample, window, view);
         self.update_round_trip(sample, window, view);
@@ -445,7 +347,7 @@ impl Algorithm for Bbr {
     }
 
     fn pacing_rate(&self) -> Option<u64> {
-        Some(self.pacing_rate)
+        Some(self.pacer.bytes_per_second())
     }
 
     fn is_limiting_itself(&self) -> bool {
@@ -458,11 +360,4 @@ impl Algorithm for Bbr {
         self.long_term.restart(view);
         window.size
     }
-}
-
-/// A hash in place of a random draw: the same run gives the same phases (SplitMix64's finaliser).
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

@@ -3,7 +3,7 @@
 
 use super::super::rate::RateSample;
 use super::View;
-use super::bbr::RATE_BITS;
+use super::path_model::RATE_BITS;
 
 /// Rounds that an interval lasts at least.
 const LEAST_ROUNDS: u32 = 4;

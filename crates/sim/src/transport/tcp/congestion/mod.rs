@@ -1,9 +1,12 @@
 //! Congestion control: a small trait, one file an algorithm, dispatched by an enum.
 
 mod bbr;
+mod bbr3;
+mod bounds;
 mod cubic;
 mod dctcp;
 mod long_term;
+mod path_model;
 mod reno;
 
 use super::config::CongestionControl;
@@ -11,6 +14,7 @@ use super::rate::RateSample;
 use super::recovery::State;
 use super::window::Window;
 use bbr::Bbr;
+use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
@@ -114,6 +118,7 @@ pub(super) enum Congestion {
     Cubic(Cubic),
     Dctcp(Dctcp),
     Bbr(Bbr),
+    Bbr3(Bbr3),
 }
 
 /// Calls a method of whichever algorithm it is.
@@ -124,6 +129,7 @@ macro_rules! dispatch {
             Congestion::Cubic($algorithm) => $call,
             Congestion::Dctcp($algorithm) => $call,
             Congestion::Bbr($algorithm) => $call,
+            Congestion::Bbr3($algorithm) => $call,
         }
     };
 }
@@ -135,12 +141,13 @@ impl Congestion {
             CongestionControl::Cubic => Self::Cubic(Cubic::new()),
             CongestionControl::Dctcp => Self::Dctcp(Dctcp::new()),
             CongestionControl::Bbr => Self::Bbr(Bbr::new()),
+            CongestionControl::Bbr3 => Self::Bbr3(Bbr3::new()),
         }
     }
 
     /// Whether the algorithm models the path from delivery rates and sets the window by itself.
     pub(super) const fn models_path(&self) -> bool {
-        matches!(self, Self::Bbr(_))
+        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
     /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::switch_profile as profile;
 use crate::net::meter::{MeterAction, MeterOptions};
+use lossylink_core::engine::fec::Release;
 use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
 use lossylink_core::units::BitRate;

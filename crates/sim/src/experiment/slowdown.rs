@@ -1,0 +1,32 @@
+//! How much longer flows take than alone, by classes of size.
+
+use super::row::Row;
+use super::workload::Flow;
+use crate::measure::Description;
+
+/// Ends of the names of the classes, and the most bytes of each.
+const CLASSES: [(&str, u64); 4] =
+    [("to_10kb", 10_000), ("to_100kb", 100_000), ("to_1mb", 1_000_000), ("above_1mb", u64::MAX)];
+
+/// The percentiles reported, and the beginnings of their names.
+const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999)];
+
+/// Adds the slowdowns of all flows and of each class; nulls for one without flows.
+pub(super) fn set_slowdowns(row: &mut Row, flows: &[Flow]) {
+    let all = Description::new(flows.iter().map(|flow| flow.slowdown).collect());
+    row.set("slowdown_mean", all.as_ref().map(Description::mean));
+    for (name, fraction) in PERCENTILES {
+        row.set(&format!("slowdown_{name}"), all.as_ref().map(|all| all.percentile(fraction)));
+    }
+    let mut above = 0;
+    for (class, most) in CLASSES {
+        let members = flows.iter().filter(|flow| flow.bytes > above && flow.bytes <= most);
+        let described = Description::new(members.clone().map(|flow| flow.slowdown).collect());
+        row.set(&format!("flows_{class}"), members.count());
+        for (name, fraction) in PERCENTILES {
+            let value = described.as_ref().map(|class| class.percentile(fraction));
+            row.set(&format!("slowdown_{name}_{class}"), value);
+        }
+        above = most;
+    }
+}

@@ -1,0 +1,335 @@
+//! Many flows that share the link: they begin at random at a set load, and each is held against the
+//! time that it would take alone.
+//!
+//! The run is made of replicas, each a network of its own that starts empty. Flows begin until all
+//! that count have ended; the first ones of a replica find it emptier than the rest and do not count.
+//! Connections are pooled: one whose flow has ended serves a later flow.
+
+use super::blocks::{Block, run_blocks};
+use super::row::Row;
+use super::serial::{Counters, SerialProtocol, timer_phases};
+use super::setup::Setup;
+use super::slowdown::set_slowdowns;
+use super::stress::ratio;
+use crate::config::{Config, HostProfile, WorkloadConfig, WorkloadProtocol};
+use crate::net::{AnyLink, NoTap, ProtectedLink};
+use crate::workload::{Arrival, FlowSizes, Workload};
+use crate::world::network::Addressed;
+use crate::world::{Network, Path, Protocol, Rdma, Tcp};
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::{Stream, Streams, uniform};
+use lossylink_core::time::{Duration, Instant};
+
+/// Flows of a replica that count.
+const FLOWS_PER_REPLICA: u64 = 1000;
+/// Flows of a replica before them.
+const FLOWS_BEFORE: u64 = 100;
+/// A replica ends so long after the last flow that counts has begun, whatever is still in progress.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Connections of a replica; a flow that finds none free is not begun.
+const MOST_CONNECTIONS: usize = 1 << 16;
+
+/// One flow that counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    /// When it began.
+    pub(super) start: Instant,
+    /// What it carried.
+    pub(super) bytes: u64,
+    /// What it took.
+    pub(super) took: Duration,
+    /// How many times as long as alone.
+    pub(super) slowdown: f64,
+    retransmissions: u32,
+    timeouts: u32,
+}
+
+/// Results of one replica.
+#[derive(Debug, Default)]
+struct Finished {
+    flows: Vec<Flow>,
+    unfinished: u64,
+    connections: usize,
+    data_octets: u64,
+    data_frames: u64,
+    data_lost: u64,
+    queue_bytes_max: u64,
+    drops: u64,
+    seconds: f64,
+}
+
+/// What all replicas share.
+struct Shared<'a, T> {
+    setup: Setup<'a>,
+    host: &'a HostProfile,
+    workload: &'a WorkloadConfig,
+    sizes: FlowSizes,
+    protocol: T,
+    path: Path,
+}
+
+type SharedNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
+
+pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config)?;
+    let workload = config.require(&config.workload, "workload")?;
+    let host = setup.host()?;
+    match workload.protocol {
+        WorkloadProtocol::Tcp => {
+            let (tcp, cuts_bursts) = setup.tcp()?;
+            let name = tcp.congestion_control.name();
+            let one_way_ns = host.network_one_way_ns;
+            Shared::new(setup, Tcp { config: tcp, cuts_bursts }, one_way_ns)?
+                .run(control, |row| _ = row.set("protocol", "tcp").set("congestion_control", name))
+        }
+        WorkloadProtocol::Rdma => {
+            let rdma = setup.rdma()?;
+            let (name, one_way_ns) = (rdma.recovery.name(), host.rdma_one_way_ns);
+            Shared::new(setup, Rdma { config: rdma }, one_way_ns)?
+                .run(control, |row| _ = row.set("protocol", "rdma").set("recovery", name))
+        }
+    }
+}
+
+impl<'a, T: SerialProtocol> Shared<'a, T> {
+    fn new(setup: Setup<'a>, protocol: T, one_way_ns: f64) -> Result<Self, ConfigError> {
+        let config: &Config = setup.config;
+        let host = config.require(&config.host, "host")?;
+        let workload = config.require(&config.workload, "workload")?;
+        let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
+        let sizes = FlowSizes::new(workload.points.clone()).map_err(|error| refuse(&error))?;
+        let shared = Self { host, workload, sizes, path: setup.path(one_way_ns)?, protocol, setup };
+        shared.arrivals(&Streams::new(0))?;
+        Ok(shared)
+    }
+
+    fn arrivals(&self, streams: &Streams) -> Result<Workload, ConfigError> {
+        let rate = self.setup.rate.bit_rate();
+        Workload::new(self.sizes.clone(), self.workload.load, rate, streams)
+            .map_err(|error| ConfigError(error.to_string()))
+    }
+
+    fn run(&self, control: &Control, describe: impl FnOnce(&mut Row)) -> Result<Outcome, ConfigError> {
+        let config = self.setup.config;
+        let trials = config.require(&config.flow, "flow")?.trials;
+        let replica = |block| Replica::new(self, &block)?.run(&block);
+        let size = (trials, FLOWS_PER_REPLICA);
+        let (replicas, interrupted) = run_blocks(size, config.seed, config.threads, control, replica)?;
+        let flows: Vec<Flow> = replicas.iter().flat_map(|replica| &replica.flows).copied().collect();
+        let mut row = Row::new(&self.setup);
+        describe(&mut row);
+        row.set("distribution", self.workload.distribution.as_str()).set("load", self.workload.load);
+        self.set_totals(&mut row, &flows, &replicas);
+        row.set_completion_times(flows.iter().map(|flow| flow.took.as_us_f64()).collect());
+        set_slowdowns(&mut row, &flows);
+        Ok(Outcome { row: row.finish(), columns: vec![("trials".to_owned(), columns(&flows))], interrupted })
+    }
+
+    fn set_totals(&self, row: &mut Row, flows: &[Flow], replicas: &[Finished]) {
+        let sum = |of: fn(&Finished) -> u64| replicas.iter().map(of).sum::<u64>();
+        let most = |of: fn(&Finished) -> u64| replicas.iter().map(of).max().unwrap_or(0);
+        let total = |of: fn(&Flow) -> u32| flows.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
+        let seconds: f64 = replicas.iter().map(|replica| replica.seconds).sum();
+        let line_octets = seconds * self.setup.config.link.rate_bps as f64 / 8.0;
+        row.set("trials", flows.len())
+            .set("flows_unfinished", sum(|replica| replica.unfinished))
+            .set("flow_bytes_mean", self.sizes.mean())
+            .set("link_utilisation", sum(|replica| replica.data_octets) as f64 / line_octets)
+            .set("connections_max", most(|replica| replica.connections as u64))
+            .set("frames_offered", sum(|replica| replica.data_frames))
+            .set("frames_lost", sum(|replica| replica.data_lost))
+            .set(
+                "realised_loss_ratio",
+                ratio(sum(|replica| replica.data_lost), sum(|replica| replica.data_frames)),
+            )
+            .set("queue_bytes_max", most(|replica| replica.queue_bytes_max))
+            .set("queue_drops", sum(|replica| replica.drops))
+            .set("retransmissions", total(|flow| flow.retransmissions))
+            .set("timeouts", total(|flow| flow.timeouts))
+            .set("simulated_seconds", seconds);
+    }
+}
+
+/// A flow in progress.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    start: Instant,
+    bytes: u64,
+    counts: bool,
+    once: Duration,
+    before: Counters,
+}
+
+/// A network with its pool of connections.
+struct Replica<'a, T: SerialProtocol> {
+    shared: &'a Shared<'a, T>,
+    network: SharedNetwork<T>,
+    arrivals: Workload,
+    hosts: Stream,
+    /// What each connection does.
+    running: Vec<Option<Running>>,
+    idle: Vec<usize>,
+    begun: u64,
+    alone: Alone,
+    finished: Finished,
+}
+
+impl<'a, T: SerialProtocol> Replica<'a, T> {
+    fn new(shared: &'a Shared<'a, T>, block: &Block) -> Result<Self, ConfigError> {
+        let mut hosts = block.streams.stream("hosts");
+        let wake_up = T::busy_wake_up(shared.host, uniform(&mut hosts));
+        let alone = Alone::measure(shared, wake_up);
+        let link = shared.setup.link(&block.streams, NoTap)?;
+        let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
+        network.set_latency(wake_up);
+        let (running, idle) = (Vec::new(), Vec::new());
+        let arrivals = shared.arrivals(&block.streams)?;
+        let finished = Finished::default();
+        Ok(Self { shared, network, arrivals, hosts, running, idle, begun: 0, alone, finished })
+    }
+
+    /// Lets flows begin until those that count have ended.
+    fn run(mut self, block: &Block) -> Result<Finished, ConfigError> {
+        let counted = FLOWS_BEFORE..FLOWS_BEFORE + block.trials;
+        let mut limit = Instant::NEVER;
+        let mut next = self.next_arrival();
+        while self.open_of(block.trials) > 0 && self.network.now() < limit {
+            if self.network.step(next.at) {
+                self.end_flow(self.network.touched());
+                continue;
+            }
+            self.network.wait_until(next.at);
+            self.begin_flow(&next, counted.contains(&self.begun));
+            self.begun += 1;
+            if self.begun == counted.end {
+                limit = next.at + PATIENCE;
+            }
+            next = self.next_arrival();
+        }
+        Ok(self.finish(block.trials))
+    }
+
+    fn next_arrival(&mut self) -> Arrival {
+        self.arrivals.next().expect("arrivals never end")
+    }
+
+    /// Flows that count and have not ended.
+    fn open_of(&self, trials: u64) -> u64 {
+        trials - self.finished.flows.len() as u64 - self.finished.unfinished
+    }
+
+    fn begin_flow(&mut self, arrival: &Arrival, counts: bool) {
+        let Some(index) = self.idle.pop().or_else(|| self.open_connection()) else {
+            self.finished.unfinished += u64::from(counts);
+            return;
+        };
+        let start = self.network.now();
+        let once = T::once(self.shared.host, uniform(&mut self.hosts));
+        let phases = timer_phases(self.shared.host, start, &mut self.hosts);
+        let mut before = Counters::default();
+        self.network.renew(index);
+        self.network.act(index, |now, ends| {
+            T::start(now, ends, arrival.size_bytes, phases);
+            before = T::counters(ends);
+        });
+        self.running[index] = Some(Running { start, bytes: arrival.size_bytes, counts, once, before });
+    }
+
+    /// Adds a connection to the pool, unless it is full.
+    fn open_connection(&mut self) -> Option<usize> {
+        if self.running.len() == MOST_CONNECTIONS {
+            return None;
+        }
+        self.running.push(None);
+        Some(self.network.add(self.shared.protocol.conversation(1)))
+    }
+
+    /// Takes note of a flow's end, if it has come.
+    #[inline]
+    fn end_flow(&mut self, index: usize) {
+        let has_ended = self.running.get(index).is_some_and(Option::is_some)
+            && T::has_ended(self.network.conversation(index));
+        if has_ended && let Some(flow) = self.running[index].take() {
+            self.idle.push(index);
+            self.note(index, &flow);
+        }
+    }
+
+    fn note(&mut self, index: usize, flow: &Running) {
+        let counted = T::counters(self.network.conversation(index)).since(&flow.before);
+        let mut took = None;
+        self.network.act(index, |_, ends| took = T::completion(ends));
+        if !flow.counts {
+            return;
+        }
+        let Some(took) = took.map(|took| took + flow.once) else {
+            self.finished.unfinished += 1;
+            return;
+        };
+        self.finished.flows.push(Flow {
+            start: flow.start,
+            bytes: flow.bytes,
+            took,
+            slowdown: took.as_us_f64() / (self.alone.takes(flow.bytes) + flow.once).as_us_f64(),
+            retransmissions: counted.retransmissions as u32,
+            timeouts: counted.timeouts() as u32,
+        });
+    }
+
+    fn finish(mut self, trials: u64) -> Finished {
+        self.finished.unfinished += self.open_of(trials);
+        let (link, traffic) = (&self.network.link, *self.network.link.traffic());
+        self.finished.connections = self.running.len();
+        self.finished.data_octets = traffic.data_octets;
+        self.finished.data_frames = traffic.data_frames;
+        self.finished.data_lost = traffic.data_lost;
+        self.finished.queue_bytes_max = link.queue().high_water_bytes();
+        self.finished.drops = link.queue().dropped() + self.network.hop_drops();
+        self.finished.seconds = (self.network.now() - Instant::ZERO).as_secs_f64();
+        self.finished
+    }
+}
+
+/// What a flow takes at best: a byte's flow on the empty, clean path, and the rest at line rate.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    one_byte: Duration,
+    payload: u64,
+    per_packet: Duration,
+}
+
+impl Alone {
+    fn measure<T: SerialProtocol>(shared: &Shared<'_, T>, wake_up: Duration) -> Self {
+        let link = shared.setup.clean_link(&Streams::new(0));
+        let ends = shared.protocol.conversation(1);
+        let mut network: SharedNetwork<T> =
+            Network::new(shared.protocol.clone(), link, shared.path.clone(), vec![ends]);
+        network.set_latency(wake_up);
+        network.act(0, |now, ends| T::start(now, ends, 1, (Duration::ZERO, Duration::ZERO)));
+        while !T::has_ended(network.conversation(0)) && network.step(Instant::NEVER) {}
+        let mut one_byte = None;
+        network.act(0, |_, ends| one_byte = T::completion(ends));
+        let (payload, octets) = shared.protocol.full_packet();
+        Self {
+            one_byte: one_byte.expect("a byte crosses a clean path"),
+            payload: u64::from(payload),
+            per_packet: shared.setup.rate.serialisation(octets),
+        }
+    }
+
+    fn takes(&self, bytes: u64) -> Duration {
+        self.one_byte + self.per_packet.mul_ratio(bytes - 1, self.payload)
+    }
+}
+
+fn columns(flows: &[Flow]) -> Vec<(String, Vec<f64>)> {
+    let column = |of: fn(&Flow) -> f64| flows.iter().map(of).collect::<Vec<_>>();
+    vec![
+        ("start_s".to_owned(), column(|flow| flow.start.as_secs_f64())),
+        ("flow_bytes".to_owned(), column(|flow| flow.bytes as f64)),
+        ("fct_us".to_owned(), column(|flow| flow.took.as_us_f64())),
+        ("slowdown".to_owned(), column(|flow| flow.slowdown)),
+        ("retransmissions".to_owned(), column(|flow| f64::from(flow.retransmissions))),
+        ("timeouts".to_owned(), column(|flow| f64::from(flow.timeouts))),
+    ]
+}

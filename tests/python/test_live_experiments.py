@@ -81,7 +81,7 @@ _LONG = {
 def test_every_retransmission_is_accounted_for() -> None:
     row = _until_valid(lambda: _row("throughput", "none", _LONG | {"loss.forward": "1%"}))
     assert row["retransmissions"] - row["dsacks"] == row["segments_lost"] + row["queue_drops"]
-    assert row["frames_lost"] == row["frames_unrecovered"] > 50
+    assert 50 < row["frames_lost"] <= row["frames_unrecovered"]
     law = float(
         mathis.bandwidth_bps(
             mss_bytes=1460,

@@ -102,6 +102,10 @@ class Lab:
         ports: dict[str, dict[str, Any]] = self.plane(near[0]).counters()["ports"]
         return ports["lan" if self.settings.split else "near"]
 
+    def ports(self) -> list[dict[str, Any]]:
+        """Return the counters of every port of every data plane."""
+        return [port for plane in self.planes().values() for port in plane.counters()["ports"].values()]
+
     def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
         texts = {"forward": forward, "reverse": reverse}

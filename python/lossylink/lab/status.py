@@ -102,7 +102,7 @@ def _link(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
             f"late p50 {late['p50_us']:.1f}, p99 {late['p99_us']:.1f}, max {late['max_us']:.1f} us"
         )
     drops = [guard["queue_dropped"] for guard in lab.guards()]
-    missed = sum(port["missed"] + port["send_refused"] for port in link["ports"].values())
+    missed = sum(port["missed"] + port["send_refused"] for port in lab.ports())
     yield f"queue drops: {drops[0]} at sw2, {drops[1]} at sw6; refused or missed at ports: {missed}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import statistics
@@ -26,6 +27,11 @@ _LOOK_SECONDS, _INTERVAL_SECONDS = 0.25, 0.1
 _LONGEST_SECONDS = 240.0
 #: A window that fills 3 Gb/s over 300 ms, the largest product of the Mathis study.
 _MATHIS_WINDOW_BYTES = 128 * 2**20
+#: How long the flow goes on without loss: iperf3 resets its connections at the end, and what was lost within
+#: the last round trips would never be repeated. At least so many seconds, and so many round trips.
+_TAIL_SECONDS, _TAIL_ROUND_TRIPS = 2.0, 5
+#: The control connection of iperf3 is a socket like the flow's; only parameters pass through it.
+_CONTROL_BYTES = 8_192
 #: iperf3 and its connections may take this much longer than the run.
 _GRACE_SECONDS = 20.0
 
@@ -104,26 +110,23 @@ def run_iperf(lab: Lab, config: dict[str, Any], report: Report) -> dict[str, Any
     wait_for_guards(lab)
     warmup, measured, cooldown = _seconds(config)
     total = warmup + measured + cooldown
+    tail = math.ceil(max(_TAIL_SECONDS, _TAIL_ROUND_TRIPS * lab.settings.rtt_ps / _PS_PER_SECOND))
     server = lab.start("h8", ["iperf3", "-s", "-1", "--forceflush"])
     _wait_until_listening(server)
     lab.clear()
     before = evidence(lab)
-    stop, looks = threading.Event(), list[dict[str, float]]()
-    watcher = threading.Thread(target=_watch, args=(lab, stop, looks, total, report))
+    watcher = _Watcher(lab, total, report, before)
     watcher.start()
     try:
-        text = lab.run("h4", _iperf_command(config, total), seconds=total + _GRACE_SECONDS)
+        text = lab.run("h4", _iperf_command(config, total + tail), seconds=total + tail + _GRACE_SECONDS)
     finally:
-        stop.set()
-        watcher.join()
+        watcher.finish()
         server.terminate()
         server.communicate()
     outcome: dict[str, Any] = json.loads(text)
     if "error" in outcome:
         raise RunError(f"iperf3: {outcome['error']}")
-    outcome["sockets"] = looks
-    outcome["before"] = before
-    return outcome
+    return outcome | {"sockets": watcher.looks, "before": before, "under_loss": watcher.under_loss}
 
 
 def _wait_until_listening(server: subprocess.Popen[str]) -> None:
@@ -182,8 +185,10 @@ def _common_row(
     config: dict[str, Any], lab: Lab, outcome: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what TCP tells, and what the link tells, read once the flow is over."""
-    time.sleep(2 * lab.settings.rtt_ps / _PS_PER_SECOND + 0.05)
+    _wait_until_acknowledged(lab)
     counters, seen = tcp_counters(lab, "h4"), evidence(lab, outcome["before"])
+    under_loss = outcome["under_loss"] or seen
+    seen |= {name: under_loss[name] for name in ("frames_offered", "frames_lost")}
     looks = [look for look in outcome["sockets"] if look.get("mss")]
     if not looks:
         raise RunError("ss did not see the flow")
@@ -201,19 +206,58 @@ def _common_row(
     return row, seen
 
 
-def _watch(
-    lab: Lab, stop: threading.Event, looks: list[dict[str, float]], total: float, report: Report
-) -> None:
-    """Look at the flow's socket from time to time."""
-    started = time.monotonic()
-    command = lab.command("h4", ["ss", "-tinH", "dst", H8.address, "dport", "=", "5201"])
-    while not stop.wait(_LOOK_SECONDS):
+def _wait_until_acknowledged(lab: Lab) -> None:
+    """Wait until h4 has nothing unacknowledged: the last losses are repeated after the flow has ended."""
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while time.monotonic() < deadline:
+        time.sleep(2 * lab.settings.rtt_ps / _PS_PER_SECOND + 0.02)
+        lines = lab.run("h4", ["ss", "-tanH", "dst", H8.address]).splitlines()
+        if all(line.split()[2] == "0" for line in lines):
+            return
+
+
+class _Watcher(threading.Thread):
+    """Looks at the flow's socket from time to time, and ends the link's losses when the run is over."""
+
+    def __init__(self, lab: Lab, total: float, report: Report, before: dict[str, Any]) -> None:
+        super().__init__()
+        self._lab, self._total, self._report, self._before = lab, total, report, before
+        self._over = threading.Event()
+        self.looks: list[dict[str, float]] = []
+        self.under_loss: dict[str, Any] | None = None
+        """The link's counts at the end of the losses."""
+
+    def run(self) -> None:
+        """Look until told to stop."""
+        # The flow begins some time after its command: the clock starts when its socket is seen.
+        started = None
+        while not self._over.wait(_LOOK_SECONDS):
+            if started is None and self.looks:
+                started = time.monotonic()
+            elapsed = 0.0 if started is None else time.monotonic() - started
+            if elapsed >= self._total:
+                self._end_losses()
+            else:
+                self._look()
+            self._report(min(elapsed, self._total), self._total)
+
+    def finish(self) -> None:
+        """Stop looking."""
+        self._over.set()
+        self.join()
+
+    def _end_losses(self) -> None:
+        if self.under_loss is None:
+            self.under_loss = evidence(self._lab, self._before)
+            self._lab.set_loss(forward="none", reverse="none")
+
+    def _look(self) -> None:
+        command = self._lab.command("h4", ["ss", "-tinH", "dst", H8.address, "dport", "=", "5201"])
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        # The control connection of iperf3 is the other socket: hardly a byte passes through it.
         sockets = [parse_socket(line) for line in text.splitlines() if "mss:" in line]
-        if sockets:
-            looks.append(max(sockets, key=lambda one: one.get("bytes_sent", 0.0)))
-        report(min(time.monotonic() - started, total), total)
+        flows = [one for one in sockets if one.get("bytes_sent", 0.0) > _CONTROL_BYTES]
+        if flows:
+            self.looks.append(max(flows, key=lambda one: one["bytes_sent"]))
 
 
 def parse_socket(line: str) -> dict[str, float]:

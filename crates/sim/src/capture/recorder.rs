@@ -1,15 +1,15 @@
-//! The tap that records one hop into a file.
+//! Records one hop into a file.
 
 use super::frame::{self, FrameBytes};
 use super::order::InOrder;
 use super::{Carries, PcapngFile, Place};
-use crate::net::tap::{Direction, LegName, Sight, Tap};
+use crate::net::tap::{Direction, LegName, Sight, Tap, Watch};
 use lossylink_core::time::Instant;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// A recorder of one hop, whose frames carry what `C` knows. Clones record into the same file.
+/// A recorder of one hop, whose frames carry what `C` knows.
 pub struct Recorder<C, W: Write> {
     place: Place,
     recording: Rc<RefCell<Recording<C, W>>>,
@@ -19,7 +19,8 @@ struct Recording<C, W: Write> {
     carries: C,
     ordered: bool,
     waiting: InOrder<Seen>,
-    file: PcapngFile<W>,
+    /// Nothing once it has ended.
+    file: Option<PcapngFile<W>>,
 }
 
 #[derive(Debug)]
@@ -32,22 +33,30 @@ struct Seen {
 impl<C, W: Write> Recorder<C, W> {
     /// A recorder of `place`; `ordered` is the delivery that LinkGuardian's frames ask for.
     pub fn new(place: Place, ordered: bool, carries: C, file: PcapngFile<W>) -> Self {
-        let recording = Recording { carries, ordered, waiting: InOrder::new(), file };
+        let recording = Recording { carries, ordered, waiting: InOrder::new(), file: Some(file) };
         Self { place, recording: Rc::new(RefCell::new(recording)) }
     }
 
-    /// Ends the file, when the world with its clones is gone, and gives the output back.
+    /// The tap through which it looks.
+    pub fn tap<P>(&self) -> Tap<P>
+    where
+        C: Carries<P> + 'static,
+        W: 'static,
+    {
+        Tap::new(Rc::new(Self { place: self.place, recording: Rc::clone(&self.recording) }))
+    }
+
+    /// Ends the file and gives the output back.
     ///
     /// # Errors
     /// The first thing that went wrong when writing.
     ///
     /// # Panics
-    /// If a clone is left, which could record on.
-    pub fn finish(self) -> io::Result<W> {
-        let recording = Rc::into_inner(self.recording).expect("the world that was recorded is gone");
-        let mut recording = recording.into_inner();
+    /// If the file has ended already.
+    pub fn finish(&self) -> io::Result<W> {
+        let mut recording = self.recording.borrow_mut();
         recording.write_until(Instant::NEVER);
-        recording.file.finish()
+        recording.file.take().expect("a capture ends once").finish()
     }
 }
 
@@ -64,18 +73,13 @@ impl<C, W: Write> Recording<C, W> {
 
     fn write_until(&mut self, now: Instant) {
         while let Some((at, seen)) = self.waiting.pop_due(now) {
-            self.file.append(at, seen.direction, seen.arrives, &seen.bytes);
+            let file = self.file.as_mut().expect("the world ends before its capture");
+            file.append(at, seen.direction, seen.arrives, &seen.bytes);
         }
     }
 }
 
-impl<C, W: Write> Clone for Recorder<C, W> {
-    fn clone(&self) -> Self {
-        Self { place: self.place, recording: Rc::clone(&self.recording) }
-    }
-}
-
-impl<P, C: Carries<P>, W: Write> Tap<P> for Recorder<C, W> {
+impl<P, C: Carries<P>, W: Write> Watch<P> for Recorder<C, W> {
     fn see_on_link(&self, now: Instant, sight: Sight<P>) {
         if self.place == Place::Link {
             self.recording.borrow_mut().record(now, &sight);
@@ -138,7 +142,7 @@ mod tests {
         let recorder = Recorder::new(Place::Link, true, NumberedDatagrams, file);
         let now = Instant::ZERO;
         recorder.see_on_link(now, sight(7_999, true, 2));
-        recorder.clone().see_on_link(now, sight(5_000, false, 1));
+        recorder.see_on_link(now, sight(5_000, false, 1));
         recorder.see_on_link(Instant::from_ps(6_000), sight(9_000, true, 3));
         let file = recorder.finish().unwrap();
         let crc_error = 1 << 24;

@@ -2,13 +2,53 @@
 
 use super::setup::Setup;
 use crate::ConfigError;
-use crate::capture::{Description, PcapngFile, Place, Recorder};
+use crate::capture::{Carries, Description, PcapngFile, Place, Recorder};
 use crate::config::{Config, ProtectionKind};
+use crate::net::Tap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 
-/// The file that a capture goes to.
-pub(super) type Output = BufWriter<File>;
+/// The capture of an experiment, if it was asked for; frames carry what `C` knows.
+pub(super) struct Capture<C>(Option<Recorder<C, BufWriter<File>>>);
+
+impl<C: 'static> Capture<C> {
+    /// None.
+    pub(super) const fn none() -> Self {
+        Self(None)
+    }
+
+    /// Opens the capture that the configuration asks for, if it does.
+    pub(super) fn open(setup: &Setup<'_>, carries: impl FnOnce() -> C) -> Result<Self, ConfigError> {
+        let Some(capture) = &setup.config.pcap else { return Ok(Self::none()) };
+        let Some(place) = Place::named(&capture.hop) else { return Ok(Self::none()) };
+        let file = File::create(&capture.path).map_err(failed)?;
+        let description = Description {
+            hop: &capture.hop,
+            experiment: &setup.config.experiment,
+            rate: setup.config.link.rate(),
+        };
+        let file = PcapngFile::begin(BufWriter::new(file), &description);
+        Ok(Self(Some(Recorder::new(place, setup.linkguardian().ordered, carries(), file))))
+    }
+
+    /// Whether it was asked for.
+    pub(super) const fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Where it looks.
+    pub(super) fn tap<P>(&self) -> Tap<P>
+    where
+        C: Carries<P>,
+    {
+        self.0.as_ref().map(Recorder::tap).unwrap_or_default()
+    }
+
+    /// Completes the file, when nothing more will happen.
+    pub(super) fn finish(self) -> Result<(), ConfigError> {
+        self.0.map_or(Ok(()), |recorder| recorder.finish().map(drop).map_err(failed))
+    }
+}
 
 /// Refuses a capture that the experiment cannot make, before anything runs.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
@@ -37,28 +77,6 @@ fn hops(config: &Config) -> Vec<&'static str> {
         "tcp-fct" | "rdma-fct" | "throughput" | "mathis" => Place::names(),
         _ => Vec::new(),
     }
-}
-
-/// Opens the capture that the configuration asks for, if it does.
-pub(super) fn recorder<C>(
-    setup: &Setup<'_>,
-    carries: impl FnOnce() -> C,
-) -> Result<Option<Recorder<C, Output>>, ConfigError> {
-    let Some(capture) = &setup.config.pcap else { return Ok(None) };
-    let Some(place) = Place::named(&capture.hop) else { return Ok(None) };
-    let file = File::create(&capture.path).map_err(failed)?;
-    let description = Description {
-        hop: &capture.hop,
-        experiment: &setup.config.experiment,
-        rate: setup.config.link.rate(),
-    };
-    let file = PcapngFile::begin(BufWriter::new(file), &description);
-    Ok(Some(Recorder::new(place, setup.linkguardian().ordered, carries(), file)))
-}
-
-/// Completes the file, once the world that was recorded is gone.
-pub(super) fn finish<C>(recorder: Recorder<C, Output>) -> Result<(), ConfigError> {
-    recorder.finish().map(drop).map_err(failed)
 }
 
 fn failed(error: io::Error) -> ConfigError {

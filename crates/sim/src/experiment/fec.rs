@@ -9,7 +9,7 @@ use super::setup::Setup;
 use super::stress::ratio;
 use crate::config::{Config, ProtectionKind};
 use crate::measure::Histogram;
-use crate::net::{AnyLink, NoTap, ProtectedLink};
+use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::transport::tcp;
 use crate::world::network::Addressed;
 use crate::world::protocol::TcpPacket;
@@ -57,8 +57,8 @@ fn run_trial(
     end: Instant,
     control: &Control,
 ) -> Result<Option<Trial>, ConfigError> {
-    let link: AnyLink<Addressed<TcpPacket>> = setup.link(&block.streams, NoTap)?;
-    let mut network = open_flows(setup, link, &block.streams, NoTap)?;
+    let link: AnyLink<Addressed<TcpPacket>> = setup.link(&block.streams)?;
+    let mut network = open_flows(setup, link, &block.streams, Tap::default())?;
     let begin = Snapshot::of(&network);
     network.measure_latency(Histogram::new(LATENCY_BIN.as_ps(), LATENCY_BINS));
     while network.now() < end {

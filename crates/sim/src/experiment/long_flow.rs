@@ -1,13 +1,13 @@
 //! Long TCP flows: the throughput experiment, and one trial of the Mathis study.
 
-use super::capturing;
+use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
 use crate::capture::TcpConnections;
 use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
-use crate::net::{AnyLink, NoTap, ProtectedLink, Tap, Traffic};
+use crate::net::{AnyLink, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
 use crate::world::host::latency_at;
 use crate::world::network::{Addressed, Conversation};
@@ -23,7 +23,7 @@ const PROGRESS_STEP: Duration = Duration::from_ms(20);
 const WHEEL_TICKS: u64 = 4096;
 
 /// TCP flows over any link.
-pub(super) type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O>;
+pub(super) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
 /// Counters of all flows at one time.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of<O: Tap<Addressed<TcpPacket>>>(network: &TcpNetwork<O>) -> Self {
+    pub(super) fn of(network: &TcpNetwork) -> Self {
         let ends = network.conversations();
         Self {
             at: network.now(),
@@ -61,46 +61,34 @@ impl Snapshot {
 /// Runs the flows and reports what happened between warm-up and cool-down.
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let (tcp, _) = setup.tcp()?;
-    match capturing::recorder(&setup, || TcpConnections::new(tcp, None))? {
-        None => run_tapped(&setup, control, NoTap),
-        Some(recorder) => {
-            let outcome = run_tapped(&setup, control, recorder.clone())?;
-            capturing::finish(recorder).map(|()| outcome)
-        }
-    }
-}
-
-fn run_tapped<O: Tap<Addressed<TcpPacket>>>(
-    setup: &Setup<'_>,
-    control: &Control,
-    tap: O,
-) -> Result<Outcome, ConfigError> {
-    let run = *setup.config.require(&setup.config.run, "run")?;
+    let run = *config.require(&config.run, "run")?;
     let counted = run.duration_ps.checked_sub(run.warmup_ps + run.cooldown_ps).filter(|&ps| ps > 0);
     if counted.is_none() {
         let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
         return Err(ConfigError(message.into()));
     }
-    let streams = Streams::new(setup.config.seed);
-    let link = setup.link(&streams, tap.clone())?;
-    let mut network = open_flows(setup, link, &streams, tap)?;
+    let (tcp, _) = setup.tcp()?;
+    let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
+    let streams = Streams::new(config.seed);
+    let link = setup.link(&streams)?.tapped(capture.tap());
+    let mut network = open_flows(&setup, link, &streams, capture.tap())?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
     let end = run_watched(&mut network, until, control);
+    capture.finish()?;
     let interrupted = control.is_cancelled();
-    Ok(Outcome { row: row(setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
+    Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
-/// Long flows over `link`, all of them opened at time zero.
-pub(super) fn open_flows<O: Tap<Addressed<TcpPacket>>>(
+/// Long flows over `link`, all of them opened at time zero; `tap` looks at the hops around it.
+pub(super) fn open_flows(
     setup: &Setup<'_>,
-    link: AnyLink<Addressed<TcpPacket>, O>,
+    link: AnyLink<Addressed<TcpPacket>>,
     streams: &Streams,
-    tap: O,
-) -> Result<TcpNetwork<O>, ConfigError> {
+    tap: Tap<Addressed<TcpPacket>>,
+) -> Result<TcpNetwork, ConfigError> {
     let (tcp_config, cuts_bursts) = setup.tcp()?;
     let host = setup.host()?;
     let mut hosts = streams.stream("hosts");
@@ -117,7 +105,7 @@ pub(super) fn open_flows<O: Tap<Addressed<TcpPacket>>>(
     let pace = uniform(&mut hosts);
     let path = setup.path(host.network_one_way_ns)?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
-    let mut network = Network::tapped(protocol, link, path, conversations, tap);
+    let mut network = Network::new(protocol, link, path, conversations).tapped(tap);
     network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
@@ -126,11 +114,7 @@ pub(super) fn open_flows<O: Tap<Addressed<TcpPacket>>>(
 }
 
 /// Runs until `until` after the start, or until the caller loses patience.
-fn run_watched<O: Tap<Addressed<TcpPacket>>>(
-    network: &mut TcpNetwork<O>,
-    until: Duration,
-    control: &Control,
-) -> Snapshot {
+fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> Snapshot {
     let end = Instant::ZERO + until;
     while network.now() < end && !control.is_cancelled() {
         let step = (network.now() + PROGRESS_STEP).min(end);
@@ -141,12 +125,7 @@ fn run_watched<O: Tap<Addressed<TcpPacket>>>(
     Snapshot::of(network)
 }
 
-fn row<O: Tap<Addressed<TcpPacket>>>(
-    setup: &Setup<'_>,
-    network: &TcpNetwork<O>,
-    begin: &Snapshot,
-    end: &Snapshot,
-) -> Row {
+fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
     let bits_per_second = end.bits_per_second_since(begin);

@@ -2,12 +2,12 @@
 //! experiments of all protocols share.
 
 use super::blocks::{Block, TRIALS_PER_BLOCK, run_blocks};
-use super::capturing;
+use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
-use crate::capture::{Carries, Recorder};
+use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile, LossConfig, ProtectionKind};
-use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
+use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
 use crate::{ConfigError, Control, Outcome};
@@ -22,7 +22,7 @@ const WHEEL_TICKS: u64 = 4096;
 /// A protocol whose flows can be run one after another.
 pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// What a capture has to know about the packets.
-    type Carries: Carries<Addressed<Self::Packet>>;
+    type Carries: Carries<Addressed<Self::Packet>> + 'static;
 
     /// The same for flows of `flow_bytes`.
     fn carries(&self, flow_bytes: u64) -> Self::Carries;
@@ -138,7 +138,7 @@ pub(super) struct Serial<'a, T> {
     is_repeatable: bool,
 }
 
-type SerialNetwork<T, O> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>, O>, O>;
+type SerialNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
 
 impl<'a, T: SerialProtocol> Serial<'a, T> {
     /// Flows of `protocol` between hosts that are `one_way_ns` apart.
@@ -189,34 +189,10 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
-        match self.recorder(&block)? {
-            None => self.run_trials(block, NoTap, self.is_repeatable && self.setup.config.skip),
-            Some(recorder) => {
-                // A flow that is computed once would be recorded once: every flow runs.
-                let finished = self.run_trials(block, recorder.clone(), false)?;
-                capturing::finish(recorder).map(|()| finished)
-            }
-        }
-    }
-
-    /// The capture, in the first block: each block has a clock of its own.
-    fn recorder(
-        &self,
-        block: &Block,
-    ) -> Result<Option<Recorder<T::Carries, capturing::Output>>, ConfigError> {
-        if block.index > 0 {
-            return Ok(None);
-        }
-        capturing::recorder(&self.setup, || self.protocol.carries(self.flow.size_bytes))
-    }
-
-    fn run_trials<O: Tap<Addressed<T::Packet>>>(
-        &self,
-        block: Block,
-        tap: O,
-        repeats: bool,
-    ) -> Result<Finished, ConfigError> {
-        let mut network = self.network(&block.streams, tap)?;
+        let capture = self.capture(&block)?;
+        let mut network = self.network(&block.streams, capture.tap())?;
+        // A flow that is computed once would be recorded once: under a capture every flow runs.
+        let repeats = self.is_repeatable && self.setup.config.skip && !capture.is_on();
         let mut finished = Finished::default();
         let mut clean: Option<CleanFlow> = None;
         for index in 0..block.trials {
@@ -243,25 +219,29 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
                 clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
             }
         }
-        Ok(finished)
+        capture.finish().map(|()| finished)
     }
 
-    fn network<O: Tap<Addressed<T::Packet>>>(
+    /// The capture is of the first block: each block has a clock of its own.
+    fn capture(&self, block: &Block) -> Result<Capture<T::Carries>, ConfigError> {
+        if block.index > 0 {
+            return Ok(Capture::none());
+        }
+        Capture::open(&self.setup, || self.protocol.carries(self.flow.size_bytes))
+    }
+
+    fn network(
         &self,
         streams: &Streams,
-        tap: O,
-    ) -> Result<SerialNetwork<T, O>, ConfigError> {
+        tap: Tap<Addressed<T::Packet>>,
+    ) -> Result<SerialNetwork<T>, ConfigError> {
         let conversation = self.protocol.conversation(self.flow.size_bytes);
-        let link = self.setup.link(streams, tap.clone())?;
-        Ok(Network::tapped(self.protocol.clone(), link, self.path.clone(), vec![conversation], tap))
+        let link = self.setup.link(streams)?.tapped(tap.clone());
+        Ok(Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]).tapped(tap))
     }
 
     /// Runs one flow and lets the network fall silent; `None` if it does not finish.
-    fn run_flow<O: Tap<Addressed<T::Packet>>>(
-        &self,
-        network: &mut SerialNetwork<T, O>,
-        hosts: &mut Stream,
-    ) -> Option<Trial> {
+    fn run_flow(&self, network: &mut SerialNetwork<T>, hosts: &mut Stream) -> Option<Trial> {
         if self.is_repeatable {
             network.wait_until(next_stamp(network.now()));
         }
@@ -345,7 +325,7 @@ struct CleanFlow {
 
 impl CleanFlow {
     /// Whether the next flow on `link` is certain to meet no loss; if so, its frames have passed.
-    fn repeats_on<P: Copy + Default, O: Tap<P>>(&self, link: &mut AnyLink<P, O>) -> bool {
+    fn repeats_on<P: Copy + Default>(&self, link: &mut AnyLink<P>) -> bool {
         let Some(plain) = link.as_plain_mut() else { return false };
         let wire = plain.forward_mut();
         let certain = wire.clear_frames(self.octets) >= self.frames;

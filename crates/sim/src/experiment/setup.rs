@@ -8,7 +8,7 @@ use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, NoTap, PlainLink, Tap};
+use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -69,41 +69,32 @@ impl<'a> Setup<'a> {
     }
 
     /// The link without protection.
-    fn unprotected<P: Copy + Default, T: Tap<P>>(
-        &self,
-        losses: (LossProcess, LossProcess),
-        tap: T,
-    ) -> PlainLink<P, T> {
+    fn unprotected<P: Copy + Default>(&self, losses: (LossProcess, LossProcess)) -> PlainLink<P> {
         let queue = queue_limits(&self.config.switch);
         let plain = PlainConfig { rate: self.rate, flight: self.flight(), queue };
-        PlainLink::tapped(plain, losses.0, losses.1, tap)
+        PlainLink::new(plain, losses.0, losses.1)
     }
 
     /// The link under LinkGuardian.
-    fn guarded<P: Copy + Default, T: Tap<P>>(
+    fn guarded<P: Copy + Default>(
         &self,
         options: &Options,
         losses: (LossProcess, LossProcess),
         streams: &Streams,
-        tap: T,
-    ) -> LinkGuardianLink<P, T> {
+    ) -> LinkGuardianLink<P> {
         let phases = &mut streams.stream("link/0/phases");
         let propagation = self.config.link.propagation();
-        LinkGuardianLink::tapped(&self.config.switch, self.rate, propagation, options, losses, phases, tap)
+        LinkGuardianLink::new(&self.config.switch, self.rate, propagation, options, losses, phases)
     }
 
-    /// The protected link, with its own random streams, and `tap` on its wires.
-    pub(super) fn link<P: Copy + Default, T: Tap<P>>(
-        &self,
-        streams: &Streams,
-        tap: T,
-    ) -> Result<AnyLink<P, T>, ConfigError> {
+    /// The protected link, with its own random streams.
+    pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let losses = self.losses(streams);
         let (switch, propagation) = (&self.config.switch, self.config.link.propagation());
         match self.config.protection.kind {
-            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses, tap))),
+            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
             ProtectionKind::Lg | ProtectionKind::LgNb => {
-                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams, tap)))
+                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
             }
             ProtectionKind::Fec => {
                 Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)))
@@ -117,7 +108,7 @@ impl<'a> Setup<'a> {
 
     /// A link that is clean and without protection yet.
     pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
-        AnyLink::Plain(self.unprotected(clean(streams), NoTap))
+        AnyLink::Plain(self.unprotected(clean(streams)))
     }
 
     /// The losses that set in on a clean link.
@@ -129,7 +120,7 @@ impl<'a> Setup<'a> {
     pub(super) fn late_guard<P: Copy + Default>(&self, copies: u8, streams: &Streams) -> LinkGuardianLink<P> {
         let mut options = self.linkguardian();
         options.sender.copies = self.config.protection.copies.unwrap_or(copies);
-        self.guarded(&options, clean(streams), streams, NoTap)
+        self.guarded(&options, clean(streams), streams)
     }
 
     /// The host profile.

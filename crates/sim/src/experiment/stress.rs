@@ -1,13 +1,13 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
-use super::capturing;
+use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
 use crate::config::{Config, ProtectionKind, TrafficSource};
 use crate::measure::Description;
 use crate::net::fec::Latency;
-use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, NoTap, ProtectedLink, Tap, Traffic};
+use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -16,18 +16,9 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    match capturing::recorder(&setup, || NumberedDatagrams)? {
-        None => run_tapped(&setup, control, NoTap),
-        Some(recorder) => {
-            let outcome = run_tapped(&setup, control, recorder.clone())?;
-            capturing::finish(recorder).map(|()| outcome)
-        }
-    }
-}
-
-fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Result<Outcome, ConfigError> {
-    let stress = stress_of(setup.config)?;
-    let mut link: AnyLink<u64, _> = setup.link(&Streams::new(setup.config.seed), tap)?;
+    let stress = stress_of(config)?;
+    let capture = Capture::open(&setup, || NumberedDatagrams)?;
+    let mut link = setup.link(&Streams::new(config.seed))?.tapped(capture.tap());
     // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
     let result = match &mut link {
         AnyLink::Plain(link) => stress::run(link, stress, control),
@@ -35,7 +26,7 @@ fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Resul
         AnyLink::Fec(link) => stress::run(link, stress, control),
         AnyLink::FecModel(link) => stress::run(link, stress, control),
     };
-    let mut row = Row::new(setup);
+    let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
     match &link {
         AnyLink::LinkGuardian(link) => {
@@ -45,15 +36,16 @@ fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Resul
         AnyLink::Plain(_) => set_unprotected(&mut row, &result),
         AnyLink::Fec(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, setup, link.counters().decoder.recovered, link.latency());
+            set_fec(&mut row, &setup, link.counters().decoder.recovered, link.latency());
             set_buffers(&mut row, &result.samples, link.high_water_bytes());
         }
         AnyLink::FecModel(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, setup, link.counters().recovered, link.latency());
+            set_fec(&mut row, &setup, link.counters().recovered, link.latency());
             set_buffers(&mut row, &result.samples, (0, link.most_circulating_bytes()));
         }
     }
+    capture.finish()?;
     Ok(outcome(row, &result))
 }
 
@@ -125,7 +117,7 @@ fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency) 
 }
 
 /// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
-fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>, result: &StressResult) {
+fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
     let us = |ps: f64| ps / 1e6;

@@ -5,7 +5,7 @@ use super::long_flow::{TcpNetwork, open_flows};
 use super::row::Row;
 use super::setup::Setup;
 use crate::config::{Config, ProtectionKind, TimelineConfig};
-use crate::net::{NoTap, ProtectedLink};
+use crate::net::{ProtectedLink, Tap};
 use crate::transport::tcp;
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, copies_for};
@@ -35,7 +35,7 @@ struct Timeline<'a> {
     setup: &'a Setup<'a>,
     streams: Streams,
     config: TimelineConfig,
-    network: TcpNetwork<NoTap>,
+    network: TcpNetwork,
     bins: Vec<Bin>,
     bin_start: Instant,
     before: Totals,
@@ -80,7 +80,7 @@ impl<'a> Timeline<'a> {
         let kind = setup.config.protection.kind;
         check(&config, kind)?;
         let streams = Streams::new(setup.config.seed);
-        let network = open_flows(setup, setup.clean_link(&streams), &streams, NoTap)?;
+        let network = open_flows(setup, setup.clean_link(&streams), &streams, Tap::default())?;
         let at = |ps| Instant::from_ps(ps);
         let protects = kind != ProtectionKind::None;
         let monitor = (protects && config.protection_ps.is_none())

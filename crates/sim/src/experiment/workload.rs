@@ -12,7 +12,7 @@ use super::setup::Setup;
 use super::slowdown::set_slowdowns;
 use super::stress::ratio;
 use crate::config::{Config, HostProfile, WorkloadConfig, WorkloadProtocol};
-use crate::net::{AnyLink, NoTap, ProtectedLink};
+use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
 use crate::world::{Network, Path, Protocol, Rdma, Tcp};
@@ -183,7 +183,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let mut hosts = block.streams.stream("hosts");
         let wake_up = T::busy_wake_up(shared.host, uniform(&mut hosts));
         let alone = Alone::measure(shared);
-        let link = shared.setup.link(&block.streams, NoTap)?;
+        let link = shared.setup.link(&block.streams)?;
         let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
         network.set_latency(wake_up);
         let (running, idle) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! Any of the links, chosen when a run starts.
 
 use super::{
-    FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, NoTap, PlainLink, ProtectedLink, Tap, Traffic,
+    FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Tap, Traffic,
 };
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
@@ -10,14 +10,14 @@ use lossylink_core::time::Instant;
 /// A link under one of the protections.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
-pub enum AnyLink<P: Copy + Default, T = NoTap> {
+pub enum AnyLink<P: Copy + Default> {
     /// No protection.
-    Plain(PlainLink<P, T>),
+    Plain(PlainLink<P>),
     /// LinkGuardian, ordered or non-blocking.
-    LinkGuardian(LinkGuardianLink<P, T>),
-    /// Forward error correction, without taps.
+    LinkGuardian(LinkGuardianLink<P>),
+    /// Forward error correction.
     Fec(FecLink<P>),
-    /// The switch model of forward error correction, without taps.
+    /// The switch model of forward error correction.
     FecModel(FecModelLink<P>),
 }
 
@@ -33,7 +33,17 @@ macro_rules! each {
     };
 }
 
-impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
+impl<P: Copy + Default> AnyLink<P> {
+    /// Lets `tap` look at the wires; forward error correction shows nothing.
+    #[must_use]
+    pub fn tapped(self, tap: Tap<P>) -> Self {
+        match self {
+            Self::Plain(link) => Self::Plain(link.tapped(tap)),
+            Self::LinkGuardian(link) => Self::LinkGuardian(link.tapped(tap)),
+            other => other,
+        }
+    }
+
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         each!(self, link => link.set_loss(loss));
@@ -43,7 +53,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     ///
     /// # Panics
     /// If the link has a protection already.
-    pub fn protect(&mut self, guarded: LinkGuardianLink<P, T>) {
+    pub fn protect(&mut self, guarded: LinkGuardianLink<P>) {
         let before = std::mem::replace(self, Self::LinkGuardian(guarded));
         match (self, before) {
             (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
@@ -52,7 +62,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     }
 
     /// The LinkGuardian link, to be changed, if it is one.
-    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P, T>> {
+    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P>> {
         match self {
             Self::LinkGuardian(link) => Some(link),
             _ => None,
@@ -60,7 +70,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     }
 
     /// The LinkGuardian link, if it is one.
-    pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P, T>> {
+    pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P>> {
         match self {
             Self::LinkGuardian(link) => Some(link),
             _ => None,
@@ -84,7 +94,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     }
 
     /// The unprotected link, if it is one.
-    pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P, T>> {
+    pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P>> {
         match self {
             Self::Plain(link) => Some(link),
             _ => None,
@@ -92,7 +102,7 @@ impl<P: Copy + Default, T: Tap<P>> AnyLink<P, T> {
     }
 }
 
-impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for AnyLink<P, T> {
+impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         each!(self, link => link.offer(now, frame));

@@ -29,7 +29,7 @@ pub use linkguardian::LinkGuardianLink;
 pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
-pub use tap::{Direction, NoTap, Sight, Tap};
+pub use tap::{Direction, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;

@@ -2,7 +2,7 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Sight, Tap, Traffic, Wire};
+use super::{Direction, Frame, FrameQueue, LineRate, ProtectedLink, Sight, Tap, Traffic, Wire};
 use crate::kernel::Pipe;
 use crate::net::queue::QueueLimits;
 use lossylink_core::engine::passthrough::Passthrough;
@@ -23,7 +23,7 @@ pub struct PlainConfig {
 /// An unprotected link. While its queue is empty it needs no events: a frame's fate and its time
 /// of arrival are known when it is offered.
 #[derive(Clone, Debug)]
-pub struct PlainLink<P: Copy + Default, T = NoTap> {
+pub struct PlainLink<P: Copy + Default> {
     config: PlainConfig,
     queue: FrameQueue<P>,
     busy_until: Instant,
@@ -33,19 +33,12 @@ pub struct PlainLink<P: Copy + Default, T = NoTap> {
     engine: Passthrough,
     delivered: Pipe<Frame<P>>,
     returned: Pipe<Frame<P>>,
-    tap: T,
+    tap: Tap<P>,
 }
 
 impl<P: Copy + Default> PlainLink<P> {
     /// A link with these losses in its two directions.
     pub fn new(config: PlainConfig, forward: LossProcess, reverse: LossProcess) -> Self {
-        Self::tapped(config, forward, reverse, NoTap)
-    }
-}
-
-impl<P: Copy + Default, T: Tap<P>> PlainLink<P, T> {
-    /// The same with a tap on its wire.
-    pub fn tapped(config: PlainConfig, forward: LossProcess, reverse: LossProcess, tap: T) -> Self {
         Self {
             config,
             queue: FrameQueue::new(config.queue),
@@ -56,8 +49,14 @@ impl<P: Copy + Default, T: Tap<P>> PlainLink<P, T> {
             engine: Passthrough::new(),
             delivered: Pipe::new(),
             returned: Pipe::new(),
-            tap,
+            tap: Tap::default(),
         }
+    }
+
+    /// Lets `tap` look at its wire.
+    #[must_use]
+    pub fn tapped(self, tap: Tap<P>) -> Self {
+        Self { tap, ..self }
     }
 
     /// Puts a frame on the wire at `now`.
@@ -65,7 +64,7 @@ impl<P: Copy + Default, T: Tap<P>> PlainLink<P, T> {
     fn send(&mut self, now: Instant, frame: Frame<P>) {
         self.busy_until = now + self.config.rate.serialisation(frame.octets);
         let arrives = self.forward.carry(frame.octets, Kind::Data { header_octets: 0 });
-        self.tap.see_on_link(now, bare(now, Direction::Forward, arrives, frame));
+        self.tap.see_on_link(now, || bare(now, Direction::Forward, arrives, frame));
         if arrives {
             self.engine.handle_frame();
             self.delivered.push(self.busy_until + self.config.flight, frame);
@@ -129,7 +128,7 @@ pub struct Handover<P: Copy + Default> {
     pub returned: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for PlainLink<P, T> {
+impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.serve(now);
@@ -144,7 +143,7 @@ impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for PlainLink<P, T> {
         let start = now.max(self.reverse_busy_until);
         self.reverse_busy_until = start + self.config.rate.serialisation(frame.octets);
         let arrives = self.reverse.carry(frame.octets, Kind::Data { header_octets: 0 });
-        self.tap.see_on_link(now, bare(start, Direction::Backward, arrives, frame));
+        self.tap.see_on_link(now, || bare(start, Direction::Backward, arrives, frame));
         if arrives {
             self.returned.push(self.reverse_busy_until + self.config.flight, frame);
         }

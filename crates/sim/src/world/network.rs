@@ -10,7 +10,7 @@ use super::{Endpoint, Host, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Histogram;
 use crate::net::tap::{Content, LegName};
-use crate::net::{Frame, NoTap, ProtectedLink, Sight, Tap};
+use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};
 
 /// A packet with the conversation that it belongs to.
@@ -48,7 +48,7 @@ enum Source {
 }
 
 /// Two hosts with their conversations, connected over `L`.
-pub struct Network<T: Protocol, L, O = NoTap> {
+pub struct Network<T: Protocol, L> {
     protocol: T,
     /// The link under test.
     pub link: L,
@@ -68,19 +68,12 @@ pub struct Network<T: Protocol, L, O = NoTap> {
     far_timers: Deadlines,
     /// From a host's sending to the far switch's, in picoseconds, if anybody wants to know.
     latency: Option<Histogram>,
-    tap: O,
+    tap: Tap<Addressed<T::Packet>>,
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// A network at time zero.
     pub fn new(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>) -> Self {
-        Self::tapped(protocol, link, path, conversations, NoTap)
-    }
-}
-
-impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Packet>>> Network<T, L, O> {
-    /// The same with a tap on the hops of the path; that of the link is the link's own.
-    pub fn tapped(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>, tap: O) -> Self {
         let count = conversations.len();
         Self {
             protocol,
@@ -99,8 +92,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
             latency: None,
-            tap,
+            tap: Tap::default(),
         }
+    }
+
+    /// Lets `tap` look at the hops of the path; that of the link is the link's own.
+    #[must_use]
+    pub fn tapped(self, tap: Tap<Addressed<T::Packet>>) -> Self {
+        Self { tap, ..self }
     }
 
     /// The present.
@@ -120,7 +119,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
     }
 
     /// The tap.
-    pub const fn tap(&self) -> &O {
+    pub const fn tap(&self) -> &Tap<Addressed<T::Packet>> {
         &self.tap
     }
 
@@ -349,16 +348,16 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Pa
 /// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.
 #[inline]
 fn cross<P: Copy>(
-    tap: &impl Tap<P>,
+    tap: &Tap<P>,
     name: LegName,
     leg: &mut Leg,
     (now, entry): (Instant, Instant),
     frame: &Frame<P>,
 ) -> Option<Instant> {
-    let Some(hop) = tap.watched_hop(name) else { return leg.cross(entry, frame) };
+    let Some((watch, hop)) = tap.on_leg(name) else { return leg.cross(entry, frame) };
     leg.cross_watched(entry, frame, hop, |at| {
         let content = Content::Bare(*frame);
-        tap.see_on_hop(now, Sight { at, direction: name.direction(), arrives: true, content });
+        watch.see_on_hop(now, Sight { at, direction: name.direction(), arrives: true, content });
     })
 }
 

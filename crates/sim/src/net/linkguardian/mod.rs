@@ -15,7 +15,7 @@ pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
 use super::plain::Handover;
-use super::{Cells, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
+use super::{Cells, Frame, FrameQueue, LineRate, ProtectedLink, Tap, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -73,9 +73,9 @@ pub struct Counters {
 
 /// A link protected in its forward direction.
 #[derive(Clone, Debug)]
-pub struct LinkGuardianLink<P: Copy + Default, T = NoTap> {
-    sending: SendingSwitch<P, T>,
-    receiving: ReceivingSwitch<P, T>,
+pub struct LinkGuardianLink<P: Copy + Default> {
+    sending: SendingSwitch<P>,
+    receiving: ReceivingSwitch<P>,
     forward: ForwardWire<P>,
     control: ControlWire,
     returned: Pipe<Frame<P>>,
@@ -91,21 +91,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         options: &Options,
         losses: (LossProcess, LossProcess),
         phases: &mut Stream,
-    ) -> Self {
-        Self::tapped(profile, rate, propagation, options, losses, phases, NoTap)
-    }
-}
-
-impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
-    /// The same with a tap on its wires.
-    pub fn tapped(
-        profile: &SwitchProfile,
-        rate: LineRate,
-        propagation: Duration,
-        options: &Options,
-        losses: (LossProcess, LossProcess),
-        phases: &mut Stream,
-        tap: T,
     ) -> Self {
         let timing = Timing::new(profile, rate, propagation);
         let mut circulating = || {
@@ -132,16 +117,23 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
             FrameQueue::new(timing::queue_limits(profile)),
             TxBuffer::new(&timing, profile.recirculates, cells, profile.tx_buffer_max_bytes),
             circulating(),
-            tap.clone(),
         );
         let (forward, reverse) = losses;
         Self {
             sending,
-            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating(), tap),
+            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating()),
             forward: ForwardWire::new(Wire::new(forward)),
             control: ControlWire::new(Wire::new(reverse)),
             returned: Pipe::new(),
         }
+    }
+
+    /// Lets `tap` look at its wires.
+    #[must_use]
+    pub fn tapped(mut self, tap: Tap<P>) -> Self {
+        self.sending.tap = tap.clone();
+        self.receiving.tap = tap;
+        self
     }
 
     /// Counters up to `now`.
@@ -230,7 +222,7 @@ impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
     }
 }
 
-impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for LinkGuardianLink<P, T> {
+impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.sending.offer(now, frame, &mut self.forward);

@@ -33,7 +33,7 @@ pub(super) enum RxBuffer<P: Copy + Default> {
 
 /// The receiving switch of a protected link.
 #[derive(Clone, Debug)]
-pub(super) struct ReceivingSwitch<P: Copy + Default, T> {
+pub(super) struct ReceivingSwitch<P: Copy + Default> {
     timing: Timing,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
@@ -46,17 +46,16 @@ pub(super) struct ReceivingSwitch<P: Copy + Default, T> {
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
     pub(super) delivered: Pipe<Frame<P>>,
-    tap: T,
+    pub(super) tap: Tap<P>,
 }
 
-impl<P: Copy + Default, T: Tap<P>> ReceivingSwitch<P, T> {
+impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn new(
         timing: Timing,
         engine: Receiver,
         buffer: RxBuffer<P>,
         backpressure: Option<Backpressure>,
         ack_packet: Circulating,
-        tap: T,
     ) -> Self {
         Self {
             timing,
@@ -70,7 +69,7 @@ impl<P: Copy + Default, T: Tap<P>> ReceivingSwitch<P, T> {
             backpressure,
             delays: RetransmissionDelay::default(),
             delivered: Pipe::new(),
-            tap,
+            tap: Tap::default(),
         }
     }
 
@@ -155,7 +154,7 @@ impl<P: Copy + Default, T: Tap<P>> ReceivingSwitch<P, T> {
     /// Shows a frame that leaves at `at`.
     #[inline]
     fn see(&self, now: Instant, at: Instant, arrives: bool, content: Content<P>) {
-        self.tap.see_on_link(now, Sight { at, direction: Direction::Backward, arrives, content });
+        self.tap.see_on_link(now, || Sight { at, direction: Direction::Backward, arrives, content });
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).

@@ -46,9 +46,6 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
-    // Rounds are most of the work under ordered delivery. Recorded and unrecorded links share these
-    // functions, so the compiler would no longer fold them in by itself: 20 % of a stress run.
-    #[inline(always)]
     pub(super) fn hold(&mut self, held: Copied<P>) {
         let bytes = self.bytes + self.space(&held);
         if bytes > self.limit_bytes {
@@ -66,7 +63,6 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Lets a frame go at `now`; returns the depth at that moment, the frame itself included.
-    #[inline(always)]
     pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
         let depth_bytes = self.bytes;
         if let Some(held) = self.queue.pop() {
@@ -84,7 +80,6 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Takes a frame that has come round.
-    #[inline(always)]
     pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }

@@ -22,7 +22,7 @@ const SOURCES: usize = 3;
 /// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
 /// dummies.
 #[derive(Clone, Debug)]
-pub(super) struct SendingSwitch<P: Copy + Default, T> {
+pub(super) struct SendingSwitch<P: Copy + Default> {
     timing: Timing,
     /// When the port next sends something.
     port: Instant,
@@ -37,7 +37,7 @@ pub(super) struct SendingSwitch<P: Copy + Default, T> {
     busy_since: Instant,
     busy_until: Instant,
     pause: Pause,
-    tap: T,
+    pub(super) tap: Tap<P>,
 }
 
 /// Whether the normal queue may send, and for how long it was not allowed to.
@@ -49,14 +49,13 @@ struct Pause {
     expired: u64,
 }
 
-impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
+impl<P: Copy + Default> SendingSwitch<P> {
     pub(super) fn new(
         timing: Timing,
         engine: Sender,
         normal: FrameQueue<P>,
         copies: TxBuffer<P>,
         dummy: Circulating,
-        tap: T,
     ) -> Self {
         Self {
             timing,
@@ -71,7 +70,7 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
             busy_since: Instant::ZERO,
             busy_until: Instant::ZERO,
             pause: Pause::default(),
-            tap,
+            tap: Tap::default(),
         }
     }
 
@@ -303,7 +302,7 @@ impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     /// Shows a frame that leaves.
     #[inline]
     fn see(&self, now: Instant, arrives: bool, content: Content<P>) {
-        self.tap.see_on_link(now, Sight { at: now, direction: Direction::Forward, arrives, content });
+        self.tap.see_on_link(now, || Sight { at: now, direction: Direction::Forward, arrives, content });
     }
 
     /// Takes over the port of a link without protection, which is busy until then.

@@ -207,9 +207,7 @@ impl<P: Copy + Default> TxLoop<P> {
         }
     }
 
-    // Every copy comes here, from one place; shared by recorded and unrecorded links, it would
-    // not be folded in by itself.
-    #[inline(always)]
+    #[inline]
     fn send_round(&mut self, now: Instant, copy: Copied<P>) {
         self.leave_queue(now);
         let start = now.max(self.busy_until);

@@ -80,7 +80,12 @@ class Scenario:
         """Return a hash of everything that decides the result; threads do not."""
         decisive = [
             *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
-            *(self.switch, self.host, self.sizes and self.sizes.points, [protection.model_dump() for protection in self.protections]),
+            *(
+                self.switch,
+                self.host,
+                self.sizes and self.sizes.points,
+                [protection.model_dump() for protection in self.protections],
+            ),
             self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
         ]
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))

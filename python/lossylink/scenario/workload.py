@@ -71,7 +71,9 @@ def _check(points: list[tuple[float, float]], path: Path) -> None:
         raise UserError(f"{path} holds no points; write lines of a size in bytes and a share")
     for size, share in points:
         if not 1 <= size < float("inf") or not 0 <= share <= 1:
-            raise UserError(f"{path}: {size:g}, {share:g} is not a size from 1 byte on and a share from 0 to 1")
+            raise UserError(
+                f"{path}: {size:g}, {share:g} is not a size from 1 byte on and a share from 0 to 1"
+            )
     if any(a[0] > b[0] or a[1] > b[1] for a, b in itertools.pairwise(points)):
         raise UserError(f"{path}: sizes and shares must both rise")
     if points[-1][1] != 1:

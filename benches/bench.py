@@ -63,6 +63,17 @@ CASES = {
     "rdma-fct": Case(
         "rdma-fct", ("none", "lg", "lg-nb"), 2, "message", "trials", 3_300.0, {"flow.trials": 100_000}
     ),
+    "cubic-10g": Case(
+        "throughput",
+        ("none",),
+        1,
+        "simulated second",
+        "simulated_seconds",
+        286e6,
+        {},
+        {"loss.forward": "0%"},
+    ),
+    "workload": Case("workload", ("none", "lg"), 2, "flow", "trials", 1_000_000.0, {"flow.trials": 2_000}),
     "reno-10g": Case(
         "throughput",
         ("none",),

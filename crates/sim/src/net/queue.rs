@@ -109,7 +109,12 @@ mod tests {
     use super::*;
 
     fn queue(limit_bytes: u64, ecn_threshold_bytes: u64) -> FrameQueue<u32> {
-        FrameQueue::new(QueueLimits { limit_bytes, ecn_threshold_bytes, cells: Cells::new(80), header_bytes: 3 })
+        FrameQueue::new(QueueLimits {
+            limit_bytes,
+            ecn_threshold_bytes,
+            cells: Cells::new(80),
+            header_bytes: 3,
+        })
     }
 
     fn full_frame(payload: u32) -> Frame<u32> {

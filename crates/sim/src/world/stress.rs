@@ -138,13 +138,13 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn advance_to(&mut self, now: Instant) {
         while self.next_sample <= now {
             // A sample is taken when something happens at its time or later, just before that.
-            self.link.run_until(self.next_sample - Duration::from_ps(1));
+            self.link.advance(self.next_sample - Duration::from_ps(1));
             if self.link.deadline() > now {
                 break;
             }
             self.sample();
         }
-        self.link.run_until(now);
+        self.link.advance(now);
         self.collect(now);
         self.result.end = now;
     }

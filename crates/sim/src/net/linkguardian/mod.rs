@@ -156,6 +156,26 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.receiving.synchronise(now, position);
     }
 
+    /// Does what is due at `now`, once round the link.
+    #[inline]
+    fn advance_at(&mut self, now: Instant) {
+        if self.control.due() <= now {
+            self.handle_control(now);
+        }
+        if self.sending.deadline() <= now {
+            self.sending.advance(now, &mut self.forward);
+        }
+        while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
+            self.receiving.receive(now, arrival, &mut self.control);
+        }
+        while let Some((_, copy)) = self.forward.copies.pop_due(now) {
+            self.receiving.receive_copy(now, copy);
+        }
+        if self.receiving.deadline() <= now {
+            self.receiving.advance(now, &mut self.control);
+        }
+    }
+
     /// Control frames whose time has come take effect at the sender.
     fn handle_control(&mut self, now: Instant) {
         while let Some((_, notice)) = self.control.notifications.pop_due(now) {
@@ -188,22 +208,13 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         wires.min(self.sending.deadline()).min(self.receiving.deadline())
     }
 
-    #[inline]
-    fn advance(&mut self, now: Instant) {
-        if self.control.due() <= now {
-            self.handle_control(now);
-        }
-        if self.sending.deadline() <= now {
-            self.sending.advance(now, &mut self.forward);
-        }
-        while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
-            self.receiving.receive(now, arrival, &mut self.control);
-        }
-        while let Some((_, copy)) = self.forward.copies.pop_due(now) {
-            self.receiving.receive_copy(now, copy);
-        }
-        if self.receiving.deadline() <= now {
-            self.receiving.advance(now, &mut self.control);
+    fn advance(&mut self, until: Instant) {
+        loop {
+            let now = self.deadline();
+            if now > until {
+                return;
+            }
+            self.advance_at(now);
         }
     }
 

@@ -10,7 +10,8 @@ use crate::kernel::{Agenda, Pipe};
 use crate::net::Frame;
 use crate::net::wire::Kind;
 use lossylink_core::engine::linkguardian::{
-    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, PauseRequest, Position, Receiver,
+    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
+    Receiver,
 };
 use lossylink_core::time::Instant;
 
@@ -149,8 +150,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[inline]
     fn report(&mut self, now: Instant, detection: Detection, control: &mut ControlWire) {
         if let Some(notification) = detection.notification {
-            self.delays.note_detection(now, &notification);
-            control.send_notification(now + self.timing.notification_return, notification);
+            self.notify(now, notification, control);
         }
         if detection.ack != AckUpdate::None {
             self.updates.push(now + self.timing.ack_register, detection.ack);
@@ -160,12 +160,20 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Brings the register up to date.
+    #[cold]
+    fn notify(&mut self, now: Instant, notification: Notification, control: &mut ControlWire) {
+        self.delays.note_detection(now, &notification);
+        control.send_notification(now + self.timing.notification_return, notification);
+    }
+
+    /// Brings the register up to date; what it held before is forgotten.
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
+        let mut newest = AckUpdate::None;
         while let Some((_, update)) = self.updates.pop_due(now) {
-            self.register.apply(update);
+            newest = update;
         }
+        self.register.apply(newest);
     }
 
     /// When the circulating ACK finds something to say and the line free.
@@ -211,10 +219,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Something was forwarded: a memory forwards at once what that makes possible.
     #[inline]
     fn release(&mut self, now: Instant) {
-        let RxBuffer::Memory(memory) = &mut self.buffer else { return };
-        if memory.depth_bytes() == 0 {
-            return;
+        if matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0) {
+            self.release_held(now);
         }
+    }
+
+    fn release_held(&mut self, now: Instant) {
+        let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
             let frame = Frame { octets: held.frame.octets - HEADER_OCTETS, ..held.frame };

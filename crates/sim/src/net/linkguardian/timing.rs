@@ -1,8 +1,8 @@
 //! The delays of a switch profile at one link rate, as durations.
 
 use crate::config::SwitchProfile;
-use crate::net::{Cells, LineRate};
 use crate::net::queue::QueueLimits;
+use crate::net::{Cells, LineRate};
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 

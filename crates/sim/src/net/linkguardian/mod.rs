@@ -28,7 +28,7 @@ use receiving_switch::{ReceivingSwitch, RxBuffer};
 use rx_buffer::{RxLoop, RxMemory};
 use sending_switch::SendingSwitch;
 use tx_buffer::TxBuffer;
-use wires::{ControlWire, ForwardWire};
+use wires::{ControlFrame, ControlWire, ForwardWire};
 
 /// What the operator chooses about the protection.
 #[derive(Clone, Copy, Debug)]
@@ -178,14 +178,14 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
 
     /// Control frames whose time has come take effect at the sender.
     fn handle_control(&mut self, now: Instant) {
-        while let Some((_, notice)) = self.control.notifications.pop_due(now) {
-            self.sending.handle_notification(now, &notice.0);
-        }
-        while let Some((_, leading)) = self.control.acks.pop_due(now) {
-            self.sending.handle_ack(now, leading);
-        }
-        while let Some((_, request)) = self.control.pauses.pop_due(now) {
-            self.sending.handle_pause(now, request.0);
+        while let Some(frame) = self.control.poll(now) {
+            match frame {
+                ControlFrame::Ack(leading) => self.sending.handle_ack(now, leading),
+                ControlFrame::Notification(notification) => {
+                    self.sending.handle_notification(now, &notification);
+                }
+                ControlFrame::Pause(request) => self.sending.handle_pause(now, request),
+            }
         }
     }
 }

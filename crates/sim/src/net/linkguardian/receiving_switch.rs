@@ -74,7 +74,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.agenda.next().0
+        self.agenda.earliest()
     }
 
     /// A new frame arrives.
@@ -92,7 +92,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 self.report(now, detection, control);
             }
         }
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
     /// A retransmitted copy arrives.
@@ -100,16 +100,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.delays.note_arrival(now, copy.position);
         let delivery = self.engine.deliver_retransmission(now, copy.position);
         self.dispose(now, copy, delivery);
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
     /// Does what is due at `now`.
     pub(super) fn advance(&mut self, now: Instant, control: &mut ControlWire) {
-        loop {
-            let (due, source) = self.agenda.next();
-            if due > now {
-                return;
-            }
+        while let Some(source) = self.agenda.poll(now) {
             match source {
                 TIMEOUT => self.give_up(now),
                 ROUND => self.come_round(now),
@@ -287,13 +283,25 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(ROUND, buffer.next_round());
         let delivery = self.engine.deliver_buffered(now, held.position);
         self.dispose(now, held, delivery);
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
-    /// The missing frame did not come back in time (LG-21).
+    /// Arms the timer when a wait begins and disarms it when nothing is missing any more. What
+    /// comes in between can only put the end of the wait off, so the timer sees to that when it
+    /// fires.
+    #[inline]
+    fn watch(&mut self) {
+        let armed = !self.agenda.get(TIMEOUT).is_never();
+        if armed != self.engine.is_waiting() {
+            self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        }
+    }
+
+    /// The missing frame did not come back in time (LG-21), or the wait has begun anew since.
     fn give_up(&mut self, now: Instant) {
-        self.engine.handle_timeout(now);
-        self.release(now);
+        if self.engine.handle_timeout(now).is_some() {
+            self.release(now);
+        }
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
     }
 

@@ -87,7 +87,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.port.min(self.agenda.next().0)
+        self.port.min(self.agenda.earliest())
     }
 
     /// Does what is due at `now`.
@@ -96,7 +96,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         loop {
             if self.port <= now {
                 self.serve(now, wire);
-            } else if self.agenda.next().0 <= now {
+            } else if self.agenda.earliest() <= now {
                 self.advance_rarely(now);
             } else {
                 return;
@@ -107,11 +107,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Does what is due at `now`, apart from the port, until that has something to do.
     #[cold]
     fn advance_rarely(&mut self, now: Instant) {
-        loop {
-            let (due, source) = self.agenda.next();
-            if due > now || self.port <= now {
-                return;
-            }
+        while let Some(source) = self.agenda.poll(now).filter(|_| self.port > now) {
             match source {
                 LOOK => self.look(now),
                 REQUEUE => self.requeue(now),

@@ -95,7 +95,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         };
         let (cells, limit) = (Cells::new(profile.buffer_cell_bytes), profile.rx_buffer_max_bytes);
         let rx_buffer = if profile.recirculates {
-            RxBuffer::Loop(RxLoop::new(timing, cells, limit))
+            RxBuffer::Loop(RxLoop::new(&timing, cells, limit))
         } else {
             RxBuffer::Memory(RxMemory::new(limit))
         };
@@ -245,6 +245,6 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
-        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
+        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes(now))
     }
 }

@@ -234,8 +234,9 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn hold(&mut self, now: Instant, item: Copied<P>) {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
-                buffer.hold(item);
-                self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                buffer.hold(now, item);
+                self.agenda.set(ROUND, buffer.next_round());
+                self.watch_depth(now);
             }
             RxBuffer::Memory(memory) => {
                 memory.hold(item);
@@ -269,12 +270,24 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
+    /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
+    #[inline]
+    fn watch_depth(&mut self, now: Instant) {
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
+            return;
+        };
+        if backpressure.may_act(buffer.depth_bytes(now)) {
+            self.agenda.set(DEQUEUE, buffer.next_dequeue());
+        }
+    }
+
     fn dequeue(&mut self, now: Instant) {
+        self.agenda.set(DEQUEUE, Instant::NEVER);
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let depth = buffer.dequeue(now);
-        self.agenda.set(DEQUEUE, buffer.next_dequeue());
-        self.agenda.set(ROUND, buffer.next_round());
-        self.observe(now, depth);
+        if let Some(depth) = buffer.dequeue(now) {
+            self.observe(now, depth);
+        }
+        self.watch_depth(now);
     }
 
     fn come_round(&mut self, now: Instant) {
@@ -305,10 +318,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
     }
 
-    /// Bytes in the reorder buffer.
-    pub(super) const fn rx_buffer_bytes(&self) -> u64 {
-        match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.depth_bytes(),
+    /// Bytes in the reorder buffer at `now`.
+    pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
             RxBuffer::Memory(memory) => memory.depth_bytes(),
         }
     }

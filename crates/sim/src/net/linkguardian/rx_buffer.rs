@@ -6,87 +6,95 @@
 
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::{Pipe, Ring};
-use crate::net::Cells;
+use crate::kernel::Pipe;
+use crate::net::{Cells, LineRate};
 use lossylink_core::engine::linkguardian::Position;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 
-/// A recirculation port: a queue at its own rate and a fixed way round.
+/// A recirculation port: a queue at its own rate and a fixed way round. When a frame leaves the
+/// queue and when it comes round is known as it enters.
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Copy + Default> {
-    timing: Timing,
+    rate: LineRate,
+    way_round: Duration,
     cells: Cells,
     limit_bytes: u64,
-    queue: Ring<Copied<P>>,
-    bytes: u64,
-    high_water_bytes: u64,
     busy_until: Instant,
     rounds: Pipe<Copied<P>>,
+    /// Space of the frames in the queue, by the time at which they leave it.
+    queued: Pipe<u64>,
+    bytes: u64,
+    high_water_bytes: u64,
     dropped: u64,
 }
 
 impl<P: Copy + Default> RxLoop<P> {
-    pub(super) fn new(timing: Timing, cells: Cells, limit_bytes: u64) -> Self {
+    pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
-            timing,
+            rate: timing.recirculation,
+            way_round: timing.rx_loop_fixed,
             cells,
             limit_bytes,
-            queue: Ring::new(),
-            bytes: 0,
-            high_water_bytes: 0,
             busy_until: Instant::ZERO,
             rounds: Pipe::new(),
+            queued: Pipe::new(),
+            bytes: 0,
+            high_water_bytes: 0,
             dropped: 0,
         }
     }
 
     /// Holds a frame for another round.
-    pub(super) fn hold(&mut self, held: Copied<P>) {
-        let bytes = self.bytes + self.space(&held);
+    #[inline]
+    pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
+        let space = self.cells.space(held.frame.frame_bytes_with_fcs());
+        let bytes = self.depth_bytes(now) + space;
         if bytes > self.limit_bytes {
             self.dropped += 1;
             return;
         }
-        self.queue.push(held);
         self.bytes = bytes;
         self.high_water_bytes = self.high_water_bytes.max(bytes);
+        let start = now.max(self.busy_until);
+        self.queued.push(start, space);
+        self.busy_until = start + self.rate.serialisation(held.frame.octets);
+        self.rounds.push(self.busy_until + self.way_round, held);
     }
 
-    /// When the loop's queue next lets a frame go.
-    pub(super) fn next_dequeue(&self) -> Instant {
-        if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
+    /// When the queue next lets a frame go.
+    #[inline]
+    pub(super) const fn next_dequeue(&self) -> Instant {
+        self.queued.due()
     }
 
-    /// Lets a frame go at `now`; returns the depth at that moment, the frame itself included.
-    pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
+    /// Lets a frame go if its time has come at `now`; returns the depth before that.
+    pub(super) fn dequeue(&mut self, now: Instant) -> Option<u64> {
         let depth_bytes = self.bytes;
-        if let Some(held) = self.queue.pop() {
-            self.bytes -= self.space(&held);
-            self.busy_until =
-                now.max(self.busy_until) + self.timing.recirculation.serialisation(held.frame.octets);
-            self.rounds.push(self.busy_until + self.timing.rx_loop_fixed, held);
-        }
-        depth_bytes
+        self.bytes -= self.queued.pop_due(now)?.1;
+        Some(depth_bytes)
     }
 
     /// When a frame next comes round.
-    pub(super) fn next_round(&self) -> Instant {
+    #[inline]
+    pub(super) const fn next_round(&self) -> Instant {
         self.rounds.due()
     }
 
     /// Takes a frame that has come round.
+    #[inline]
     pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }
 
-    fn space(&self, held: &Copied<P>) -> u64 {
-        self.cells.space(held.frame.frame_bytes_with_fcs())
-    }
-
-    pub(super) const fn depth_bytes(&self) -> u64 {
+    /// Bytes in the queue at `now`, before it lets go at that time.
+    #[inline]
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
+        while self.queued.due() < now {
+            self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
+        }
         self.bytes
     }
 

@@ -234,17 +234,29 @@ impl<P: Copy + Default> SendingSwitch<P> {
     #[inline]
     fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         self.begin_service(now);
+        if !self.urgent.is_empty() {
+            self.send_copy(now, wire);
+        } else if let Some(frame) = self.poll_normal() {
+            self.send_data(now, frame, wire);
+        } else {
+            self.send_dummy(now, wire);
+        }
+        self.schedule_port();
+    }
+
+    fn send_copy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
             wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
-        } else if let Some(frame) = self.poll_normal() {
-            self.send_data(now, frame, wire);
-        } else if let Some(position) = self.engine.poll_dummy() {
+        }
+    }
+
+    fn send_dummy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        if let Some(position) = self.engine.poll_dummy() {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
             wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
         }
-        self.schedule_port();
     }
 
     /// Remembers since when the port has been busy without a break.

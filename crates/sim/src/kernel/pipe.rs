@@ -53,9 +53,9 @@ impl<T: Copy + Default> Pipe<T> {
     /// Takes the next entry, whenever it is due.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        let entry = self.entries.pop();
+        let entry = self.entries.pop()?;
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-        entry
+        Some(entry)
     }
 
     /// Takes the next entry if it is due at `now`.

@@ -235,8 +235,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
-                self.agenda.set(ROUND, buffer.next_round());
-                self.watch_depth(now);
+                if self.agenda.get(ROUND).is_never() {
+                    self.agenda.set(ROUND, buffer.next_round());
+                }
+                if self.backpressure.as_ref().is_some_and(|side| side.may_act(buffer.depth_bytes())) {
+                    self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                }
             }
             RxBuffer::Memory(memory) => {
                 memory.hold(item);
@@ -271,23 +275,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     }
 
     /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
-    #[inline]
-    fn watch_depth(&mut self, now: Instant) {
-        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
-            return;
-        };
-        if backpressure.may_act(buffer.depth_bytes(now)) {
-            self.agenda.set(DEQUEUE, buffer.next_dequeue());
-        }
-    }
-
     fn dequeue(&mut self, now: Instant) {
-        self.agenda.set(DEQUEUE, Instant::NEVER);
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        if let Some(depth) = buffer.dequeue(now) {
-            self.observe(now, depth);
-        }
-        self.watch_depth(now);
+        let depth = buffer.dequeue(now);
+        let (rest, next) = (buffer.depth_bytes(), buffer.next_dequeue());
+        self.observe(now, depth);
+        let may_act = self.backpressure.as_ref().is_some_and(|side| side.may_act(rest));
+        self.agenda.set(DEQUEUE, if may_act { next } else { Instant::NEVER });
     }
 
     fn come_round(&mut self, now: Instant) {
@@ -321,7 +315,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Bytes in the reorder buffer at `now`.
     pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
+            RxBuffer::Loop(buffer) => {
+                buffer.leave_queue(now);
+                buffer.depth_bytes()
+            }
             RxBuffer::Memory(memory) => memory.depth_bytes(),
         }
     }

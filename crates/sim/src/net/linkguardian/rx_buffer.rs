@@ -51,7 +51,8 @@ impl<P: Copy + Default> RxLoop<P> {
     #[inline]
     pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
         let space = self.cells.space(held.frame.frame_bytes_with_fcs());
-        let bytes = self.depth_bytes(now) + space;
+        self.leave_queue(now);
+        let bytes = self.bytes + space;
         if bytes > self.limit_bytes {
             self.dropped += 1;
             return;
@@ -70,11 +71,11 @@ impl<P: Copy + Default> RxLoop<P> {
         self.queued.due()
     }
 
-    /// Lets a frame go if its time has come at `now`; returns the depth before that.
-    pub(super) fn dequeue(&mut self, now: Instant) -> Option<u64> {
+    /// A frame leaves the queue at `now`; returns the depth before that.
+    pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
         let depth_bytes = self.bytes;
-        self.bytes -= self.queued.pop_due(now)?.1;
-        Some(depth_bytes)
+        self.bytes -= self.queued.pop_due(now).map_or(0, |(_, space)| space);
+        depth_bytes
     }
 
     /// When a frame next comes round.
@@ -89,12 +90,16 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }
 
-    /// Bytes in the queue at `now`, before it lets go at that time.
+    /// Takes those out of the queue's account that have left it before `now`.
     #[inline]
-    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
+    pub(super) fn leave_queue(&mut self, now: Instant) {
         while self.queued.due() < now {
             self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
         }
+    }
+
+    /// Bytes in the queue, by its account.
+    pub(super) const fn depth_bytes(&self) -> u64 {
         self.bytes
     }
 

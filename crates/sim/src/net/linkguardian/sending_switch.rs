@@ -176,9 +176,15 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Looks at the copies whose turn came before `now`.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
-        let delay = self.requeue_delay();
-        let requeued = &mut self.requeued;
-        self.copies.catch_up(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
+        while let Some((found, copy)) = self.copies.find_lost(now, &mut self.engine) {
+            self.retransmit(found, copy);
+        }
+    }
+
+    /// A lost copy was found: it takes its way to the urgent queue.
+    #[cold]
+    fn retransmit(&mut self, found: Instant, copy: Copied<P>) {
+        self.requeued.push(found + self.requeue_delay(), copy);
         self.agenda.set(REQUEUE, self.requeued.due());
     }
 
@@ -189,10 +195,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
     }
 
     fn after_acknowledgement(&mut self, now: Instant) {
-        let delay = self.requeue_delay();
-        let requeued = &mut self.requeued;
-        self.copies.acknowledged(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
-        self.agenda.set(REQUEUE, self.requeued.due());
+        while let Some(copy) = self.copies.find_lost_at_once(&mut self.engine) {
+            self.retransmit(now, copy);
+        }
         self.schedule_look();
     }
 

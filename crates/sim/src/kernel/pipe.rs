@@ -64,6 +64,15 @@ impl<T: Copy + Default> Pipe<T> {
         if self.due <= now { self.pop() } else { None }
     }
 
+    /// Takes all entries that are due at `now`.
+    #[inline]
+    pub fn drain_due(&mut self, now: Instant, mut take: impl FnMut(Instant, T)) {
+        if self.due <= now {
+            self.entries.drain_while(|&(at, _)| at <= now, |(at, value)| take(at, value));
+            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        }
+    }
+
     /// How many entries are in flight.
     pub const fn len(&self) -> usize {
         self.entries.len()

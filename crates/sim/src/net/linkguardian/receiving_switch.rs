@@ -166,9 +166,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
         let mut newest = AckUpdate::None;
-        while let Some((_, update)) = self.updates.pop_due(now) {
-            newest = update;
-        }
+        self.updates.drain_due(now, |_, update| newest = update);
         self.register.apply(newest);
     }
 

@@ -167,9 +167,7 @@ impl<P: Copy + Default> TxLoop<P> {
     /// Takes those out of the queue's account that have left it by `now`.
     #[inline]
     fn leave_queue(&mut self, now: Instant) {
-        while let Some((_, space)) = self.queued.pop_due(now) {
-            self.queued_bytes -= space;
-        }
+        self.queued.drain_due(now, |_, space| self.queued_bytes -= space);
     }
 
     fn depth_bytes(&mut self, now: Instant) -> u64 {

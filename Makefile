@@ -49,8 +49,9 @@ format: build ## Format everything
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: build ## Measure the simulator's speed and compare it with earlier measurements
+bench: build ## Measure the simulator and compare it with earlier measurements; measure the codec
 	$(BIN)/python benches/bench.py $(ARGS)
+	cargo bench --locked -p lossylink-codec
 
 .PHONY: wheel
 wheel: build ## Build a wheel and try it in a fresh environment

@@ -34,3 +34,9 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
 
 def version() -> str:
     """Return the version of the simulator that is compiled in."""
+
+def live_main(arguments: list[str]) -> int:
+    """Run a live data plane until it is told to stop and return its exit code.
+
+    Its one argument is the configuration in JSON; see ``docs/guides/live-lab.md``.
+    """

@@ -88,6 +88,10 @@ def run_scenario(
     """Run a scenario that is already resolved; see `run`."""
     special = backends.find(scenario)
     if special is not None:
+        if pcap is not None:
+            raise UserError(
+                f"--pcap records a single simulation, and {scenario.experiment.name} {_why_not(scenario)}"
+            )
         return special(scenario, progress=progress)
     if pcap is not None and len(scenario.protections) != 1:
         raise UserError("--pcap records one run; choose one protection with --protection")
@@ -104,6 +108,13 @@ def run_scenario(
         tables=_stack_tables(parts),
         interrupted=interrupted or any(part.interrupted for part in parts),
     )
+
+
+def _why_not(scenario: Scenario) -> str:
+    """Say why what another module carries out cannot be recorded, and what can."""
+    if scenario.values.run.backend == "live":
+        return "runs live; point tcpdump at the lab's interfaces"
+    return "is many of them; take throughput, which is one"
 
 
 def thread_count(scenario: Scenario) -> int:

@@ -29,9 +29,15 @@ SMALL: dict[str, dict[str, object]] = {
         "timeline.bin": "1ms",
     },
     "fec": {"run.duration": "20ms"},
-    "mathis": {"mss": 1460, "path.rtt": "3ms", "loss": "1e-2", "grid.loss_events": 30},
+    "mathis": {
+        "grid.mss": 1460,
+        "transport.congestion_control": "cubic",
+        "path.rtt": "3ms",
+        "loss": "1e-2",
+        "grid.loss_events": 30,
+    },
 }
-PROTECTIONS = {"mathis": ["none"], "timeline": ["lg"]}
+PROTECTIONS = {"stress": ["none", "lg", "lg-nb", "fec:5/1"], "mathis": ["none"], "timeline": ["lg"]}
 
 
 def sections(text: str) -> dict[str, str]:

@@ -26,6 +26,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Runs a live data plane until it is told to stop, and returns its exit code; `arguments` is its configuration.
+#[pyfunction]
+fn live_main(py: Python<'_>, arguments: Vec<String>) -> i32 {
+    py.detach(|| lossylink_live::main(&arguments))
+}
+
 /// A broken invariant reaches Python as a `RuntimeError` with the assertion's words; the default hook would print them
 /// a second time, so it speaks only when a backtrace was asked for.
 fn quiet_panics() {
@@ -38,5 +44,6 @@ fn quiet_panics() {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(live_main, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

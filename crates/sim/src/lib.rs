@@ -4,8 +4,10 @@
 //! * [`kernel`]: what happens next; [`net`]: frames, queues, links, protected links.
 //! * [`transport`]: TCP and RDMA endpoints; [`world`]: hosts, paths and links put together.
 //! * [`measure`]: histograms, percentiles, sequence checks.
+//! * [`capture`]: what passes on a hop, as a file for Wireshark.
 //! * [`config`], [`experiment`]: from a resolved scenario to a row of results.
 
+pub mod capture;
 pub mod config;
 mod control;
 pub mod experiment;
@@ -14,6 +16,7 @@ pub mod measure;
 pub mod net;
 mod outcome;
 pub mod transport;
+pub mod workload;
 pub mod world;
 
 pub use control::Control;

@@ -67,7 +67,7 @@ impl Talk {
     }
 }
 
-/// TCP-H1: the first request waits a second, each further one twice as long; the wheel rounds up
+/// TCP-1: the first request waits a second, each further one twice as long; the wheel rounds up
 /// to slots of 64 jiffies.
 #[test]
 fn a_lost_connection_request_is_repeated_after_a_second() {
@@ -77,13 +77,13 @@ fn a_lost_connection_request_is_repeated_after_a_second() {
     assert_eq!(talk.says(ms(0)), ["syn"]);
     assert_eq!(talk.waits_until(ms(1_023)), ["syn"]);
     assert_eq!(talk.waits_until(ms(3_071)), ["syn"]);
-    // TCP-H3: twice lost, so the window starts at one and the timeout at three seconds.
+    // TCP-3: twice lost, so the window starts at one and the timeout at three seconds.
     talk.0.handle_packet(ms(3_081), &Packet::SynAck);
     assert_eq!(talk.says(ms(3_081)), ["ack", "0"]);
     assert_eq!(talk.0.poll_timeout(), ms(4_095), "a probe after a second without a sample");
 }
 
-/// TCP-H2: the sender's handshake gives the first round-trip sample.
+/// TCP-2: the sender's handshake gives the first round-trip sample.
 #[test]
 fn the_handshake_measures_the_path() {
     let talk = Talk::new(&reno(), None);
@@ -91,7 +91,8 @@ fn the_handshake_measures_the_path() {
     assert_eq!(talk.0.first_data_at(), Some(ms(10)));
 }
 
-/// TCP-S4, TCP-K2, TCP-V4: the third SACKed segment starts recovery; new segments leave meanwhile.
+/// TCP-15, TCP-18, TCP-19, TCP-22, TCP-31, TCP-42, TCP-43: the third SACKed segment starts recovery;
+/// what is lost leaves first.
 #[test]
 fn three_sacked_segments_start_recovery() {
     let mut talk = Talk::new(&reno(), None);
@@ -101,7 +102,8 @@ fn three_sacked_segments_start_recovery() {
     assert_eq!(talk.0.state(), State::Disorder);
     assert_eq!(talk.hears(us(20_002), &ack(0, &[(1, 4)])), ["0*"]);
     assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Recovery, 5));
-    // TCP-P1: one segment leaves for two delivered, until half of the window is in flight.
+    assert_eq!(talk.0.timer(), Some(Timer::ReorderingWindow(ms(26))), "armed by the first, it runs on");
+    // TCP-30: one segment leaves for two delivered, until half of the window is in flight.
     let mut sent = Vec::new();
     for end in 5..=10 {
         sent.extend(talk.hears(us(20_000 + end), &ack(0, &[(1, end)])));
@@ -113,7 +115,7 @@ fn three_sacked_segments_start_recovery() {
     assert_eq!(talk.0.statistics().retransmissions, 1);
 }
 
-/// TCP-K2, TCP-K4, TCP-K5: with two SACKed segments a quarter of the round trip passes first, in
+/// TCP-22, TCP-24, TCP-25: with two SACKed segments a quarter of the round trip passes first, in
 /// jiffies, and two more.
 #[test]
 fn two_sacked_segments_wait_for_the_reordering_timer() {
@@ -127,7 +129,7 @@ fn two_sacked_segments_wait_for_the_reordering_timer() {
     assert_eq!(talk.0.state(), State::Recovery);
 }
 
-/// TCP-K6: a segment that arrives late teaches the path's reordering; then three are not enough.
+/// TCP-26: a segment that arrives late teaches the path's reordering; then three are not enough.
 #[test]
 fn reordering_once_seen_is_tolerated() {
     let mut talk = Talk::new(&reno(), None);
@@ -136,11 +138,11 @@ fn reordering_once_seen_is_tolerated() {
     // The original arrives; then its retransmission, which the receiver reports.
     talk.hears(us(20_010), &ack(10, &[]));
     assert_eq!(talk.hears(ms(30), &ack(10, &[(0, 1)])).len(), 4, "from six to ten in flight");
-    assert_eq!(talk.0.statistics().undo_events, 1, "TCP-U1");
+    assert_eq!(talk.0.statistics().undo_events, 1, "TCP-36");
     assert_eq!(talk.0.state(), State::Open);
 }
 
-/// TCP-B1, TCP-B2, TCP-L1, TCP-L4: a silent tail is probed after two round trips and two jiffies,
+/// TCP-7, TCP-8, TCP-27, TCP-28, TCP-32, TCP-35: a silent tail is probed after two round trips and two jiffies,
 /// then times out after the smoothed round trip and 200 ms, and again after twice that.
 #[test]
 fn a_silent_tail_is_probed_and_then_times_out() {
@@ -154,15 +156,17 @@ fn a_silent_tail_is_probed_and_then_times_out() {
     assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(679))), "420 jiffies");
     assert_eq!(talk.waits_until(ms(679)), ["8*"]);
     assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_535))), "840 jiffies, in slots of 64");
-    assert_eq!(talk.hears(ms(690), &ack(9, &[])), ["9*"]);
-    assert_eq!(talk.hears(ms(700), &ack(10, &[])), Vec::<String>::new());
-    assert_eq!(talk.0.completed_at(), Some(ms(700)));
+    assert_eq!(talk.hears(ms(700), &ack(9, &[])), ["9*"]);
+    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_599))), "840 jiffies anew");
+    assert_eq!(talk.hears(ms(710), &ack(10, &[])), Vec::<String>::new());
+    assert_eq!(talk.0.completed_at(), Some(ms(710)));
     assert_eq!(talk.0.poll_timeout(), Instant::NEVER);
     let statistics = talk.0.statistics();
     assert_eq!((statistics.loss_probes, statistics.timeouts, statistics.retransmissions), (1, 2, 4));
+    assert_eq!(statistics.rtt_samples, 2, "the handshake's and one: retransmissions give none");
 }
 
-/// TCP-B2: with more to send the probe is new data, beyond the window.
+/// TCP-28: with more to send the probe is new data, beyond the window.
 #[test]
 fn a_probe_prefers_new_data() {
     let mut talk = Talk::new(&reno(), None);
@@ -170,7 +174,7 @@ fn a_probe_prefers_new_data() {
     assert_eq!(talk.waits_until(ms(33)), ["10"]);
 }
 
-/// TCP-B1: the acknowledgement of a lone segment may be delayed, so its probe is the timeout's.
+/// TCP-27: the acknowledgement of a lone segment may be delayed, so its probe is the timeout's.
 #[test]
 fn a_lone_segment_waits_for_the_delayed_acknowledgement() {
     let talk = Talk::new(&reno(), Some(1));
@@ -180,7 +184,7 @@ fn a_lone_segment_waits_for_the_delayed_acknowledgement() {
     assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(41))), "the first timeout: three round trips");
 }
 
-/// TCP-B3: a probe that repairs a tail loss costs a reduction, one that was needless does not.
+/// TCP-29: a probe that repairs a tail loss costs a reduction, one that was needless does not.
 #[test]
 fn a_probe_that_repairs_reduces_the_window() {
     let limited = Config { receive_window_bytes: 10 * 1460, ..reno() };
@@ -196,7 +200,7 @@ fn a_probe_that_repairs_reduces_the_window() {
     }
 }
 
-/// TCP-L3, TCP-U4: originals arriving after a timeout prove it spurious (F-RTO).
+/// TCP-34, TCP-38, TCP-39: originals arriving after a timeout prove it spurious (F-RTO).
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut talk = Talk::new(&reno(), Some(40));
@@ -208,7 +212,7 @@ fn a_spurious_timeout_is_undone() {
     assert!(talk.0.congestion_window() >= 10 && talk.0.slow_start_threshold() > 10);
 }
 
-/// TCP-U2: with timestamps one late original is enough during recovery (Eifel).
+/// TCP-37: with timestamps one late original is enough during recovery (Eifel).
 #[test]
 fn a_timestamp_undoes_a_spurious_recovery() {
     let stamped = Config { timestamps: true, ..reno() };
@@ -225,7 +229,7 @@ fn a_timestamp_undoes_a_spurious_recovery() {
     assert!(talk.0.congestion_window() >= 10);
 }
 
-/// TCP-E3: an ECN echo reduces the window once per round trip and announces it.
+/// TCP-42, TCP-44, TCP-51: an ECN echo reduces the window once per round trip and announces it.
 #[test]
 fn an_ecn_echo_reduces_once() {
     let mut talk = Talk::new(&Config { ecn: true, ..reno() }, None);
@@ -242,7 +246,100 @@ fn an_ecn_echo_reduces_once() {
         talk.hears(us(20_000 + next), &echo(next));
     }
     assert_eq!(talk.0.statistics().ecn_reductions, 1);
-    assert_eq!(talk.0.slow_start_threshold(), 5);
+    assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Reduced, 5));
+    talk.hears(ms(30), &ack(11, &[]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Open, 5));
+}
+
+/// TCP-9: an old acknowledgement counts for its SACK blocks, one of unsent data not at all.
+#[test]
+fn acknowledgements_out_of_place_do_no_harm() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    talk.hears(ms(20), &ack(4, &[]));
+    talk.hears(us(20_001), &ack(2, &[(5, 6)]));
+    assert_eq!((talk.0.state(), talk.0.bytes_acknowledged()), (State::Disorder, 4 * 1460));
+    let counts = |talk: &Talk| {
+        let statistics = talk.0.statistics();
+        (statistics.acknowledgements, statistics.segments_delivered, talk.0.state(), talk.0.timer())
+    };
+    let before = counts(&talk);
+    assert_eq!(talk.hears(us(20_002), &ack(11, &[])), Vec::<String>::new());
+    assert_eq!(counts(&talk), before);
+}
+
+/// TCP-10, TCP-11, TCP-22, TCP-26, TCP-41: a segment that arrives late without a retransmission
+/// shows reordering; from then on three SACKed segments wait, and the window grows on SACKs.
+#[test]
+fn reordering_makes_the_sender_patient() {
+    let mut talk = Talk::new(&reno(), None);
+    talk.hears(ms(20), &ack(0, &[(5, 6)]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Disorder, 10));
+    talk.hears(us(20_100), &ack(1, &[(5, 6)]));
+    assert_eq!(talk.0.congestion_window(), 11);
+    talk.hears(us(20_200), &ack(1, &[(5, 9)]));
+    assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Disorder, 14), "four SACKed, none lost");
+    assert!(matches!(talk.0.timer(), Some(Timer::ReorderingWindow(_))));
+    talk.hears(us(20_300), &ack(10, &[]));
+    assert_eq!(talk.0.state(), State::Open);
+    assert_eq!(talk.0.statistics().retransmissions, 0);
+}
+
+/// TCP-13: duplicates that no retransmission explains are the network's, and change nothing.
+#[test]
+fn a_network_that_repeats_packets_changes_nothing() {
+    let mut talk = Talk::new(&reno(), Some(10));
+    talk.hears(ms(20), &ack(4, &[]));
+    let delivered = talk.0.statistics().segments_delivered;
+    talk.hears(us(20_001), &ack(4, &[(0, 1)]));
+    let statistics = talk.0.statistics();
+    assert_eq!((statistics.segments_delivered, statistics.duplicate_reports), (delivered, 1));
+    assert_eq!(talk.0.state(), State::Open);
+}
+
+/// TCP-20: the receive window bounds what is outstanding.
+#[test]
+fn the_receive_window_bounds_the_flight() {
+    let narrow = Config { receive_window_bytes: 4 * 1460, ..reno() };
+    let mut sender = Sender::new(&narrow, None, Duration::ZERO);
+    sender.open(ms(0));
+    let mut talk = Talk(sender);
+    talk.says(ms(0));
+    talk.0.handle_packet(ms(10), &Packet::SynAck);
+    assert_eq!(talk.says(ms(10)), ["ack", "0", "1", "2", "3"]);
+    assert_eq!(talk.hears(ms(20), &ack(3, &[])), ["4", "5", "6"]);
+}
+
+/// Segments per packet of the initial window after a round trip of `rtt_us`.
+fn bursts(rtt_us: u64) -> (Sender, Vec<u16>) {
+    let offload = Config { max_burst_segments: 44, ..reno() };
+    let mut sender = Sender::new(&offload, None, Duration::ZERO);
+    sender.open(ms(0));
+    sender.poll_transmit(ms(0));
+    sender.handle_packet(us(rtt_us), &Packet::SynAck);
+    let packets = std::iter::from_fn(|| sender.poll_transmit(us(rtt_us)));
+    let sizes = packets.filter_map(|packet| match packet {
+        Packet::Data(data) => Some(data.segments),
+        _ => None,
+    });
+    let sizes = sizes.collect();
+    (sender, sizes)
+}
+
+/// TCP-59: bursts are a millisecond's worth, larger on short paths, half a window at most.
+#[test]
+fn bursts_follow_rate_and_round_trip() {
+    assert_eq!(bursts(10_000).1, [2, 2, 2, 2, 2]);
+    assert_eq!(bursts(100).1, [5, 5]);
+}
+
+/// TCP-60: two segments wait, four make a third of the window and leave.
+#[test]
+fn a_small_burst_waits_for_the_next_acknowledgement() {
+    let (sender, _) = bursts(100);
+    let mut talk = Talk(sender);
+    assert_eq!(talk.hears(us(200), &ack(1, &[])), Vec::<String>::new());
+    assert_eq!(talk.hears(us(201), &ack(2, &[])), ["10"]);
+    assert_eq!(talk.0.congestion_window(), 12);
 }
 
 /// A receiver spoken to.
@@ -284,7 +381,7 @@ fn segment(number: u64) -> Data {
     }
 }
 
-/// TCP-Y1, TCP-Y3, TCP-Y4: one by one at first, then every second, the odd one after 40 ms.
+/// TCP-52, TCP-54, TCP-55: one by one at first, then every second, the odd one after 40 ms.
 #[test]
 fn acknowledgements_are_quick_at_first_and_then_delayed() {
     let mut listener = Listener::new(&reno());
@@ -299,7 +396,7 @@ fn acknowledgements_are_quick_at_first_and_then_delayed() {
     assert_eq!(listener.answers(ms(61)), [(19, vec![])]);
 }
 
-/// TCP-S5, TCP-S6, TCP-Y3: out of order at once, a filled hole at once, a duplicate reported.
+/// TCP-16, TCP-17, TCP-53, TCP-54: out of order at once, a filled hole at once, a duplicate reported.
 #[test]
 fn holes_and_duplicates_are_reported_at_once() {
     let mut listener = Listener::new(&reno());
@@ -308,12 +405,15 @@ fn holes_and_duplicates_are_reported_at_once() {
     assert_eq!(listener.hears(ms(21), 21), [(18, vec![(21, 22), (19, 20)])]);
     assert_eq!(listener.hears(ms(21), 18), [(20, vec![(21, 22)])]);
     assert_eq!(listener.hears(ms(21), 20), [(22, vec![])]);
-    assert_eq!(listener.hears(ms(22), 5), [(22, vec![(5, 6)])]);
-    assert_eq!(listener.0.bytes_in_order(), 22 * 1460);
+    assert_eq!(listener.hears(ms(22), 22), []);
+    assert_eq!(listener.hears(ms(22), 23), [(24, vec![])]);
+    assert_eq!(listener.hears(ms(22), 5), [(24, vec![(5, 6)])]);
+    assert_eq!(listener.hears(ms(22), 24), [(25, vec![])], "one by one again");
+    assert_eq!(listener.0.bytes_in_order(), 25 * 1460);
     assert_eq!(listener.0.duplicates_received(), 1);
 }
 
-/// TCP-Y5: past the third duplicate, acknowledgements wait for a twentieth of the round trip.
+/// TCP-56: past the third duplicate, acknowledgements wait for a twentieth of the round trip.
 #[test]
 fn duplicate_acknowledgements_are_thinned() {
     let mut listener = Listener::new(&reno());
@@ -325,7 +425,7 @@ fn duplicate_acknowledgements_are_thinned() {
     assert_eq!(listener.answers(us(21_100)), [(18, vec![(19, 25)])]);
 }
 
-/// TCP-E2: each change of the mark is echoed exactly, a delayed acknowledgement with the old one.
+/// DCTCP-4: each change of the mark is echoed exactly, a delayed acknowledgement with the old one.
 #[test]
 fn dctcp_echoes_runs_of_marks_exactly() {
     let config = Config { congestion_control: CongestionControl::Dctcp, ..reno() };
@@ -342,7 +442,7 @@ fn dctcp_echoes_runs_of_marks_exactly() {
     assert_eq!(echoes, [(18, false), (19, false), (20, true), (21, true), (22, false)]);
 }
 
-/// TCP-E1: the classic echo stands until the sender says that it reduced.
+/// TCP-50: the classic echo stands until the sender says that it reduced.
 #[test]
 fn the_classic_echo_stands_until_the_reduction() {
     let mut listener = Listener::new(&Config { ecn: true, ..reno() });
@@ -359,7 +459,7 @@ fn the_classic_echo_stands_until_the_reduction() {
     assert!(!echo(Data { window_reduced: true, ..segment(3) }, false));
 }
 
-/// TCP-Y3: a short segment ends what the application wrote; reading it acknowledges at once.
+/// TCP-54: a short segment ends what the application wrote; reading it acknowledges at once.
 #[test]
 fn a_short_last_segment_is_acknowledged_at_once() {
     let mut listener = Listener::new(&reno());

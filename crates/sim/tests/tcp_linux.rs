@@ -132,7 +132,7 @@ fn flows_with_loss_recover_as_in_linux() {
     assert!(statistic < 13.8, "{:?}: chi-square {statistic}", outcome.repairs);
 }
 
-/// TCP-D1: under random marking alpha settles at the share of marked segments.
+/// DCTCP-1: under random marking alpha settles at the share of marked segments.
 #[test]
 fn dctcp_estimates_the_share_of_marks() {
     let config = Config { congestion_control: CongestionControl::Dctcp, ..Config::default() };

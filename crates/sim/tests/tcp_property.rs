@@ -1,4 +1,4 @@
-//! Over any path that loses, repeats, delays and marks packets, every byte arrives once and in
+//! TCP-57: over any path that loses, repeats, delays and marks packets, every byte arrives once and in
 //! order, and the flow completes.
 
 use lossylink_core::probability::Probability;

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, leave, reproduce, run, sweep
+from lossylink.cli import doctor, leave, plan, reproduce, run, sweep
 
 #: Groups of commands that live with what they command, each module with a Typer app called ``app``.
 _GROUPS = {"lab": "lossylink.lab.cli"}
@@ -27,11 +28,24 @@ def build() -> typer.Typer:
     app.command("reproduce")(reproduce.command)
     app.command("run")(run.command)
     app.command("sweep")(sweep.command)
+    app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
+    for name, command in _live_commands():
+        app.command(name)(command)
     for name, module in _GROUPS.items():
         if _exists(module):
             app.add_typer(importlib.import_module(module).app, name=name)
     return app
+
+
+def _live_commands() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the commands of the live data plane, where it is installed."""
+    if _exists("lossylink.lab.boxes"):
+        from lossylink.lab import boxes, validation  # light: what is heavy is imported by the commands
+
+        yield "guard", boxes.guard
+        yield "wire", boxes.wire
+        yield "validate", validation.command
 
 
 def _exists(module: str) -> bool:

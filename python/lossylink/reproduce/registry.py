@@ -20,7 +20,7 @@ WRITTEN: tuple[PublishedExperiment, ...] = (
 )
 """Every experiment that is declared, in the order in which they run."""
 
-SIMULATED = frozenset({"stress", "tcp-fct", "throughput", "mathis"})
+SIMULATED = frozenset({"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "mathis"})
 """What the simulator of this build can run; an experiment that needs more is not offered."""
 
 EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)

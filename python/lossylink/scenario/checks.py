@@ -88,11 +88,11 @@ def _check_times(values: Sections) -> None:
         )
     if timeline is None or run.duration is None:
         return
-    if timeline.protection < timeline.corruption:
+    if timeline.protection is not None and timeline.protection < timeline.corruption:
         raise UserError(
             "timeline.protection comes before timeline.corruption; switch it on after the corruption"
         )
-    if timeline.protection >= run.duration:
+    if (timeline.protection or 0) >= run.duration:
         raise UserError("timeline.protection is not before the end of run.duration; lengthen the run")
     if timeline.bin > run.duration:
         raise UserError("timeline.bin is longer than run.duration; make it shorter")

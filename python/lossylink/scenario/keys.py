@@ -71,7 +71,7 @@ EXPERIMENTS = {
             "timeline",
             "a long flow while corruption starts and protection is switched on",
             "protections",
-            *(*_TCP, *_LONG, "timeline.corruption", "timeline.protection", "timeline.bin"),
+            *(*_TCP, *_LONG, "timeline.corruption", "timeline.protection", "timeline.poll", "timeline.bin"),
         ),
         _experiment("fec", "TCP over forward error correction", "trials", *_TCP, *_LONG, "flow.trials"),
         _experiment(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lossylink.scenario.protection import parse_option
-from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time
+from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
 Recovery = Literal["go-back-n", "selective-repeat"]
@@ -35,6 +35,10 @@ def _as_axis(value: object) -> object:
     if value is None:
         return None
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else _as_list(value)
+
+
+def _time_or_auto(value: object) -> int | None:
+    return None if value is None or str(value).strip().lower() == "auto" else parse_time(value)
 
 
 class Section(BaseModel):
@@ -139,10 +143,13 @@ class Flow(Section):
 
 
 class Timeline(Section):
-    """When things happen on the time line."""
+    """When things happen on the time line; without ``protection`` a monitor of the link decides."""
 
     corruption: Time = Field(description="the link starts to corrupt")
-    protection: Time = Field(description="the protection is switched on")
+    protection: Annotated[int | None, BeforeValidator(_time_or_auto)] = Field(
+        description="the protection is switched on; auto: when a monitor of the link asks for it"
+    )
+    poll: PositiveTime = Field(10**12, description="time between two readings of the monitor")
     bin: PositiveTime = Field(description="width of one row of the time line")
 
 

@@ -95,13 +95,14 @@ def _flow(scenario: Scenario) -> dict[str, int] | None:
     return {"size_bytes": flow.size, "trials": flow.trials, "count": flow.count}
 
 
-def _timeline(scenario: Scenario) -> dict[str, int] | None:
+def _timeline(scenario: Scenario) -> dict[str, int | None] | None:
     timeline = scenario.values.timeline
     if timeline is None:
         return None
     return {
         "corruption_ps": timeline.corruption,
         "protection_ps": timeline.protection,
+        "poll_ps": timeline.poll,
         "bin_ps": timeline.bin,
     }
 

@@ -151,7 +151,11 @@ def smallest_parity_packets(*, data_packets: int, loss_ratio: float, target_loss
 
 
 def capacity_share(
-    *, data_packets: ArrayLike, parity_packets: ArrayLike, frame_wire_bytes: ArrayLike = FRAME_WIRE_BYTES
+    *,
+    data_packets: ArrayLike,
+    parity_packets: ArrayLike,
+    frame_wire_bytes: ArrayLike = FRAME_WIRE_BYTES,
+    parity_growth_bytes: ArrayLike = PARITY_GROWTH_BYTES,
 ) -> FloatArray:
     """Share of the line rate left for the original frames, headers and longer parity included.
 
@@ -160,7 +164,9 @@ def capacity_share(
     data_packets, parity_packets
         k and h. Without headers the share is k / (k + h).
     frame_wire_bytes
-        Octets of an original frame on the wire, preamble and gap included. All broadcast.
+        Octets of an original frame on the wire, preamble and gap included.
+    parity_growth_bytes
+        Octets by which a parity frame exceeds the longest frame. All broadcast.
 
     Raises
     ------
@@ -175,7 +181,8 @@ def capacity_share(
     k = _data(data_packets)
     h = _validate.count("parity_packets", parity_packets)
     frame = _validate.positive("frame_wire_bytes", frame_wire_bytes)
-    coded = k * (frame + HEADER_BYTES) + h * (frame + PARITY_GROWTH_BYTES)
+    growth = _validate.not_negative("parity_growth_bytes", parity_growth_bytes)
+    coded = k * (frame + HEADER_BYTES) + h * (frame + growth)
     return np.asarray(np.where(h == 0, 1.0, k * frame / coded))
 
 

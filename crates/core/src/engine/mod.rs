@@ -2,10 +2,16 @@
 //!
 //! * [`passthrough`]: no protection, the baseline that runs the same code path.
 //! * [`linkguardian`]: link-local retransmission, ordered and non-blocking.
+//! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
+//! * [`monitor`]: which links need protection, decided from their counters.
+//! * [`fec`]: forward error correction by systematic block codes.
 //!
 //! Engines hold no frames, no clock and no queues. They are told what passed by, and answer what
 //! is to be done with it; buffers, delays and priorities belong to the driver, because they
 //! differ between a switch that recirculates packets and a program that holds them in memory.
 
+pub mod fec;
+pub mod guard;
 pub mod linkguardian;
+pub mod monitor;
 pub mod passthrough;

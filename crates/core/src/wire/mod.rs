@@ -10,6 +10,7 @@
 
 pub mod checksum;
 pub mod ethernet;
+pub mod fec;
 pub mod ipv4;
 pub mod linkguardian;
 pub mod pfc;

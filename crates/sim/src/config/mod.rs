@@ -1,12 +1,14 @@
 //! What a simulation is told: a resolved scenario in base units, as the Python package hands it
 //! over. The sections and their keys are described in `docs/guides/scenarios.md`.
 
+mod capture;
 mod host;
 mod loss;
 mod protection;
 mod sections;
 mod switch;
 
+pub use capture::CaptureConfig;
 pub use host::{HostProfile, LatencyTable};
 pub use loss::LossConfig;
 pub use protection::{ProtectionConfig, ProtectionKind};
@@ -14,6 +16,8 @@ pub use sections::{
     FlowConfig, LinkConfig, LossDirections, PathConfig, RunConfig, TimelineConfig, TrafficConfig,
     TrafficSource, TransportConfig,
 };
+#[cfg(test)]
+pub(crate) use switch::tests::profile as switch_profile;
 pub use switch::{RateThresholds, SwitchProfile};
 
 use crate::ConfigError;
@@ -56,6 +60,8 @@ pub struct Config {
     pub timeline: Option<TimelineConfig>,
     /// How long to run.
     pub run: Option<RunConfig>,
+    /// What to record.
+    pub pcap: Option<CaptureConfig>,
 }
 
 const fn one() -> usize {

@@ -1,6 +1,8 @@
 //! A protection as it stands in a configuration.
 
+use crate::ConfigError;
 use crate::net::linkguardian::Options;
+use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
 use serde::Deserialize;
 
@@ -61,6 +63,17 @@ impl ProtectionConfig {
             deduplicate: self.deduplicate,
         }
     }
+
+    /// The block code of forward error correction.
+    ///
+    /// # Errors
+    /// If k or h is missing or out of range.
+    pub fn code(&self) -> Result<Code, ConfigError> {
+        let missing = |name| ConfigError(format!("forward error correction needs protection.{name}"));
+        let size = self.fec_k.ok_or_else(|| missing("fec_k"))?;
+        let rows = self.fec_h.ok_or_else(|| missing("fec_h"))?;
+        Code::new(size, rows).map_err(|error| ConfigError(error.to_string()))
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +94,19 @@ mod tests {
         assert_eq!(automatic.linkguardian(1e-3).sender.copies, 2);
         let given = read(&format!(r#"{{"kind":"lg","copies":7,"tail":true,"order":true,{REST}}}"#));
         assert_eq!(given.linkguardian(1e-3).sender.copies, 7);
+    }
+
+    // FEC-1
+    #[test]
+    fn a_code_is_checked() {
+        let with = |k: &str, h: &str| {
+            let rest = REST.replace("\"fec_k\":null,\"fec_h\":null", &format!("\"fec_k\":{k},\"fec_h\":{h}"));
+            read(&format!(r#"{{"kind":"fec","copies":null,"tail":true,"order":true,{rest}}}"#)).code()
+        };
+        assert_eq!(with("25", "5").unwrap(), Code::new(25, 5).unwrap());
+        let message = |k, h| with(k, h).unwrap_err().to_string();
+        assert_eq!(message("null", "5"), "forward error correction needs protection.fec_k");
+        assert_eq!(message("0", "5"), "a block holds 1 to 128 data frames, not 0");
     }
 
     #[test]

@@ -113,8 +113,10 @@ pub struct FlowConfig {
 pub struct TimelineConfig {
     /// The link starts to corrupt.
     pub corruption_ps: u64,
-    /// The protection is switched on.
-    pub protection_ps: u64,
+    /// The protection is switched on; `None` leaves that to a monitor.
+    pub protection_ps: Option<u64>,
+    /// Time between two readings of the monitor.
+    pub poll_ps: u64,
     /// Width of one row.
     pub bin_ps: u64,
 }

@@ -14,6 +14,8 @@ const TRIALS_PER_BLOCK: u64 = 100;
 /// One block of trials.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
+    /// Its place in the sequence of blocks.
+    pub(super) index: u64,
     /// How many trials it has.
     pub(super) trials: u64,
     /// Its random streams.
@@ -33,7 +35,7 @@ pub(super) fn run_blocks<R: Send>(
     let family = Streams::new(seed);
     let blocks = (0..trials.div_ceil(TRIALS_PER_BLOCK)).map(|index| {
         let remaining = trials - index * TRIALS_PER_BLOCK;
-        Block { trials: TRIALS_PER_BLOCK.min(remaining), streams: family.trial(index) }
+        Block { index, trials: TRIALS_PER_BLOCK.min(remaining), streams: family.trial(index) }
     });
     let blocks: Vec<Block> = blocks.collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {

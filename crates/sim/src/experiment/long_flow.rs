@@ -1,11 +1,13 @@
 //! Long TCP flows: the throughput experiment, and one trial of the Mathis study.
 
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
-use crate::config::{Config, RunConfig};
+use crate::capture::TcpConnections;
+use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
-use crate::net::{AnyLink, ProtectedLink, Traffic};
+use crate::net::{AnyLink, NoTap, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
 use crate::world::host::latency_at;
 use crate::world::network::{Addressed, Conversation};
@@ -20,7 +22,8 @@ const PROGRESS_STEP: Duration = Duration::from_ms(20);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
-type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+/// TCP flows over any link.
+pub(super) type TcpNetwork<O> = Network<Tcp, AnyLink<Addressed<TcpPacket>, O>, O>;
 
 /// Counters of all flows at one time.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn of(network: &TcpNetwork) -> Self {
+    fn of<O: Tap<Addressed<TcpPacket>>>(network: &TcpNetwork<O>) -> Self {
         let ends = network.conversations();
         Self {
             at: network.now(),
@@ -52,29 +55,51 @@ impl Snapshot {
 /// Runs the flows and reports what happened between warm-up and cool-down.
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let run = *config.require(&config.run, "run")?;
+    let (tcp, _) = setup.tcp()?;
+    match capturing::recorder(&setup, || TcpConnections::new(tcp, None))? {
+        None => run_tapped(&setup, control, NoTap),
+        Some(recorder) => {
+            let outcome = run_tapped(&setup, control, recorder.clone())?;
+            capturing::finish(recorder).map(|()| outcome)
+        }
+    }
+}
+
+fn run_tapped<O: Tap<Addressed<TcpPacket>>>(
+    setup: &Setup<'_>,
+    control: &Control,
+    tap: O,
+) -> Result<Outcome, ConfigError> {
+    let run = *setup.config.require(&setup.config.run, "run")?;
     let counted = run.duration_ps.checked_sub(run.warmup_ps + run.cooldown_ps).filter(|&ps| ps > 0);
     if counted.is_none() {
         let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
         return Err(ConfigError(message.into()));
     }
-    let mut network = open_flows(&setup, config)?;
+    let streams = Streams::new(setup.config.seed);
+    let link = setup.link(&streams, tap.clone())?;
+    let mut network = open_flows(setup, link, &streams, tap)?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
     let end = run_watched(&mut network, until, control);
     let interrupted = control.is_cancelled();
-    Ok(Outcome { row: row(&setup, &network, &begin, &end, run).finish(), columns: Vec::new(), interrupted })
+    Ok(Outcome { row: row(setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
 }
 
-fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigError> {
+/// Long flows over `link`, all of them opened at time zero.
+pub(super) fn open_flows<O: Tap<Addressed<TcpPacket>>>(
+    setup: &Setup<'_>,
+    link: AnyLink<Addressed<TcpPacket>, O>,
+    streams: &Streams,
+    tap: O,
+) -> Result<TcpNetwork<O>, ConfigError> {
     let (tcp_config, cuts_bursts) = setup.tcp()?;
     let host = setup.host()?;
-    let streams = Streams::new(config.seed);
     let mut hosts = streams.stream("hosts");
     let wheel = WHEEL_TICKS * host.tick().as_ps();
-    let count = config.flow.map_or(1, |flow| flow.count);
+    let count = setup.config.flow.map_or(1, |flow| flow.count);
     let conversations = (0..count).map(|_| {
         let mut phase = || Duration::from_ps(hosts.next_u64() % wheel);
         Conversation {
@@ -85,8 +110,8 @@ fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigEr
     let conversations: Vec<_> = conversations.collect();
     let pace = uniform(&mut hosts);
     let path = setup.path(host.network_one_way_ns)?;
-    let mut network =
-        Network::new(Tcp { config: tcp_config, cuts_bursts }, setup.link(&streams)?, path, conversations);
+    let protocol = Tcp { config: tcp_config, cuts_bursts };
+    let mut network = Network::tapped(protocol, link, path, conversations, tap);
     network.set_latency(latency_at(&host.bulk_latency, pace));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
@@ -95,7 +120,11 @@ fn open_flows(setup: &Setup<'_>, config: &Config) -> Result<TcpNetwork, ConfigEr
 }
 
 /// Runs until `until` after the start, or until the caller loses patience.
-fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> Snapshot {
+fn run_watched<O: Tap<Addressed<TcpPacket>>>(
+    network: &mut TcpNetwork<O>,
+    until: Duration,
+    control: &Control,
+) -> Snapshot {
     let end = Instant::ZERO + until;
     while network.now() < end && !control.is_cancelled() {
         let step = (network.now() + PROGRESS_STEP).min(end);
@@ -106,7 +135,12 @@ fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> 
     Snapshot::of(network)
 }
 
-fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot, run: RunConfig) -> Row {
+fn row<O: Tap<Addressed<TcpPacket>>>(
+    setup: &Setup<'_>,
+    network: &TcpNetwork<O>,
+    begin: &Snapshot,
+    end: &Snapshot,
+) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
     let bytes: u64 = end.bytes.iter().sum::<u64>() - begin.bytes.iter().sum::<u64>();
@@ -141,7 +175,6 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot
         .set("queue_drops", end.queue_drops - begin.queue_drops)
         .set("queue_bytes_max", network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
-        .set("counted_seconds", seconds)
-        .set("duration_s", Duration::from_ps(run.duration_ps).as_secs_f64());
+        .set("counted_seconds", seconds);
     row
 }

@@ -1,11 +1,15 @@
 //! The experiments: each builds a world from a configuration, runs it, and reports a row.
 
 mod blocks;
+mod capturing;
 mod long_flow;
+mod rdma_fct;
 mod row;
+mod serial;
 mod setup;
 mod stress;
 mod tcp_fct;
+mod timeline;
 
 use crate::config::Config;
 use crate::{ConfigError, Control, Outcome};
@@ -16,9 +20,12 @@ use crate::{ConfigError, Control, Outcome};
 /// If the configuration cannot be simulated: one line that says what is wrong.
 pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError> {
     let config = Config::from_json(config)?;
+    capturing::check(&config)?;
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),
+        "rdma-fct" => rdma_fct::run(&config, control),
+        "timeline" => timeline::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }

@@ -2,16 +2,19 @@
 
 use crate::ConfigError;
 use crate::config::{Config, HostProfile, ProtectionKind};
+use crate::net::fec::FecOptions;
+use crate::net::fec_model::FecModelOptions;
 use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink};
-use crate::transport::tcp;
+use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, NoTap, PlainLink, Tap};
+use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// Ethernet header in front of an IP packet, bytes.
 const ETHERNET_BYTES: u32 = 14;
@@ -46,34 +49,87 @@ impl<'a> Setup<'a> {
         self.config.protection.linkguardian(self.loss_rate())
     }
 
+    /// The options of forward error correction on this link.
+    fn fec(&self) -> Result<FecOptions, ConfigError> {
+        let code = self.config.protection.code()?;
+        let options = FecOptions::new(code, self.rate, Bytes(self.config.switch.queue_bytes));
+        options.check(self.rate)?;
+        Ok(options)
+    }
+
     /// From a dequeue at the link to the receiver's decision, without serialisation.
     pub(super) fn flight(&self) -> Duration {
         Duration::from_ns_f64(self.config.switch.data_pipeline_ns) + self.config.link.propagation()
     }
 
-    /// The protected link, with its own random streams.
-    pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
+    /// The losses of both directions, each with its own random stream.
+    fn losses(&self, streams: &Streams) -> (LossProcess, LossProcess) {
         let forward = LossProcess::new(&self.forward, streams.stream("link/0/loss"));
-        let reverse = LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss"));
-        let switch = &self.config.switch;
+        (forward, LossProcess::new(&self.reverse, streams.stream("link/0/reverse-loss")))
+    }
+
+    /// The link without protection.
+    fn unprotected<P: Copy + Default, T: Tap<P>>(
+        &self,
+        losses: (LossProcess, LossProcess),
+        tap: T,
+    ) -> PlainLink<P, T> {
+        let queue = queue_limits(&self.config.switch);
+        let plain = PlainConfig { rate: self.rate, flight: self.flight(), queue };
+        PlainLink::tapped(plain, losses.0, losses.1, tap)
+    }
+
+    /// The link under LinkGuardian.
+    fn guarded<P: Copy + Default, T: Tap<P>>(
+        &self,
+        options: &Options,
+        losses: (LossProcess, LossProcess),
+        streams: &Streams,
+        tap: T,
+    ) -> LinkGuardianLink<P, T> {
+        let phases = &mut streams.stream("link/0/phases");
+        let propagation = self.config.link.propagation();
+        LinkGuardianLink::tapped(&self.config.switch, self.rate, propagation, options, losses, phases, tap)
+    }
+
+    /// The protected link, with its own random streams, and `tap` on its wires.
+    pub(super) fn link<P: Copy + Default, T: Tap<P>>(
+        &self,
+        streams: &Streams,
+        tap: T,
+    ) -> Result<AnyLink<P, T>, ConfigError> {
+        let losses = self.losses(streams);
+        let (switch, propagation) = (&self.config.switch, self.config.link.propagation());
         match self.config.protection.kind {
-            ProtectionKind::None => {
-                let plain =
-                    PlainConfig { rate: self.rate, flight: self.flight(), queue: queue_limits(switch) };
-                Ok(AnyLink::Plain(PlainLink::new(plain, forward, reverse)))
+            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses, tap))),
+            ProtectionKind::Lg | ProtectionKind::LgNb => {
+                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams, tap)))
             }
-            ProtectionKind::Lg | ProtectionKind::LgNb => Ok(AnyLink::LinkGuardian(LinkGuardianLink::new(
-                switch,
-                self.rate,
-                self.config.link.propagation(),
-                &self.linkguardian(),
-                (forward, reverse),
-                &mut streams.stream("link/0/phases"),
-            ))),
-            ProtectionKind::Fec | ProtectionKind::FecModel => {
-                Err(ConfigError("this simulator has no forward error correction".into()))
+            ProtectionKind::Fec => {
+                Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)))
+            }
+            ProtectionKind::FecModel => {
+                let options = FecModelOptions::published(self.config.protection.code()?);
+                Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
             }
         }
+    }
+
+    /// A link that is clean and without protection yet.
+    pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
+        AnyLink::Plain(self.unprotected(clean(streams), NoTap))
+    }
+
+    /// The losses that set in on a clean link.
+    pub(super) fn forward_loss(&self, streams: &Streams) -> LossProcess {
+        self.losses(streams).0
+    }
+
+    /// LinkGuardian for a link that has run without it, with `copies` unless the user chose them.
+    pub(super) fn late_guard<P: Copy + Default>(&self, copies: u8, streams: &Streams) -> LinkGuardianLink<P> {
+        let mut options = self.linkguardian();
+        options.sender.copies = self.config.protection.copies.unwrap_or(copies);
+        self.guarded(&options, clean(streams), streams, NoTap)
     }
 
     /// The host profile.
@@ -97,15 +153,33 @@ impl<'a> Setup<'a> {
             };
             return Path::direct(rtt, self.flight()).ok_or_else(too_short);
         }
-        let interface = match self.host()?.nic_rate_bps {
-            0 => self.rate,
-            bps => {
-                LineRate::new(lossylink_core::units::BitRate::from_bps(bps.min(self.config.link.rate_bps)))
-            }
-        };
+        let interface = self.interface_rate(self.host()?);
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
         let queue_bytes = self.config.switch.receiver_queue_bytes;
         Ok(Path::artifact(self.rate, interface, one_way, self.flight(), queue_bytes))
+    }
+
+    /// The rate of a host's interface: as its profile says, and never above the link's.
+    fn interface_rate(&self, host: &HostProfile) -> LineRate {
+        match host.nic_rate_bps {
+            0 => self.rate,
+            bps => LineRate::new(BitRate::from_bps(bps.min(self.config.link.rate_bps))),
+        }
+    }
+
+    /// The settings of the RDMA connections. Interfaces form packets as they leave.
+    pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
+        let transport = self.config.require(&self.config.transport, "transport")?;
+        let host = self.host()?;
+        let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
+        Ok(rdma::Config {
+            mtu: rdma::Mtu::new(transport.mtu_bytes).map_err(|error| refuse(&error))?,
+            recovery: transport.recovery.parse().map_err(|error: rdma::UnknownRecovery| refuse(&error))?,
+            timeout: Duration::from_us(host.rdma_timeout_us),
+            retry_count: host.rdma_retry_count,
+            interface_rate: Some(self.interface_rate(host).bit_rate()),
+            ..rdma::Config::default()
+        })
     }
 
     /// The settings of the TCP connections, and whether an interface cuts their bursts.
@@ -137,4 +211,10 @@ impl<'a> Setup<'a> {
         }
         Ok((config, has_interface))
     }
+}
+
+/// No losses in either direction.
+fn clean(streams: &Streams) -> (LossProcess, LossProcess) {
+    let none = |name| LossProcess::new(&LossModel::None, streams.stream(name));
+    (none("link/0/loss"), none("link/0/reverse-loss"))
 }

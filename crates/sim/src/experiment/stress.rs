@@ -1,10 +1,13 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
+use super::capturing;
 use super::row::Row;
 use super::setup::Setup;
-use crate::config::{Config, TrafficSource};
+use crate::capture::NumberedDatagrams;
+use crate::config::{Config, ProtectionKind, TrafficSource};
 use crate::measure::Description;
-use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
+use crate::net::fec::Latency;
+use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, NoTap, ProtectedLink, Tap, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -13,21 +16,43 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let stress = stress_of(config)?;
-    let mut link: AnyLink<u64> = setup.link(&Streams::new(config.seed))?;
+    match capturing::recorder(&setup, || NumberedDatagrams)? {
+        None => run_tapped(&setup, control, NoTap),
+        Some(recorder) => {
+            let outcome = run_tapped(&setup, control, recorder.clone())?;
+            capturing::finish(recorder).map(|()| outcome)
+        }
+    }
+}
+
+fn run_tapped(setup: &Setup<'_>, control: &Control, tap: impl Tap<u64>) -> Result<Outcome, ConfigError> {
+    let stress = stress_of(setup.config)?;
+    let mut link: AnyLink<u64, _> = setup.link(&Streams::new(setup.config.seed), tap)?;
     // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
     let result = match &mut link {
         AnyLink::Plain(link) => stress::run(link, stress, control),
         AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
+        AnyLink::Fec(link) => stress::run(link, stress, control),
+        AnyLink::FecModel(link) => stress::run(link, stress, control),
     };
-    let mut row = Row::new(&setup);
+    let mut row = Row::new(setup);
     set_traffic(&mut row, &stress, &result, link.traffic());
-    match link.as_linkguardian() {
-        Some(link) => {
+    match &link {
+        AnyLink::LinkGuardian(link) => {
             row.set("copies", setup.linkguardian().sender.copies);
             set_linkguardian(&mut row, link, &result);
         }
-        None => set_unprotected(&mut row, &result),
+        AnyLink::Plain(_) => set_unprotected(&mut row, &result),
+        AnyLink::Fec(link) => {
+            set_unprotected(&mut row, &result);
+            set_fec(&mut row, setup, link.counters().decoder.recovered, link.latency());
+            set_buffers(&mut row, &result.samples, link.high_water_bytes());
+        }
+        AnyLink::FecModel(link) => {
+            set_unprotected(&mut row, &result);
+            set_fec(&mut row, setup, link.counters().recovered, link.latency());
+            set_buffers(&mut row, &result.samples, (0, link.most_circulating_bytes()));
+        }
     }
     Ok(outcome(row, &result))
 }
@@ -38,10 +63,20 @@ fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
         TrafficSource::Saturated => Source::Saturated,
         TrafficSource::Generator => Source::Generator {
             period: Duration::from_ps(config.switch.generator_period_ps),
-            queue_packets: config.switch.sender_queue_packets,
+            queue_packets: room_for_data(config),
         },
     };
     Ok(Stress { packets: traffic.packets, frame_bytes: traffic.frame_bytes, source })
+}
+
+/// Frames that the generator keeps waiting: as many as the queue holds, less the parity that a block
+/// adds at its end. Without that room every burst of parity would find the queue full, and the test
+/// would measure the queue instead of the code.
+fn room_for_data(config: &Config) -> usize {
+    let protection = &config.protection;
+    let has_parity = matches!(protection.kind, ProtectionKind::Fec | ProtectionKind::FecModel);
+    let parity = if has_parity { protection.fec_h.unwrap_or(0) as usize } else { 0 };
+    config.switch.sender_queue_packets.saturating_sub(parity).max(1)
 }
 
 /// What every protection reports.
@@ -62,6 +97,7 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("octets_data", traffic.data_octets)
         .set("octets_header", traffic.header_octets)
         .set("octets_copies", traffic.copy_octets)
+        .set("octets_parity", traffic.parity_octets)
         .set("octets_control", traffic.control_octets);
 }
 
@@ -77,8 +113,19 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
     set_buffers(row, &result.samples, (0, 0));
 }
 
-/// What a protection with buffers and retransmissions reports.
-fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
+/// What forward error correction reports on top of that.
+fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency) {
+    let (protection, us) = (&setup.config.protection, |ps: f64| ps / 1e6);
+    row.set("fec_k", protection.fec_k)
+        .set("fec_h", protection.fec_h)
+        .set("recovered_packets", recovered)
+        .set("latency_us_intact_mean", latency.intact().mean().map(us))
+        .set("latency_us_recovered_mean", latency.recovered().mean().map(us))
+        .set("latency_us_recovered_max", latency.recovered().max().map(|max| us(max as f64)));
+}
+
+/// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
+fn set_linkguardian<T: Tap<u64>>(row: &mut Row, link: &LinkGuardianLink<u64, T>, result: &StressResult) {
     let counters = link.counters(result.end);
     let delays = link.retransmission_delay().histogram();
     let us = |ps: f64| ps / 1e6;
@@ -91,6 +138,8 @@ fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &Stress
         .set("pauses", counters.pauses)
         .set("pauses_expired", counters.expired_pauses)
         .set("losses_beyond_cap", counters.sender.beyond_cap)
+        .set("late_retransmissions", counters.receiver.late)
+        .set("tx_buffer_drops", counters.tx_buffer_dropped)
         .set("rx_buffer_drops", counters.rx_buffer_dropped)
         .set("dummies", counters.sender.dummies)
         .set("acks", counters.sender.acks)

@@ -47,7 +47,7 @@ mod tests {
         #[test]
         fn the_reciprocal_agrees_with_the_division(
             cell in prop_oneof![1u64..300, LARGEST_EXACT - 3..LARGEST_EXACT + 3],
-            bytes in prop_oneof![0u32..20_000, (1u32 << 23) - 9..1 << 23],
+            bytes in prop_oneof![0u32..20_000, (1u32 << 23) - 9..1u32 << 23],
         ) {
             prop_assert_eq!(Cells::new(cell).space(bytes), u64::from(bytes).div_ceil(cell) * cell);
         }

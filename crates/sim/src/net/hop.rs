@@ -24,6 +24,12 @@ impl Hop {
     /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
     #[inline]
     pub fn pass<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
+        self.pass_from(now, frame).map(|(_, arrival)| arrival)
+    }
+
+    /// When such a frame leaves, and when it reaches the next element.
+    #[inline]
+    pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
         let start = now.max(self.busy_until);
         let serialisation = self.rate.serialisation(frame.octets);
         if start.saturating_since(now) + serialisation > self.limit {
@@ -31,7 +37,7 @@ impl Hop {
             return None;
         }
         self.busy_until = start + serialisation;
-        Some(self.busy_until + self.delay)
+        Some((start, self.busy_until + self.delay))
     }
 
     /// When the line has sent all that was accepted.

@@ -7,20 +7,29 @@
 
 mod any;
 pub mod cells;
+pub mod fec;
+pub mod fec_model;
 pub mod frame;
 pub mod hop;
 pub mod linkguardian;
+pub mod marking;
+pub mod meter;
 pub mod plain;
 pub mod queue;
+pub mod tap;
 pub mod wire;
 
 pub use any::AnyLink;
 pub use cells::Cells;
+pub use fec::FecLink;
+pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use linkguardian::LinkGuardianLink;
+pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
+pub use tap::{Direction, NoTap, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;

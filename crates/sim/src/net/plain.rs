@@ -1,7 +1,8 @@
 //! A link without protection: the passthrough engine between the same queue and wire.
 
+use super::tap::Content;
 use super::wire::Kind;
-use super::{Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::{Direction, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Sight, Tap, Traffic, Wire};
 use crate::kernel::Pipe;
 use crate::net::queue::QueueLimits;
 use lossylink_core::engine::passthrough::Passthrough;
@@ -22,7 +23,7 @@ pub struct PlainConfig {
 /// An unprotected link. While its queue is empty it needs no events: a frame's fate and its time
 /// of arrival are known when it is offered.
 #[derive(Clone, Debug)]
-pub struct PlainLink<P: Copy + Default> {
+pub struct PlainLink<P: Copy + Default, T = NoTap> {
     config: PlainConfig,
     queue: FrameQueue<P>,
     busy_until: Instant,
@@ -32,11 +33,19 @@ pub struct PlainLink<P: Copy + Default> {
     engine: Passthrough,
     delivered: Pipe<Frame<P>>,
     returned: Pipe<Frame<P>>,
+    tap: T,
 }
 
 impl<P: Copy + Default> PlainLink<P> {
     /// A link with these losses in its two directions.
     pub fn new(config: PlainConfig, forward: LossProcess, reverse: LossProcess) -> Self {
+        Self::tapped(config, forward, reverse, NoTap)
+    }
+}
+
+impl<P: Copy + Default, T: Tap<P>> PlainLink<P, T> {
+    /// The same with a tap on its wire.
+    pub fn tapped(config: PlainConfig, forward: LossProcess, reverse: LossProcess, tap: T) -> Self {
         Self {
             config,
             queue: FrameQueue::new(config.queue),
@@ -47,6 +56,7 @@ impl<P: Copy + Default> PlainLink<P> {
             engine: Passthrough::new(),
             delivered: Pipe::new(),
             returned: Pipe::new(),
+            tap,
         }
     }
 
@@ -54,7 +64,9 @@ impl<P: Copy + Default> PlainLink<P> {
     #[inline]
     fn send(&mut self, now: Instant, frame: Frame<P>) {
         self.busy_until = now + self.config.rate.serialisation(frame.octets);
-        if self.forward.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+        let arrives = self.forward.carry(frame.octets, Kind::Data { header_octets: 0 });
+        self.tap.see_on_link(now, bare(now, Direction::Forward, arrives, frame));
+        if arrives {
             self.engine.handle_frame();
             self.delivered.push(self.busy_until + self.config.flight, frame);
         }
@@ -83,9 +95,41 @@ impl<P: Copy + Default> PlainLink<P> {
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.forward.set_loss(loss);
     }
+
+    /// What another link takes over from this one while traffic runs.
+    pub fn hand_over(self) -> Handover<P> {
+        Handover {
+            queue: self.queue,
+            busy_until: self.busy_until,
+            reverse_busy_until: self.reverse_busy_until,
+            forward: self.forward,
+            reverse: self.reverse,
+            delivered: self.delivered,
+            returned: self.returned,
+        }
+    }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
+/// A link's frames and wires, on their way from one protection to another.
+#[derive(Clone, Debug)]
+pub struct Handover<P: Copy + Default> {
+    /// Frames that wait in front of the link.
+    pub queue: FrameQueue<P>,
+    /// When the frame in service has left.
+    pub busy_until: Instant,
+    /// The same on the way back.
+    pub reverse_busy_until: Instant,
+    /// The wire, its losses and its counters.
+    pub forward: Wire,
+    /// The wire back.
+    pub reverse: Wire,
+    /// Frames in flight that will arrive.
+    pub delivered: Pipe<Frame<P>>,
+    /// The same on the way back.
+    pub returned: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for PlainLink<P, T> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.serve(now);
@@ -99,7 +143,9 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
     fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
         let start = now.max(self.reverse_busy_until);
         self.reverse_busy_until = start + self.config.rate.serialisation(frame.octets);
-        if self.reverse.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+        let arrives = self.reverse.carry(frame.octets, Kind::Data { header_octets: 0 });
+        self.tap.see_on_link(now, bare(start, Direction::Backward, arrives, frame));
+        if arrives {
             self.returned.push(self.reverse_busy_until + self.config.flight, frame);
         }
     }
@@ -138,4 +184,10 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
     fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.queue
     }
+}
+
+/// A frame as it came, setting out on the wire.
+#[inline]
+fn bare<P>(at: Instant, direction: Direction, arrives: bool, frame: Frame<P>) -> Sight<P> {
+    Sight { at, direction, arrives, content: Content::Bare(frame) }
 }

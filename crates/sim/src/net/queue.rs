@@ -1,7 +1,7 @@
 //! A drop-tail queue of whole buffer cells that marks at dequeue.
 
 use super::frame::GAP_OCTETS;
-use super::{Cells, Ecn, Frame};
+use super::{Cells, Ecn, Frame, Marker};
 use crate::kernel::Ring;
 
 /// Limits of a queue.
@@ -21,6 +21,7 @@ pub struct QueueLimits {
 #[derive(Clone, Debug)]
 pub struct FrameQueue<P: Copy + Default> {
     limits: QueueLimits,
+    marker: Marker,
     frames: Ring<Frame<P>>,
     bytes: u64,
     high_water_bytes: u64,
@@ -31,7 +32,13 @@ pub struct FrameQueue<P: Copy + Default> {
 impl<P: Copy + Default> FrameQueue<P> {
     /// An empty queue.
     pub fn new(limits: QueueLimits) -> Self {
-        Self { limits, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+        let marker = Marker::threshold(limits.ecn_threshold_bytes);
+        Self { limits, marker, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+    }
+
+    /// Replaces the rule by which frames are marked.
+    pub fn set_marker(&mut self, marker: Marker) {
+        self.marker = marker;
     }
 
     /// Buffer space of a frame of `octets` on the wire.
@@ -59,7 +66,7 @@ impl<P: Copy + Default> FrameQueue<P> {
     pub fn poll(&mut self) -> Option<Frame<P>> {
         let mut frame = self.frames.pop()?;
         self.bytes -= self.space(frame.octets);
-        if self.bytes >= self.limits.ecn_threshold_bytes && frame.ecn == Ecn::Capable {
+        if frame.ecn == Ecn::Capable && self.marker.marks(self.bytes) {
             frame.ecn = Ecn::Experienced;
             self.marked += 1;
         }

@@ -20,6 +20,10 @@ pub struct Traffic {
     pub header_octets: u64,
     /// Octets of retransmitted copies.
     pub copy_octets: u64,
+    /// Parity frames.
+    pub parity_frames: u64,
+    /// Octets of parity frames.
+    pub parity_octets: u64,
     /// Octets of dummies and other control frames.
     pub control_octets: u64,
     /// The largest data frame, as it came, in octets.
@@ -36,6 +40,8 @@ pub enum Kind {
     },
     /// A retransmitted copy.
     Copy,
+    /// A parity frame.
+    Parity,
     /// A frame of the protection itself.
     Control,
 }
@@ -67,6 +73,10 @@ impl Wire {
                 traffic.data_octets += u64::from(octets - header_octets);
                 traffic.header_octets += u64::from(header_octets);
                 traffic.largest_octets = traffic.largest_octets.max(octets - header_octets);
+            }
+            Kind::Parity => {
+                traffic.parity_frames += 1;
+                traffic.parity_octets += u64::from(octets);
             }
             Kind::Copy => traffic.copy_octets += u64::from(octets),
             Kind::Control => traffic.control_octets += u64::from(octets),

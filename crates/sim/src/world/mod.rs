@@ -14,4 +14,4 @@ pub mod stress;
 pub use host::Host;
 pub use network::Network;
 pub use path::Path;
-pub use protocol::{Endpoint, Protocol, Tcp};
+pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

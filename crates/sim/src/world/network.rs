@@ -5,9 +5,11 @@
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
 use super::deadlines::Deadlines;
+use super::path::Leg;
 use super::{Endpoint, Host, Path, Protocol};
 use crate::kernel::Pipe;
-use crate::net::{Frame, ProtectedLink};
+use crate::net::tap::{Content, LegName};
+use crate::net::{Frame, NoTap, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};
 
 /// A packet with the conversation that it belongs to.
@@ -43,7 +45,7 @@ enum Source {
 }
 
 /// Two hosts with their conversations, connected over `L`.
-pub struct Network<T: Protocol, L> {
+pub struct Network<T: Protocol, L, O = NoTap> {
     protocol: T,
     /// The link under test.
     pub link: L,
@@ -58,11 +60,19 @@ pub struct Network<T: Protocol, L> {
     at_near: Pipe<Frame<Addressed<T::Packet>>>,
     near_timers: Deadlines,
     far_timers: Deadlines,
+    tap: O,
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// A network at time zero.
     pub fn new(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>) -> Self {
+        Self::tapped(protocol, link, path, conversations, NoTap)
+    }
+}
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>, O: Tap<Addressed<T::Packet>>> Network<T, L, O> {
+    /// The same with a tap on the hops of the path; that of the link is the link's own.
+    pub fn tapped(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>, tap: O) -> Self {
         let count = conversations.len();
         Self {
             protocol,
@@ -78,12 +88,18 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             at_near: Pipe::new(),
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
+            tap,
         }
     }
 
     /// The present.
     pub const fn now(&self) -> Instant {
         self.now
+    }
+
+    /// The tap.
+    pub const fn tap(&self) -> &O {
+        &self.tap
     }
 
     /// The protocol's settings.
@@ -225,12 +241,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     fn flush_near(&mut self, index: usize) {
         while let Some(packet) = self.conversations[index].near.poll_transmit(self.now) {
             let (protocol, path, at_link) = (&self.protocol, &mut self.path, &mut self.at_link);
-            let (now, link) = (self.now, &mut self.link);
+            let (now, link, tap) = (self.now, &mut self.link, &self.tap);
             protocol.cut(packet, &mut |packet| {
                 let frame = address(protocol, index, packet, now);
                 if path.to_link.is_instant() {
                     link.offer(now, frame);
-                } else if let Some(at) = path.to_link.cross(now, &frame) {
+                } else if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
                     at_link.push(at, frame);
                 }
             });
@@ -246,7 +262,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let frame = address(&self.protocol, index, packet, self.now);
             if self.path.back_to_link.is_instant() {
                 self.link.offer_back(self.now, frame);
-            } else if let Some(at) = self.path.back_to_link.cross(self.now, &frame) {
+                continue;
+            }
+            let (now, leg) = (self.now, &mut self.path.back_to_link);
+            if let Some(at) = cross(&self.tap, LegName::BackToLink, leg, (now, now), &frame) {
                 self.back_at_link.push(at, frame);
             }
         }
@@ -258,16 +277,34 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn collect(&mut self) {
         while let Some((at, frame)) = self.link.delivered().pop() {
-            if let Some(at) = self.path.to_far.cross(at, &frame) {
+            let leg = &mut self.path.to_far;
+            if let Some(at) = cross(&self.tap, LegName::ToFar, leg, (self.now, at), &frame) {
                 self.at_far.push(self.far_host.handled_at(at), frame);
             }
         }
         while let Some((at, frame)) = self.link.returned().pop() {
-            if let Some(at) = self.path.to_near.cross(at, &frame) {
+            let leg = &mut self.path.to_near;
+            if let Some(at) = cross(&self.tap, LegName::ToNear, leg, (self.now, at), &frame) {
                 self.at_near.push(self.near_host.handled_at(at), frame);
             }
         }
     }
+}
+
+/// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.
+#[inline]
+fn cross<P: Copy>(
+    tap: &impl Tap<P>,
+    name: LegName,
+    leg: &mut Leg,
+    (now, entry): (Instant, Instant),
+    frame: &Frame<P>,
+) -> Option<Instant> {
+    let Some(hop) = tap.watched_hop(name) else { return leg.cross(entry, frame) };
+    leg.cross_watched(entry, frame, hop, |at| {
+        let content = Content::Bare(*frame);
+        tap.see_on_hop(now, Sight { at, direction: name.direction(), arrives: true, content });
+    })
 }
 
 #[inline]

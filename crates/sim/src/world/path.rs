@@ -40,6 +40,25 @@ impl Leg {
         self.hops.iter_mut().try_fold(entered, |at, hop| hop.pass(at, frame))
     }
 
+    /// The same; `watch` is told when the first bit leaves onto the hop with index `watched`.
+    pub fn cross_watched<P>(
+        &mut self,
+        now: Instant,
+        frame: &Frame<P>,
+        watched: usize,
+        watch: impl FnOnce(Instant),
+    ) -> Option<Instant> {
+        let mut watch = Some(watch);
+        let entered = now + self.delay;
+        self.hops.iter_mut().enumerate().try_fold(entered, |at, (index, hop)| {
+            let (start, arrival) = hop.pass_from(at, frame)?;
+            if let Some(watch) = watch.take_if(|_| index == watched) {
+                watch(start);
+            }
+            Some(arrival)
+        })
+    }
+
     /// Frames dropped because a queue was full.
     pub fn dropped(&self) -> u64 {
         self.hops.iter().map(Hop::dropped).sum()
@@ -123,6 +142,22 @@ mod tests {
         let total = at_host - Instant::ZERO;
         assert!(total.saturating_sub(serialisations + Duration::from_ns(14_900)) < Duration::from_ns(1));
         assert!((serialisations + Duration::from_ns(14_900)).saturating_sub(total) < Duration::from_ns(1));
+    }
+
+    #[test]
+    fn a_watched_hop_tells_when_a_frame_leaves() {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let path = Path::artifact(rate, rate, Duration::from_ns(14_900), Duration::from_ns(659), 120_000);
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
+        let (mut plain, mut watched) = (path.to_link.clone(), path.to_link);
+        let mut departures = Vec::new();
+        for _ in 0..2 {
+            let arrival = plain.cross(Instant::ZERO, &frame);
+            assert_eq!(watched.cross_watched(Instant::ZERO, &frame, 1, |at| departures.push(at)), arrival);
+        }
+        // The first hop serialises for 123.04 ns and delays (14900 - 659) / 5 ns.
+        let first = Instant::from_ps(123_040 + 2_848_200);
+        assert_eq!(departures, [first, first + Duration::from_ps(123_040)]);
     }
 
     #[test]

@@ -18,6 +18,11 @@ MEASURED: Final = (
     *("frames_offered", "frames_lost", "retransmissions", "timeouts"),
     *("largest_frame_bytes", "queue_drops", "queue_bytes_max"),
 )
+LIVE: Final = (
+    *("valid", "invalid_because", "lateness_us_p50", "lateness_us_p99", "lateness_us_max"),
+    *("ping_rtt_ms_min", "ping_rtt_ms_mean", "ping_loss_percent"),
+)
+"""What only a live run can tell; a simulated row goes without."""
 """Native entries that a row carries on as they are, for the checks and for whoever wants to look closer."""
 
 
@@ -60,12 +65,13 @@ def row_of(job: Job, native: Mapping[str, Any], *, thresholds: Thresholds | None
         "rtt_mean_ms": native["rtt_mean_ms"],
         "rtt_min_ms": native["rtt_min_ms"],
         "loss_events": native["loss_events"],
-        "duration_s": _measured_s(config),
+        "duration_s": native.get("duration_s", _measured_s(config)),
         "warmup_s": (config["run"].get("warmup_ps") or 0) / PICOSECONDS_PER_SECOND,
         "capped": job.plan.capped,
         "link_scaled": job.plan.link_scaled,
         "seed": trial.seed,
         **{key: native.get(key) for key in MEASURED},
+        **{key: native[key] for key in LIVE if key in native},
         **job.labels,
     }
     outcome = checks.run_checks(checks.evidence_from(row, config), thresholds)

@@ -28,15 +28,16 @@ impl NonBlocking {
 
     /// `count` positions from `first` on were lost.
     pub(super) fn note_lost(&mut self, first: Position, count: u32) {
-        for step in 0..count {
-            self.missing.insert(first.plus(step));
+        for position in (0..count).map(|step| first.plus(step)) {
+            self.note_passed(position);
+            self.missing.insert(position);
         }
     }
 
-    /// `position` was received for the first time. What is still missing half the sequence space
-    /// behind it will not come any more: its bit must not meet that position's next use.
+    /// `position` was received for the first time, or lost. What is still missing half the sequence
+    /// space behind it will not come any more: its bit must not meet that position's next use.
     #[inline]
-    pub(super) fn note_received(&mut self, position: Position) {
+    pub(super) fn note_passed(&mut self, position: Position) {
         if !self.missing.is_empty() {
             self.missing.remove(position.plus(Position::COUNT as u32 / 2));
         }
@@ -71,7 +72,9 @@ mod tests {
         let mut side = NonBlocking::new(true);
         let lost = Position::new(5, false);
         side.note_lost(lost, 1);
-        side.note_received(Position::new(5, true));
+        side.note_lost(Position::new(5, true), 1);
+        assert_eq!(side.missing(), 1);
+        side.note_passed(lost);
         assert_eq!(side.missing(), 0);
         assert_eq!(side.offer_retransmission(lost), Delivery::Duplicate);
     }

@@ -1,6 +1,6 @@
 //! The ordered side of the receiver: frames leave in sequence, or wait (LG-20..22).
 
-use super::{Delivery, Position};
+use super::{Delivery, HoleSet, Position};
 use crate::time::{Duration, Instant};
 
 /// How long the ordered side waits for a frame before it gives up on it.
@@ -32,13 +32,23 @@ pub struct Ordered {
     /// When the present wait began: the last forward or skip, or the loss that began it.
     waiting_since: Instant,
     skipped: u64,
+    /// What was given up within the last wrap, to recognise it when it comes after all.
+    given_up: HoleSet,
+    late: u64,
 }
 
 impl Ordered {
     /// An ordered side that expects position zero.
     pub fn new(timeout: AckNoTimeout) -> Self {
         assert!(timeout.period > Duration::ZERO, "a timer period must be positive");
-        Self { timeout, next: Position::ZERO, waiting_since: Instant::ZERO, skipped: 0 }
+        Self {
+            timeout,
+            next: Position::ZERO,
+            waiting_since: Instant::ZERO,
+            skipped: 0,
+            given_up: HoleSet::new(),
+            late: 0,
+        }
     }
 
     /// The position to be forwarded next.
@@ -51,10 +61,16 @@ impl Ordered {
         self.skipped
     }
 
+    /// How many positions came after they had been given up: what patience would have saved.
+    pub const fn late(&self) -> u64 {
+        self.late
+    }
+
     /// Starts over at `position` (LG-30).
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.next = position;
         self.waiting_since = now;
+        self.given_up.clear();
     }
 
     /// A loss was detected while nothing was missing before: the wait begins (LG-21).
@@ -68,13 +84,39 @@ impl Ordered {
     pub fn offer(&mut self, now: Instant, position: Position) -> Delivery {
         match position.steps_from(self.next) {
             0 => {
-                self.next = position.next();
-                self.waiting_since = now;
+                self.pass(now);
                 Delivery::Forward
             }
             1.. => Delivery::Hold,
             _ => Delivery::Duplicate,
         }
+    }
+
+    /// Decides about a frame that has been waited for, a retransmission or one from the reorder
+    /// buffer: it may come too late (LG-21).
+    pub(super) fn offer_awaited(&mut self, now: Instant, position: Position) -> Delivery {
+        if !self.given_up.is_empty() && self.given_up.remove(position) {
+            self.late += 1;
+            return Delivery::Duplicate;
+        }
+        self.offer(now, position)
+    }
+
+    /// The next position is dealt with. What was given up half the space ago is forgotten: its
+    /// mark must not meet that position's next use (LG-10).
+    #[inline]
+    fn pass(&mut self, now: Instant) {
+        if !self.given_up.is_empty() {
+            self.given_up.remove(self.next.plus(Position::COUNT as u32 / 2));
+        }
+        self.next = self.next.next();
+        self.waiting_since = now;
+    }
+
+    /// Whether more than a window waits: the oldest is to be given up at once (LG-33).
+    #[inline]
+    pub(super) const fn is_overrun(&self, expected: Position) -> bool {
+        expected.steps_after(self.next) > Position::WINDOW
     }
 
     /// When the wait ends, given the position that the receiver expects next from the link; never
@@ -87,8 +129,8 @@ impl Ordered {
     /// the number, unlike in the published program (LG-22).
     pub fn skip(&mut self, now: Instant) -> Position {
         let given_up = self.next;
-        self.next = given_up.next();
-        self.waiting_since = now;
+        self.pass(now);
+        self.given_up.insert(given_up);
         self.skipped += 1;
         given_up
     }
@@ -132,6 +174,25 @@ mod tests {
         let mut side = ordered();
         side.begin_wait(Instant::from_ps(300_000));
         assert_eq!(side.poll_timeout(Position::new(1, false)), Instant::from_ps(7_400_000));
+    }
+
+    // LG-21, LG-10
+    #[test]
+    fn a_frame_that_comes_too_late_is_counted_once() {
+        let (mut side, lost) = (ordered(), Position::ZERO);
+        side.skip(Instant::ZERO);
+        for late in [1, 1] {
+            assert_eq!(side.offer_awaited(Instant::ZERO, lost), Delivery::Duplicate);
+            assert_eq!(side.late(), late);
+        }
+        side.skip(Instant::ZERO);
+        (2..Position::COUNT as u32).for_each(|step| {
+            side.offer(Instant::ZERO, lost.plus(step));
+        });
+        // Position 1 was given up a wrap ago: its second use is none of that.
+        side.offer(Instant::ZERO, lost);
+        assert_eq!(side.offer_awaited(Instant::ZERO, lost.next()), Delivery::Forward);
+        assert_eq!(side.late(), 1);
     }
 
     // LG-22

@@ -18,6 +18,9 @@ impl Position {
     pub const ZERO: Self = Self(0);
     /// How many positions there are.
     pub const COUNT: usize = SPACE as usize;
+    /// How many positions the two ends of anything may lie apart: up to here the published
+    /// comparison of eras holds (LG-2, LG-33).
+    pub const WINDOW: u32 = ERA_LENGTH / 2;
 
     /// The position with this `number` in this `era`.
     pub const fn new(number: u16, era: bool) -> Self {
@@ -55,6 +58,11 @@ impl Position {
     #[must_use]
     pub const fn previous(self) -> Self {
         self.plus(MASK)
+    }
+
+    /// How many steps lead from `other` forward to `self`, below [`Position::COUNT`].
+    pub const fn steps_after(self, other: Self) -> u32 {
+        self.0.wrapping_sub(other.0) & MASK
     }
 
     /// How many steps `self` lies ahead of `other`; negative when behind. Exact while the two are

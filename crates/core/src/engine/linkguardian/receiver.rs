@@ -56,6 +56,9 @@ pub struct ReceiverCounters {
     pub duplicates: u64,
     /// Numbered frames behind the expected position (LG-32).
     pub stale: u64,
+    /// Positions that came after they had been given up, back from the sender or round from the
+    /// reorder buffer (LG-21).
+    pub late: u64,
 }
 
 /// The ordering discipline of a receiver.
@@ -137,7 +140,7 @@ impl Receiver {
             return Detection::default();
         }
         if let Order::NonBlocking(side) = &mut self.order {
-            side.note_received(position);
+            side.note_passed(position);
         }
         if ahead == 0 {
             self.expected = position.next();
@@ -189,9 +192,10 @@ impl Receiver {
     pub fn deliver_retransmission(&mut self, now: Instant, position: Position) -> Delivery {
         self.counters.retransmissions += 1;
         let delivery = match &mut self.order {
-            Order::Ordered(side) => side.offer(now, position),
+            Order::Ordered(side) => side.offer_awaited(now, position),
             Order::NonBlocking(side) => side.offer_retransmission(position),
         };
+        self.counters.late = self.as_ordered().map_or(0, Ordered::late);
         self.count(delivery)
     }
 
@@ -203,7 +207,8 @@ impl Receiver {
         let Order::Ordered(side) = &mut self.order else {
             panic!("a non-blocking receiver has no reorder buffer");
         };
-        let delivery = side.offer(now, position);
+        let delivery = side.offer_awaited(now, position);
+        self.counters.late = side.late();
         self.count(delivery)
     }
 
@@ -216,6 +221,15 @@ impl Receiver {
         delivery
     }
 
+    /// Gives up the next missing position on the word of a driver that keeps time itself, and returns
+    /// it; `None` when nothing is missing, or nothing is waited for.
+    pub fn give_up(&mut self, now: Instant) -> Option<Position> {
+        match &mut self.order {
+            Order::Ordered(side) if side.next() != self.expected => Some(side.skip(now)),
+            Order::Ordered(_) | Order::NonBlocking(_) => None,
+        }
+    }
+
     /// When [`Receiver::handle_timeout`] is due (LG-21).
     pub fn poll_timeout(&self) -> Instant {
         match &self.order {
@@ -224,10 +238,21 @@ impl Receiver {
         }
     }
 
-    /// The wait is over: gives up one position, and returns it (LG-21). `None` when nothing was
-    /// due.
+    /// Whether more positions wait than comparisons can tell apart. Ask after every
+    /// [`Receiver::detect`] and [`Receiver::detect_dummy`], and call [`Receiver::handle_timeout`]
+    /// as long as it is so, whatever the time (LG-33).
+    #[inline]
+    pub const fn is_overrun(&self) -> bool {
+        match &self.order {
+            Order::Ordered(side) => side.is_overrun(self.expected),
+            Order::NonBlocking(_) => false,
+        }
+    }
+
+    /// The wait is over, or too much waits: gives up one position, and returns it (LG-21, LG-33).
+    /// `None` when nothing was due.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<Position> {
-        if self.poll_timeout() > now {
+        if self.poll_timeout() > now && !self.is_overrun() {
             return None;
         }
         match &mut self.order {
@@ -329,6 +354,24 @@ mod tests {
         assert_eq!(receiver.handle_timeout(due), Some(at(0)));
         assert_eq!(receiver.deliver_buffered(due, at(1)), Delivery::Forward);
         assert_eq!(receiver.poll_timeout(), Instant::NEVER);
+    }
+
+    // LG-33: after a blackout the numbers may have run ahead by more than half the space.
+    #[test]
+    fn what_waits_too_far_back_is_given_up_at_once() {
+        let mut receiver = ordered();
+        receiver.detect(NOW, at(1));
+        (2..=Position::WINDOW as u16).for_each(|number| {
+            receiver.detect(NOW, at(number - 1));
+        });
+        assert_eq!((receiver.expected(), receiver.is_overrun()), (at(32768), false));
+        let newest = at(32768).plus(65535);
+        receiver.detect(NOW, newest);
+        let given_up = core::iter::from_fn(|| receiver.is_overrun().then(|| receiver.handle_timeout(NOW)));
+        assert_eq!(given_up.count(), 65536);
+        assert_eq!(receiver.as_ordered().map(Ordered::next), Some(Position::ZERO.plus(65536)));
+        assert_eq!(receiver.deliver(NOW, newest), Delivery::Hold);
+        assert_eq!(receiver.handle_timeout(NOW), None);
     }
 
     // LG-27, LG-28

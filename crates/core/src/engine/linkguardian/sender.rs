@@ -48,6 +48,8 @@ pub struct SenderCounters {
     pub beyond_cap: u64,
     /// Acknowledged positions that were never sent (LG-8).
     pub out_of_range: u64,
+    /// Positions given up without an acknowledgement, a whole window being on the way (LG-33).
+    pub abandoned: u64,
 }
 
 /// The sending engine of one protected port.
@@ -104,6 +106,12 @@ impl Sender {
         self.leading_ack
     }
 
+    /// Positions sent and not acknowledged; at most [`Position::WINDOW`].
+    #[inline]
+    pub const fn outstanding(&self) -> u32 {
+        self.next.steps_after(self.leading_ack) - 1
+    }
+
     /// Lost positions whose copies have not been looked at since.
     pub const fn holes(&self) -> u32 {
         self.holes.len()
@@ -121,11 +129,34 @@ impl Sender {
     /// (LG-5).
     #[inline]
     pub fn stamp(&mut self) -> Position {
+        if self.outstanding() == Position::WINDOW {
+            self.abandon_oldest();
+        }
         let position = self.next;
         self.next = position.next();
+        if !self.holes.is_empty() {
+            // A mark whose copy is gone must not meet the position's next use (LG-10).
+            self.holes.remove(position.plus(Position::COUNT as u32 / 2));
+        }
         self.dummies_pending = self.config.dummies; // LG-4
         self.counters.data += 1;
         position
+    }
+
+    /// Nothing has been heard for a whole window: the oldest position is let go, so that every
+    /// comparison stays valid (LG-33).
+    #[cold]
+    fn abandon_oldest(&mut self) {
+        self.leading_ack = self.leading_ack.next();
+        self.counters.abandoned += 1;
+    }
+
+    /// Whether the `number`-th data frame, modulo 2^32, is so old that its position has been let go.
+    /// A driver that looks at copies rarely must ask, because the position may be in use again (LG-33).
+    #[inline]
+    pub const fn has_abandoned(&self, number: u32) -> bool {
+        let age = (self.counters.data as u32).wrapping_sub(number);
+        self.counters.abandoned > 0 && age > Position::WINDOW
     }
 
     /// Whether a dummy is due when the link has nothing better to carry (LG-18).
@@ -148,7 +179,7 @@ impl Sender {
         self.advance(leading);
     }
 
-    /// A loss notification arrives (LG-8, LG-9).
+    /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31).
     pub fn handle_notification(&mut self, notification: &Notification) {
         self.counters.notifications += 1;
         let lost = u32::from(notification.hole_size);
@@ -287,6 +318,37 @@ mod tests {
         let mut sender = sender_after(9);
         sender.handle_ack(at(6));
         sender.handle_notification(&hole(4, 1));
+        assert_eq!(sender.holes(), 0);
+    }
+
+    // LG-33
+    #[test]
+    fn a_silent_receiver_costs_the_oldest_copies() {
+        let mut sender = sender_after(Position::WINDOW);
+        assert_eq!((sender.outstanding(), sender.counters().abandoned), (Position::WINDOW, 0));
+        assert_eq!(sender.inspect_copy(at(0)), CopyFate::Hold);
+        sender.stamp();
+        assert_eq!((sender.outstanding(), sender.counters().abandoned), (Position::WINDOW, 1));
+        assert_eq!(sender.inspect_copy(at(0)), CopyFate::Release);
+        assert!(sender.has_abandoned(0) && !sender.has_abandoned(1));
+        // However long the silence lasted, the first acknowledgement counts.
+        (0..3 * Position::COUNT).for_each(|_| {
+            sender.stamp();
+        });
+        let newest = sender.next().previous();
+        sender.handle_ack(newest);
+        assert_eq!((sender.leading_ack(), sender.outstanding()), (newest, 0));
+    }
+
+    // LG-10, LG-34: a request for a copy that found no room leaves no mark for the next use.
+    #[test]
+    fn a_mark_without_a_copy_is_forgotten_within_a_wrap() {
+        let mut sender = sender_after(3);
+        sender.handle_notification(&hole(0, 1));
+        for _ in 0..Position::COUNT / 2 {
+            let newest = sender.stamp();
+            sender.handle_ack(newest);
+        }
         assert_eq!(sender.holes(), 0);
     }
 

@@ -14,7 +14,8 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::{Cells, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::plain::Handover;
+use super::{Cells, Frame, FrameQueue, LineRate, NoTap, ProtectedLink, Tap, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -56,8 +57,12 @@ pub struct Counters {
     pub pauses: u64,
     /// Pauses that ran out without a resume.
     pub expired_pauses: u64,
+    /// Copies that were not kept because the Tx buffer was full.
+    pub tx_buffer_dropped: u64,
     /// Frames dropped because the reorder buffer was full.
     pub rx_buffer_dropped: u64,
+    /// Frames dropped because the protection started over while they waited (LG-30).
+    pub forgotten: u64,
     /// Time for which the sender's normal queue was paused.
     pub paused: Duration,
     /// The most bytes that were ever in the Tx buffer.
@@ -68,9 +73,9 @@ pub struct Counters {
 
 /// A link protected in its forward direction.
 #[derive(Clone, Debug)]
-pub struct LinkGuardianLink<P: Copy + Default> {
-    sending: SendingSwitch<P>,
-    receiving: ReceivingSwitch<P>,
+pub struct LinkGuardianLink<P: Copy + Default, T = NoTap> {
+    sending: SendingSwitch<P, T>,
+    receiving: ReceivingSwitch<P, T>,
     forward: ForwardWire<P>,
     control: ControlWire,
     returned: Pipe<Frame<P>>,
@@ -86,6 +91,21 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         options: &Options,
         losses: (LossProcess, LossProcess),
         phases: &mut Stream,
+    ) -> Self {
+        Self::tapped(profile, rate, propagation, options, losses, phases, NoTap)
+    }
+}
+
+impl<P: Copy + Default, T: Tap<P>> LinkGuardianLink<P, T> {
+    /// The same with a tap on its wires.
+    pub fn tapped(
+        profile: &SwitchProfile,
+        rate: LineRate,
+        propagation: Duration,
+        options: &Options,
+        losses: (LossProcess, LossProcess),
+        phases: &mut Stream,
+        tap: T,
     ) -> Self {
         let timing = Timing::new(profile, rate, propagation);
         let mut circulating = || {
@@ -110,13 +130,14 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             timing,
             Sender::new(options.sender),
             FrameQueue::new(timing::queue_limits(profile)),
-            TxBuffer::new(&timing, profile.recirculates, cells),
+            TxBuffer::new(&timing, profile.recirculates, cells, profile.tx_buffer_max_bytes),
             circulating(),
+            tap.clone(),
         );
         let (forward, reverse) = losses;
         Self {
             sending,
-            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating()),
+            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating(), tap),
             forward: ForwardWire::new(Wire::new(forward)),
             control: ControlWire::new(Wire::new(reverse)),
             returned: Pipe::new(),
@@ -132,7 +153,9 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             timeouts: self.receiving.engine.as_ordered().map_or(0, |side| side.skipped()),
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),
+            tx_buffer_dropped: self.sending.copies.dropped(),
             rx_buffer_dropped: self.receiving.rx_dropped(),
+            forgotten: self.receiving.rx_forgotten(),
             paused: self.sending.paused(now),
             tx_high_water_bytes: self.sending.copies.high_water_bytes(),
             rx_high_water_bytes: self.receiving.rx_high_water_bytes(),
@@ -149,8 +172,29 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.forward.wire.set_loss(loss);
     }
 
+    /// Replaces the reverse loss process.
+    pub fn set_reverse_loss(&mut self, loss: LossProcess) {
+        self.control.wire.set_loss(loss);
+    }
+
+    /// The position that the next data frame will take.
+    pub const fn next_position(&self) -> Position {
+        self.sending.engine.next()
+    }
+
+    /// How many copies of sent frames are kept at `now`.
+    pub fn copies_held(&mut self, now: Instant) -> usize {
+        self.sending.copies_held(now)
+    }
+
+    /// What went over the reverse direction of the link.
+    pub const fn reverse_traffic(&self) -> &Traffic {
+        self.control.wire.traffic()
+    }
+
     /// Starts both ends over at `position`, as the control plane does when it switches protection
-    /// on while traffic runs (LG-30).
+    /// on while traffic runs (LG-30). It lies ahead of [`LinkGuardianLink::next_position`], or at
+    /// it, by at most a window: then what is in flight is recognised as stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
         self.sending.synchronise(position);
         self.receiving.synchronise(now, position);
@@ -176,6 +220,22 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         }
     }
 
+    /// Takes over from a link without protection while traffic runs (LG-30): the frame in service
+    /// and those in flight arrive as they are, what waits is numbered when it leaves. This link
+    /// has carried nothing yet.
+    pub fn take_over(&mut self, from: Handover<P>) {
+        self.forward.wire = from.forward;
+        self.control.wire = from.reverse;
+        self.returned = from.returned;
+        self.receiving.take_over(from.reverse_busy_until, from.delivered);
+        self.sending.take_over(from.busy_until, from.queue);
+    }
+
+    /// Starts the high-water mark of the Rx buffer anew, from what it holds at `now`.
+    pub fn reset_rx_high_water(&mut self, now: Instant) {
+        self.receiving.reset_rx_high_water(now);
+    }
+
     /// Control frames whose time has come take effect at the sender.
     fn handle_control(&mut self, now: Instant) {
         while let Some(frame) = self.control.poll(now) {
@@ -190,7 +250,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
+impl<P: Copy + Default, T: Tap<P>> ProtectedLink<P> for LinkGuardianLink<P, T> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.sending.offer(now, frame, &mut self.forward);

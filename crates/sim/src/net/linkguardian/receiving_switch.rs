@@ -7,8 +7,9 @@ use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
 use super::wires::{Arrival, ControlWire};
 use crate::kernel::{Agenda, Pipe};
-use crate::net::Frame;
+use crate::net::tap::Content;
 use crate::net::wire::Kind;
+use crate::net::{Direction, Frame, Sight, Tap};
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
     Receiver,
@@ -33,7 +34,7 @@ pub(super) enum RxBuffer<P: Copy + Default> {
 
 /// The receiving switch of a protected link.
 #[derive(Clone, Debug)]
-pub(super) struct ReceivingSwitch<P: Copy + Default> {
+pub(super) struct ReceivingSwitch<P: Copy + Default, T> {
     timing: Timing,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
@@ -46,15 +47,17 @@ pub(super) struct ReceivingSwitch<P: Copy + Default> {
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
     pub(super) delivered: Pipe<Frame<P>>,
+    tap: T,
 }
 
-impl<P: Copy + Default> ReceivingSwitch<P> {
+impl<P: Copy + Default, T: Tap<P>> ReceivingSwitch<P, T> {
     pub(super) fn new(
         timing: Timing,
         engine: Receiver,
         buffer: RxBuffer<P>,
         backpressure: Option<Backpressure>,
         ack_packet: Circulating,
+        tap: T,
     ) -> Self {
         Self {
             timing,
@@ -68,6 +71,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             backpressure,
             delays: RetransmissionDelay::default(),
             delivered: Pipe::new(),
+            tap,
         }
     }
 
@@ -84,12 +88,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             Arrival::Data(data) => {
                 let detection = self.engine.detect(now, data.position);
                 self.report(now, detection, control);
+                self.shorten_wait(now);
                 let delivery = self.engine.deliver(now, data.position);
                 self.dispose(now, data, delivery);
             }
             Arrival::Dummy(position) => {
                 let detection = self.engine.detect_dummy(now, position);
                 self.report(now, detection, control);
+                self.shorten_wait(now);
             }
         }
         self.watch();
@@ -121,16 +127,18 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn send_back(
         &mut self,
         now: Instant,
-        mut frame: Frame<P>,
+        frame: Frame<P>,
         control: &mut ControlWire,
     ) -> Option<(Instant, Frame<P>)> {
         let start = now.max(self.reverse_busy_until);
         self.apply_updates(now);
         let ack = self.register.poll();
         let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
-        frame.octets += header_octets;
-        self.reverse_busy_until = start + self.timing.rate.serialisation(frame.octets);
-        let arrives = control.wire.carry(frame.octets, Kind::Data { header_octets });
+        let octets = frame.octets + header_octets;
+        self.reverse_busy_until = start + self.timing.rate.serialisation(octets);
+        let arrives = control.wire.carry(octets, Kind::Data { header_octets });
+        let content = ack.map_or(Content::Bare(frame), |leading| Content::Acknowledging(frame, leading));
+        self.see(now, start, arrives, content);
         self.schedule_ack(now);
         if !arrives {
             return None;
@@ -138,8 +146,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         if let Some(leading) = ack {
             control.push_ack(start + self.timing.ack_return, leading);
         }
-        frame.octets -= header_octets;
         Some((self.reverse_busy_until + self.timing.reverse_pipeline, frame))
+    }
+
+    /// Shows a frame that leaves at `at`.
+    #[inline]
+    fn see(&self, now: Instant, at: Instant, arrives: bool, content: Content<P>) {
+        self.tap.see_on_link(now, Sight { at, direction: Direction::Backward, arrives, content });
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
@@ -159,7 +172,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[cold]
     fn notify(&mut self, now: Instant, notification: Notification, control: &mut ControlWire) {
         self.delays.note_detection(now, &notification);
-        control.send_notification(now + self.timing.notification_return, notification);
+        let arrives = control.send_notification(now + self.timing.notification_return, notification);
+        self.see(now, now, arrives, Content::Notification(notification));
     }
 
     /// Brings the register up to date; what it held before is forgotten.
@@ -185,7 +199,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.apply_updates(now);
         if let Some(leading) = self.register.poll() {
             self.ack_packet.depart(now);
-            control.send_ack(now + self.timing.ack_return, leading);
+            let arrives = control.send_ack(now + self.timing.ack_return, leading);
+            self.see(now, now, arrives, Content::Ack(leading));
         }
         self.schedule_ack(now);
     }
@@ -206,8 +221,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// The header comes off, and the frame goes to the next hop.
     #[inline]
     fn forward(&mut self, now: Instant, item: Copied<P>) {
-        let frame = Frame { octets: item.frame.octets - HEADER_OCTETS, ..item.frame };
-        self.delivered.push(now, frame);
+        self.delivered.push(now, item.bare());
     }
 
     /// Something was forwarded: a memory forwards at once what that makes possible.
@@ -222,8 +236,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
-            let frame = Frame { octets: held.frame.octets - HEADER_OCTETS, ..held.frame };
-            self.delivered.push(now, frame);
+            self.delivered.push(now, held.bare());
         }
         let depth = memory.depth_bytes();
         self.observe(now, depth);
@@ -268,7 +281,9 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 PauseRequest::Pause => self.timing.pause_reaction,
                 PauseRequest::Resume => self.timing.resume_flight,
             };
-            control.send_pause(now + self.timing.timer_packet + reaction, request);
+            let leaves = now + self.timing.timer_packet;
+            let arrives = control.send_pause(leaves + reaction, request);
+            self.see(now, leaves, arrives, Content::Pause(request));
         }
     }
 
@@ -310,6 +325,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
     }
 
+    /// Gives up what lies more than a window back (LG-33).
+    #[inline]
+    fn shorten_wait(&mut self, now: Instant) {
+        while self.engine.is_overrun() {
+            self.give_up(now);
+        }
+    }
+
     /// Bytes in the reorder buffer at `now`.
     pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
         match &mut self.buffer {
@@ -337,12 +360,41 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Starts over at `position` (LG-30).
+    /// Frames dropped because the protection started over while they waited.
+    pub(super) const fn rx_forgotten(&self) -> u64 {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.forgotten(),
+            RxBuffer::Memory(memory) => memory.forgotten(),
+        }
+    }
+
+    /// Takes over the far end of a link without protection, with what is in flight toward it.
+    pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Pipe<Frame<P>>) {
+        self.reverse_busy_until = reverse_busy_until;
+        self.delivered = delivered;
+    }
+
+    /// Starts the high-water mark of the reorder buffer anew at `now`.
+    pub(super) fn reset_rx_high_water(&mut self, now: Instant) {
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => buffer.reset_high_water(now),
+            RxBuffer::Memory(memory) => memory.reset_high_water(),
+        }
+    }
+
+    /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);
         self.updates.clear();
         self.register = Acknowledgement::default();
-        self.agenda.set(TIMEOUT, Instant::NEVER);
-        self.agenda.set(ACK, Instant::NEVER);
+        self.delays.forget();
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => buffer.forget(now),
+            RxBuffer::Memory(memory) => memory.forget(),
+        }
+        for source in [TIMEOUT, ROUND, DEQUEUE, ACK] {
+            self.agenda.set(source, Instant::NEVER);
+        }
+        self.observe(now, 0);
     }
 }

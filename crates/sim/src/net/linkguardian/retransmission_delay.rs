@@ -42,6 +42,11 @@ impl RetransmissionDelay {
         }
     }
 
+    /// Forgets the losses that are being timed.
+    pub(super) fn forget(&mut self) {
+        self.detected = [None; TRACKED];
+    }
+
     /// The delays, in picoseconds.
     pub const fn histogram(&self) -> &Histogram {
         &self.delays

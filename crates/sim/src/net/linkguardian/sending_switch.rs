@@ -6,7 +6,8 @@ use super::tx_buffer::{Copied, TxBuffer};
 use super::wires::ForwardWire;
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::{Frame, FrameQueue};
+use crate::net::tap::Content;
+use crate::net::{Direction, Frame, FrameQueue, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ const SOURCES: usize = 3;
 /// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
 /// dummies.
 #[derive(Clone, Debug)]
-pub(super) struct SendingSwitch<P: Copy + Default> {
+pub(super) struct SendingSwitch<P: Copy + Default, T> {
     timing: Timing,
     /// When the port next sends something.
     port: Instant,
@@ -36,6 +37,7 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     busy_since: Instant,
     busy_until: Instant,
     pause: Pause,
+    tap: T,
 }
 
 /// Whether the normal queue may send, and for how long it was not allowed to.
@@ -47,13 +49,14 @@ struct Pause {
     expired: u64,
 }
 
-impl<P: Copy + Default> SendingSwitch<P> {
+impl<P: Copy + Default, T: Tap<P>> SendingSwitch<P, T> {
     pub(super) fn new(
         timing: Timing,
         engine: Sender,
         normal: FrameQueue<P>,
         copies: TxBuffer<P>,
         dummy: Circulating,
+        tap: T,
     ) -> Self {
         Self {
             timing,
@@ -68,6 +71,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             busy_since: Instant::ZERO,
             busy_until: Instant::ZERO,
             pause: Pause::default(),
+            tap,
         }
     }
 
@@ -252,7 +256,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
     fn send_copy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
-            wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+            let arrives = wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+            self.see(now, arrives, Content::Copy(copy.bare(), copy.position));
         }
     }
 
@@ -260,7 +265,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
         if let Some(position) = self.engine.poll_dummy() {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
-            wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+            let arrives = wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+            self.see(now, arrives, Content::Dummy(position));
         }
     }
 
@@ -280,12 +286,44 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// behind (LG-5).
     #[inline]
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        let number = self.engine.counters().data as u32;
         let position = self.engine.stamp();
         frame.octets += HEADER_OCTETS;
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
-        let copy = Copied { position, frame };
-        wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        let copy = Copied { position, number, frame };
+        let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        self.see(now, arrives, Content::Protected(copy.bare(), position));
         self.copies.insert(now, copy);
+        if self.engine.outstanding() == Position::WINDOW {
+            self.free_oldest(now);
+        }
+    }
+
+    /// A whole window is on the way: the next frame costs the oldest its copy, so those that are
+    /// free by now must go first (LG-33).
+    #[cold]
+    fn free_oldest(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.after_acknowledgement(now);
+    }
+
+    /// Copies that are kept at `now`.
+    pub(super) fn copies_held(&mut self, now: Instant) -> usize {
+        self.catch_up(now);
+        self.copies.len()
+    }
+
+    /// Shows a frame that leaves.
+    #[inline]
+    fn see(&self, now: Instant, arrives: bool, content: Content<P>) {
+        self.tap.see_on_link(now, Sight { at: now, direction: Direction::Forward, arrives, content });
+    }
+
+    /// Takes over the port of a link without protection, which is busy until then.
+    pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
+        self.busy_until = busy_until;
+        self.normal = queue;
+        self.schedule_port();
     }
 
     /// Starts over at `position`, forgetting all copies (LG-30).

@@ -5,7 +5,7 @@
 //! change nothing are not events: they are caught up in one tight loop when something could have
 //! changed, in the same order and at the same times.
 
-use super::timing::Timing;
+use super::timing::{HEADER_OCTETS, Timing};
 use crate::kernel::{Pipe, Ring};
 use crate::net::{Cells, Frame, LineRate};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
@@ -15,23 +15,40 @@ use lossylink_core::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
+    /// How many data frames the sender had numbered before, modulo 2^32: tells a copy that was let
+    /// go from a newer one with the same position (LG-33).
+    pub(super) number: u32,
+    /// With the protection's header.
     pub(super) frame: Frame<P>,
+}
+
+impl<P> Copied<P> {
+    /// The frame as it came, without the protection's header.
+    #[inline]
+    pub(super) fn bare(self) -> Frame<P> {
+        Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
+    }
 }
 
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one a link, and looked at for every frame")]
 pub(super) enum TxBuffer<P: Copy + Default> {
     Loop(TxLoop<P>),
     Memory(TxMemory<P>),
 }
 
 impl<P: Copy + Default> TxBuffer<P> {
-    pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells) -> Self {
+    pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells, limit_bytes: u64) -> Self {
         if recirculates {
-            Self::Loop(TxLoop::new(timing, cells))
+            Self::Loop(TxLoop::new(timing, cells, limit_bytes))
         } else {
-            Self::Memory(TxMemory { copies: Ring::new(), bytes: 0, high_water_bytes: 0 })
+            Self::Memory(TxMemory {
+                copies: Ring::new(),
+                limit_bytes,
+                bytes: 0,
+                high_water_bytes: 0,
+                dropped: 0,
+            })
         }
     }
 
@@ -77,10 +94,26 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// How many copies are kept, after [`TxBuffer::find_lost`].
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Loop(buffer) => buffer.fresh.len() + buffer.rounds.len(),
+            Self::Memory(buffer) => buffer.copies.len(),
+        }
+    }
+
     pub(super) fn high_water_bytes(&self) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.high_water_bytes,
             Self::Memory(buffer) => buffer.high_water_bytes,
+        }
+    }
+
+    /// Copies that were not kept because the buffer was full (LG-34).
+    pub(super) const fn dropped(&self) -> u64 {
+        match self {
+            Self::Loop(buffer) => buffer.dropped,
+            Self::Memory(buffer) => buffer.dropped,
         }
     }
 
@@ -109,13 +142,15 @@ pub(super) struct TxLoop<P: Copy + Default> {
     rounds: Pipe<Copied<P>>,
     /// Space of the copies in the queue, by the time at which they leave it.
     queued: Pipe<u64>,
+    limit_bytes: u64,
     queued_bytes: u64,
     high_water_bytes: u64,
+    dropped: u64,
     busy_until: Instant,
 }
 
 impl<P: Copy + Default> TxLoop<P> {
-    fn new(timing: &Timing, cells: Cells) -> Self {
+    fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
             first_check: timing.copy_first_check,
             rate: timing.recirculation,
@@ -124,8 +159,10 @@ impl<P: Copy + Default> TxLoop<P> {
             fresh: Pipe::new(),
             rounds: Pipe::new(),
             queued: Pipe::new(),
+            limit_bytes,
             queued_bytes: 0,
             high_water_bytes: 0,
+            dropped: 0,
             busy_until: Instant::ZERO,
         }
     }
@@ -141,6 +178,9 @@ impl<P: Copy + Default> TxLoop<P> {
             // On a tie the copy that has been round before goes first.
             let is_fresh = self.fresh.due() < self.rounds.due();
             let (look, copy) = if is_fresh { self.fresh.pop()? } else { self.rounds.pop()? };
+            if engine.has_abandoned(copy.number) {
+                continue;
+            }
             match engine.inspect_copy(copy.position) {
                 CopyFate::Hold => self.send_round(look, copy),
                 CopyFate::Release => {}
@@ -150,12 +190,18 @@ impl<P: Copy + Default> TxLoop<P> {
         None
     }
 
-    #[inline]
+    // Every copy comes here, from one place; shared by recorded and unrecorded links, it would
+    // not be folded in by itself.
+    #[inline(always)]
     fn send_round(&mut self, now: Instant, copy: Copied<P>) {
         self.leave_queue(now);
         let start = now.max(self.busy_until);
         if start > now {
             let space = self.cells.space(copy.frame.frame_bytes_with_fcs());
+            if self.queued_bytes + space > self.limit_bytes {
+                self.dropped += 1;
+                return;
+            }
             self.queued.push(start, space);
             self.queued_bytes += space;
             self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
@@ -187,14 +233,21 @@ impl<P: Copy + Default> TxLoop<P> {
 #[derive(Clone, Debug)]
 pub(super) struct TxMemory<P: Copy + Default> {
     copies: Ring<Copied<P>>,
+    limit_bytes: u64,
     bytes: u64,
     high_water_bytes: u64,
+    dropped: u64,
 }
 
 impl<P: Copy + Default> TxMemory<P> {
     fn insert(&mut self, copy: Copied<P>) {
+        let bytes = self.bytes + u64::from(copy.frame.frame_bytes_with_fcs());
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return;
+        }
         self.copies.push(copy);
-        self.bytes += u64::from(copy.frame.frame_bytes_with_fcs());
+        self.bytes = bytes;
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
     }
 

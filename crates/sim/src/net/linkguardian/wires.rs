@@ -23,7 +23,8 @@ impl<P> Default for Arrival<P> {
 }
 
 /// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
-/// the frame before them, so they fly apart.
+/// the frame before them, so they fly apart. Frames are sent with the time of their arrival; each
+/// says whether it arrives.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Copy + Default> {
     pub(super) wire: Wire,
@@ -37,27 +38,33 @@ impl<P: Copy + Default> ForwardWire<P> {
     }
 
     #[inline]
-    pub(super) fn send_data(&mut self, arrives: Instant, data: Copied<P>) {
-        if self.wire.carry(data.frame.octets, Kind::Data { header_octets: HEADER_OCTETS }) {
-            self.arrivals.push(arrives, Arrival::Data(data));
+    pub(super) fn send_data(&mut self, at: Instant, data: Copied<P>) -> bool {
+        let arrives = self.wire.carry(data.frame.octets, Kind::Data { header_octets: HEADER_OCTETS });
+        if arrives {
+            self.arrivals.push(at, Arrival::Data(data));
         }
+        arrives
     }
 
-    pub(super) fn send_copy(&mut self, arrives: Instant, copy: Copied<P>) {
-        if self.wire.carry(copy.frame.octets, Kind::Copy) {
-            self.copies.push(arrives, copy);
+    pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
+        let arrives = self.wire.carry(copy.frame.octets, Kind::Copy);
+        if arrives {
+            self.copies.push(at, copy);
         }
+        arrives
     }
 
-    pub(super) fn send_dummy(&mut self, arrives: Instant, position: Position) {
-        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
-            self.arrivals.push(arrives, Arrival::Dummy(position));
+    pub(super) fn send_dummy(&mut self, at: Instant, position: Position) -> bool {
+        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        if arrives {
+            self.arrivals.push(at, Arrival::Dummy(position));
         }
+        arrives
     }
 }
 
 /// Control frames from the receiver to the sender. They take effect in the order in which they
-/// were sent: nothing overtakes on a wire (LG-26).
+/// were sent: nothing overtakes on a wire (LG-26). Each says whether it arrives.
 #[derive(Clone, Debug)]
 pub(super) struct ControlWire {
     pub(super) wire: Wire,
@@ -103,10 +110,12 @@ impl ControlWire {
 
     /// An explicit ACK is sent, to be effective at `effective`.
     #[inline]
-    pub(super) fn send_ack(&mut self, effective: Instant, leading: Position) {
-        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+    pub(super) fn send_ack(&mut self, effective: Instant, leading: Position) -> bool {
+        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        if arrives {
             self.push_ack(effective, leading);
         }
+        arrives
     }
 
     /// An ACK rode on a frame that arrived.
@@ -116,20 +125,24 @@ impl ControlWire {
         self.due = self.due.min(self.acks.due());
     }
 
-    pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) {
-        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+    pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) -> bool {
+        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        if arrives {
             let effective = effective.max(self.notifications.last_due());
             self.notifications.push(effective, Notice(notification));
             self.due = self.due.min(effective);
         }
+        arrives
     }
 
-    pub(super) fn send_pause(&mut self, effective: Instant, request: PauseRequest) {
-        if self.wire.carry(MINIMUM_OCTETS, Kind::Control) {
+    pub(super) fn send_pause(&mut self, effective: Instant, request: PauseRequest) -> bool {
+        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        if arrives {
             let effective = effective.max(self.pauses.last_due());
             self.pauses.push(effective, Request(request));
             self.due = self.due.min(effective);
         }
+        arrives
     }
 
     /// When the next control frame takes effect.

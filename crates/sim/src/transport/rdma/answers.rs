@@ -69,7 +69,7 @@ impl Requester {
     /// A congestion notification came in.
     pub(super) fn take_notification(&mut self, now: Instant) {
         self.statistics.congestion_notifications += 1;
-        if let Some(limiter) = &mut self.limiter {
+        if let Some(limiter) = &mut self.pacer.limiter {
             limiter.handle_notification(now);
         }
     }

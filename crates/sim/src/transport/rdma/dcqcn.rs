@@ -128,7 +128,7 @@ impl RateLimiter {
         (self.timer_steps, self.byte_steps, self.bytes) = (0, 0, 0);
     }
 
-    /// A packet of `ip_bytes` left.
+    /// A packet of `ip_bytes` left: below line rate it keeps its successor back (RDMA-34).
     #[inline]
     pub fn note_sent(&mut self, now: Instant, ip_bytes: u32) {
         if !self.is_limiting {

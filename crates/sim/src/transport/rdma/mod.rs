@@ -21,6 +21,7 @@ mod cursor;
 mod dcqcn;
 mod notification;
 mod operation;
+mod pacer;
 mod packet;
 mod psn;
 mod reassembly;

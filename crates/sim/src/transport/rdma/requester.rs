@@ -5,6 +5,7 @@ use super::cursor::Cursor;
 use super::dcqcn::RateLimiter;
 use super::notification::NotificationPoint;
 use super::operation::{Completion, Operation, Posted, Status};
+use super::pacer::Pacer;
 use super::packet::Packet;
 use super::psn;
 use super::selective::Selective;
@@ -18,10 +19,10 @@ use lossylink_core::time::Instant;
 /// It does no I/O and reads no clock. The driver [`post`](Self::post)s operations, calls
 /// [`handle_packet`](Self::handle_packet) for every packet that arrives and
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due. After
-/// each of these, and whenever its line becomes free, it calls
-/// [`poll_transmit`](Self::poll_transmit): once for each packet that the line can take, because a
-/// network card forms packets as they leave and a NAK must find the rest unsent. Completions come
-/// out of [`poll_completion`](Self::poll_completion) in the order of posting (RDMA-15).
+/// each of these it calls [`poll_transmit`](Self::poll_transmit): until there is nothing more to
+/// send if [`Config::interface_rate`] is set, else once whenever its line is free (RDMA-19).
+/// Completions come out of [`poll_completion`](Self::poll_completion) in the order of posting
+/// (RDMA-15).
 #[derive(Clone, Debug)]
 pub struct Requester {
     pub(super) config: Config,
@@ -46,10 +47,8 @@ pub struct Requester {
     retries: u32,
     has_failed: bool,
     pub(super) selective: Option<Selective>,
-    pub(super) limiter: Option<RateLimiter>,
+    pub(super) pacer: Pacer,
     pub(super) notification: NotificationPoint,
-    /// When a packet refused by the rate limiter may leave.
-    pub(super) paced_until: Instant,
     pub(super) statistics: RequesterStatistics,
 }
 
@@ -77,9 +76,8 @@ impl Requester {
             retries: 0,
             has_failed: false,
             selective,
-            limiter: config.dcqcn.map(RateLimiter::new),
+            pacer: Pacer::new(config),
             notification: NotificationPoint::new(config.dcqcn.as_ref()),
-            paced_until: Instant::NEVER,
             statistics: RequesterStatistics::default(),
         }
     }
@@ -139,10 +137,10 @@ impl Requester {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due, or a packet that the rate limiter
-    /// refused may leave; [`Instant::NEVER`] without either.
+    /// When [`handle_timeout`](Self::handle_timeout) is due, or a packet that was held back may
+    /// leave; [`Instant::NEVER`] without either.
     pub fn poll_timeout(&self) -> Instant {
-        self.timer.deadline().min(self.paced_until)
+        self.timer.deadline().min(self.pacer.deadline())
     }
 
     /// The next operation that ended.
@@ -162,7 +160,7 @@ impl Requester {
 
     /// The rate limiter, if DCQCN is on.
     pub const fn limiter(&mut self) -> Option<&mut RateLimiter> {
-        self.limiter.as_mut()
+        self.pacer.limiter.as_mut()
     }
 
     /// What was counted so far.

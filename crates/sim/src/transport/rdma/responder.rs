@@ -3,6 +3,7 @@
 use super::config::{Config, Recovery};
 use super::dcqcn::RateLimiter;
 use super::notification::NotificationPoint;
+use super::pacer::Pacer;
 use super::packet::Packet;
 use super::psn::{self, Psn};
 use super::reassembly::{Body, Reassembly};
@@ -21,8 +22,8 @@ enum Reply {
 /// The responder of one queue pair.
 ///
 /// It does no I/O and reads no clock. The driver calls [`handle_packet`](Self::handle_packet) for
-/// every packet that arrives, then [`poll_transmit`](Self::poll_transmit) once for each packet that
-/// its line can take, and again when [`poll_timeout`](Self::poll_timeout) is due.
+/// every packet that arrives, then [`poll_transmit`](Self::poll_transmit) as it does with the
+/// requester's, and again when [`poll_timeout`](Self::poll_timeout) is due.
 #[derive(Clone, Debug)]
 pub struct Responder {
     config: Config,
@@ -35,10 +36,8 @@ pub struct Responder {
     reply: Option<Reply>,
     responses: Responses,
     reassembly: Option<Reassembly>,
-    limiter: Option<RateLimiter>,
+    pacer: Pacer,
     notification: NotificationPoint,
-    /// When a response refused by the rate limiter may leave.
-    paced_until: Instant,
     statistics: ResponderStatistics,
 }
 
@@ -58,9 +57,8 @@ impl Responder {
             reply: None,
             responses: Responses::default(),
             reassembly,
-            limiter: config.dcqcn.map(RateLimiter::new),
+            pacer: Pacer::new(config),
             notification: NotificationPoint::new(config.dcqcn.as_ref()),
-            paced_until: Instant::NEVER,
             statistics: ResponderStatistics::default(),
         }
     }
@@ -87,7 +85,7 @@ impl Responder {
             }
             Packet::ReadRequest(read) => self.take_request(read.psn, Body::Read { bytes: read.bytes }, false),
             Packet::Cnp => {
-                if let Some(limiter) = &mut self.limiter {
+                if let Some(limiter) = &mut self.pacer.limiter {
                     limiter.handle_notification(now);
                 }
             }
@@ -98,7 +96,7 @@ impl Responder {
     /// The next packet, if there is one and it may leave at this instant. READ responses go before
     /// the acknowledgement of what came after them (RDMA-16).
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        self.paced_until = Instant::NEVER;
+        self.pacer.reset();
         if self.notification.take() {
             self.statistics.congestion_notifications += 1;
             return Some(Packet::Cnp);
@@ -110,9 +108,9 @@ impl Responder {
         Some(self.form(reply))
     }
 
-    /// When a response that the rate limiter refused may leave; [`Instant::NEVER`] without one.
+    /// When a response that was held back may leave; [`Instant::NEVER`] without one.
     pub const fn poll_timeout(&self) -> Instant {
-        self.paced_until
+        self.pacer.deadline()
     }
 
     /// Bytes of WRITEs and SENDs executed, in order and once.
@@ -122,7 +120,7 @@ impl Responder {
 
     /// The rate limiter of the responses, if DCQCN is on.
     pub const fn limiter(&mut self) -> Option<&mut RateLimiter> {
-        self.limiter.as_mut()
+        self.pacer.limiter.as_mut()
     }
 
     /// What was counted so far.
@@ -236,18 +234,12 @@ impl Responder {
     }
 
     fn next_response(&mut self, now: Instant) -> Option<Packet> {
-        if let Some(limiter) = &self.limiter {
-            let open_from = limiter.open_from();
-            if open_from > now {
-                self.paced_until = open_from; // RDMA-34
-                return None;
-            }
+        if !self.pacer.may_send(now) {
+            return None;
         }
         let packet = self.responses.pop(self.config.mtu)?;
         self.statistics.responses_sent += 1;
-        if let Some(limiter) = &mut self.limiter {
-            limiter.note_sent(now, packet.ip_bytes());
-        }
+        self.pacer.note_sent(now, packet.ip_bytes());
         Some(packet)
     }
 

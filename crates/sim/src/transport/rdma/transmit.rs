@@ -18,19 +18,12 @@ struct Span {
 impl Requester {
     /// The next packet, if there is one and it may leave at this instant.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        self.paced_until = Instant::NEVER;
+        self.pacer.reset();
         if self.notification.take() {
             return Some(Packet::Cnp);
         }
         let span = self.next_hole().or_else(|| self.next_in_line())?;
-        if let Some(limiter) = &self.limiter {
-            let open_from = limiter.open_from();
-            if open_from > now {
-                self.paced_until = open_from; // RDMA-34
-                return None;
-            }
-        }
-        Some(self.send(now, span))
+        self.pacer.may_send(now).then(|| self.send(now, span))
     }
 
     /// Forms the packet of a span and keeps the books.
@@ -53,9 +46,7 @@ impl Requester {
         if ack_request {
             self.timer.note_asked(now, span.end);
         }
-        if let Some(limiter) = &mut self.limiter {
-            limiter.note_sent(now, packet.ip_bytes());
-        }
+        self.pacer.note_sent(now, packet.ip_bytes());
         packet
     }
 

@@ -1,8 +1,8 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::congestion::Algorithm;
+use super::congestion::{Algorithm, View};
 use super::packet::Ack;
-use super::rack::Rack;
+use super::rate::{LastSent, RateSample, Totals};
 use super::scoreboard::Segment;
 use super::sender::{DEFAULT_REORDERING, Plan, Repair, Sender};
 
@@ -37,6 +37,8 @@ pub(super) struct Progress {
     pub(super) reordered_from: Option<u64>,
     /// Time, end and prior deliveries of the most recently sent segment delivered.
     latest: Option<(u64, u64, u32)>,
+    /// Round-trip time of the last segment delivered, microseconds.
+    rtt_us: Option<u64>,
 }
 
 impl Progress {
@@ -65,7 +67,7 @@ pub(super) fn extend(span: &mut Option<(u64, u64)>, sent_us: u64) {
 }
 
 impl Sender {
-    /// Processes an acknowledgement and decides what may be sent. (TCP-A1)
+    /// Processes an acknowledgement and decides what may be sent. (TCP-9)
     pub(super) fn take_ack(&mut self, ack: &Ack) {
         if ack.next > self.board.next() {
             return;
@@ -101,6 +103,7 @@ impl Sender {
     fn take_current_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
         let delivered_before = self.statistics.segments_delivered;
         let lost_before = self.statistics.segments_lost;
+        let in_flight_before = self.board.in_flight();
         progress.advanced = ack.next > self.board.una();
         if progress.advanced {
             self.expiries = 0;
@@ -109,8 +112,10 @@ impl Sender {
         if !ack.sack.is_empty() {
             self.take_sacks(ack, progress);
         }
-        let view = super::congestion::View { una: ack.next, ..self.view() };
-        self.congestion.on_ack(&view);
+        if self.congestion.watches_acks() {
+            let view = View { una: ack.next, ..self.view() };
+            self.congestion.on_ack(&view);
+        }
         if self.board.outstanding() == 0 {
             return self.take_idle_ack(ack, progress);
         }
@@ -127,8 +132,38 @@ impl Sender {
         }
         let delivered = (self.statistics.segments_delivered - delivered_before) as u32;
         let lost = self.statistics.segments_lost - lost_before;
-        self.control_window(delivered, lost, progress);
+        if self.congestion.models_path() {
+            self.model_path(delivered, lost, in_flight_before, progress);
+        } else {
+            self.control_window(delivered, lost, progress);
+        }
         repair
+    }
+
+    /// Hands a rate sample to an algorithm that models the path.
+    fn model_path(&mut self, acknowledged: u32, lost: u64, prior_in_flight: u32, progress: &Progress) {
+        let total = self.statistics.segments_delivered;
+        let sample = match progress.latest {
+            Some((sent_us, end, before)) => {
+                let prior_delivered = self.delivered_before(before);
+                let last = LastSent { number: end - 1, sent_us, prior_delivered };
+                let totals = Totals { delivered: total, lost: self.statistics.segments_lost };
+                self.rate.sample(last, totals, self.rtt.minimum_us(), self.clock.micros())
+            }
+            None => RateSample::default(),
+        };
+        let sample = RateSample { acknowledged, lost, prior_in_flight, rtt_us: progress.rtt_us, ..sample };
+        let view = self.view();
+        self.congestion.model(&sample, &mut self.window, &view);
+        if self.congestion.is_limiting_itself() {
+            self.rate.limit_until(total + u64::from(self.board.in_flight()));
+        }
+    }
+
+    /// The count of deliveries whose low half a segment carries.
+    fn delivered_before(&self, low: u32) -> u64 {
+        let delivered = self.statistics.segments_delivered;
+        delivered - u64::from((delivered as u32).wrapping_sub(low))
     }
 
     /// Nothing was outstanding: only a report of duplicates can matter.
@@ -140,7 +175,7 @@ impl Sender {
         Repair::Nothing
     }
 
-    /// Takes cumulatively acknowledged segments off the scoreboard. (TCP-A2)
+    /// Takes cumulatively acknowledged segments off the scoreboard. (TCP-10)
     fn remove_acknowledged(&mut self, next: u64, highest_before: u64, progress: &mut Progress) {
         let now_us = self.clock.micros();
         let least_us = self.rtt.minimum_us();
@@ -178,11 +213,11 @@ impl Sender {
         }
     }
 
-    /// Round-trip samples from this acknowledgement; whether there was one. (TCP-R3)
+    /// Round-trip samples from this acknowledgement; whether there was one. (TCP-7)
     ///
     /// The first segment acknowledged feeds the timeout, the last one the minimum and the
     /// congestion control. Retransmitted segments give none (Karn), unless timestamps tell.
-    fn take_round_trip(&mut self, progress: &Progress) -> bool {
+    fn take_round_trip(&mut self, progress: &mut Progress) -> bool {
         let now_us = self.clock.micros();
         let acked = progress.acked_sent_us.filter(|_| !progress.retransmission_acked);
         let first = acked.or(progress.sacked_sent_us).map(|(first, _)| now_us - first);
@@ -193,8 +228,11 @@ impl Sender {
         self.rtt.note_minimum(last, &self.clock);
         self.rtt.sample(first, self.board.una(), self.board.next(), &self.clock);
         self.statistics.note_round_trip(first);
-        let view = self.view();
-        self.congestion.on_round_trip(&mut self.window, last, &view);
+        progress.rtt_us = Some(last);
+        if self.congestion.watches_round_trips() {
+            let view = self.view();
+            self.congestion.on_round_trip(&mut self.window, last, &view);
+        }
         true
     }
 
@@ -206,7 +244,7 @@ impl Sender {
         Some((micros, micros))
     }
 
-    /// Grows the window, or follows the reduction that goes on. (TCP-A3)
+    /// Grows the window, or follows the reduction that goes on. (TCP-11)
     fn control_window(&mut self, delivered: u32, lost: u64, progress: &Progress) {
         let forward = progress.advanced || (self.reordering > DEFAULT_REORDERING && progress.data_sacked);
         if self.state.reduces_window() {
@@ -226,12 +264,9 @@ impl Sender {
     }
 
     fn adapt_reordering_window(&mut self, progress: &Progress) {
-        let delivered = self.statistics.segments_delivered;
-        if let Some((_, _, before)) = progress.latest {
-            let prior = delivered - u64::from((delivered as u32).wrapping_sub(before));
-            if prior > 0 {
-                Rack::adapt(&mut self.rack, prior, delivered);
-            }
+        let prior = progress.latest.map_or(0, |(_, _, before)| self.delivered_before(before));
+        if prior > 0 {
+            self.rack.adapt(prior, self.statistics.segments_delivered);
         }
     }
 }

@@ -60,7 +60,7 @@ impl Compression {
     }
 
     /// An out-of-order segment arrived while `next` is missing: whether its acknowledgement leaves
-    /// at once. (TCP-Y5)
+    /// at once. (TCP-56)
     pub(super) fn lets_pass(&mut self, next: u64, smoothed_us: u64, clock: &Clock) -> bool {
         if self.summed >= MOST_SUMMED {
             return true;
@@ -107,7 +107,7 @@ impl Compression {
 mod tests {
     use super::*;
 
-    /// TCP-Y5
+    /// TCP-56
     #[test]
     fn three_duplicates_pass_then_a_twentieth_of_the_round_trip_is_summed_up() {
         let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);

@@ -93,11 +93,15 @@ pub enum CongestionControl {
     Cubic,
     /// RFC 8257.
     Dctcp,
+    /// BBR version 1, paced.
+    Bbr,
+    /// BBR version 3, paced.
+    Bbr3,
 }
 
 impl CongestionControl {
     /// Every algorithm.
-    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Dctcp];
+    pub const ALL: [Self; 5] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr, Self::Bbr3];
 
     /// The algorithm's name in settings and tables.
     pub const fn name(self) -> &'static str {
@@ -105,6 +109,8 @@ impl CongestionControl {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
             Self::Dctcp => "dctcp",
+            Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
         }
     }
 }
@@ -156,6 +162,9 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
         let refusal = "tahoe".parse::<CongestionControl>().unwrap_err().to_string();
-        assert!(refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp"), "{refusal}");
+        assert!(
+            refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp, bbr, bbr3"),
+            "{refusal}"
+        );
     }
 }

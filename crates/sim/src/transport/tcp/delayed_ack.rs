@@ -57,7 +57,7 @@ impl DelayedAck {
     }
 
     /// Data arrived; its segments are of `payload` bytes. `rto` bounds what counts as an idle gap.
-    /// (TCP-Y1)
+    /// (TCP-52)
     pub(super) fn note_data(&mut self, payload: u32, rto: u64, clock: &Clock) {
         self.measure_segment(payload);
         let jiffies = clock.jiffies();
@@ -97,7 +97,7 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-Y2)
+    /// Something odd arrived: acknowledge one by one, and forget a stretched timeout. (TCP-53)
     pub(super) fn enter_quick_mode(&mut self, most: u32) {
         self.go_quick(most);
         self.timeout = self.least_timeout;
@@ -108,7 +108,7 @@ impl DelayedAck {
         self.quick_acks
     }
 
-    /// Whether what arrived must be acknowledged at once. (TCP-Y3)
+    /// Whether what arrived must be acknowledged at once. (TCP-54)
     pub(super) fn is_due(&self) -> bool {
         self.now || self.quick > 0 || self.pending_bytes > u64::from((self.segments - 1) * self.full_segment)
     }
@@ -118,7 +118,7 @@ impl DelayedAck {
         self.pushed
     }
 
-    /// Arms the timer, or says that it is about to fire anyway. (TCP-Y4)
+    /// Arms the timer, or says that it is about to fire anyway. (TCP-55)
     pub(super) fn delay(&mut self, smoothed_us: u64, clock: &Clock) -> bool {
         let mut wait = self.timeout;
         if wait > self.least_timeout {
@@ -190,7 +190,7 @@ mod tests {
         engine.is_due()
     }
 
-    /// TCP-Y1, TCP-Y3: sixteen one by one, then every second.
+    /// TCP-52, TCP-54: sixteen one by one, then every second.
     #[test]
     fn a_connection_starts_quick_and_then_delays() {
         let clock = clock_at(5);
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(due[16..], [false, true, false, true, false, true]);
     }
 
-    /// TCP-Y4
+    /// TCP-55
     #[test]
     fn a_lone_segment_waits_forty_milliseconds() {
         let clock = clock_at(5);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(engine.timer(), Some(Timer::DelayedAck(Instant::ZERO + Duration::from_ms(46))));
     }
 
-    /// TCP-Y1
+    /// TCP-52
     #[test]
     fn a_silence_beyond_the_timeout_brings_quick_mode_back() {
         for (gap_ms, quick) in [(201, 0), (202, 16)] {

@@ -30,7 +30,7 @@ impl EcnEcho {
         Self { exact, echoing: false, marked: false, capable_seen: false }
     }
 
-    /// Data arrived, `marked` or not. (TCP-E1, TCP-E2)
+    /// Data arrived, `marked` or not. (TCP-50, DCTCP-4)
     pub(super) fn note_data(&mut self, capable: bool, marked: bool) -> Reaction {
         if !capable && !marked {
             let quick = self.capable_seen && !self.exact;
@@ -56,7 +56,7 @@ impl EcnEcho {
         }
     }
 
-    /// The sender says that it reduced its window. (TCP-E1)
+    /// The sender says that it reduced its window. (TCP-50)
     pub(super) fn note_reduction(&mut self) {
         self.echoing = false;
     }
@@ -66,7 +66,7 @@ impl EcnEcho {
 mod tests {
     use super::*;
 
-    /// TCP-E1
+    /// TCP-50
     #[test]
     fn the_classic_echo_lasts_until_the_sender_reduces() {
         let mut echo = EcnEcho::new(false);
@@ -77,7 +77,7 @@ mod tests {
         assert!(!echo.echoing);
     }
 
-    /// TCP-E2
+    /// DCTCP-4
     #[test]
     fn the_exact_echo_tells_each_change() {
         let mut echo = EcnEcho::new(true);

@@ -8,7 +8,7 @@ use super::sender::{DEFAULT_REORDERING, Repair, Sender};
 use super::timers::Timer;
 
 impl Sender {
-    /// The timeout expired. (TCP-L1)
+    /// The timeout expired. (TCP-32)
     pub(super) fn handle_retransmission_timer(&mut self) {
         if self.board.outstanding() == 0 {
             return;
@@ -45,7 +45,7 @@ impl Sender {
         self.suspect_spurious = new_recovery || self.expiries > 0;
     }
 
-    /// Marks lost the first segment and all whose round trip is over. (TCP-L2)
+    /// Marks lost the first segment and all whose round trip is over. (TCP-33)
     fn mark_timed_out(&mut self) {
         let now_us = self.clock.micros();
         let head = self.board.una();
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-L3)
+    /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-34)
     pub(super) fn react_in_loss(&mut self, progress: &Progress) -> Repair {
         let recovered = self.board.una() >= self.recovery_end;
         if progress.advanced && self.undo_loss(false) {
@@ -85,5 +85,27 @@ impl Sender {
             return Repair::Nothing;
         }
         Repair::Lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::Config;
+    use lossylink_core::time::{Duration, Instant};
+
+    /// TCP-33
+    #[test]
+    fn segments_within_their_round_trip_are_not_presumed_lost() {
+        let mut sender = Sender::new(&Config::default(), None, Duration::ZERO);
+        sender.clock.refresh(Instant::ZERO + Duration::from_us(1_000));
+        for sent_us in [0, 100, 900, 901] {
+            sender.board.send_new(sent_us, 0);
+        }
+        // The last delivery took 100 us.
+        sender.rack.deliver(1_000, 900, 1, false, 100);
+        sender.mark_timed_out();
+        let lost: Vec<bool> = (0..4).map(|number| sender.board.get(number).is_lost()).collect();
+        assert_eq!(lost, [true, true, true, false]);
     }
 }

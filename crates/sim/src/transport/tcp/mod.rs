@@ -4,9 +4,9 @@
 //! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern:
 //!
 //! * [`packet`], [`config`], [`statistics`]: what a driver sees.
-//! * `sender`, `acknowledge`, `sack`, `transmit`, `scoreboard`: the sending host.
+//! * `sender`, `acknowledge`, `sack`, `transmit`, `burst`, `scoreboard`: the sending host.
 //! * `recovery`, `rack`, `probe`, `prr`, `loss`, `undo`: loss detection and repair.
-//! * `rtt`, `timers`, `window`, `congestion`: time and rate.
+//! * `rtt`, `timers`, `window`, `rate`, `pacing`, `congestion`: time and rate.
 //! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
 //!
 //! Sequence space counts segments (u64), all of one payload but the last of a flow. Left out:
@@ -14,16 +14,19 @@
 //! receivers, connection teardown, TCP Fast Open, host queues.
 
 mod acknowledge;
+mod burst;
 mod compression;
 pub mod config;
 mod congestion;
 mod delayed_ack;
 mod ecn_echo;
 mod loss;
+mod pacing;
 pub mod packet;
 mod probe;
 mod prr;
 mod rack;
+mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -36,6 +39,7 @@ mod timers;
 mod transmit;
 mod undo;
 mod window;
+mod windowed;
 
 pub use config::{Config, CongestionControl, UnknownCongestionControl};
 pub use packet::{Ack, Block, Data, Packet, SackBlocks};

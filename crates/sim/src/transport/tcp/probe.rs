@@ -50,7 +50,7 @@ impl Sender {
     }
 
     /// Arms the probe timer. With `advancing` the timeout restarts now, else it runs from the
-    /// first outstanding segment. (TCP-B1)
+    /// first outstanding segment. (TCP-27)
     pub(super) fn schedule_probe(&mut self, advancing: bool) {
         let wait = self.probe_wait();
         let until_timeout =
@@ -67,7 +67,7 @@ impl Sender {
         round_trips + if lone { self.clock.jiffies_in(LONE_SEGMENT_WAIT) } else { TIMER_SLACK }
     }
 
-    /// Sends the probe: a new segment if there is one, else the last one again. (TCP-B2)
+    /// Sends the probe: a new segment if there is one, else the last one again. (TCP-28)
     pub(super) fn handle_probe_timer(&mut self) {
         let nothing_outstanding = self.board.outstanding() == 0;
         if !self.probe.is_outstanding() && !nothing_outstanding {
@@ -86,7 +86,7 @@ impl Sender {
         self.arm_retransmission_timer();
     }
 
-    /// What an acknowledgement of `next` tells about the probe. (TCP-B3)
+    /// What an acknowledgement of `next` tells about the probe. (TCP-29)
     pub(super) fn take_probe_answer(&mut self, next: u64, progress: &Progress) {
         let Some(end) = self.probe.end else { return };
         if next < end {

@@ -14,7 +14,7 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Segments that may leave now. (TCP-P1)
+    /// Segments that may leave now. (TCP-30)
     ///
     /// Above the threshold one segment leaves for every `window / threshold` delivered; below it
     /// as many as were delivered, and one more when the acknowledgement shows progress and no new
@@ -35,7 +35,7 @@ impl Reduction {
 }
 
 impl Sender {
-    /// A reduction of the window begins. (TCP-P2)
+    /// A reduction of the window begins. (TCP-31)
     pub(super) fn begin_reduction(&mut self) {
         self.recovery_end = self.board.next();
         self.probe.forget();
@@ -47,7 +47,7 @@ impl Sender {
 
     /// Sets the window for `delivered` segments that this acknowledgement reported.
     pub(super) fn reduce(&mut self, delivered: u32, newly_lost: u64, progress: &Progress) {
-        if delivered == 0 {
+        if delivered == 0 || self.congestion.models_path() {
             return;
         }
         let in_flight = self.board.in_flight();
@@ -59,6 +59,9 @@ impl Sender {
 
     /// A reduction ends at its threshold, unless it was undone.
     pub(super) fn end_reduction(&mut self) {
+        if self.congestion.models_path() {
+            return;
+        }
         let reduced = self.state == State::Reduced || self.undo.marker.is_some();
         if self.window.threshold < NO_THRESHOLD && reduced {
             self.window.set(self.window.threshold, self.clock.jiffies());
@@ -70,7 +73,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// TCP-P1: RFC 6937 section 4, with half the window lost segments go out at half the pace.
+    /// TCP-30: RFC 6937 section 4, with half the window lost segments go out at half the pace.
     #[test]
     fn above_the_threshold_every_second_delivery_frees_a_segment() {
         let mut reduction = Reduction::default();
@@ -83,7 +86,7 @@ mod tests {
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0]);
     }
 
-    /// TCP-P1: below the threshold progress without loss grows as slow start does.
+    /// TCP-30: below the threshold progress without loss grows as slow start does.
     #[test]
     fn below_the_threshold_safe_progress_adds_one() {
         let mut reduction = Reduction { delivered: 5, sent: 5 };
@@ -94,7 +97,7 @@ mod tests {
         assert_eq!(reduction.allowance(20, 10, 9, 3, true), 1, "never above the threshold");
     }
 
-    /// TCP-P1
+    /// TCP-30
     #[test]
     fn the_first_retransmission_always_leaves() {
         let mut reduction = Reduction { delivered: 0, sent: 0 };

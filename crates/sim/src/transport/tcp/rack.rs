@@ -47,7 +47,7 @@ impl Rack {
         }
     }
 
-    /// A segment sent at `sent_us` was delivered. (TCP-K1)
+    /// A segment sent at `sent_us` was delivered. (TCP-21)
     ///
     /// Faster than the minimum round-trip time it was an earlier copy that arrived.
     pub(super) fn deliver(&mut self, now_us: u64, sent_us: u64, end: u64, resent: bool, least_us: u64) {
@@ -82,7 +82,7 @@ impl Rack {
         self.persistence = self.persistence.saturating_sub(1);
     }
 
-    /// Widens the reordering window once a round trip when duplicates were reported. (TCP-K3)
+    /// Widens the reordering window once a round trip when duplicates were reported. (TCP-23)
     pub(super) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
         if prior_delivered < self.widened_at {
             self.duplicate_seen = false;
@@ -104,7 +104,7 @@ fn sent_after(one: (u64, u64), other: (u64, u64)) -> bool {
 }
 
 impl Sender {
-    /// How much later than its successor a segment may arrive, microseconds. (TCP-K2)
+    /// How much later than its successor a segment may arrive, microseconds. (TCP-22)
     ///
     /// Nothing while no reordering was ever seen and loss is plausible; else a quarter of the
     /// minimum round-trip time, more after duplicates, at most the smoothed one.
@@ -147,7 +147,7 @@ impl Sender {
     }
 
     /// Looks for losses after deliveries, and arms the reordering timer for what may yet arrive.
-    /// (TCP-K4)
+    /// (TCP-24)
     pub(super) fn find_losses(&mut self, progress: &mut Progress) {
         if self.board.outstanding() == 0 || !self.rack.advanced {
             return;
@@ -163,7 +163,7 @@ impl Sender {
         progress.retransmission_lost |= self.board.retransmitted() < retransmitted;
     }
 
-    /// The reordering window of some segment has passed. (TCP-K5)
+    /// The reordering window of some segment has passed. (TCP-25)
     pub(super) fn handle_reordering_timer(&mut self) {
         let in_flight = self.board.in_flight();
         let lost_before = self.statistics.segments_lost;
@@ -183,7 +183,7 @@ impl Sender {
     }
 
     /// A segment below the highest SACKed one arrived without being retransmitted: the path
-    /// reorders. (TCP-K6)
+    /// reorders. (TCP-26)
     pub(super) fn note_reordering(&mut self, lowest: u64) {
         let highest = self.board.sacked_end();
         if lowest < highest {
@@ -198,7 +198,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// TCP-K3
+    /// TCP-23
     #[test]
     fn duplicates_widen_the_window_once_a_round_trip() {
         let mut rack = Rack::new();
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(rack.steps, 3);
     }
 
-    /// TCP-K3
+    /// TCP-23
     #[test]
     fn the_window_shrinks_after_sixteen_recoveries() {
         let mut rack = Rack { steps: 3, persistence: PERSISTENCE, ..Rack::new() };
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(rack.steps, 1);
     }
 
-    /// TCP-K1
+    /// TCP-21
     #[test]
     fn a_retransmission_answered_too_fast_is_no_evidence() {
         let mut rack = Rack::new();

@@ -62,7 +62,7 @@ impl SackList {
         self.count == MOST_SACK_BLOCKS && !self.blocks.iter().any(|block| touches(*block, new))
     }
 
-    /// A run arrived: it extends a block or becomes one, and moves to the front. (TCP-S6)
+    /// A run arrived: it extends a block or becomes one, and moves to the front. (TCP-17)
     pub(super) fn report(&mut self, new: Block) {
         let found = self.blocks[..self.count].iter().position(|block| touches(*block, new));
         let index = match found {
@@ -142,7 +142,7 @@ mod tests {
         assert!(reassembly.is_empty());
     }
 
-    /// TCP-S6: RFC 2018 section 4, the first block holds the segment that triggered the report.
+    /// TCP-17: RFC 2018 section 4, the first block holds the segment that triggered the report.
     #[test]
     fn the_newest_block_comes_first_and_the_oldest_falls_out() {
         let mut list = SackList::default();

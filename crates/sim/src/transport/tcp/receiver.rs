@@ -58,7 +58,10 @@ pub struct Receiver {
     /// Timestamp to echo, and the segment up to which the last acknowledgement went.
     recent: u32,
     acknowledged: u64,
-    outbox: [Option<Packet>; MOST_PACKETS],
+    /// Packets to send, of which `polled` of `caused` have left.
+    outbox: [Packet; MOST_PACKETS],
+    caused: usize,
+    polled: usize,
     duplicates_received: u64,
 }
 
@@ -87,7 +90,9 @@ impl Receiver {
             ecn: EcnEcho::new(config.congestion_control == CongestionControl::Dctcp),
             recent: 0,
             acknowledged: 0,
-            outbox: [None; MOST_PACKETS],
+            outbox: [Packet::SynAck; MOST_PACKETS],
+            caused: 0,
+            polled: 0,
             duplicates_received: 0,
             config: config.clone(),
         }
@@ -132,10 +137,16 @@ impl Receiver {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        let packet = self.outbox[0].take();
-        debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
-        self.outbox.swap(0, 1);
-        packet
+        if self.caused == 0 {
+            return None;
+        }
+        debug_assert!(now == self.clock.now(), "poll at the instant of the cause");
+        let packet = self.outbox[self.polled];
+        self.polled += 1;
+        if self.polled == self.caused {
+            (self.polled, self.caused) = (0, 0);
+        }
+        Some(packet)
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
@@ -155,7 +166,7 @@ impl Receiver {
         self.duplicates_received
     }
 
-    /// Answers a connection request. (TCP-H1)
+    /// Answers a connection request. (TCP-1)
     fn answer(&mut self) {
         self.connection = Connection::Answered;
         self.answered_at_us = self.clock.micros();
@@ -164,7 +175,7 @@ impl Receiver {
         self.send(Packet::SynAck);
     }
 
-    /// The handshake is over, by its last acknowledgement or by data. (TCP-H2)
+    /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
     fn establish(&mut self) {
         if self.connection != Connection::Answered {
             return;
@@ -179,7 +190,7 @@ impl Receiver {
         self.rtt.fall_back(&self.clock);
     }
 
-    /// Takes data in, in order or not. (TCP-D0)
+    /// Takes data in, in order or not. (TCP-57)
     fn take_data(&mut self, data: &Data, marked: bool) {
         self.note_short(data);
         if data.window_reduced {
@@ -198,7 +209,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing new in it: report it and acknowledge at once. (TCP-S5)
+    /// Nothing new in it: report it and acknowledge at once. (TCP-16)
     fn take_duplicate(&mut self, block: Block) {
         self.duplicates_received += 1;
         self.duplicate = Some(block);
@@ -239,7 +250,7 @@ impl Receiver {
         self.acknowledge_in_time(true);
     }
 
-    /// Reacts to the congestion mark of a packet. (TCP-E1, TCP-E2)
+    /// Reacts to the congestion mark of a packet. (TCP-50, DCTCP-4)
     fn note_mark(&mut self, capable: bool, marked: bool) {
         if !self.config.uses_ecn() {
             return;
@@ -258,7 +269,7 @@ impl Receiver {
         self.next_before = self.next;
     }
 
-    /// Acknowledges now, with a sum, or later. (TCP-Y3, TCP-Y5)
+    /// Acknowledges now, with a sum, or later. (TCP-54, TCP-56)
     fn acknowledge_in_time(&mut self, may_have_holes: bool) {
         let smoothed_us = self.rtt.smoothed_us();
         if self.delayed.is_due() {
@@ -295,9 +306,11 @@ impl Receiver {
         }));
     }
 
+    /// An event causes at most two packets, and they are polled at once.
     fn send(&mut self, packet: Packet) {
-        let slot = self.outbox.iter_mut().find(|slot| slot.is_none());
-        *slot.expect("an event causes at most two packets, and they are polled at once") = Some(packet);
+        assert!(self.caused < MOST_PACKETS, "what an earlier event caused was not polled");
+        self.outbox[self.caused] = packet;
+        self.caused += 1;
     }
 
     /// Bytes of the segments `start .. end`, the short last one counted as short.

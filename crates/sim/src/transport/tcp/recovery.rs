@@ -38,7 +38,7 @@ impl State {
         matches!(self, Self::Reduced | Self::Recovery)
     }
 
-    /// The transition table: whether `next` may follow this state. (TCP-V1)
+    /// The transition table: whether `next` may follow this state. (TCP-40)
     pub(super) const fn may_become(self, next: Self) -> bool {
         match (self, next) {
             (Self::Open | Self::Disorder, _) => true,
@@ -59,7 +59,7 @@ impl Sender {
     }
 
     /// Reacts to an acknowledgement that is more than plain progress (Linux
-    /// `tcp_fastretrans_alert`); returns what to send first. (TCP-V2)
+    /// `tcp_fastretrans_alert`); returns what to send first. (TCP-41)
     pub(super) fn react(&mut self, progress: &mut Progress) -> Repair {
         if progress.congestion_echoed {
             self.undo.prior_threshold = 0;
@@ -119,7 +119,7 @@ impl Sender {
         false
     }
 
-    /// Everything that was outstanding when the state was entered is acknowledged. (TCP-V3)
+    /// Everything that was outstanding when the state was entered is acknowledged. (TCP-42)
     fn leave_finished_state(&mut self) {
         match self.state {
             // The receiver must also see the reduction: one segment more is to be acknowledged.
@@ -145,7 +145,7 @@ impl Sender {
         self.set_state(State::Open);
     }
 
-    /// Starts fast recovery. (TCP-V4)
+    /// Starts fast recovery. (TCP-43)
     pub(super) fn enter_recovery(&mut self, congestion_echoed: bool) {
         self.undo.prior_threshold = 0;
         self.begin_undo_episode();
@@ -158,7 +158,7 @@ impl Sender {
         self.set_state(State::Recovery);
     }
 
-    /// Starts a reduction on an ECN echo. (TCP-V5)
+    /// Starts a reduction on an ECN echo. (TCP-44)
     fn enter_reduced(&mut self) {
         self.undo.prior_threshold = 0;
         if self.state < State::Reduced {
@@ -206,7 +206,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// TCP-V1
+    /// TCP-40
     #[test]
     fn a_timeout_leads_out_of_every_state_and_never_to_an_ecn_reduction() {
         let all = [State::Open, State::Disorder, State::Reduced, State::Recovery, State::Loss];

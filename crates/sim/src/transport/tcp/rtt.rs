@@ -2,6 +2,7 @@
 //! follows, and the minimum over five minutes.
 
 use super::timers::Clock;
+use super::windowed::WindowedMinimum;
 use lossylink_core::time::Duration;
 
 /// Timeout before the first sample (RFC 6298 section 2.1), microseconds.
@@ -83,7 +84,7 @@ impl RoundTrip {
     }
 
     /// Takes a sample of `sample_us`, measured when `una` was acknowledged and `next` came next.
-    /// (TCP-R1, TCP-R2)
+    /// (TCP-5, TCP-6)
     pub(super) fn sample(&mut self, sample_us: u64, una: u64, next: u64, clock: &Clock) {
         if self.smoothed_8 == 0 {
             self.smoothed_8 = sample_us << 3;
@@ -131,15 +132,15 @@ impl RoundTrip {
     /// Feeds the minimum filter.
     pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
         let at_least_a_jiffy = if sample_us == 0 { clock.micros_in_jiffies(1) } else { sample_us };
-        self.minimum.update(clock.micros(), at_least_a_jiffy);
+        self.minimum.update(MINIMUM_WINDOW_US, clock.micros(), at_least_a_jiffy);
     }
 
-    /// Doubles the timeout after an expiry. (TCP-L4)
+    /// Doubles the timeout after an expiry. (TCP-35)
     pub(super) fn back_off(&mut self, clock: &Clock) {
         self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
-    /// The handshake ended without a sample. (TCP-H3)
+    /// The handshake ended without a sample. (TCP-3)
     pub(super) fn fall_back(&mut self, clock: &Clock) {
         if self.smoothed_8 == 0 {
             self.deviation_4 = FALLBACK_TIMEOUT_US;
@@ -172,52 +173,6 @@ impl Span {
     }
 }
 
-/// The minimum over a sliding window, from its best, second and third best samples (the filter of
-/// Linux `lib/win_minmax.c`, due to Kathleen Nichols).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WindowedMinimum {
-    best: [(u64, u64); 3],
-}
-
-impl WindowedMinimum {
-    const fn new() -> Self {
-        Self { best: [(0, u32::MAX as u64); 3] }
-    }
-
-    const fn get(&self) -> u64 {
-        self.best[0].1
-    }
-
-    fn update(&mut self, now_us: u64, value: u64) {
-        let sample = (now_us, value);
-        if value <= self.best[0].1 || now_us - self.best[2].0 > MINIMUM_WINDOW_US {
-            self.best = [sample; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            self.best = [self.best[0], sample, sample];
-        } else if value <= self.best[2].1 {
-            self.best[2] = sample;
-        }
-        self.expire(sample);
-    }
-
-    /// Drops a best sample that left the window; keeps the runners-up of different ages.
-    fn expire(&mut self, sample: (u64, u64)) {
-        let age = sample.0 - self.best[0].0;
-        if age > MINIMUM_WINDOW_US {
-            self.best = [self.best[1], self.best[2], sample];
-            if sample.0 - self.best[0].0 > MINIMUM_WINDOW_US {
-                self.best = [self.best[1], self.best[2], sample];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > MINIMUM_WINDOW_US / 4 {
-            self.best = [self.best[0], sample, sample];
-        } else if self.best[2].0 == self.best[1].0 && age > MINIMUM_WINDOW_US / 2 {
-            self.best[2] = sample;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,7 +184,7 @@ mod tests {
         (RoundTrip::new(Duration::from_ms(rto_min_ms), &clock), clock)
     }
 
-    /// TCP-R2: the timeout is never below the smoothed round-trip time plus the minimum.
+    /// TCP-6: the timeout is never below the smoothed round-trip time plus the minimum.
     #[test]
     fn a_steady_path_times_out_after_rtt_plus_minimum() {
         let (mut rtt, clock) = estimator(200);
@@ -239,7 +194,7 @@ mod tests {
         assert_eq!((rtt.smoothed_us(), rtt.timeout()), (20_000, 220));
     }
 
-    /// TCP-R2: 30 us and a minimum of 1 ms round up to two jiffies.
+    /// TCP-6: 30 us and a minimum of 1 ms round up to two jiffies.
     #[test]
     fn tiny_round_trips_take_two_jiffies() {
         let (mut rtt, clock) = estimator(1);
@@ -247,7 +202,7 @@ mod tests {
         assert_eq!(rtt.timeout(), 2);
     }
 
-    /// TCP-R1: RFC 6298 section 2.2, the first sample's variance term is twice the sample.
+    /// TCP-5: RFC 6298 section 2.2, the first sample's variance term is twice the sample.
     #[test]
     fn a_long_first_sample_sets_the_variance() {
         let (mut rtt, clock) = estimator(200);
@@ -255,7 +210,7 @@ mod tests {
         assert_eq!(rtt.timeout(), 900);
     }
 
-    /// TCP-L4
+    /// TCP-35
     #[test]
     fn expiries_double_up_to_two_minutes() {
         let (mut rtt, clock) = estimator(200);
@@ -267,16 +222,5 @@ mod tests {
             rtt.back_off(&clock);
         }
         assert_eq!(rtt.timeout(), 120_000);
-    }
-
-    #[test]
-    fn the_minimum_forgets_after_five_minutes() {
-        let mut minimum = WindowedMinimum::new();
-        minimum.update(0, 10);
-        minimum.update(100_000_000, 30);
-        minimum.update(290_000_000, 20);
-        assert_eq!(minimum.get(), 10);
-        minimum.update(301_000_000, 25);
-        assert_eq!(minimum.get(), 20);
     }
 }

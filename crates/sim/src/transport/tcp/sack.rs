@@ -42,7 +42,7 @@ impl SackCache {
 }
 
 impl Sender {
-    /// Marks what the blocks report. (TCP-S1)
+    /// Marks what the blocks report. (TCP-12)
     pub(super) fn take_sacks(&mut self, ack: &Ack, progress: &mut Progress) {
         let una = self.board.una();
         let duplicate = self.take_duplicate_report(ack, una, progress);
@@ -75,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-S2)
+    /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-13)
     fn take_duplicate_report(&mut self, ack: &Ack, una: u64, progress: &mut Progress) -> bool {
         let mut blocks = ack.blocks();
         let Some(first) = blocks.next() else { return false };
@@ -103,7 +103,7 @@ impl Sender {
         true
     }
 
-    /// A duplicate of a segment that was outstanding; it still is from `from` on. (TCP-S3)
+    /// A duplicate of a segment that was outstanding; it still is from `from` on. (TCP-14)
     fn take_one_duplicate(&mut self, number: u64, from: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.was_retransmitted() {
@@ -118,7 +118,7 @@ impl Sender {
         }
     }
 
-    /// A segment reported for the first time. (TCP-S4)
+    /// A segment reported for the first time. (TCP-15)
     fn take_one_sack(&mut self, number: u64, progress: &mut Progress) {
         let segment = *self.board.get(number);
         if segment.is_sacked() {
@@ -145,6 +145,7 @@ impl Sender {
 mod tests {
     use super::*;
 
+    /// TCP-12
     #[test]
     fn only_what_the_last_blocks_did_not_cover_is_visited() {
         let mut cache = SackCache::default();

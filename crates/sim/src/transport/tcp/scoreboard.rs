@@ -205,7 +205,7 @@ impl Scoreboard {
 
     /// Marks a segment SACKed and returns what was known of it before.
     ///
-    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-S4)
+    /// A retransmission in flight of a segment that was not lost stays in flight. (TCP-15)
     pub(super) fn mark_sacked(&mut self, number: u64) -> Segment {
         let slot = self.slot(number);
         self.unlist(slot as u32);
@@ -251,7 +251,7 @@ impl Scoreboard {
         true
     }
 
-    /// Takes back every loss mark: they were wrong. (TCP-U3)
+    /// Takes back every loss mark: they were wrong. (TCP-38)
     ///
     /// Segments off the transmission list return to its front: all on it were sent later.
     pub(super) fn unmark_all_lost(&mut self) {
@@ -398,6 +398,17 @@ mod tests {
         assert_eq!((board.lost(), board.retransmitted(), board.sacked(), board.in_flight()), (0, 0, 1, 2));
     }
 
+    /// TCP-14
+    #[test]
+    fn a_reported_duplicate_has_left_the_network() {
+        let mut board = with_segments(2);
+        board.mark_lost(0);
+        board.resend(0, 5, 0);
+        assert_eq!(board.in_flight(), 2);
+        board.retransmission_arrived(0);
+        assert_eq!((board.in_flight(), board.next_lost()), (1, Some(0)));
+    }
+
     #[test]
     fn a_lost_retransmission_is_resent_again() {
         let mut board = with_segments(2);
@@ -444,6 +455,7 @@ mod tests {
         assert_eq!(order, expected);
     }
 
+    /// TCP-38
     #[test]
     fn undone_losses_are_in_flight_again_and_oldest() {
         let mut board = with_segments(4);

@@ -1,11 +1,13 @@
 //! The sending host: connection, timers and the polling interface.
 
 use super::config::{Config, CongestionControl};
-use super::congestion::{Congestion, View};
+use super::congestion::{Algorithm, Congestion, View};
+use super::pacing::Pacing;
 use super::packet::{Ack, Packet, SackBlocks};
 use super::probe::Probe;
 use super::prr::Reduction;
 use super::rack::Rack;
+use super::rate::DeliveryRate;
 use super::recovery::State;
 use super::rtt::RoundTrip;
 use super::sack::SackCache;
@@ -81,6 +83,9 @@ pub struct Sender {
     pub(super) undo: Undo,
     pub(super) window: Window,
     pub(super) congestion: Congestion,
+    /// Kept only for algorithms that need it.
+    pub(super) rate: DeliveryRate,
+    pub(super) pacing: Pacing,
     pub(super) state: State,
     /// The state ends when everything before this segment is acknowledged.
     pub(super) recovery_end: u64,
@@ -102,6 +107,10 @@ pub struct Sender {
     pub(super) sent_since_ack: bool,
     /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
     pub(super) probe_restarts: bool,
+    /// Whether segments wait for company to fill a burst.
+    pub(super) deferred: bool,
+    /// When data last left, microseconds.
+    pub(super) last_sent_us: u64,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
     pub(super) first_data_at: Option<Instant>,
@@ -134,6 +143,8 @@ impl Sender {
             undo: Undo::new(),
             window: Window::new(config.initial_window),
             congestion: Congestion::new(config.congestion_control),
+            rate: DeliveryRate::default(),
+            pacing: Pacing::default(),
             state: State::Open,
             recovery_end: 0,
             reordering: DEFAULT_REORDERING,
@@ -147,6 +158,8 @@ impl Sender {
             plan: Plan::Idle,
             sent_since_ack: false,
             probe_restarts: false,
+            deferred: false,
+            last_sent_us: 0,
             outbox: None,
             statistics: Statistics::new(),
             first_data_at: None,
@@ -185,6 +198,9 @@ impl Sender {
     /// Acts on the timer if it is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.enter(now);
+        if self.pacing.expire(now) {
+            self.plan = Plan::LostThenNew;
+        }
         let Some(timer) = self.timer.filter(|timer| timer.at() <= now) else { return };
         match timer {
             Timer::Retransmit(_) if self.connection == Connection::Opening => {
@@ -205,17 +221,15 @@ impl Sender {
 
     /// The next packet to leave at this instant, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        let packet = match self.outbox.take() {
-            None => self.next_planned(),
-            packet => packet,
-        };
+        let packet = if self.outbox.is_some() { self.outbox.take() } else { self.next_planned() };
         debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
         packet
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        self.timer.map_or(Instant::NEVER, Timer::at)
+        let paced = self.pacing.timer().map_or(Instant::NEVER, Timer::at);
+        self.timer.map_or(paced, |timer| paced.min(timer.at()))
     }
 
     /// What was counted so far.
@@ -276,7 +290,7 @@ impl Sender {
         }
     }
 
-    /// Sends a connection request and waits for its answer. (TCP-H1)
+    /// Sends a connection request and waits for its answer. (TCP-1)
     fn request(&mut self) {
         self.outbox = Some(Packet::Syn);
         self.requested_at_us = self.clock.micros();
@@ -284,7 +298,7 @@ impl Sender {
         self.arm(Timer::Retransmit, self.rtt.timeout());
     }
 
-    /// The answer came: the connection stands. (TCP-H2, TCP-H3)
+    /// The answer came: the connection stands. (TCP-2, TCP-3)
     fn establish(&mut self) {
         self.connection = Connection::Established;
         self.timer = None;
@@ -298,6 +312,8 @@ impl Sender {
         if self.requests > 2 {
             self.window = Window::new(1);
         }
+        let view = self.view();
+        self.congestion.on_open(&self.window, &view);
         self.outbox = Some(handshake_ack());
         self.plan = Plan::New;
     }
@@ -312,7 +328,12 @@ impl Sender {
             next: self.board.next(),
             delivered: self.statistics.segments_delivered,
             delivered_marked: self.delivered_marked,
+            lost: self.statistics.segments_lost,
+            state: self.state,
             outstanding: self.board.outstanding(),
+            in_flight: self.board.in_flight(),
+            least_us: self.rtt.minimum_us(),
+            paced_until_us: self.pacing.free_at_us(),
             payload: self.payload,
             smoothed_eighths: self.rtt.smoothed_eighths(),
         }
@@ -328,7 +349,7 @@ impl Sender {
         self.timer = Some(kind(self.clock.fires_after(length)));
     }
 
-    /// After progress: a probe if the state permits one, else the timeout. (TCP-R4)
+    /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
     ///
     /// The probe waits for what is sent at this instant, which may move it.
     pub(super) fn restart_timer(&mut self) {
@@ -339,7 +360,7 @@ impl Sender {
         }
     }
 
-    /// Arms the retransmission timeout, or none without data outstanding. (TCP-R4)
+    /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
     ///
     /// In place of a probe or reordering timer it runs from the first outstanding segment.
     pub(super) fn arm_retransmission_timer(&mut self) {

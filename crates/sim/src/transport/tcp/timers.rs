@@ -137,7 +137,7 @@ impl Clock {
         jiffies * self.tick_us
     }
 
-    /// When a timer armed now for `length` jiffies fires. (TCP-T1)
+    /// When a timer armed now for `length` jiffies fires. (TCP-4)
     pub(super) fn fires_after(&self, length: u64) -> Instant {
         self.fires_at(self.jiffy + length)
     }
@@ -171,7 +171,7 @@ mod tests {
         clock_at(now_us, phase_us).fires_after(length).as_ps() / PS_PER_US
     }
 
-    /// TCP-T1
+    /// TCP-4
     #[test]
     fn a_short_timer_lasts_its_length_to_one_tick_more() {
         assert_eq!(fires_us(0, 300, 2), 2_300);
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// TCP-T1
+    /// TCP-4
     #[test]
     fn a_long_timer_fires_at_a_coarser_slot() {
         for (length, slot_ms) in [(62, 1), (63, 8), (206, 8), (503, 8), (504, 64), (4_031, 64), (4_032, 512)]

@@ -5,7 +5,7 @@ use super::sender::{Plan, Sender};
 use super::timers::Timer;
 
 impl Sender {
-    /// The next packet of the current plan. (TCP-X1)
+    /// The next packet of the current plan. (TCP-18)
     pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
             let (packet, then) = match self.plan {
@@ -31,17 +31,19 @@ impl Sender {
         Plan::LostThenNew
     }
 
-    /// The lowest lost segments that the window allows to be sent again. (TCP-X2)
+    /// The lowest lost segments that the window allows to be sent again. (TCP-19)
     fn next_retransmission(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 {
+        if quota == 0 || self.is_paced() {
             return None;
         }
         let number = self.board.next_lost()?;
         let is_head = number == self.board.una();
-        let packet = self.retransmit(number, quota.min(self.burst_limit()));
+        let before = self.statistics.retransmissions;
+        let most = if self.config.max_burst_segments > 1 { quota.min(self.burst_limit()) } else { 1 };
+        let packet = self.retransmit(number, most);
         if self.state.reduces_window() {
-            self.reduction.sent += segments_of(&packet);
+            self.reduction.sent += (self.statistics.retransmissions - before) as u32;
         }
         if is_head && !matches!(self.timer, Some(Timer::ReorderingWindow(_))) {
             self.arm(Timer::Retransmit, self.rtt.timeout());
@@ -54,6 +56,7 @@ impl Sender {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
         while count == 0 || (count < most && self.board.is_waiting(first + u64::from(count))) {
+            self.stamp_rate(first + u64::from(count));
             self.board.resend(first + u64::from(count), now_us, delivered);
             self.undo.count_retransmission(self.clock.millis());
             count += 1;
@@ -65,30 +68,35 @@ impl Sender {
     /// Sends the last outstanding segment again, as a probe.
     pub(super) fn repeat_last(&mut self) -> Packet {
         let last = self.board.next() - 1;
+        self.stamp_rate(last);
         self.board.stamp_again(last, self.clock.micros(), self.statistics.segments_delivered);
         self.statistics.retransmissions += 1;
         self.data_packet(last, 1, true)
     }
 
-    /// New segments that the windows allow. (TCP-X3)
+    /// New segments that the windows allow. (TCP-20)
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || !self.has_new_data() {
+        if quota == 0 || !self.has_new_data() || self.is_paced() {
             self.finish_new();
             return None;
         }
-        let count = u64::from(quota.min((self.window.size / 2).max(1)).min(self.burst_limit()));
-        let packet = self.send_new(count.min(self.sendable()) as u32);
+        let count = if self.config.max_burst_segments > 1 { self.burst(quota) } else { 1 };
+        if count == 0 {
+            self.deferred = true;
+            self.finish_new();
+            return None;
+        }
         if self.state.reduces_window() {
-            self.reduction.sent += segments_of(&packet);
+            self.reduction.sent += count;
         }
         self.sent_since_ack = true;
-        Some(packet)
+        Some(self.send_new(count))
     }
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
-        let limited = self.board.in_flight() >= self.window.size;
+        let limited = std::mem::take(&mut self.deferred) || self.board.in_flight() >= self.window.size;
         if self.sent_since_ack || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
@@ -118,6 +126,7 @@ impl Sender {
         let nothing_was_out = self.board.outstanding() == 0;
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         for _ in 0..count {
+            self.stamp_rate(self.board.next());
             self.board.send_new(now_us, delivered);
         }
         // Where a probe may be scheduled it will be, once the flight is out.
@@ -136,15 +145,10 @@ impl Sender {
     }
 
     /// Segments that flow and receive window still allow.
-    fn sendable(&self) -> u64 {
+    pub(super) fn sendable(&self) -> u64 {
         let flow_end = self.total_segments.unwrap_or(u64::MAX);
         let window_end = self.board.una() + self.receive_window;
         flow_end.min(window_end).saturating_sub(self.board.next())
-    }
-
-    /// Most segments of one packet.
-    fn burst_limit(&self) -> u32 {
-        self.config.max_burst_segments.max(1)
     }
 
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
@@ -152,23 +156,19 @@ impl Sender {
         self.statistics.segments_sent += u64::from(count);
         let end = first + u64::from(count);
         let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        // TCP-51
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
+        let payload = count * self.payload - missing;
+        self.last_sent_us = self.clock.micros();
+        self.pace(payload);
         Packet::Data(Data {
             first,
-            payload: count * self.payload - missing,
+            payload,
             segments: count as u16,
             retransmission,
             ecn_capable: self.marks_everything() || (self.config.ecn && !retransmission),
             window_reduced: reduced,
             timestamp: if self.config.timestamps { self.clock.millis() } else { 0 },
         })
-    }
-}
-
-/// Segments in a data packet.
-fn segments_of(packet: &Packet) -> u32 {
-    match packet {
-        Packet::Data(data) => u32::from(data.segments),
-        _ => 0,
     }
 }

@@ -32,7 +32,7 @@ impl Undo {
         self.retransmissions = Some(self.retransmissions.unwrap_or(0) + 1);
     }
 
-    /// `count` duplicates of segments up to `end` arrived. (TCP-U1)
+    /// `count` duplicates of segments up to `end` arrived. (TCP-36)
     pub(super) fn count_duplicates(&mut self, end: u64, count: u32) {
         if self.marker.is_some_and(|marker| end > marker) {
             self.retransmissions = self.retransmissions.map(|left| left.saturating_sub(count));
@@ -54,7 +54,7 @@ impl Sender {
     }
 
     /// Whether the reduction may be taken back: all retransmissions were needless, or this
-    /// acknowledgement echoes an original sent before the first of them. (TCP-U1, TCP-U2)
+    /// acknowledgement echoes an original sent before the first of them. (TCP-36, TCP-37)
     pub(super) fn may_undo(&self) -> bool {
         self.undo.marker.is_some() && (self.undo.all_needless() || self.original_was_delayed())
     }
@@ -68,13 +68,14 @@ impl Sender {
         segment.was_retransmitted() && self.echo != 0 && self.echo < (segment.sent_us / 1000) as u32 + 1
     }
 
-    /// Takes a reduction back; with `found` also the loss marks. (TCP-U3)
+    /// Takes a reduction back; with `found` also the loss marks. (TCP-38)
     pub(super) fn undo_reduction(&mut self, found: bool) {
         if found {
             self.board.unmark_all_lost();
         }
         if self.undo.prior_threshold != 0 {
-            self.window.size = self.congestion.undone_window(&self.window);
+            let view = self.view();
+            self.window.size = self.congestion.undone_window(&self.window, &view);
             if self.undo.prior_threshold > self.window.threshold {
                 self.window.threshold = self.undo.prior_threshold;
                 self.announce_reduction = false;
@@ -114,7 +115,7 @@ impl Sender {
         false
     }
 
-    /// A timeout was spurious: forced by F-RTO, or shown by D-SACK or timestamps. (TCP-U4)
+    /// A timeout was spurious: forced by F-RTO, or shown by D-SACK or timestamps. (TCP-39)
     pub(super) fn undo_loss(&mut self, forced: bool) -> bool {
         if !(forced || self.may_undo()) {
             return false;
@@ -130,7 +131,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// TCP-U1
+    /// TCP-36
     #[test]
     fn needless_only_when_every_retransmission_is_reported() {
         let mut undo = Undo { marker: Some(5), ..Undo::new() };

@@ -45,13 +45,18 @@ impl Window {
         self.size < self.threshold
     }
 
+    /// Whether the window, not the application, limited the last flight.
+    pub(super) const fn was_full(&self) -> bool {
+        self.limited
+    }
+
     /// Whether growth is warranted: the window limited the sender, or, in slow start, over half of
-    /// it was used. (TCP-W3)
+    /// it was used. (TCP-47)
     pub(super) const fn is_limited(&self) -> bool {
         self.limited || (self.in_slow_start() && self.size < 2 * self.most_outstanding)
     }
 
-    /// Exponential growth up to the threshold; returns the acknowledged segments left over. (TCP-W1)
+    /// Exponential growth up to the threshold; returns the acknowledged segments left over. (TCP-45)
     pub(super) fn slow_start(&mut self, acknowledged: u32) -> u32 {
         let grown = (self.size + acknowledged).min(self.threshold);
         let left = acknowledged - (grown - self.size);
@@ -59,7 +64,7 @@ impl Window {
         left
     }
 
-    /// Linear growth: one segment for every `per_segment` acknowledged. (TCP-W2)
+    /// Linear growth: one segment for every `per_segment` acknowledged. (TCP-46)
     pub(super) fn grow_linearly(&mut self, per_segment: u32, acknowledged: u32) {
         if self.credit >= per_segment {
             // Credit from a larger window is worth one segment only.
@@ -92,7 +97,7 @@ impl Window {
         self.stamp = jiffies;
     }
 
-    /// Takes note of how much of the window a transmission used. (TCP-W3)
+    /// Takes note of how much of the window a transmission used. (TCP-47)
     pub(super) fn note_usage(&mut self, una: u64, next: u64, outstanding: u32, limited: bool, jiffies: u64) {
         let new_flight = una >= self.usage_end;
         if new_flight || limited || (!self.limited && outstanding > self.most_outstanding) {
@@ -108,7 +113,7 @@ impl Window {
         }
     }
 
-    /// Shrinks a window that the application left unused for a retransmission timeout. (TCP-W4)
+    /// Shrinks a window that the application left unused for a retransmission timeout. (TCP-48)
     pub(super) fn decay_unused(&mut self, initial: u32, current_threshold: u32, rto: u64, jiffies: u64) {
         if self.is_limited() || jiffies - self.stamp < rto {
             return;
@@ -127,7 +132,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// TCP-W1
+    /// TCP-45
     #[test]
     fn slow_start_stops_at_the_threshold_and_returns_the_rest() {
         let mut window = Window { threshold: 12, ..Window::new(10) };
@@ -136,7 +141,7 @@ mod tests {
         assert_eq!((window.size, window.in_slow_start()), (12, false));
     }
 
-    /// TCP-W2
+    /// TCP-46
     #[test]
     fn linear_growth_counts_segments_not_acknowledgements() {
         let mut window = Window { threshold: 10, ..Window::new(10) };
@@ -148,7 +153,7 @@ mod tests {
         assert_eq!(window.size, 14);
     }
 
-    /// TCP-W3
+    /// TCP-47
     #[test]
     fn only_a_used_window_grows() {
         let mut window = Window::new(10);
@@ -162,7 +167,7 @@ mod tests {
         assert!(window.is_limited());
     }
 
-    /// TCP-W4
+    /// TCP-48
     #[test]
     fn an_unused_window_decays_after_a_timeout() {
         let mut window = Window { threshold: 5, ..Window::new(40) };

@@ -84,7 +84,7 @@ impl Cubic {
         }
     }
 
-    /// Sets how many acknowledged segments one segment of growth takes. (TCP-Q2)
+    /// Sets how many acknowledged segments one segment of growth takes. (CUBIC-2)
     fn update(&mut self, window: u32, acknowledged: u32, view: &View) {
         self.acknowledged += acknowledged;
         let age = view.jiffies - self.last_update;
@@ -125,7 +125,7 @@ impl Cubic {
         jiffies
     }
 
-    /// Never slower than Reno with CUBIC's decrease. (TCP-Q3)
+    /// Never slower than Reno with CUBIC's decrease. (CUBIC-3)
     fn follow_reno(&mut self, window: u32) {
         let per_growth = ((u64::from(window) * u64::from(FRIENDLY_SCALE)) >> 3) as u32;
         if self.acknowledged > per_growth {
@@ -140,7 +140,7 @@ impl Cubic {
     }
 }
 
-/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (TCP-Q1)
+/// The window at `time` after the start of the epoch (RFC 9438 equation 1). (CUBIC-1)
 fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     let offset = time.abs_diff(plateau_time);
     let distance = (u128::from(C_1024) * u128::from(offset).pow(3)) >> (10 + 3 * TIME_BITS);
@@ -152,7 +152,7 @@ fn curve(origin: u32, plateau_time: u64, time: u64) -> u64 {
     }
 }
 
-/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (TCP-Q1)
+/// K, the time to climb `missing` segments, 1/1024 s (RFC 9438 equation 2). (CUBIC-1)
 fn time_to_plateau(missing: u32) -> u64 {
     let cubed = (1u64 << (10 + 3 * TIME_BITS)) / C_1024 * u64::from(missing);
     libm::cbrt(cubed as f64) as u64
@@ -170,7 +170,7 @@ impl HyStart {
         };
     }
 
-    /// Whether slow start should end now. (TCP-Q4)
+    /// Whether slow start should end now. (CUBIC-4)
     fn ends_slow_start(&mut self, window: &Window, rtt_us: u64, least_us: u64, view: &View) -> bool {
         let train = self.train_is_long(window, least_us, view);
         let delay = self.delay_rose(rtt_us, least_us);
@@ -201,7 +201,7 @@ impl HyStart {
 }
 
 impl Algorithm for Cubic {
-    // TCP-Q5
+    // CUBIC-5
     fn threshold(&mut self, window: &Window) -> u32 {
         self.epoch = None;
         let converging = window.size < self.last_maximum;
@@ -226,7 +226,7 @@ impl Algorithm for Cubic {
         }
     }
 
-    // TCP-Q6
+    // CUBIC-6
     fn on_state(&mut self, _: State, to: State, _: &mut Window, view: &View) {
         if to == State::Loss {
             *self = Self::new();
@@ -258,7 +258,7 @@ impl Algorithm for Cubic {
 mod tests {
     use super::*;
 
-    /// TCP-Q1: W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C).
+    /// CUBIC-1: W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C).
     #[test]
     fn the_curve_is_that_of_rfc_9438() {
         for maximum in [100u32, 1_000, 20_000] {
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// TCP-Q3: alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments a round trip.
+    /// CUBIC-3: alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments a round trip.
     #[test]
     fn the_friendly_region_grows_half_a_segment_a_round_trip() {
         let mut cubic = Cubic { friendly_window: 100, ..Cubic::new() };
@@ -291,7 +291,7 @@ mod tests {
         assert!((grown / 1_000.0 - 3.0 * 0.3 / 1.7).abs() < 0.01, "{grown}");
     }
 
-    /// TCP-Q5
+    /// CUBIC-5
     #[test]
     fn loss_keeps_seven_tenths_and_converges_fast() {
         let mut cubic = Cubic::new();
@@ -299,5 +299,73 @@ mod tests {
         assert_eq!(cubic.last_maximum, 1_000);
         assert_eq!(cubic.threshold(&Window::new(800)), 560);
         assert_eq!(cubic.last_maximum, 680);
+    }
+
+    fn view(now_us: u64, una: u64, next: u64) -> View {
+        View {
+            now_us,
+            jiffies: now_us / 1_000,
+            hertz: 1_000,
+            una,
+            next,
+            delivered: una,
+            delivered_marked: 0,
+            lost: 0,
+            state: State::Open,
+            outstanding: (next - una) as u32,
+            in_flight: (next - una) as u32,
+            payload: 1460,
+            smoothed_eighths: 8 * 20_000,
+            least_us: 20_000,
+            paced_until_us: 0,
+        }
+    }
+
+    /// CUBIC-2: at the plateau growth is slow, at most one for two acknowledged beyond it, one for
+    /// twenty while no maximum is known.
+    #[test]
+    fn growth_follows_the_distance_to_the_curve() {
+        let mut cubic = Cubic { last_maximum: 1_000, ..Cubic::new() };
+        cubic.update(700, 1, &view(10_000_000, 0, 700));
+        // K = 9.086 s, so W(1 s) = 1000 - 0.4 * 8.086^3 = 788.5: 88 segments for 700.
+        cubic.update(700, 1, &view(11_000_000, 0, 700));
+        assert_eq!(cubic.per_segment, 700 / 88);
+        cubic.update(1_000, 1, &view(19_086_000, 0, 1_000));
+        assert_eq!(cubic.per_segment, 100 * 1_000, "on the plateau");
+        cubic.last_window = 0;
+        cubic.update(999, 1, &view(60_000_000, 0, 999));
+        assert_eq!(cubic.per_segment, FASTEST_GROWTH);
+        let mut fresh = Cubic::new();
+        fresh.update(1_000, 1, &view(10_000_000, 0, 1_000));
+        assert_eq!(fresh.per_segment, SLOWEST_EARLY_GROWTH);
+    }
+
+    /// CUBIC-4: ten samples a round, `rise_us` above the minimum; whether slow start ends.
+    fn slow_start_ends(least_us: u64, rise_us: u64, gap_us: u64) -> bool {
+        let mut cubic = Cubic { least_delay_us: least_us, ..Cubic::new() };
+        let mut window = Window::new(HYSTART_LOW_WINDOW);
+        for ack in 0..10 {
+            cubic.on_round_trip(&mut window, least_us + rise_us, &view(10_000_000 + ack * gap_us, 1, 100));
+        }
+        !window.in_slow_start()
+    }
+
+    /// CUBIC-4
+    #[test]
+    fn hystart_sees_delay_and_trains() {
+        assert!(!slow_start_ends(40_000, 5_000, 10));
+        assert!(slow_start_ends(40_000, 5_001, 10), "an eighth of 40 ms");
+        assert!(!slow_start_ends(10_000, 4_000, 10));
+        assert!(slow_start_ends(10_000, 4_001, 10), "4 ms at least");
+        assert!(slow_start_ends(10_000, 0, 700), "a train of more than half the round trip");
+        assert!(!slow_start_ends(10_000, 0, 2_001), "no train");
+    }
+
+    /// CUBIC-6
+    #[test]
+    fn a_timeout_forgets_the_path() {
+        let mut cubic = Cubic { last_maximum: 500, least_delay_us: 7, epoch: Some(3), ..Cubic::new() };
+        cubic.on_state(State::Open, State::Loss, &mut Window::new(10), &view(5_000_000, 0, 10));
+        assert_eq!((cubic.last_maximum, cubic.least_delay_us, cubic.epoch), (0, 0, None));
     }
 }

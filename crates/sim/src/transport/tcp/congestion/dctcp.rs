@@ -36,14 +36,14 @@ impl Dctcp {
         f64::from(self.alpha) / f64::from(ONE)
     }
 
-    /// Loss, unlike marking, halves the window. (TCP-D3)
+    /// Loss, unlike marking, halves the window. (DCTCP-3)
     fn halve(&mut self, window: &mut Window) {
         self.before_reduction = window.size;
         window.threshold = super::half(window);
     }
 }
 
-/// alpha after a flight of `delivered` segments of which `marked` were marked. (TCP-D1)
+/// alpha after a flight of `delivered` segments of which `marked` were marked. (DCTCP-1)
 fn updated_alpha(alpha: u32, marked: u64, delivered: u64) -> u32 {
     let step = alpha >> GAIN_SHIFT;
     // A step too small for the fixed point would leave alpha above zero for ever.
@@ -53,7 +53,7 @@ fn updated_alpha(alpha: u32, marked: u64, delivered: u64) -> u32 {
 }
 
 impl Algorithm for Dctcp {
-    // TCP-D2
+    // DCTCP-2
     fn threshold(&mut self, window: &Window) -> u32 {
         self.before_reduction = window.size;
         let reduction = (u64::from(window.size) * u64::from(self.alpha)) >> (ALPHA_BITS + 1);
@@ -85,7 +85,7 @@ impl Algorithm for Dctcp {
         self.marked_before = view.delivered_marked;
     }
 
-    fn undone_window(&self, window: &Window) -> u32 {
+    fn undone_window(&mut self, window: &Window, _: &View) -> u32 {
         window.size.max(self.before_reduction)
     }
 }
@@ -94,7 +94,7 @@ impl Algorithm for Dctcp {
 mod tests {
     use super::*;
 
-    /// TCP-D1: RFC 8257 section 3.3 step 6, alpha = (1 - g) alpha + g M.
+    /// DCTCP-1: RFC 8257 section 3.3 step 6, alpha = (1 - g) alpha + g M.
     #[test]
     fn alpha_follows_the_moving_average() {
         let mut alpha = ONE;
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// TCP-D1
+    /// DCTCP-1
     #[test]
     fn alpha_reaches_zero_without_marks_and_one_with_all() {
         let after = |marked| (0..400).fold(ONE / 2, |alpha, _| updated_alpha(alpha, marked, 10));
@@ -114,7 +114,7 @@ mod tests {
         assert!(after(10) > ONE - 32);
     }
 
-    /// TCP-D2
+    /// DCTCP-2
     #[test]
     fn the_window_shrinks_by_half_of_alpha() {
         let mut dctcp = Dctcp { alpha: ONE / 4, ..Dctcp::new() };
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(dctcp.threshold(&Window::new(100)), 50);
     }
 
-    /// TCP-D3
+    /// DCTCP-3
     #[test]
     fn loss_halves_whatever_alpha_is() {
         let mut dctcp = Dctcp { alpha: 0, ..Dctcp::new() };

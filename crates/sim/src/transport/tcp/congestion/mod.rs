@@ -1,12 +1,20 @@
 //! Congestion control: a small trait, one file an algorithm, dispatched by an enum.
 
+mod bbr;
+mod bbr3;
+mod bounds;
 mod cubic;
 mod dctcp;
+mod long_term;
+mod path_model;
 mod reno;
 
 use super::config::CongestionControl;
+use super::rate::RateSample;
 use super::recovery::State;
 use super::window::Window;
+use bbr::Bbr;
+use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
@@ -31,12 +39,22 @@ pub(super) struct View {
     pub(super) delivered: u64,
     /// Segments delivered by acknowledgements that carried an ECN echo.
     pub(super) delivered_marked: u64,
+    /// Segments declared lost so far.
+    pub(super) lost: u64,
+    /// Where loss recovery stands.
+    pub(super) state: State,
     /// Segments sent and not acknowledged.
     pub(super) outstanding: u32,
+    /// Segments believed in the network.
+    pub(super) in_flight: u32,
     /// Payload of a full segment, bytes.
     pub(super) payload: u32,
     /// Smoothed round-trip time in eighths of a microsecond; zero before the first sample.
     pub(super) smoothed_eighths: u64,
+    /// Least round-trip time of the last five minutes, microseconds.
+    pub(super) least_us: u64,
+    /// When pacing allows the next packet, microseconds.
+    pub(super) paced_until_us: u64,
 }
 
 impl View {
@@ -70,8 +88,25 @@ pub(super) trait Algorithm {
     /// Segments were acknowledged with a round-trip time of `rtt_us`.
     fn on_round_trip(&mut self, _window: &mut Window, _rtt_us: u64, _view: &View) {}
 
+    /// The connection stands.
+    fn on_open(&mut self, _window: &Window, _view: &View) {}
+
+    /// An acknowledgement gave a rate sample, for algorithms that set the window by themselves in
+    /// place of growth and proportional reduction.
+    fn model(&mut self, _sample: &RateSample, _window: &mut Window, _view: &View) {}
+
+    /// The rate at which packets leave, bytes per second; `None` without pacing.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether rate samples show what the algorithm allows, not what the network can do.
+    fn is_limiting_itself(&self) -> bool {
+        false
+    }
+
     /// The window after a reduction that turned out to be wrong.
-    fn undone_window(&self, window: &Window) -> u32 {
+    fn undone_window(&mut self, window: &Window, _view: &View) -> u32 {
         window.size.max(window.before_reduction)
     }
 }
@@ -82,6 +117,8 @@ pub(super) enum Congestion {
     Reno(Reno),
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Bbr(Bbr),
+    Bbr3(Bbr3),
 }
 
 /// Calls a method of whichever algorithm it is.
@@ -91,6 +128,8 @@ macro_rules! dispatch {
             Congestion::Reno($algorithm) => $call,
             Congestion::Cubic($algorithm) => $call,
             Congestion::Dctcp($algorithm) => $call,
+            Congestion::Bbr($algorithm) => $call,
+            Congestion::Bbr3($algorithm) => $call,
         }
     };
 }
@@ -101,7 +140,24 @@ impl Congestion {
             CongestionControl::Reno => Self::Reno(Reno),
             CongestionControl::Cubic => Self::Cubic(Cubic::new()),
             CongestionControl::Dctcp => Self::Dctcp(Dctcp::new()),
+            CongestionControl::Bbr => Self::Bbr(Bbr::new()),
+            CongestionControl::Bbr3 => Self::Bbr3(Bbr3::new()),
         }
+    }
+
+    /// Whether the algorithm models the path from delivery rates and sets the window by itself.
+    pub(super) const fn models_path(&self) -> bool {
+        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
+    }
+
+    /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.
+    pub(super) const fn watches_acks(&self) -> bool {
+        matches!(self, Self::Dctcp(_))
+    }
+
+    /// Whether it wants to know every round trip.
+    pub(super) const fn watches_round_trips(&self) -> bool {
+        matches!(self, Self::Cubic(_))
     }
 
     /// DCTCP's estimate of the share of marked segments.
@@ -138,8 +194,24 @@ impl Algorithm for Congestion {
         dispatch!(self, algorithm => algorithm.on_round_trip(window, rtt_us, view));
     }
 
-    fn undone_window(&self, window: &Window) -> u32 {
-        dispatch!(self, algorithm => algorithm.undone_window(window))
+    fn on_open(&mut self, window: &Window, view: &View) {
+        dispatch!(self, algorithm => algorithm.on_open(window, view));
+    }
+
+    fn model(&mut self, sample: &RateSample, window: &mut Window, view: &View) {
+        dispatch!(self, algorithm => algorithm.model(sample, window, view));
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        dispatch!(self, algorithm => algorithm.pacing_rate())
+    }
+
+    fn is_limiting_itself(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.is_limiting_itself())
+    }
+
+    fn undone_window(&mut self, window: &Window, view: &View) -> u32 {
+        dispatch!(self, algorithm => algorithm.undone_window(window, view))
     }
 }
 

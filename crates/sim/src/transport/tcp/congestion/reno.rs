@@ -9,7 +9,7 @@ use super::{Algorithm, View};
 pub(in super::super) struct Reno;
 
 impl Algorithm for Reno {
-    // TCP-C1
+    // TCP-49
     fn threshold(&mut self, window: &Window) -> u32 {
         super::half(window)
     }
@@ -23,7 +23,7 @@ impl Algorithm for Reno {
 mod tests {
     use super::*;
 
-    /// TCP-C1
+    /// TCP-49
     #[test]
     fn loss_halves_down_to_two() {
         assert_eq!(Reno.threshold(&Window::new(41)), 20);

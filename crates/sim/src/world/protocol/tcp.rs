@@ -1,45 +1,9 @@
-//! What a transport protocol must offer to be put into a [`Network`](super::Network).
+//! TCP over IPv4 and Ethernet.
 
+use super::{Endpoint, Protocol};
 use crate::net::{Ecn, Frame};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
-
-/// One end of a conversation. The owner hands it packets and expired timers, and after either
-/// polls packets until there are none.
-pub trait Endpoint {
-    /// What the two ends exchange.
-    type Packet;
-
-    /// A packet arrives; `marked` says that a queue marked it.
-    fn handle_packet(&mut self, now: Instant, packet: &Self::Packet, marked: bool);
-
-    /// The timer is due.
-    fn handle_timeout(&mut self, now: Instant);
-
-    /// The next packet to leave at this instant.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Self::Packet>;
-
-    /// When the timer is due; [`Instant::NEVER`] without one.
-    fn poll_timeout(&self) -> Instant;
-}
-
-/// A protocol: its packets, its two ends, and what its packets weigh.
-pub trait Protocol {
-    /// What the two ends exchange.
-    type Packet: Copy + Default;
-    /// The end that sends the data.
-    type Near: Endpoint<Packet = Self::Packet>;
-    /// The end that receives it.
-    type Far: Endpoint<Packet = Self::Packet>;
-
-    /// The frame that carries a packet.
-    fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
-
-    /// Cuts what the network interface does not send whole: hands each packet to `send`.
-    fn cut(&self, packet: Self::Packet, send: &mut impl FnMut(Self::Packet)) {
-        send(packet);
-    }
-}
 
 /// TCP over IPv4 and Ethernet.
 #[derive(Clone, Debug)]

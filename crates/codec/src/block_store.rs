@@ -1,0 +1,143 @@
+//! The frames of a block that is being received, and how the missing ones are rebuilt.
+
+use crate::coded::{frame_of, prefix};
+use lossylink_core::engine::fec::ErasureCode;
+use lossylink_core::wire::fec::CODED_PREFIX;
+use thiserror::Error;
+
+/// Frames kept of one block. Its memory is used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct BlockStore {
+    data: Vec<Vec<u8>>,
+    bodies: Vec<Vec<u8>>,
+    /// Parity frames that are there, a bit each.
+    rows: u32,
+    sums: Vec<Vec<u8>>,
+}
+
+/// Why missing frames were not rebuilt. None of them is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RebuildError {
+    /// There are fewer parity frames than missing data frames.
+    #[error("{missing} frames are missing, but only {parity} parity frames are there")]
+    TooFew {
+        /// Missing data frames.
+        missing: u32,
+        /// Parity frames.
+        parity: u32,
+    },
+    /// A parity body is not as long as the others, or shorter than a data frame.
+    #[error("lengths of the block's frames contradict each other")]
+    Lengths,
+    /// What came out is not a frame, or not the one whose check was coded (FEC-18).
+    #[error("rebuilt frame {0} fails its check")]
+    Check(u8),
+}
+
+impl BlockStore {
+    /// Forgets all frames, for the next block.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+    }
+
+    /// Keeps data frame `index`.
+    pub fn keep_data(&mut self, index: u8, frame: &[u8]) {
+        keep(&mut self.data, index, frame);
+    }
+
+    /// Keeps the body of parity frame `row`.
+    pub fn keep_body(&mut self, row: u8, body: &[u8]) {
+        keep(&mut self.bodies, row, body);
+        self.rows |= 1 << row;
+    }
+
+    /// Data frame `index`, which was kept or rebuilt.
+    pub fn frame(&self, index: u8) -> &[u8] {
+        &self.data[usize::from(index)]
+    }
+
+    /// Rebuilds the `missing` data frames (a bit each) of a block of `size`; the others are kept.
+    ///
+    /// # Errors
+    /// If that cannot be done, or comes out wrong.
+    pub fn rebuild(&mut self, code: &impl ErasureCode, size: u8, missing: u128) -> Result<(), RebuildError> {
+        let (indices, used) = (ones(missing), ones(self.rows.into()));
+        let (indices, used) = (indices.as_slice(), used.as_slice());
+        if used.len() < indices.len() {
+            let (missing, parity) = (indices.len() as u32, used.len() as u32);
+            return Err(RebuildError::TooFew { missing, parity });
+        }
+        let used = &used[..indices.len()];
+        self.sum_up(code, size, missing, used)?;
+        code.solve(used, indices, &mut self.sums[..used.len()]);
+        for (&index, body) in indices.iter().zip(&self.sums) {
+            let frame = frame_of(body).ok_or(RebuildError::Check(index))?;
+            keep(&mut self.data, index, frame);
+        }
+        Ok(())
+    }
+
+    /// Copies the parity bodies `used` and takes out of them all data frames that are there.
+    fn sum_up(
+        &mut self,
+        code: &impl ErasureCode,
+        size: u8,
+        missing: u128,
+        used: &[u8],
+    ) -> Result<(), RebuildError> {
+        let Some(&first) = used.first() else { return Ok(()) };
+        let length = self.bodies[usize::from(first)].len();
+        for (slot, &row) in used.iter().enumerate() {
+            let body = &self.bodies[usize::from(row)];
+            if body.len() != length || length < CODED_PREFIX {
+                return Err(RebuildError::Lengths);
+            }
+            keep(&mut self.sums, slot as u8, body);
+        }
+        for index in (0..size).filter(|&index| missing >> index & 1 == 0) {
+            let frame = &self.data[usize::from(index)];
+            if frame.len() + CODED_PREFIX > length {
+                return Err(RebuildError::Lengths);
+            }
+            let prefix = prefix(frame);
+            for (&row, sum) in used.iter().zip(&mut self.sums) {
+                let (head, rest) = sum.split_at_mut(CODED_PREFIX);
+                code.add(row, index, &prefix, head);
+                code.add(row, index, frame, &mut rest[..frame.len()]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies `bytes` into slot `place`, in memory that is there.
+fn keep(slots: &mut Vec<Vec<u8>>, place: u8, bytes: &[u8]) {
+    let place = usize::from(place);
+    if slots.len() <= place {
+        slots.resize_with(place + 1, Vec::new);
+    }
+    slots[place].clear();
+    slots[place].extend_from_slice(bytes);
+}
+
+/// Numbers of the bits that are set.
+struct Ones {
+    numbers: [u8; 128],
+    count: usize,
+}
+
+impl Ones {
+    fn as_slice(&self) -> &[u8] {
+        &self.numbers[..self.count]
+    }
+}
+
+fn ones(mut bits: u128) -> Ones {
+    let mut ones = Ones { numbers: [0; 128], count: 0 };
+    while bits != 0 {
+        ones.numbers[ones.count] = bits.trailing_zeros() as u8;
+        ones.count += 1;
+        bits &= bits - 1;
+    }
+    ones
+}

@@ -1,0 +1,24 @@
+//! Forward error correction on real bytes.
+//!
+//! * [`Cauchy`]: the erasure code, on the field kernels of `fec-rs`.
+//! * [`BlockEncoder`], [`BlockStore`]: a block of frames to parity, and back.
+//! * [`Sender`], [`Receiver`]: the two ends of a protected link, frames in and frames out, around
+//!   the engines of `lossylink-core`.
+//!
+//! The protocol is `docs/protocols/fec.md`.
+
+#![forbid(unsafe_code)]
+
+mod block_encoder;
+mod block_store;
+mod cauchy;
+mod coded;
+mod receiver;
+mod sender;
+
+pub use block_encoder::BlockEncoder;
+pub use block_store::{BlockStore, RebuildError};
+pub use cauchy::Cauchy;
+pub use coded::MAX_FRAME;
+pub use receiver::{Delivery, Receiver};
+pub use sender::Sender;

@@ -1,0 +1,28 @@
+//! Forward error correction by systematic block codes, after Wharf (NetCompute 2018).
+//!
+//! ```text
+//!           number, copy at once             pass, hold, rebuild
+//!  frames --> [Encoder] == data, parity ==> [Decoder] --> next hop
+//!              flush timer                   window of open blocks
+//! ```
+//!
+//! The protocol stands as numbered rules in `docs/protocols/fec.md`; code and tests cite them as
+//! `FEC-n`. The engines count frames and never see bytes: a driver keeps the frames, and rebuilds
+//! them with an [`ErasureCode`] when the decoder says that it can be done.
+
+mod block_number;
+mod code;
+mod decoder;
+mod encoder;
+mod erasure;
+mod open_block;
+mod window;
+
+#[cfg(test)]
+mod dialogue;
+
+pub use block_number::BlockNumber;
+pub use code::{Code, CodeError};
+pub use decoder::{Admission, DataVerdict, Decoder, DecoderConfig, DecoderCounters, Output, Release};
+pub use encoder::{DataStamp, Encoder, EncoderCounters, ParityOrder, ParityStamp};
+pub use erasure::ErasureCode;

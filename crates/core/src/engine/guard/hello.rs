@@ -1,0 +1,156 @@
+//! What two guards tell each other outside of LinkGuardian: who they are, how they protect, when to pause.
+//!
+//! ```text
+//! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | protection 1 | k 1 | h 1 | next 3 | leading 3 | time 8 |
+//! ```
+//!
+//! The frames have the EtherType for local experiments of IEEE 802 and end with a tag, like all ours.
+
+use super::envelope::{self, Key};
+use super::{Frame, LinkProtection};
+use crate::engine::linkguardian::Position;
+use crate::wire::ethernet::EtherType;
+
+/// The EtherType of frames from guard to guard: IEEE 802 local experimental 1.
+pub(super) const ETHERTYPE: EtherType = EtherType(0x88b5);
+/// "LG".
+const MAGIC: [u8; 2] = *b"LG";
+/// Changes with the layout.
+const VERSION: u8 = 1;
+/// Bytes of a message.
+const LENGTH: usize = 29;
+/// The key of messages that belong to no session yet.
+const KEY: (u32, u32) = (0x4c6f_7373, 0x794c_696e);
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Sent from time to time; to be answered.
+    Hello,
+    /// The answer, with the time of the question.
+    Reply,
+    /// The reorder buffer of this end is filling: stop sending for a while.
+    Pause,
+    /// Go on.
+    Resume,
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hello {
+    pub(super) kind: Kind,
+    /// Who sends; drawn anew for every session.
+    pub(super) identity: u32,
+    /// Whom the sender has heard of; zero is nobody.
+    pub(super) peer: u32,
+    /// How the sender protects what it sends.
+    pub(super) protection: LinkProtection,
+    /// The number that the sender's next data frame will take: a dummy of last resort.
+    pub(super) next: Position,
+    /// The position up to which the sender has received: an ACK of last resort.
+    pub(super) leading: Position,
+    /// The asker's clock, given back in a reply.
+    pub(super) time: u64,
+}
+
+impl Hello {
+    /// Writes the frame.
+    pub(super) fn write(&self, out: &mut Frame) {
+        envelope::control_header(out, ETHERTYPE);
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&[VERSION, self.kind as u8]);
+        out.extend_from_slice(&self.identity.to_be_bytes());
+        out.extend_from_slice(&self.peer.to_be_bytes());
+        out.extend_from_slice(&self.protection.to_bytes());
+        for position in [self.next, self.leading] {
+            out.push(u8::from(position.era()));
+            out.extend_from_slice(&position.number().to_be_bytes());
+        }
+        out.extend_from_slice(&self.time.to_be_bytes());
+        envelope::finish(out, Key::new(KEY.0, KEY.1), LENGTH);
+    }
+
+    /// Reads a frame whose EtherType is ours; `None` when it is not such a message.
+    pub(super) fn read(frame: &[u8]) -> Option<Self> {
+        if !envelope::is_genuine(frame, LENGTH, Key::new(KEY.0, KEY.1)) {
+            return None;
+        }
+        let bytes: &[u8; LENGTH] = envelope::body(frame)?.first_chunk()?;
+        if bytes[..2] != MAGIC || bytes[2] != VERSION {
+            return None;
+        }
+        let kind = match bytes[3] {
+            0 => Kind::Hello,
+            1 => Kind::Reply,
+            2 => Kind::Pause,
+            3 => Kind::Resume,
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            identity: word(bytes, 4),
+            peer: word(bytes, 8),
+            protection: LinkProtection::from_bytes([bytes[12], bytes[13], bytes[14]])?,
+            next: position(bytes, 15)?,
+            leading: position(bytes, 18)?,
+            time: u64::from(word(bytes, 21)) << 32 | u64::from(word(bytes, 25)),
+        })
+    }
+}
+
+fn word(bytes: &[u8; LENGTH], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn position(bytes: &[u8; LENGTH], at: usize) -> Option<Position> {
+    let number = u16::from_be_bytes([bytes[at + 1], bytes[at + 2]]);
+    (bytes[at] <= 1).then(|| Position::new(number, bytes[at] == 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn hello() -> Hello {
+        Hello {
+            kind: Kind::Reply,
+            identity: 0x0102_0304,
+            peer: 9,
+            protection: LinkProtection::Ordered,
+            next: Position::new(65535, true),
+            leading: Position::new(5, false),
+            time: 1 << 40,
+        }
+    }
+
+    // G-5
+    #[test]
+    fn a_message_comes_out_as_it_went_in() {
+        let mut frame = Vec::new();
+        hello().write(&mut frame);
+        assert_eq!(frame.len(), 60);
+        assert_eq!(Hello::read(&frame), Some(hello()));
+    }
+
+    // G-3, G-5
+    #[test]
+    fn a_damaged_message_is_none() {
+        let mut frame = Vec::new();
+        hello().write(&mut frame);
+        for at in 14..14 + LENGTH {
+            let mut damaged = frame.clone();
+            damaged[at] ^= 0x40;
+            assert_eq!(Hello::read(&damaged), None, "byte {at}");
+        }
+    }
+
+    proptest! {
+        // G-3
+        #[test]
+        fn garbage_is_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(Hello::read(&bytes), None);
+        }
+    }
+}

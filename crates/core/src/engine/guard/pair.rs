@@ -1,0 +1,180 @@
+//! Two guards, a link and a clock: what the tests of this folder play their dialogues on.
+
+use super::{Frame, Guard, GuardConfig, LinkProtection, Protection, QueueLimits, Side};
+use crate::engine::linkguardian::SenderConfig;
+use crate::loss::{LossModel, LossProcess};
+use crate::rng::Streams;
+use crate::time::{Duration, Instant};
+use crate::units::{BitRate, Bytes};
+use crate::wire::wire_octets;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// One-way delay of the link.
+const PROPAGATION: Duration = Duration::from_us(100);
+/// Rate of the link.
+const RATE: BitRate = BitRate::from_gbps(1);
+
+/// One direction of the link.
+struct Direction {
+    free_from: Instant,
+    sending: bool,
+    flying: VecDeque<(Instant, Frame)>,
+    loss: LossProcess,
+    /// Nothing gets through at all.
+    is_cut: bool,
+}
+
+impl Direction {
+    fn next_event(&self) -> Instant {
+        let free = if self.sending { self.free_from } else { Instant::NEVER };
+        self.flying.front().map_or(free, |(arrival, _)| free.min(*arrival))
+    }
+}
+
+/// Near guard, link, far guard.
+pub(super) struct Pair {
+    pub(super) guards: [Guard; 2],
+    directions: [Direction; 2],
+    pub(super) now: Instant,
+    /// What each end handed to its LAN.
+    pub(super) delivered: [Vec<Vec<u8>>; 2],
+    streams: Streams,
+    restarts: u64,
+}
+
+/// A guard's parameters in these tests.
+pub(super) fn config() -> GuardConfig {
+    let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
+    GuardConfig { queue, longest_frame: 1514, frames: 20_000 }
+}
+
+/// LinkGuardian with two copies and no cap on holes.
+pub(super) fn protection(link: LinkProtection) -> Protection {
+    let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
+    Protection { link, sender, deduplicate: true }
+}
+
+/// A frame for the other host that carries `id`, of at least 60 bytes.
+pub(super) fn frame(id: u32, length: usize) -> Vec<u8> {
+    let mut frame = alloc::vec![0x5a; length.max(60)];
+    frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4]);
+    frame[12..14].copy_from_slice(&[0x08, 0x00]);
+    frame[14..18].copy_from_slice(&id.to_be_bytes());
+    frame
+}
+
+/// The number that a delivered frame carries.
+pub(super) fn id(frame: &[u8]) -> u32 {
+    u32::from_be_bytes([frame[14], frame[15], frame[16], frame[17]])
+}
+
+impl Pair {
+    pub(super) fn new(seed: u64, protection: Protection, loss: [&str; 2]) -> Self {
+        let streams = Streams::new(seed);
+        let guard = |name: &str| Guard::new(config(), protection, streams.stream(name));
+        let direction = |name: &str, loss: &str| Direction {
+            free_from: Instant::ZERO,
+            sending: false,
+            flying: VecDeque::new(),
+            loss: LossProcess::new(&loss.parse().unwrap(), streams.stream(name)),
+            is_cut: false,
+        };
+        Self {
+            guards: [guard("near"), guard("far")],
+            directions: [direction("forward", loss[0]), direction("reverse", loss[1])],
+            now: Instant::ZERO,
+            delivered: [Vec::new(), Vec::new()],
+            streams,
+            restarts: 0,
+        }
+    }
+
+    /// Both ends know each other.
+    pub(super) fn agreed(seed: u64, protection: Protection, loss: [&str; 2]) -> Self {
+        let mut pair = Self::new(seed, protection, ["none", "none"]);
+        pair.run_for(Duration::from_ms(2));
+        pair.set_loss(loss);
+        pair
+    }
+
+    pub(super) fn set_loss(&mut self, loss: [&str; 2]) {
+        for (direction, text) in self.directions.iter_mut().zip(loss) {
+            let model: LossModel = text.parse().unwrap();
+            direction.loss = LossProcess::new(&model, self.streams.stream("changed"));
+        }
+    }
+
+    pub(super) fn cut(&mut self, is_cut: bool) {
+        self.directions.iter_mut().for_each(|direction| direction.is_cut = is_cut);
+    }
+
+    /// Ends one guard, with all that it holds, and starts another in its place.
+    pub(super) fn restart(&mut self, end: usize, protection: Protection) {
+        self.restarts += 1;
+        let stream = self.streams.trial(self.restarts).stream("restarted");
+        self.guards[end] = Guard::new(config(), protection, stream);
+    }
+
+    /// The host at `end` sends a frame.
+    pub(super) fn send(&mut self, end: usize, bytes: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Lan, bytes);
+        self.drive(end);
+    }
+
+    /// A frame that nobody sent comes out of the link at `end`.
+    pub(super) fn inject(&mut self, end: usize, bytes: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Link, bytes);
+        self.drive(end);
+    }
+
+    pub(super) fn run_for(&mut self, span: Duration) {
+        let until = self.now + span;
+        loop {
+            // A guard that has just been started is late from the first moment.
+            let due = [0, 1].map(|end| {
+                self.guards[end].poll_timeout().min(self.directions[end].next_event()).max(self.now)
+            });
+            let end = usize::from(due[1] < due[0]);
+            if due[end] > until {
+                break;
+            }
+            self.now = due[end];
+            self.happen(end);
+        }
+        self.now = until;
+    }
+
+    fn happen(&mut self, end: usize) {
+        if self.guards[end].poll_timeout() <= self.now {
+            self.guards[end].handle_timeout(self.now);
+            assert!(self.guards[end].poll_timeout() > self.now, "a timer that was served is not due");
+        }
+        let direction = &mut self.directions[end];
+        direction.sending &= direction.free_from > self.now;
+        while self.directions[end].flying.front().is_some_and(|(arrival, _)| *arrival <= self.now) {
+            let (_, frame) = self.directions[end].flying.pop_front().unwrap();
+            self.guards[1 - end].handle_frame(self.now, Side::Link, &frame);
+            self.drive(1 - end);
+        }
+        self.drive(end);
+    }
+
+    fn drive(&mut self, end: usize) {
+        let guard = &mut self.guards[end];
+        while let Some(frame) = guard.poll_transmit(self.now, Side::Lan) {
+            self.delivered[end].push(frame.clone());
+            guard.recycle(frame);
+        }
+        let direction = &mut self.directions[end];
+        while !direction.sending {
+            let Some(frame) = guard.poll_transmit(self.now, Side::Link) else { break };
+            direction.sending = true;
+            direction.free_from = self.now + wire_octets(Bytes(frame.len() as u64)) / RATE;
+            if !direction.loss.is_lost(frame.len() as u32) && !direction.is_cut {
+                direction.flying.push_back((direction.free_from + PROPAGATION, frame.clone()));
+            }
+            guard.recycle(frame);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The receiving end on whole frames: detects losses, holds what came too early, gives up in time (G-13..G-16).
+
+use super::{Frame, FramePool, LinkProtection};
+use crate::engine::linkguardian::{
+    AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
+    Receiver, ReceiverCounters, Thresholds,
+};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Places in the reorder buffer: every number of one era.
+const PLACES: usize = 1 << 16;
+/// The most bytes in the reorder buffer; a frame beyond is dropped, and waited for in vain (G-16).
+const HELD_LIMIT: Bytes = Bytes(32 << 20);
+/// Depths at which the sender is paused and resumed (LG-23): half and a quarter of the limit.
+const THRESHOLDS: Thresholds = Thresholds { pause_bytes: HELD_LIMIT.0 / 2, resume_bytes: HELD_LIMIT.0 / 4 };
+/// The engine's own timer is not used: every hole has its deadline here (G-14).
+const NO_TIMER: AckNoTimeout = AckNoTimeout { period: Duration::from_secs(3600), reload: u32::MAX };
+/// How long a hole is waited for before the loop has been measured.
+const UNMEASURED_WAIT: Duration = Duration::from_ms(20);
+/// What a wait allows for beside two rounds of the loop: a late wake-up of the other end.
+const WAIT_SLACK: Duration = Duration::from_ms(1);
+/// Time between two ACKs: at 1 Gb/s the sender keeps 125 KB more for it (G-13).
+const ACK_INTERVAL: Duration = Duration::from_ms(1);
+
+/// A run of lost positions, and how long to wait for them.
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    last: Position,
+    deadline: Instant,
+}
+
+/// A data frame, already as it was on the LAN.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) position: Position,
+    pub(super) is_retransmission: bool,
+    pub(super) frame: Frame,
+}
+
+/// What the receiving end keeps.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    engine: Receiver,
+    is_ordered: bool,
+    ack: Acknowledgement,
+    ack_at: Instant,
+    /// Frames ahead of their turn, at their number; empty until the first one.
+    places: Vec<Option<Frame>>,
+    held: Bytes,
+    most_held: Bytes,
+    overflowed: u64,
+    given_up: u64,
+    holes: VecDeque<Hole>,
+    pausing: Backpressure,
+}
+
+/// Figures of the receiving end, beside those of its engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceivingState {
+    /// The engine's counters.
+    pub engine: ReceiverCounters,
+    /// The number that the next new frame should carry.
+    pub expected: Position,
+    /// The position to be handed on next, in order.
+    pub next: Option<Position>,
+    /// Everything up to here has arrived or been asked for.
+    pub leading: Position,
+    /// Whether an ACK is due.
+    pub ack_pending: bool,
+    /// Bytes in the reorder buffer.
+    pub held: Bytes,
+    /// The most bytes ever in the reorder buffer.
+    pub most_held: Bytes,
+    /// Frames for which the reorder buffer had no room.
+    pub overflowed: u64,
+    /// Positions given up after their wait.
+    pub given_up: u64,
+    /// Pause messages sent.
+    pub pauses: u64,
+    /// Resume messages sent.
+    pub resumes: u64,
+}
+
+impl Receiving {
+    pub(super) fn new(link: LinkProtection, deduplicate: bool) -> Self {
+        let is_ordered = link == LinkProtection::Ordered;
+        let engine =
+            if is_ordered { Receiver::ordered(NO_TIMER) } else { Receiver::non_blocking(deduplicate) };
+        Self {
+            engine,
+            is_ordered,
+            ack: Acknowledgement::default(),
+            ack_at: Instant::ZERO,
+            places: Vec::new(),
+            held: Bytes::ZERO,
+            most_held: Bytes::ZERO,
+            overflowed: 0,
+            given_up: 0,
+            holes: VecDeque::new(),
+            pausing: Backpressure::new(THRESHOLDS),
+        }
+    }
+
+    /// Whether frames are handed on in order.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    /// A genuine data frame arrived; returns the notification to send, if any. It is delivered once, in
+    /// its turn if order is kept (G-1).
+    pub(super) fn handle_data(
+        &mut self,
+        now: Instant,
+        arrival: Arrival,
+        wait: Option<Duration>,
+        to_lan: &mut VecDeque<Frame>,
+        pool: &mut FramePool,
+    ) -> Option<Notification> {
+        let Arrival { position, is_retransmission, frame } = arrival;
+        // A new frame behind the expected one was overtaken by others: its hole has been reported,
+        // and it fills it like a retransmission (LG-32, G-15).
+        let is_late = position.steps_from(self.engine.expected()) < 0;
+        let detection = if is_retransmission || is_late {
+            Detection::default()
+        } else {
+            self.engine.detect(now, position)
+        };
+        self.note(now, &detection, position, wait);
+        let delivery = if is_retransmission || is_late {
+            self.engine.deliver_retransmission(now, position)
+        } else {
+            self.engine.deliver(now, position)
+        };
+        match delivery {
+            Delivery::Forward => to_lan.push_back(frame),
+            Delivery::Duplicate => pool.give_back(frame),
+            Delivery::Hold => self.hold(position, frame, pool),
+        }
+        self.release(now, to_lan);
+        detection.notification
+    }
+
+    /// A dummy, or a hello that carries the sender's next number (LG-12).
+    pub(super) fn handle_dummy(
+        &mut self,
+        now: Instant,
+        next: Position,
+        wait: Option<Duration>,
+    ) -> Option<Notification> {
+        let detection = self.engine.detect_dummy(now, next);
+        self.note(now, &detection, next, wait);
+        detection.notification
+    }
+
+    /// Applies what a frame told: the ACK register, and the deadline of a hole that ends before
+    /// `after` (LG-15, G-14).
+    fn note(&mut self, now: Instant, detection: &Detection, after: Position, wait: Option<Duration>) {
+        self.ack.apply(detection.ack);
+        if detection.notification.is_some() {
+            let wait = wait.map_or(UNMEASURED_WAIT, |round| round * 2 + WAIT_SLACK);
+            self.holes.push_back(Hole { last: after.previous(), deadline: now + wait });
+        }
+    }
+
+    /// Keeps a frame that came too early; the second copy of one is not needed.
+    fn hold(&mut self, position: Position, frame: Frame, pool: &mut FramePool) {
+        if self.places.is_empty() {
+            self.places.resize_with(PLACES, || None);
+        }
+        let place = &mut self.places[usize::from(position.number())];
+        let length = Bytes(frame.len() as u64);
+        if place.is_some() || self.held + length > HELD_LIMIT {
+            self.overflowed += u64::from(place.is_none());
+            pool.give_back(frame);
+            return;
+        }
+        *place = Some(frame);
+        self.held += length;
+        self.most_held = self.most_held.max(self.held);
+        self.pausing.observe(self.held.0);
+    }
+
+    /// Hands on whatever has its turn now (LG-20).
+    fn release(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
+        while let Some((position, frame)) = self.take_next() {
+            let delivery = self.engine.deliver_buffered(now, position);
+            assert_eq!(delivery, Delivery::Forward, "the frame at its turn is forwarded");
+            to_lan.push_back(frame);
+            self.pausing.observe(self.held.0);
+        }
+    }
+
+    /// Takes the held frame whose turn it is.
+    fn take_next(&mut self) -> Option<(Position, Frame)> {
+        if self.held == Bytes::ZERO {
+            return None;
+        }
+        let next = self.engine.as_ordered()?.next();
+        let frame = self.places[usize::from(next.number())].take()?;
+        self.held -= Bytes(frame.len() as u64);
+        Some((next, frame))
+    }
+
+    /// When the oldest hole is given up (G-14).
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.holes.front().map_or(Instant::NEVER, |hole| hole.deadline)
+    }
+
+    /// Gives up every position of the holes whose time has come, and hands on what waited behind.
+    pub(super) fn handle_timeout(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
+        while self.holes.front().is_some_and(|hole| hole.deadline <= now) {
+            let hole = self.holes.pop_front().expect("the front was just looked at");
+            if self.is_ordered {
+                self.give_up_to(now, hole.last, to_lan);
+            }
+        }
+    }
+
+    fn give_up_to(&mut self, now: Instant, last: Position, to_lan: &mut VecDeque<Frame>) {
+        while self.engine.as_ordered().is_some_and(|side| !side.next().is_after(last)) {
+            if let Some((position, frame)) = self.take_next() {
+                self.engine.deliver_buffered(now, position);
+                to_lan.push_back(frame);
+            } else if self.engine.give_up(now).is_some() {
+                self.given_up += 1;
+            } else {
+                break;
+            }
+        }
+        self.release(now, to_lan);
+    }
+
+    /// Ends the session: what is held goes out in its order, without what is missing (G-6).
+    pub(super) fn start_over(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
+        if self.is_ordered && self.held > Bytes::ZERO {
+            self.give_up_to(now, self.engine.expected().previous(), to_lan);
+        }
+        self.engine.synchronise(now, Position::ZERO);
+        self.ack = Acknowledgement::default();
+        self.holes.clear();
+    }
+
+    /// When an ACK may leave; never when none is due (G-13).
+    pub(super) fn ack_at(&self) -> Instant {
+        if self.ack.is_pending() { self.ack_at } else { Instant::NEVER }
+    }
+
+    /// Takes the ACK, if one is due and its time has come.
+    pub(super) fn poll_ack(&mut self, now: Instant) -> Option<Position> {
+        if self.ack_at > now {
+            return None;
+        }
+        let leading = self.ack.poll()?;
+        self.ack_at = now + ACK_INTERVAL;
+        Some(leading)
+    }
+
+    /// Everything up to here has arrived or been asked for. Before the first frame that is the
+    /// position in front of the session's first.
+    pub(super) fn leading(&self) -> Position {
+        self.engine.expected().previous()
+    }
+
+    /// Takes the pause or resume that is to be sent (LG-23, LG-24).
+    pub(super) fn poll_pause(&mut self) -> Option<PauseRequest> {
+        self.pausing.poll_request()
+    }
+
+    pub(super) fn state(&self) -> ReceivingState {
+        ReceivingState {
+            engine: *self.engine.counters(),
+            expected: self.engine.expected(),
+            next: self.engine.as_ordered().map(|side| side.next()),
+            leading: self.leading(),
+            ack_pending: self.ack.is_pending(),
+            held: self.held,
+            most_held: self.most_held,
+            overflowed: self.overflowed,
+            given_up: self.given_up,
+            pauses: self.pausing.pauses(),
+            resumes: self.pausing.resumes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// A receiving end with all that it needs around it.
+    struct Bench {
+        receiving: Receiving,
+        to_lan: VecDeque<Frame>,
+        pool: FramePool,
+    }
+
+    impl Bench {
+        fn new(link: LinkProtection) -> Self {
+            let pool = FramePool::new(100, 2 << 20);
+            Self { receiving: Receiving::new(link, true), to_lan: VecDeque::new(), pool }
+        }
+
+        fn arrive(&mut self, number: u16, is_retransmission: bool, length: usize) -> Option<Notification> {
+            let frame = self.pool.copy(&vec![number as u8; length]).unwrap();
+            let position = Position::new(number, false);
+            let arrival = Arrival { position, is_retransmission, frame };
+            let Self { receiving, to_lan, pool } = self;
+            receiving.handle_data(Instant::ZERO, arrival, None, to_lan, pool)
+        }
+
+        fn delivered(&mut self) -> Vec<u8> {
+            self.to_lan.drain(..).map(|frame| frame[0]).collect()
+        }
+    }
+
+    // G-15
+    #[test]
+    fn an_overtaken_frame_fills_its_hole() {
+        for link in [LinkProtection::Ordered, LinkProtection::NonBlocking] {
+            let mut bench = Bench::new(link);
+            bench.arrive(0, false, 60);
+            assert!(bench.arrive(2, false, 60).is_some(), "a gap is reported");
+            assert_eq!(bench.arrive(1, false, 60), None);
+            bench.arrive(1, true, 60);
+            let mut delivered = bench.delivered();
+            delivered.sort_unstable();
+            assert_eq!(delivered, [0, 1, 2], "{link:?}");
+        }
+    }
+
+    // G-13
+    #[test]
+    fn acks_are_a_millisecond_apart() {
+        let mut bench = Bench::new(LinkProtection::NonBlocking);
+        bench.arrive(0, false, 60);
+        assert_eq!(bench.receiving.ack_at(), Instant::ZERO);
+        assert_eq!(bench.receiving.poll_ack(Instant::ZERO), Some(Position::new(0, false)));
+        let soon = Instant::ZERO + ACK_INTERVAL - Duration::from_ps(1);
+        assert_eq!(bench.receiving.poll_ack(soon), None);
+        let later = Instant::ZERO + ACK_INTERVAL;
+        assert_eq!(bench.receiving.ack_at(), later);
+        assert!(bench.receiving.poll_ack(later).is_some());
+        assert!(bench.receiving.ack_at().is_never());
+    }
+
+    // G-14
+    #[test]
+    fn each_hole_has_its_own_deadline() {
+        let mut bench = Bench::new(LinkProtection::Ordered);
+        bench.arrive(1, false, 60);
+        assert_eq!(bench.receiving.poll_timeout(), Instant::ZERO + UNMEASURED_WAIT);
+        let just_before = Instant::ZERO + UNMEASURED_WAIT - Duration::from_ps(1);
+        bench.receiving.handle_timeout(just_before, &mut bench.to_lan);
+        assert!(bench.delivered().is_empty());
+        bench.receiving.handle_timeout(Instant::ZERO + UNMEASURED_WAIT, &mut bench.to_lan);
+        assert_eq!(bench.delivered(), [1]);
+        assert_eq!(bench.receiving.state().given_up, 1);
+    }
+
+    // G-16
+    #[test]
+    fn the_reorder_buffer_pauses_the_sender_and_drops_beyond_its_limit() {
+        const MEGABYTE: usize = 1 << 20;
+        let mut bench = Bench::new(LinkProtection::Ordered);
+        for number in 1..=15 {
+            bench.arrive(number, false, MEGABYTE);
+        }
+        assert_eq!(bench.receiving.poll_pause(), None);
+        bench.arrive(16, false, MEGABYTE);
+        assert_eq!(bench.receiving.poll_pause(), Some(PauseRequest::Pause));
+        for number in 17..=33 {
+            bench.arrive(number, false, MEGABYTE);
+        }
+        let state = bench.receiving.state();
+        assert_eq!((state.held, state.overflowed), (HELD_LIMIT, 1));
+        bench.arrive(0, true, 60);
+        assert_eq!(bench.receiving.poll_pause(), Some(PauseRequest::Resume));
+        assert_eq!(bench.delivered(), Vec::from_iter(0..=32));
+    }
+}

@@ -1,0 +1,304 @@
+//! The sending end on whole frames: numbers them, keeps copies, sends lost ones again (G-10..G-12).
+
+use super::envelope::{self, Key};
+use super::{Frame, FramePool, LinkProtection, Protection};
+use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderCounters};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use crate::wire::linkguardian::{AckHeader, DataHeader, LinkGuardianFrame};
+use alloc::collections::VecDeque;
+
+/// How long the link is idle before the first dummy; each further one waits twice as long as the one
+/// before. A switch sends its dummies back to back, which costs a processor more than the frames
+/// that they guard (G-11).
+const FIRST_DUMMY_AFTER: Duration = Duration::from_us(25);
+/// The most positions that may be unacknowledged: a quarter of the sequence space, half of what the
+/// comparison of positions allows (G-12).
+const WINDOW: i32 = 1 << 15;
+/// The most bytes of copies; older copies make room, and cannot be sent again (G-12).
+const COPIES_LIMIT: Bytes = Bytes(32 << 20);
+
+/// What the sending end keeps.
+#[derive(Debug)]
+pub(super) struct Sending {
+    engine: Sender,
+    is_ordered: bool,
+    copies: VecDeque<(Position, Frame)>,
+    held: Bytes,
+    most_held: Bytes,
+    evicted: u64,
+    dummy_at: Instant,
+    dummy_gap: Duration,
+}
+
+/// Figures of the sending end, beside those of its engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendingState {
+    /// The engine's counters.
+    pub engine: SenderCounters,
+    /// The number that the next frame takes.
+    pub next: Position,
+    /// Everything up to here has arrived or is known to be lost.
+    pub leading_ack: Position,
+    /// Lost positions whose copies have not been sent again yet.
+    pub holes: u32,
+    /// Copies of each retransmission.
+    pub copies: u8,
+    /// Bytes of frames kept, now and at most.
+    pub held: Bytes,
+    /// The most bytes ever kept.
+    pub most_held: Bytes,
+    /// Copies given up to make room.
+    pub evicted: u64,
+}
+
+impl Sending {
+    pub(super) fn new(protection: &Protection) -> Self {
+        Self {
+            engine: Sender::new(protection.sender),
+            is_ordered: protection.link == LinkProtection::Ordered,
+            copies: VecDeque::new(),
+            held: Bytes::ZERO,
+            most_held: Bytes::ZERO,
+            evicted: 0,
+            dummy_at: Instant::NEVER,
+            dummy_gap: FIRST_DUMMY_AFTER,
+        }
+    }
+
+    /// Gives every copy back and numbers from zero again (LG-30).
+    pub(super) fn start_over(&mut self, pool: &mut FramePool) {
+        self.copies.drain(..).for_each(|(_, frame)| pool.give_back(frame));
+        self.held = Bytes::ZERO;
+        self.engine.synchronise(Position::ZERO);
+        self.dummy_at = Instant::NEVER;
+    }
+
+    /// Whether as much is unacknowledged as may be (G-12).
+    pub(super) fn is_full(&self) -> bool {
+        // The leading position itself is acknowledged, the next one not sent yet: one step is no frame.
+        self.engine.next().steps_from(self.engine.leading_ack()) > WINDOW
+    }
+
+    /// Protects a frame that leaves the queue; the frame itself is kept as the copy (LG-3, LG-5).
+    pub(super) fn protect(
+        &mut self,
+        now: Instant,
+        original: Frame,
+        ack: Option<Position>,
+        key: Key,
+        pool: &mut FramePool,
+    ) -> Option<Frame> {
+        let Some(mut out) = pool.empty() else {
+            pool.give_back(original);
+            return None;
+        };
+        let position = self.engine.stamp();
+        self.seal(&mut out, &original, position, ack, false, key);
+        self.keep(position, original, pool);
+        self.dummy_gap = FIRST_DUMMY_AFTER;
+        self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
+        Some(out)
+    }
+
+    fn keep(&mut self, position: Position, frame: Frame, pool: &mut FramePool) {
+        self.held += Bytes(frame.len() as u64);
+        self.most_held = self.most_held.max(self.held);
+        self.copies.push_back((position, frame));
+        while self.held > COPIES_LIMIT {
+            let (_, oldest) = self.copies.pop_front().expect("bytes are held by copies");
+            self.evicted += 1;
+            self.release(oldest, pool);
+        }
+    }
+
+    fn release(&mut self, frame: Frame, pool: &mut FramePool) {
+        self.held -= Bytes(frame.len() as u64);
+        pool.give_back(frame);
+    }
+
+    fn seal(
+        &self,
+        out: &mut Frame,
+        original: &[u8],
+        position: Position,
+        ack: Option<Position>,
+        is_retransmission: bool,
+        key: Key,
+    ) {
+        let data = DataHeader {
+            era: position.era(),
+            is_retransmission,
+            blocking_mode: self.is_ordered,
+            sequence: position.number(),
+            ..DataHeader::default()
+        };
+        let ack = ack.map(|leading| ack_header(leading, true));
+        envelope::seal(
+            out,
+            original,
+            &LinkGuardianFrame::Data { ack, data, content: envelope::content(original) },
+            key,
+        );
+    }
+
+    /// When the next dummy may leave; never when none is due (LG-18, G-11).
+    pub(super) fn dummy_at(&self) -> Instant {
+        self.dummy_at
+    }
+
+    /// Writes the dummy that is due.
+    pub(super) fn write_dummy(&mut self, now: Instant, out: &mut Frame, key: Key) {
+        let Some(position) = self.engine.poll_dummy() else { return };
+        let data = DataHeader {
+            era: position.era(),
+            is_dummy: true,
+            blocking_mode: self.is_ordered,
+            sequence: position.number(),
+            ..DataHeader::default()
+        };
+        envelope::seal_control(out, &LinkGuardianFrame::Dummy(data), key);
+        self.dummy_gap = self.dummy_gap * 2;
+        self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
+    }
+
+    /// An acknowledgement arrived: frees what it covers.
+    pub(super) fn handle_ack(
+        &mut self,
+        leading: Position,
+        again: &mut VecDeque<Frame>,
+        key: Key,
+        pool: &mut FramePool,
+    ) {
+        self.engine.handle_ack(leading);
+        self.look_through(again, key, pool);
+    }
+
+    /// A loss notification arrived: what it asks for goes to `again`.
+    pub(super) fn handle_notification(
+        &mut self,
+        notification: &Notification,
+        again: &mut VecDeque<Frame>,
+        key: Key,
+        pool: &mut FramePool,
+    ) {
+        self.engine.handle_notification(notification);
+        self.look_through(again, key, pool);
+    }
+
+    /// Looks at every copy that the leading ACK has passed (LG-6): no recirculation, hence at once.
+    fn look_through(&mut self, again: &mut VecDeque<Frame>, key: Key, pool: &mut FramePool) {
+        while let Some((position, _)) = self.copies.front() {
+            let fate = self.engine.inspect_copy(*position);
+            if fate == CopyFate::Hold {
+                break;
+            }
+            let (position, frame) = self.copies.pop_front().expect("the front was just looked at");
+            if fate == CopyFate::Retransmit {
+                self.send_again(position, &frame, again, key, pool);
+            }
+            self.release(frame, pool);
+        }
+    }
+
+    /// N identical copies (LG-7); fewer when no frame is free.
+    fn send_again(
+        &self,
+        position: Position,
+        frame: &Frame,
+        again: &mut VecDeque<Frame>,
+        key: Key,
+        pool: &mut FramePool,
+    ) {
+        for _ in 0..self.engine.config().copies {
+            let Some(mut out) = pool.empty() else { break };
+            self.seal(&mut out, frame, position, None, true, key);
+            again.push_back(out);
+        }
+    }
+
+    /// The number that the next frame takes.
+    pub(super) fn next(&self) -> Position {
+        self.engine.next()
+    }
+
+    pub(super) fn state(&self) -> SendingState {
+        SendingState {
+            engine: *self.engine.counters(),
+            next: self.engine.next(),
+            leading_ack: self.engine.leading_ack(),
+            holes: self.engine.holes(),
+            copies: self.engine.config().copies,
+            held: self.held,
+            most_held: self.most_held,
+            evicted: self.evicted,
+        }
+    }
+}
+
+/// The header of an ACK.
+pub(super) fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
+    AckHeader { is_piggybacked, era: leading.era(), leading_ack: leading.number() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::linkguardian::SenderConfig;
+
+    const KEY: (u32, u32) = (1, 2);
+
+    fn protect(sending: &mut Sending, pool: &mut FramePool, length: usize) {
+        let frame = pool.copy(&alloc::vec![0; length]).unwrap();
+        let out = sending.protect(Instant::ZERO, frame, None, Key::new(KEY.0, KEY.1), pool).unwrap();
+        pool.give_back(out);
+    }
+
+    fn sending() -> Sending {
+        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
+        Sending::new(&Protection { link: LinkProtection::Ordered, sender, deduplicate: true })
+    }
+
+    // G-12
+    #[test]
+    fn the_window_closes_at_its_limit_and_an_ack_opens_it() {
+        let (mut sending, mut pool) = (sending(), FramePool::new(40_000, 100));
+        for _ in 0..WINDOW - 1 {
+            protect(&mut sending, &mut pool, 60);
+        }
+        assert!(!sending.is_full());
+        protect(&mut sending, &mut pool, 60);
+        assert!(sending.is_full());
+        let mut again = VecDeque::new();
+        sending.handle_ack(Position::new(9, false), &mut again, Key::new(KEY.0, KEY.1), &mut pool);
+        assert!(!sending.is_full() && again.is_empty());
+        assert_eq!(pool.in_use(), WINDOW as usize - 10);
+    }
+
+    // G-12
+    #[test]
+    fn the_oldest_copies_make_room() {
+        const MEGABYTE: usize = 1 << 20;
+        let (mut sending, mut pool) = (sending(), FramePool::new(100, MEGABYTE + 64));
+        for _ in 0..33 {
+            protect(&mut sending, &mut pool, MEGABYTE);
+        }
+        let state = sending.state();
+        assert_eq!((state.held, state.evicted, pool.in_use()), (COPIES_LIMIT, 1, 32));
+    }
+
+    // G-11, LG-18
+    #[test]
+    fn dummies_come_ever_later() {
+        let (mut sending, mut pool) = (sending(), FramePool::new(10, 100));
+        protect(&mut sending, &mut pool, 60);
+        let mut out = Frame::new();
+        for us in [25, 75, 175] {
+            let due = Instant::ZERO + Duration::from_us(us);
+            assert_eq!(sending.dummy_at(), due);
+            sending.write_dummy(due, &mut out, Key::new(KEY.0, KEY.1));
+            assert_eq!(out.len(), 60);
+        }
+        assert!(sending.dummy_at().is_never());
+    }
+}

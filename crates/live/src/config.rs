@@ -1,0 +1,279 @@
+//! What a data plane is to do: one JSON object, every key in base units, unknown keys refused.
+
+use crate::error::{Error, Result};
+use crate::port::{MAX_MTU, PortSpec};
+use crate::traffic::Load;
+use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
+use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use lossylink_core::loss::LossModel;
+use lossylink_core::time::Duration;
+use lossylink_core::units::{BitRate, Bytes};
+use serde::Deserialize;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
+const MOST_COPIES: u8 = 16;
+
+/// The configuration of one data plane process.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The largest IP packet of the hosts, in bytes.
+    pub mtu_bytes: usize,
+    /// Where the control socket is made; a load has none.
+    #[serde(default)]
+    pub control: PathBuf,
+    /// Seed of every random stream.
+    #[serde(default)]
+    pub seed: u64,
+    /// Real-time priority (SCHED_FIFO) to ask for; runs without when it is refused.
+    #[serde(default)]
+    pub fifo_priority: Option<i32>,
+    /// The processor to stay on. A veth queues what it is given on the sender's processor: a sender that
+    /// moves reorders.
+    #[serde(default)]
+    pub processor: Option<usize>,
+    /// How long before a deadline the process stops sleeping and spins.
+    #[serde(default = "default_spin_us")]
+    pub spin_us: u64,
+    /// The queue toward the link.
+    #[serde(default)]
+    pub queue: QueueConfig,
+    /// What the process is.
+    pub role: Role,
+}
+
+/// What the process is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Role {
+    /// A link emulator between two ports, with a guard at each end unless it is a plain wire.
+    Path(PathConfig),
+    /// One guard between a LAN port and a link port.
+    Guard(GuardPortsConfig),
+    /// A load of numbered frames between two hosts; ends by itself and prints its account.
+    Load(Load),
+}
+
+/// A link emulator between two ports.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathConfig {
+    /// The port at the near end.
+    pub near: String,
+    /// The port at the far end.
+    pub far: String,
+    /// The rate of the link, in bits per second.
+    pub rate_bps: u64,
+    /// One-way propagation, in picoseconds.
+    pub propagation_ps: u64,
+    /// Loss from near to far.
+    #[serde(default = "no_loss")]
+    pub loss_forward: String,
+    /// Loss from far to near.
+    #[serde(default = "no_loss")]
+    pub loss_reverse: String,
+    /// The protection of the link; a plain wire if absent.
+    #[serde(default)]
+    pub protection: Option<ProtectionConfig>,
+}
+
+/// The two ports of a guard.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardPortsConfig {
+    /// Toward the protected network.
+    pub lan: String,
+    /// Toward the corrupting link.
+    pub link: String,
+    /// The rate at which to send toward the link; unlimited if absent.
+    #[serde(default)]
+    pub rate_bps: Option<u64>,
+    /// How frames toward the link are protected; not at all if absent.
+    #[serde(default)]
+    pub protection: Option<ProtectionConfig>,
+}
+
+/// A protection, in the words of the simulator's contract.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ProtectionConfig {
+    /// `none`, `lg`, `lg-nb`.
+    pub kind: String,
+    /// Copies of each retransmission; follows from the loss rate if absent.
+    #[serde(default)]
+    pub copies: Option<u8>,
+    /// Dummies after the last frame.
+    #[serde(default = "published_dummies")]
+    pub dummies: u8,
+    /// The longest run of losses that is asked for; any if absent.
+    #[serde(default)]
+    pub holes: Option<u8>,
+    /// Whether tail losses are looked for with dummies.
+    #[serde(default = "yes")]
+    pub tail: bool,
+    /// Whether frames are handed on in order.
+    #[serde(default = "yes")]
+    pub order: bool,
+    /// The reorder buffer always pauses the sender before it overflows; the key is there for the contract.
+    #[serde(default = "yes")]
+    pub backpressure: bool,
+    /// Whether second copies are dropped in non-blocking mode.
+    #[serde(default = "yes")]
+    pub deduplicate: bool,
+    /// Data packets of a block.
+    #[serde(default)]
+    pub fec_k: Option<u8>,
+    /// Parity packets of a block.
+    #[serde(default)]
+    pub fec_h: Option<u8>,
+}
+
+/// The queue toward the link.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueConfig {
+    /// How much may wait, in bytes of frames without FCS.
+    pub bytes: u64,
+    /// From how much waiting on frames are marked CE; never if absent.
+    #[serde(default)]
+    pub mark_from_bytes: Option<u64>,
+}
+
+/// The sleep of a thread that is allowed to run at once ends at most about this late.
+fn default_spin_us() -> u64 {
+    60
+}
+
+fn published_dummies() -> u8 {
+    SenderConfig::PUBLISHED_DUMMIES
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn no_loss() -> String {
+    "none".to_owned()
+}
+
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// On anything that is not what the fields above say.
+    pub fn parse(text: &str) -> Result<Self> {
+        let config: Self =
+            serde_json::from_str(text).map_err(|error| Error::Usage(format!("configuration: {error}")))?;
+        if !(68..=MAX_MTU).contains(&config.mtu_bytes) {
+            let mtu = config.mtu_bytes;
+            return Err(Error::Usage(format!("an MTU of {mtu} is impossible: 68 to {MAX_MTU} bytes")));
+        }
+        Ok(config)
+    }
+
+    /// The queue as the core knows it.
+    pub fn queue_limits(&self) -> QueueLimits {
+        QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
+    }
+}
+
+impl ProtectionConfig {
+    /// The protection as the core knows it; `loss_rate` decides about copies that are not given.
+    ///
+    /// # Errors
+    /// When the live data plane does not know the kind, or a number makes no sense.
+    pub fn protection(&self, loss_rate: f64) -> Result<Protection> {
+        let link = match (self.kind.as_str(), self.order) {
+            ("none", _) => LinkProtection::None,
+            ("lg", true) => LinkProtection::Ordered,
+            ("lg" | "lg-nb", _) => LinkProtection::NonBlocking,
+            (other, _) => {
+                return Err(Error::Usage(format!("protection `{other}` is not live: use none, lg or lg-nb")));
+            }
+        };
+        let copies = self.copies.unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS));
+        if copies == 0 || copies > MOST_COPIES {
+            return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
+        }
+        let dummies = if self.tail { self.dummies } else { 0 };
+        let sender = SenderConfig { copies, dummies, hole_cap: self.holes };
+        Ok(Protection { link, sender, deduplicate: self.deduplicate })
+    }
+}
+
+impl PathConfig {
+    /// The rate of the link.
+    pub fn rate(&self) -> Result<BitRate> {
+        rate(self.rate_bps)
+    }
+
+    /// One-way propagation.
+    pub fn propagation(&self) -> Duration {
+        Duration::from_ps(self.propagation_ps)
+    }
+}
+
+/// A rate that is not zero.
+pub(crate) fn rate(bits_per_second: u64) -> Result<BitRate> {
+    match bits_per_second {
+        0 => Err(Error::Usage("a link rate must be positive".to_owned())),
+        _ => Ok(BitRate::from_bps(bits_per_second)),
+    }
+}
+
+/// Reads a port's name.
+pub(crate) fn port(text: &str) -> Result<PortSpec> {
+    text.parse()
+}
+
+/// Begins a recorded loss whose frames are given in place.
+const TRACE: &str = "trace:";
+
+/// Reads a loss model; a trace is given by its frames, since this process opens no files of users.
+pub(crate) fn loss(text: &str) -> Result<LossModel>
+where
+    <LossModel as FromStr>::Err: Display,
+{
+    let wrong = |error: &dyn Display| Error::Usage(format!("loss `{text}`: {error}"));
+    let Some(trace) = text.strip_prefix(TRACE) else {
+        return text.parse().map_err(|error| wrong(&error));
+    };
+    let lost: Option<Vec<bool>> = trace
+        .chars()
+        .map(|letter| match letter {
+            '0' => Some(false),
+            '1' => Some(true),
+            _ => None,
+        })
+        .collect();
+    let lost = lost.ok_or_else(|| wrong(&"a trace here is its frames, 0 delivered and 1 lost"))?;
+    LossModel::trace(&lost).map_err(|error| wrong(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read() {
+        let text = r#"{"mtu_bytes": 1500, "control": "/x", "queue": {"bytes": 560000},
+            "role": {"path": {"near": "tap:a", "far": "tap:b", "rate_bps": 1000, "propagation_ps": 5}}}"#;
+        let config = Config::parse(text).unwrap();
+        let Role::Path(path) = config.role else { panic!("a path was asked for") };
+        assert_eq!(path.loss_forward, "none");
+        assert_eq!(config.spin_us, 60);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let unknown = Config::parse(r#"{"mtu": 1500}"#).unwrap_err();
+        assert!(unknown.to_string().contains("unknown field `mtu`"), "{unknown}");
+        assert!(loss("2").unwrap_err().is_usage());
+        assert!(loss("trace:012").unwrap_err().is_usage());
+        assert!((loss("trace:0010").unwrap().mean_loss_rate(100) - 0.25).abs() < 1e-12);
+        assert!(rate(0).is_err());
+    }
+}

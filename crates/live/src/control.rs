@@ -1,0 +1,197 @@
+//! The control socket: one JSON object a line in, one out, while frames go on passing.
+//!
+//! A thread of ordinary priority reads and writes the socket; the loop only sees parsed commands
+//! and answers with a value, so a slow reader never delays a frame. A line that begins with `GET`
+//! is answered in Prometheus' text format over HTTP on the same socket.
+
+use crate::config::ProtectionConfig;
+use crate::error::{Attempt, Result};
+use crate::prometheus;
+use crate::sys;
+use crate::sys::process::wake_up_call;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// The longest line that is read: a trace of a million losses fits.
+const LONGEST_LINE: u64 = 16 << 20;
+/// How long a client may leave the socket silent before it is hung up on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a client may ask of a running data plane.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// Every counter.
+    Counters,
+    /// Other loss models from now on; an absent direction stays as it is.
+    Loss {
+        /// From near to far.
+        #[serde(default)]
+        forward: Option<String>,
+        /// From far to near.
+        #[serde(default)]
+        reverse: Option<String>,
+    },
+    /// Another protection from now on; none if absent.
+    Protect {
+        /// In the words of the configuration.
+        #[serde(default)]
+        protection: Option<ProtectionConfig>,
+    },
+    /// Forgets the lateness recorded so far, at the start of a measurement.
+    Clear,
+    /// Drains what is held and ends the process.
+    Stop,
+}
+
+/// One question and the way back for its answer.
+type Question = (Command, std::sync::mpsc::SyncSender<Value>);
+
+/// The loop's end of the control socket.
+#[derive(Debug)]
+pub struct Control {
+    questions: Receiver<Question>,
+    alarm: Arc<OwnedFd>,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Makes the socket and starts to listen.
+    ///
+    /// # Errors
+    /// When the socket cannot be made there.
+    pub fn listen(path: &Path) -> Result<Self> {
+        let listener = listen(path).attempting(format_args!("make the control socket {}", path.display()))?;
+        let alarm = Arc::new(wake_up_call().attempting("make an event descriptor")?);
+        let (asking, questions) = channel();
+        let bell = Arc::clone(&alarm);
+        thread::Builder::new()
+            .name("control".to_owned())
+            .spawn(move || serve(&listener, &asking, &bell))
+            .attempting("start the control thread")?;
+        Ok(Self { questions, alarm, path: path.to_owned() })
+    }
+
+    /// The descriptor that turns readable when a command waits.
+    pub fn readable(&self) -> BorrowedFd<'_> {
+        (*self.alarm).as_fd()
+    }
+
+    /// Answers every waiting command with `answer`.
+    pub fn answer(&self, mut answer: impl FnMut(Command) -> Value) {
+        if self.questions_waiting() {
+            while let Ok((command, way_back)) = self.questions.try_recv() {
+                // A client that has hung up does not need its answer.
+                let _ = way_back.send(answer(command));
+            }
+        }
+    }
+
+    fn questions_waiting(&self) -> bool {
+        let mut count = [0; 8];
+        matches!(sys::read((*self.alarm).as_fd(), &mut count), Ok(Some(_)))
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        // Somebody else may have removed it; nothing is left to be done then.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A socket that appears at `path` when it already listens: who sees it can connect. One that a killed
+/// process has left there is replaced.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    let unfinished = path.with_extension("new");
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&unfinished)?;
+    fs::rename(&unfinished, path)?;
+    Ok(listener)
+}
+
+/// Serves one client after another.
+fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &OwnedFd) {
+    for client in listener.incoming().flatten() {
+        // A client that misbehaves loses its connection and harms nobody else.
+        let _ = converse(&client, asking, bell);
+    }
+}
+
+fn converse(client: &UnixStream, asking: &Sender<Question>, bell: &OwnedFd) -> io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(PATIENCE))?;
+    let mut reader = BufReader::new(client);
+    loop {
+        let mut line = String::new();
+        if reader.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        if line.starts_with("GET ") {
+            let page = prometheus::page(&ask(Command::Counters, asking, bell));
+            return (&*client).write_all(page.as_bytes());
+        }
+        let reply = match serde_json::from_str(&line) {
+            Ok(command) => ask(command, asking, bell),
+            Err(error) => json!({"error": format!("command: {error}")}),
+        };
+        // One write: a value that formats itself into a socket makes a system call for every token.
+        (&*client).write_all(format!("{reply}\n").as_bytes())?;
+    }
+}
+
+/// Puts a question to the loop and waits for its answer.
+fn ask(command: Command, asking: &Sender<Question>, bell: &OwnedFd) -> Value {
+    let (way_back, answer) = sync_channel(1);
+    let rung =
+        asking.send((command, way_back)).is_ok() && sys::write(bell.as_fd(), &1u64.to_ne_bytes()).is_ok();
+    match answer.recv_timeout(PATIENCE) {
+        Ok(value) if rung => value,
+        _ => json!({"error": "the data plane does not answer"}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> std::result::Result<Command, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    #[test]
+    fn commands_are_read() {
+        assert_eq!(parse(r#"{"command":"counters"}"#).unwrap(), Command::Counters);
+        let loss = Command::Loss { forward: Some("1e-3".to_owned()), reverse: None };
+        assert_eq!(parse(r#"{"command":"loss","forward":"1e-3"}"#).unwrap(), loss);
+        assert!(parse(r#"{"command":"explode"}"#).is_err());
+    }
+
+    #[test]
+    fn a_question_is_answered_over_the_socket() {
+        let path = std::env::temp_dir().join(format!("lossylink-control-{}", std::process::id()));
+        let control = Control::listen(&path).unwrap();
+        let mut client = UnixStream::connect(&path).unwrap();
+        writeln!(client, r#"{{"command":"counters"}}"#).unwrap();
+        let watched = [control.readable()];
+        sys::poll::wait(&watched, Some(5_000_000_000)).unwrap();
+        control.answer(|command| json!({"asked": format!("{command:?}")}));
+        let mut line = String::new();
+        BufReader::new(&client).read_line(&mut line).unwrap();
+        assert_eq!(line, "{\"asked\":\"Counters\"}\n");
+        drop(control);
+        assert!(!path.exists());
+    }
+}

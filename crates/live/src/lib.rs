@@ -1,0 +1,46 @@
+//! The live data plane: the engines of the core under the kernel's own TCP.
+//!
+//! * [`port`]: where frames cross from and to the kernel.
+//! * [`wire`]: the link emulator between two ports.
+//! * [`traffic`]: a load of numbered frames and its account.
+//! * [`control`], [`prometheus`]: what a running process answers.
+//! * [`plane`], [`runner`], [`rest`]: a configuration turned into a loop that is punctual for good.
+//! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("the live data plane is made for Linux");
+
+pub mod clock;
+pub mod config;
+pub mod control;
+pub mod error;
+pub mod histogram;
+pub mod plane;
+pub mod port;
+pub mod prometheus;
+mod report;
+pub mod rest;
+pub mod runner;
+pub mod sys;
+pub mod traffic;
+pub mod wire;
+
+/// Exit code of a run that failed.
+const FAILED: i32 = 1;
+/// Exit code of a user's mistake.
+const MISTAKEN: i32 = 2;
+
+/// The program: one argument, the configuration in JSON. Returns the exit code.
+pub fn main(arguments: &[String]) -> i32 {
+    let [configuration] = arguments else {
+        eprintln!("lossylink live: give one argument, the configuration in JSON");
+        return MISTAKEN;
+    };
+    match plane::run(configuration) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("lossylink live: {error}");
+            if error.is_usage() { MISTAKEN } else { FAILED }
+        }
+    }
+}

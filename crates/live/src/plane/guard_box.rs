@@ -1,0 +1,157 @@
+//! A guard between two real ports: one of the two boxes at the ends of a link that corrupts.
+
+use super::{chosen, guard, guard_config};
+use crate::clock::Clock;
+use crate::config::{self, Config, GuardPortsConfig, ProtectionConfig};
+use crate::error::{Error, Result};
+use crate::histogram::Histogram;
+use crate::port::Port;
+use crate::report;
+use crate::runner::Plane;
+use lossylink_core::engine::guard::{Guard, HEADROOM, Side};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::wire_octets;
+use serde_json::{Value, json};
+use std::os::fd::BorrowedFd;
+
+/// Frames taken from one port in a round.
+const RECEIVE_BATCH: usize = 64;
+/// How far ahead of the rate frames may leave: one wake-up then serves several of them.
+const AHEAD: Duration = Duration::from_us(50);
+/// How much time without traffic counts toward the rate after a late wake-up.
+const BEHIND: Duration = Duration::from_us(200);
+/// The loss rate for which copies are counted when nobody has said: the artifact's, two copies.
+const ASSUMED_LOSS: f64 = 1e-3;
+
+/// One guard and its ports.
+#[derive(Debug)]
+pub(super) struct GuardBox {
+    lan: Box<dyn Port>,
+    link: Box<dyn Port>,
+    guard: Guard,
+    clock: Clock,
+    rate: Option<BitRate>,
+    free_from: Instant,
+    streams: Streams,
+    changes: u64,
+    lateness: Histogram,
+    is_retired: bool,
+}
+
+impl GuardBox {
+    pub(super) fn build(config: &Config, ports: &GuardPortsConfig, clock: Clock) -> Result<Self> {
+        // Identities must differ from those of the process before: the clock is the seed.
+        let streams = Streams::new(config.seed ^ crate::sys::process::monotonic_ns());
+        let rate = ports.rate_bps.map(config::rate).transpose()?;
+        let protection = chosen(ports.protection.as_ref(), ASSUMED_LOSS)?;
+        Ok(Self {
+            lan: config::port(&ports.lan)?.open(config.mtu_bytes)?,
+            link: config::port(&ports.link)?.open(config.mtu_bytes + HEADROOM)?,
+            guard: guard(guard_config(config, Bytes::ZERO), Some(protection), streams.stream("guard")),
+            clock,
+            rate,
+            free_from: Instant::ZERO,
+            streams,
+            changes: 0,
+            lateness: Histogram::default(),
+            is_retired: false,
+        })
+    }
+
+    /// After the guard has been told something: sends what it has for either side.
+    fn drive(&mut self, now: Instant) {
+        while let Some(frame) = self.guard.poll_transmit(now, Side::Lan) {
+            self.lan.send(&frame);
+            self.guard.recycle(frame);
+        }
+        while self.free_from <= now + AHEAD {
+            let Some(frame) = self.guard.poll_transmit(now, Side::Link) else { break };
+            self.link.send(&frame);
+            if let Some(rate) = self.rate {
+                let idle_until = Instant::from_ps(now.as_ps().saturating_sub(BEHIND.as_ps()));
+                let octets = wire_octets(Bytes(frame.len() as u64));
+                self.free_from = self.free_from.max(idle_until) + octets / rate;
+            }
+            self.guard.recycle(frame);
+        }
+    }
+
+    /// Takes what waits in one port.
+    fn receive_from(&mut self, side: Side) -> Result<usize> {
+        let now = self.clock.now();
+        let Self { lan, link, guard, .. } = self;
+        let port = if side == Side::Lan { lan } else { link };
+        let taken = port.receive(RECEIVE_BATCH, &mut |frame| guard.handle_frame(now, side, frame))?;
+        self.drive(now);
+        Ok(taken)
+    }
+}
+
+impl Plane for GuardBox {
+    fn receive(&mut self) -> Result<bool> {
+        let from_link = self.receive_from(Side::Link)?;
+        let from_lan = if self.is_retired { 0 } else { self.receive_from(Side::Lan)? };
+        Ok(from_link + from_lan > 0)
+    }
+
+    fn advance(&mut self, now: Instant) {
+        let due = self.guard.poll_timeout();
+        if due <= now {
+            self.lateness.record(now.saturating_since(due));
+            self.guard.handle_timeout(now);
+        }
+        self.drive(now);
+    }
+
+    fn flush(&mut self) {
+        self.lan.flush();
+        self.link.flush();
+    }
+
+    fn next_event(&self) -> Instant {
+        let timer = self.guard.poll_timeout();
+        if !self.guard.has_frames(self.clock.now()) {
+            return timer;
+        }
+        timer.min(Instant::from_ps(self.free_from.as_ps().saturating_sub(AHEAD.as_ps())))
+    }
+
+    fn readable(&self) -> [BorrowedFd<'_>; 2] {
+        [self.lan.readable(), self.link.readable()]
+    }
+
+    fn counters(&mut self) -> Value {
+        json!({
+            "kind": "guard",
+            "lateness": { "timers": self.lateness.lateness() },
+            "ports": { "lan": self.lan.counters(), "link": self.link.counters() },
+            "guards": { "guard": report::guard(&self.guard) },
+        })
+    }
+
+    fn set_loss(&mut self, _forward: Option<&str>, _reverse: Option<&str>) -> Result<()> {
+        Err(Error::Usage("a guard has no link of its own: ask the wire".to_owned()))
+    }
+
+    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()> {
+        let wanted = chosen(protection, ASSUMED_LOSS)?;
+        self.changes += 1;
+        let rng = self.streams.trial(self.changes).stream("guard");
+        self.guard.protect(now, wanted, rng);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.lateness.clear();
+    }
+
+    fn retire(&mut self, _now: Instant) {
+        self.is_retired = true;
+    }
+
+    fn is_drained(&self) -> bool {
+        self.guard.frames_held() == 0
+    }
+}

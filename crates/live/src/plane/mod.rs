@@ -1,0 +1,86 @@
+//! What a process can be: a path (two ports, the link between them) or one guard between two ports.
+
+mod guard_box;
+mod path_plane;
+
+use crate::clock::Clock;
+use crate::config::{Config, ProtectionConfig, Role};
+use crate::control::Control;
+use crate::error::{Attempt, Result};
+use crate::runner::{Pace, Plane, Runner};
+use crate::sys::process::termination;
+use crate::traffic;
+use guard_box::GuardBox;
+use lossylink_core::engine::guard::{Guard, GuardConfig, Protection};
+use lossylink_core::rng::Stream;
+use lossylink_core::time::Duration;
+use lossylink_core::units::Bytes;
+use path_plane::PathPlane;
+
+/// Bytes of an Ethernet header with two VLAN tags.
+const LONGEST_HEADER: usize = 22;
+/// Frames beyond the queue and the flight that a guard may hold: copies, reorder buffer, control. Half
+/// of the largest window of unacknowledged frames is more than any measured loop needs at 10 Gb/s.
+const SPARE_FRAMES: u64 = 32_768;
+/// Bytes by which the number of frames in a queue is estimated; with shorter frames the pool is the limit.
+const SMALL_FRAME: u64 = 256;
+
+/// Runs the data plane that `text` (JSON, see [`Config`]) describes until it is told to stop.
+///
+/// # Errors
+/// When the configuration makes no sense or the system refuses a port.
+pub fn run(text: &str) -> Result<()> {
+    let config = Config::parse(text)?;
+    // Signals first: the control thread must not catch them.
+    let termination = termination().attempting("take over SIGTERM")?;
+    let clock = Clock::start();
+    match &config.role {
+        Role::Path(path) => {
+            let plane = PathPlane::build(&config, path, clock)?;
+            serve(plane, &config, clock, termination)
+        }
+        Role::Guard(ports) => {
+            let plane = GuardBox::build(&config, ports, clock)?;
+            serve(plane, &config, clock, termination)
+        }
+        Role::Load(load) => {
+            let (tally, seconds) = traffic::run(load)?;
+            println!("{}", serde_json::json!({"tally": tally, "seconds": seconds}));
+            Ok(())
+        }
+    }
+}
+
+/// Opens the control socket, which says that the plane is ready, and runs the loop.
+fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os::fd::OwnedFd) -> Result<()> {
+    let control = Control::listen(&config.control)?;
+    let pace = Pace {
+        fifo_priority: config.fifo_priority,
+        processor: config.processor,
+        spin: Duration::from_us(config.spin_us),
+    };
+    Runner::new(plane, clock, control, termination, pace).run()
+}
+
+/// The guard that a configuration asks for; `in_flight` bytes may be on the link.
+fn guard_config(config: &Config, in_flight: Bytes) -> GuardConfig {
+    let frames = SPARE_FRAMES + (in_flight.0 + config.queue.bytes) / SMALL_FRAME;
+    GuardConfig {
+        queue: config.queue_limits(),
+        longest_frame: config.mtu_bytes + LONGEST_HEADER,
+        frames: usize::try_from(frames).unwrap_or(usize::MAX),
+    }
+}
+
+/// The protection that a configuration asks for on a link that loses frames at `loss_rate`.
+fn chosen(protection: Option<&ProtectionConfig>, loss_rate: f64) -> Result<Protection> {
+    protection.map_or(Ok(Protection::NONE), |protection| protection.protection(loss_rate))
+}
+
+/// A guard that protects, or a plain wire's.
+fn guard(config: GuardConfig, protection: Option<Protection>, rng: Stream) -> Guard {
+    match protection {
+        Some(protection) => Guard::new(config, protection, rng),
+        None => Guard::transparent(config),
+    }
+}

@@ -1,0 +1,137 @@
+//! A path as a plane: the link emulator, alone or with a guard at each end.
+
+use super::{chosen, guard, guard_config};
+use crate::clock::Clock;
+use crate::config::{self, Config, PathConfig, ProtectionConfig};
+use crate::error::Result;
+use crate::report;
+use crate::runner::Plane;
+use crate::wire::{Direction, ENDS, Path, Station};
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::Instant;
+use serde_json::{Value, json};
+use std::os::fd::BorrowedFd;
+
+/// The two directions, in the order of the stations they lead away from.
+const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
+/// The two guards, likewise.
+const GUARDS: [&str; 2] = ["guard/near", "guard/far"];
+
+/// A path and the random streams of its losses.
+#[derive(Debug)]
+pub(super) struct PathPlane {
+    path: Path,
+    streams: Streams,
+    loss: [LossModel; 2],
+    longest_frame: u32,
+    /// How often something was changed: every change draws from streams of its own.
+    changes: u64,
+}
+
+impl PathPlane {
+    pub(super) fn build(config: &Config, path: &PathConfig, clock: Clock) -> Result<Self> {
+        let streams = Streams::new(config.seed);
+        let rate = config::rate(path.rate_bps)?;
+        let loss = [config::loss(&path.loss_forward)?, config::loss(&path.loss_reverse)?];
+        let directions = ENDS.map(|end| {
+            let process = LossProcess::new(&loss[end], streams.stream(DIRECTIONS[end]));
+            Direction::new(rate, path.propagation(), process)
+        });
+        let longest_frame = config.mtu_bytes as u32;
+        let limits = guard_config(config, rate * path.propagation());
+        let station = |end: usize, port: &str| -> Result<Station> {
+            let protection = path.protection.as_ref();
+            let protection =
+                protection.map(|wanted| wanted.protection(loss[end].mean_loss_rate(longest_frame)));
+            let port = config::port(port)?.open(config.mtu_bytes)?;
+            Ok(Station::new(port, guard(limits, protection.transpose()?, streams.stream(GUARDS[end]))))
+        };
+        let stations = [station(0, &path.near)?, station(1, &path.far)?];
+        let path = Path::new(stations, directions, clock);
+        Ok(Self { path, streams, loss, longest_frame, changes: 0 })
+    }
+
+    /// The random streams after one more change.
+    fn changed(&mut self) -> Streams {
+        self.changes += 1;
+        self.streams.trial(self.changes)
+    }
+}
+
+impl Plane for PathPlane {
+    fn receive(&mut self) -> Result<bool> {
+        self.path.receive()
+    }
+
+    fn advance(&mut self, now: Instant) {
+        self.path.advance(now);
+    }
+
+    fn flush(&mut self) {
+        self.path.flush();
+    }
+
+    fn next_event(&self) -> Instant {
+        self.path.next_event()
+    }
+
+    fn readable(&self) -> [BorrowedFd<'_>; 2] {
+        self.path.readable()
+    }
+
+    fn counters(&mut self) -> Value {
+        let [near, far] = &mut self.path.stations;
+        json!({
+            "kind": "path",
+            "directions": {
+                "forward": self.path.directions[0].counters(),
+                "reverse": self.path.directions[1].counters(),
+            },
+            "lateness": { "forward": far.lateness.lateness(), "reverse": near.lateness.lateness() },
+            "ports": { "near": near.port.counters(), "far": far.port.counters() },
+            "guards": { "near": report::guard(&near.guard), "far": report::guard(&far.guard) },
+        })
+    }
+
+    fn set_loss(&mut self, forward: Option<&str>, reverse: Option<&str>) -> Result<()> {
+        // Both are read before either is changed: a mistake changes nothing.
+        let [forward, reverse] = [forward, reverse].map(|text| text.map(config::loss).transpose());
+        let models = [forward?, reverse?];
+        let streams = self.changed();
+        for (end, model) in models.into_iter().enumerate() {
+            if let Some(model) = model {
+                self.path.directions[end].set_loss(&model, &streams, DIRECTIONS[end]);
+                self.loss[end] = model;
+            }
+        }
+        Ok(())
+    }
+
+    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()> {
+        let wanted = [0, 1].map(|end: usize| {
+            let loss_rate = self.loss[end].mean_loss_rate(self.longest_frame);
+            chosen(protection, loss_rate)
+        });
+        let [near, far] = wanted;
+        let wanted = [near?, far?];
+        let streams = self.changed();
+        for end in ENDS {
+            let rng = streams.stream(GUARDS[end]);
+            self.path.stations[end].guard.protect(now, wanted[end], rng);
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.path.stations.iter_mut().for_each(|station| station.lateness.clear());
+    }
+
+    fn retire(&mut self, _now: Instant) {
+        self.path.retire();
+    }
+
+    fn is_drained(&self) -> bool {
+        self.path.stations.iter().all(|station| station.guard.frames_held() == 0)
+    }
+}

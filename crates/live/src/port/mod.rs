@@ -1,0 +1,138 @@
+//! Where frames enter and leave a process: one trait, one file for each kind of port.
+
+mod packet;
+mod tap;
+
+use crate::error::{Error, Result};
+use serde::Serialize;
+use std::fmt;
+use std::os::fd::BorrowedFd;
+use std::str::FromStr;
+
+/// An Ethernet header without tags, in bytes.
+pub const ETHERNET_BYTES: usize = 14;
+/// The longest payload of a frame that any port carries, in bytes: jumbo frames and some headroom.
+pub const MAX_MTU: usize = 9216;
+
+/// A place where whole Ethernet frames enter and leave.
+///
+/// Polling order: `receive` until it takes nothing, `send` any number of frames, then `flush` once.
+/// No call ever blocks; between rounds a loop may sleep until [`Port::readable`] has something.
+pub trait Port: fmt::Debug {
+    /// Hands at most `limit` waiting frames to `take`; returns how many it took.
+    ///
+    /// # Errors
+    /// When the interface is gone.
+    fn receive(&mut self, limit: usize, take: &mut dyn FnMut(&[u8])) -> Result<usize>;
+
+    /// Sends a frame, at the latest at the next `flush`; a frame that the kernel refuses is counted.
+    fn send(&mut self, frame: &[u8]);
+
+    /// Sends what `send` has gathered.
+    fn flush(&mut self);
+
+    /// The descriptor that turns readable when a frame waits.
+    fn readable(&self) -> BorrowedFd<'_>;
+
+    /// What has passed and what was refused so far.
+    fn counters(&mut self) -> PortCounters;
+}
+
+/// What has passed through a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PortCounters {
+    /// Frames and bytes that came in.
+    pub received_frames: u64,
+    /// Bytes of those frames, without FCS.
+    pub received_bytes: u64,
+    /// Frames handed to the kernel.
+    pub sent_frames: u64,
+    /// Bytes of those frames, without FCS.
+    pub sent_bytes: u64,
+    /// Frames that the kernel refused to take from us.
+    pub send_refused: u64,
+    /// Frames lost before we saw them: a TAP's `TX dropped`, a ring's `tp_drops`.
+    pub missed: u64,
+    /// Frames longer than the port carries, dropped.
+    pub oversize: u64,
+    /// Frames whose sender left the checksum to absent hardware: its offloads must be switched off.
+    pub checksum_missing: u64,
+}
+
+/// Which port to open: `tap:NAME`, `packet:NAME`, each with an optional `@NAMESPACE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortSpec {
+    /// The way in.
+    pub kind: PortKind,
+    /// The interface.
+    pub interface: String,
+    /// The named network namespace that holds it; the process's own if absent.
+    pub namespace: Option<String>,
+}
+
+/// The ways in which frames cross from the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortKind {
+    /// The host's own TAP interface.
+    Tap,
+    /// A packet socket on any interface.
+    Packet,
+}
+
+impl PortSpec {
+    /// Opens the port for frames of up to `mtu` payload bytes.
+    ///
+    /// # Errors
+    /// When the kernel refuses, with what was attempted.
+    pub fn open(&self, mtu: usize) -> Result<Box<dyn Port>> {
+        if mtu > MAX_MTU {
+            return Err(Error::Usage(format!("an MTU of {mtu} is too large: at most {MAX_MTU} bytes")));
+        }
+        let namespace = self.namespace.as_deref();
+        Ok(match self.kind {
+            PortKind::Tap => Box::new(tap::TapPort::open(&self.interface, namespace, mtu)?),
+            PortKind::Packet => Box::new(packet::PacketPort::open(&self.interface, namespace, mtu)?),
+        })
+    }
+}
+
+impl FromStr for PortSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (kind, rest) = match text.split_once(':') {
+            Some(("tap", rest)) => (PortKind::Tap, rest),
+            Some(("packet", rest)) => (PortKind::Packet, rest),
+            Some((other, _)) => {
+                return Err(Error::Usage(format!("`{other}` is no kind of port: use tap or packet")));
+            }
+            None => (PortKind::Packet, text),
+        };
+        let (interface, namespace) = match rest.split_once('@') {
+            Some((interface, namespace)) => (interface, Some(namespace.to_owned())),
+            None => (rest, None),
+        };
+        Ok(Self { kind, interface: interface.to_owned(), namespace })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_named_by_kind_interface_and_namespace() {
+        let spec: PortSpec = "tap:eth0@lossylink-h4".parse().unwrap();
+        assert_eq!((spec.kind, spec.interface.as_str()), (PortKind::Tap, "eth0"));
+        assert_eq!(spec.namespace.as_deref(), Some("lossylink-h4"));
+        let spec: PortSpec = "eth1".parse().unwrap();
+        assert_eq!((spec.kind, spec.namespace), (PortKind::Packet, None));
+    }
+
+    #[test]
+    fn an_unknown_kind_is_the_users_mistake() {
+        let error = "dpdk:eth0".parse::<PortSpec>().unwrap_err();
+        assert!(error.is_usage());
+        assert_eq!(error.to_string(), "`dpdk` is no kind of port: use tap or packet");
+    }
+}

@@ -1,0 +1,218 @@
+//! The loop of a data plane: do what is due, take what waits, answer commands, sleep, spin, repeat.
+
+use crate::clock::Clock;
+use crate::config::ProtectionConfig;
+use crate::control::{Command, Control};
+use crate::error::{Attempt, Result};
+use crate::rest::{REST, Rest};
+use crate::sys;
+use crate::sys::poll::wait;
+use crate::sys::process;
+use lossylink_core::time::{Duration, Instant};
+use serde_json::{Value, json};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// How long a loop without deadlines sleeps at most; nothing depends on it.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// How long frames in flight may take to drain after the order to stop.
+const DRAIN: Duration = Duration::from_ms(500);
+/// Rounds without sleep between two looks at signals and commands, which cost a system call each.
+const ROUNDS_BETWEEN_LOOKS: u32 = 256;
+/// Picoseconds in a nanosecond.
+const PS_PER_NS: u64 = 1_000;
+
+/// What a loop drives.
+pub trait Plane {
+    /// Takes the frames that wait in the ports; `true` when there were any.
+    ///
+    /// # Errors
+    /// When a port is gone.
+    fn receive(&mut self) -> Result<bool>;
+
+    /// Does everything that is due by `now`.
+    fn advance(&mut self, now: Instant);
+
+    /// Sends what has been gathered in the ports.
+    fn flush(&mut self);
+
+    /// When something is due next.
+    fn next_event(&self) -> Instant;
+
+    /// What to watch while asleep.
+    fn readable(&self) -> [BorrowedFd<'_>; 2];
+
+    /// Every counter, as an object.
+    fn counters(&mut self) -> Value;
+
+    /// Takes other loss models from now on.
+    ///
+    /// # Errors
+    /// When the text is no loss model, or this plane has no link of its own.
+    fn set_loss(&mut self, forward: Option<&str>, reverse: Option<&str>) -> Result<()>;
+
+    /// Protects by another protection from now on.
+    ///
+    /// # Errors
+    /// When this plane does not know the protection, or protects nothing.
+    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()>;
+
+    /// Forgets the lateness recorded so far.
+    fn clear(&mut self);
+
+    /// Stops protecting, so that what is held can drain.
+    fn retire(&mut self, now: Instant);
+
+    /// Whether nothing is held any more.
+    fn is_drained(&self) -> bool;
+}
+
+/// How a loop is scheduled.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Real-time priority to ask for.
+    pub fifo_priority: Option<i32>,
+    /// The processor to stay on.
+    pub processor: Option<usize>,
+    /// How long before a deadline sleeping ends and spinning begins.
+    pub spin: Duration,
+}
+
+/// A plane, its clock and its control socket.
+#[derive(Debug)]
+pub struct Runner<P> {
+    plane: P,
+    clock: Clock,
+    control: Control,
+    termination: OwnedFd,
+    spin: Duration,
+    /// Why the loop has no real-time priority; `None` when it has.
+    ordinary: Option<String>,
+    rest: Rest,
+    /// Until when the account of rest is kept.
+    looked_at: Instant,
+    stopping_since: Option<Instant>,
+}
+
+impl<P: Plane> Runner<P> {
+    /// Prepares the calling thread: priority, memory, timers.
+    pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
+        let ordinary = prepare_thread(pace);
+        Self {
+            plane,
+            clock,
+            control,
+            termination,
+            spin: pace.spin,
+            ordinary,
+            rest: Rest::default(),
+            looked_at: Instant::ZERO,
+            stopping_since: None,
+        }
+    }
+
+    /// Runs until a signal or the command `stop`, and then until what is held has drained.
+    ///
+    /// # Errors
+    /// When a port is gone.
+    pub fn run(mut self) -> Result<()> {
+        let mut rounds = 0;
+        while !self.is_finished() {
+            self.plane.advance(self.clock.now());
+            let busy = self.plane.receive()?;
+            self.plane.flush();
+            let slept = self.pause(busy)?;
+            rounds += 1;
+            if slept || rounds == ROUNDS_BETWEEN_LOOKS {
+                self.serve();
+                rounds = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopping_since
+            .is_some_and(|since| self.plane.is_drained() || self.clock.now().saturating_since(since) > DRAIN)
+    }
+
+    /// Sleeps unless there is work, or so soon that spinning is surer; `true` if it slept.
+    fn pause(&mut self, busy: bool) -> Result<bool> {
+        let now = self.clock.now();
+        self.rest.worked(now.saturating_since(self.looked_at));
+        self.looked_at = now;
+        let ahead = self.plane.next_event().saturating_since(now);
+        if !busy && ahead > self.spin {
+            let sleep = ahead.saturating_sub(self.spin).min(LONGEST_SLEEP);
+            let [near, far] = self.plane.readable();
+            let watched = [near, far, self.control.readable(), self.termination.as_fd()];
+            wait(&watched, Some(sleep.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
+        } else if self.ordinary.is_none() && self.rest.is_due() {
+            // Nothing is watched: a rest that a waiting frame cut short would be none.
+            wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
+        } else {
+            return Ok(false);
+        }
+        self.looked_at = self.clock.now();
+        self.rest.slept(self.looked_at.saturating_since(now));
+        Ok(true)
+    }
+
+    /// Looks for signals and commands.
+    fn serve(&mut self) {
+        let Self { plane, clock, control, ordinary, stopping_since, .. } = self;
+        let now = clock.now();
+        let mut stop = signalled(self.termination.as_fd());
+        control.answer(|command| {
+            stop |= command == Command::Stop;
+            answer(plane, command, now, ordinary.as_deref())
+        });
+        if stop && stopping_since.is_none() {
+            plane.retire(now);
+            *stopping_since = Some(now);
+        }
+    }
+}
+
+/// Carries out one command.
+fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Option<&str>) -> Value {
+    let done = match command {
+        Command::Counters => {
+            let mut counters = plane.counters();
+            counters["uptime_seconds"] = json!(now.as_secs_f64());
+            counters["scheduling"] = json!(ordinary.map_or("fifo", |_| "ordinary"));
+            counters["scheduling_note"] = json!(ordinary);
+            return counters;
+        }
+        Command::Loss { forward, reverse } => plane.set_loss(forward.as_deref(), reverse.as_deref()),
+        Command::Protect { protection } => plane.protect(now, protection.as_ref()),
+        Command::Clear => {
+            plane.clear();
+            Ok(())
+        }
+        Command::Stop => Ok(()),
+    };
+    match done {
+        Ok(()) => json!({"done": true}),
+        Err(error) => json!({"error": error.to_string()}),
+    }
+}
+
+/// Whether a signal to end has come.
+fn signalled(termination: BorrowedFd<'_>) -> bool {
+    // One record of signalfd(2).
+    let mut record = [0; 128];
+    matches!(sys::read(termination, &mut record), Ok(Some(_)))
+}
+
+/// Makes the thread as punctual as its rights allow; says why when not.
+fn prepare_thread(pace: Pace) -> Option<String> {
+    // Without these the loop still works, a little later: lateness is recorded in any case.
+    let _ = process::without_timer_slack();
+    let _ = process::lock_memory();
+    let _ = pace.processor.map(process::run_on);
+    match pace.fifo_priority.map(process::run_fifo) {
+        Some(Ok(())) => None,
+        Some(Err(reason)) => Some(format!("SCHED_FIFO refused: {reason}")),
+        None => Some("SCHED_FIFO not asked for".to_owned()),
+    }
+}

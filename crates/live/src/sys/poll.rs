@@ -1,0 +1,38 @@
+//! Sleeping until a descriptor is readable or a deadline has come, to the nanosecond.
+
+use super::check;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+/// Descriptors that one `wait` may watch.
+pub const MAX_WATCHED: usize = 8;
+
+/// Sleeps until one of `watched` is readable or `nanoseconds` have passed (`None`: no limit).
+///
+/// The kernel's `ppoll` sleeps on a high-resolution timer, hence the precision of a timerfd without
+/// arming one by another system call. A signal ends the sleep early, like a spurious wake-up.
+///
+/// # Errors
+/// When the kernel refuses to poll.
+///
+/// # Panics
+/// With more than [`MAX_WATCHED`] descriptors.
+pub fn wait(watched: &[BorrowedFd<'_>], nanoseconds: Option<u64>) -> io::Result<()> {
+    assert!(watched.len() <= MAX_WATCHED, "a loop watches a handful of descriptors");
+    let mut set = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_WATCHED];
+    for (entry, fd) in set.iter_mut().zip(watched) {
+        entry.fd = fd.as_raw_fd();
+    }
+    let limit = nanoseconds.map(|nanoseconds| libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
+    });
+    let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: `set` holds at least `watched.len()` entries and `limit` is null or a live timespec.
+    let result = unsafe { libc::ppoll(set.as_mut_ptr(), watched.len() as libc::nfds_t, limit, ptr::null()) };
+    match check(result) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}

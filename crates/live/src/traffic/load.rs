@@ -1,0 +1,95 @@
+//! Sends a load at an even rate and waits for the last frames to arrive.
+
+use super::{Ledger, Tally};
+use crate::clock::Clock;
+use crate::config;
+use crate::error::{Attempt, Error, Result};
+use crate::port::{ETHERNET_BYTES, Port};
+use crate::sys::poll::wait;
+use crate::sys::process::monotonic_ns;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
+use lossylink_core::wire::wire_octets;
+use serde::Deserialize;
+
+/// Frames taken from the sink in a round.
+const RECEIVE_BATCH: usize = 256;
+/// How late frames are sent all at once after a late wake-up: beyond, the load gives up its lag, for
+/// a burst would overflow the queue that it is to measure.
+const CATCH_UP: Duration = Duration::from_ms(2);
+/// How long the loop sleeps between two rounds.
+const ROUND_NS: u64 = 100_000;
+
+/// What to send.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// Where frames go in.
+    pub source: String,
+    /// Where they come out.
+    pub sink: String,
+    /// The MAC addresses, target first.
+    pub addresses: [[u8; 6]; 2],
+    /// How many frames.
+    pub frames: u64,
+    /// Bytes of each, without FCS.
+    pub frame_bytes: usize,
+    /// The rate on the wire, in bits per second.
+    pub rate_bps: u64,
+    /// How long to wait for the last frames after the last was sent, in milliseconds.
+    pub settle_ms: u64,
+}
+
+/// Sends the load and returns what became of it and the seconds that sending took.
+///
+/// # Errors
+/// When a port is refused, or the load makes no sense.
+pub fn run(load: &Load) -> Result<(Tally, f64)> {
+    if load.frames == 0 {
+        return Err(Error::Usage("a load of no frames measures nothing: give at least 1".to_owned()));
+    }
+    let mtu = load.frame_bytes.saturating_sub(ETHERNET_BYTES);
+    let mut source = config::port(&load.source)?.open(mtu)?;
+    let mut sink = config::port(&load.sink)?.open(mtu)?;
+    let name = (monotonic_ns() / 1_000) as u32;
+    let mut ledger = Ledger::new(name, load.frames, load.frame_bytes);
+    let clock = Clock::start();
+    send_all(load, &clock, source.as_mut(), sink.as_mut(), &mut ledger)?;
+    let sent_at = clock.now();
+    let until = sent_at + Duration::from_ms(load.settle_ms);
+    while clock.now() < until {
+        receive(sink.as_mut(), &mut ledger)?;
+        wait(&[sink.readable()], Some(ROUND_NS)).attempting("wait for frames")?;
+    }
+    Ok((ledger.tally(), sent_at.as_secs_f64()))
+}
+
+fn send_all(
+    load: &Load,
+    clock: &Clock,
+    source: &mut dyn Port,
+    sink: &mut dyn Port,
+    ledger: &mut Ledger,
+) -> Result<()> {
+    let spacing = wire_octets(Bytes(load.frame_bytes as u64)) / config::rate(load.rate_bps)?;
+    let mut next = Instant::ZERO;
+    let mut frame = Vec::with_capacity(load.frame_bytes);
+    while ledger.tally().sent < load.frames {
+        let now = clock.now();
+        next = next.max(Instant::from_ps(now.as_ps().saturating_sub(CATCH_UP.as_ps())));
+        while next <= now && ledger.tally().sent < load.frames {
+            ledger.write_next(&mut frame, load.addresses);
+            source.send(&frame);
+            next += spacing;
+        }
+        source.flush();
+        if receive(sink, ledger)? == 0 {
+            wait(&[sink.readable()], Some(ROUND_NS)).attempting("wait for frames")?;
+        }
+    }
+    Ok(())
+}
+
+fn receive(sink: &mut dyn Port, ledger: &mut Ledger) -> Result<usize> {
+    sink.receive(RECEIVE_BATCH, &mut |frame| ledger.enter(frame))
+}

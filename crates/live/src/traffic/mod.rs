@@ -1,0 +1,7 @@
+//! Frames sent into one port and counted at another: what really arrives, once, unaltered, in order.
+
+mod ledger;
+mod load;
+
+pub use ledger::{Ledger, Tally};
+pub use load::{Load, run};

@@ -1,0 +1,8 @@
+//! The link emulator: two stations (a port and its guard each) and the two directions between them.
+
+mod direction;
+mod path;
+
+pub use direction::{Direction, DirectionCounters};
+pub(crate) use path::ENDS;
+pub use path::{Path, Station};

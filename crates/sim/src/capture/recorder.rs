@@ -1,0 +1,186 @@
+//! The tap that records one hop into a file.
+
+use super::frame::{self, FrameBytes};
+use super::order::InOrder;
+use super::{Carries, PcapngFile, Place};
+use crate::net::tap::{Direction, LegName, Sight, Tap};
+use lossylink_core::time::Instant;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+/// A recorder of one hop, whose frames carry what `C` knows. Clones record into the same file.
+pub struct Recorder<C, W: Write> {
+    place: Place,
+    recording: Rc<RefCell<Recording<C, W>>>,
+}
+
+struct Recording<C, W: Write> {
+    carries: C,
+    ordered: bool,
+    waiting: InOrder<Seen>,
+    file: PcapngFile<W>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    direction: Direction,
+    arrives: bool,
+    bytes: FrameBytes,
+}
+
+impl<C, W: Write> Recorder<C, W> {
+    /// A recorder of `place`; `ordered` is the delivery that LinkGuardian's frames ask for.
+    pub fn new(place: Place, ordered: bool, carries: C, file: PcapngFile<W>) -> Self {
+        let recording = Recording { carries, ordered, waiting: InOrder::new(), file };
+        Self { place, recording: Rc::new(RefCell::new(recording)) }
+    }
+
+    /// Ends the file, when the world with its clones is gone, and gives the output back.
+    ///
+    /// # Errors
+    /// The first thing that went wrong when writing.
+    ///
+    /// # Panics
+    /// If a clone is left, which could record on.
+    pub fn finish(self) -> io::Result<W> {
+        let recording = Rc::into_inner(self.recording).expect("the world that was recorded is gone");
+        let mut recording = recording.into_inner();
+        recording.write_until(Instant::NEVER);
+        recording.file.finish()
+    }
+}
+
+impl<C, W: Write> Recording<C, W> {
+    fn record<P>(&mut self, now: Instant, sight: &Sight<P>)
+    where
+        C: Carries<P>,
+    {
+        debug_assert!(sight.at >= now, "a frame was seen after it had left");
+        let bytes = frame::bytes(&sight.content, sight.direction, self.ordered, &self.carries);
+        self.waiting.push(sight.at, Seen { direction: sight.direction, arrives: sight.arrives, bytes });
+        self.write_until(now);
+    }
+
+    fn write_until(&mut self, now: Instant) {
+        while let Some((at, seen)) = self.waiting.pop_due(now) {
+            self.file.append(at, seen.direction, seen.arrives, &seen.bytes);
+        }
+    }
+}
+
+impl<C, W: Write> Clone for Recorder<C, W> {
+    fn clone(&self) -> Self {
+        Self { place: self.place, recording: Rc::clone(&self.recording) }
+    }
+}
+
+impl<P, C: Carries<P>, W: Write> Tap<P> for Recorder<C, W> {
+    fn see_on_link(&self, now: Instant, sight: Sight<P>) {
+        if self.place == Place::Link {
+            self.recording.borrow_mut().record(now, &sight);
+        }
+    }
+
+    fn watched_hop(&self, leg: LegName) -> Option<usize> {
+        self.place.index_in(leg)
+    }
+
+    fn see_on_hop(&self, now: Instant, sight: Sight<P>) {
+        self.recording.borrow_mut().record(now, &sight);
+    }
+
+    fn begin_flow(&self, number: u64) {
+        self.recording.borrow_mut().carries.begin_flow(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{Description, NumberedDatagrams};
+    use crate::net::tap::Content;
+    use crate::net::{Ecn, Frame};
+    use lossylink_core::units::BitRate;
+    use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+    use pcap_file::pcapng::{Block, PcapNgReader};
+
+    const DESCRIPTION: Description<'_> =
+        Description { hop: "sw2-sw6", experiment: "stress", rate: BitRate::from_gbps(100) };
+
+    fn sight(at_ps: u64, arrives: bool, number: u64) -> Sight<u64> {
+        let content = Content::Bare(Frame::of_frame_bytes(1514, Ecn::NotCapable, number));
+        Sight { at: Instant::from_ps(at_ps), direction: Direction::Forward, arrives, content }
+    }
+
+    /// Time in nanoseconds, number, flags and whether there is a comment, of every frame.
+    fn read(file: &[u8]) -> Vec<(u128, u8, u32, bool)> {
+        let mut reader = PcapNgReader::new(file).unwrap();
+        let mut found = Vec::new();
+        while let Some(block) = reader.next_block() {
+            let Block::EnhancedPacket(packet) = block.unwrap() else { continue };
+            assert_eq!((packet.original_len, packet.data.len()), (1514, frame::SNAP_BYTES));
+            let flags = packet.options.iter().find_map(|option| match option {
+                EnhancedPacketOption::Flags(flags) => Some(*flags),
+                _ => None,
+            });
+            let is_commented =
+                packet.options.iter().any(|option| matches!(option, EnhancedPacketOption::Comment(_)));
+            let number = packet.data[14 + 20 + 8 + 7];
+            found.push((packet.timestamp.as_nanos(), number, flags.unwrap(), is_commented));
+        }
+        found
+    }
+
+    #[test]
+    fn frames_are_written_by_time_and_corrupted_ones_are_marked() {
+        let file = PcapngFile::begin(Vec::new(), &DESCRIPTION);
+        let recorder = Recorder::new(Place::Link, true, NumberedDatagrams, file);
+        let now = Instant::ZERO;
+        recorder.see_on_link(now, sight(7_999, true, 2));
+        recorder.clone().see_on_link(now, sight(5_000, false, 1));
+        recorder.see_on_link(Instant::from_ps(6_000), sight(9_000, true, 3));
+        let file = recorder.finish().unwrap();
+        let crc_error = 1 << 24;
+        assert_eq!(
+            read(&file),
+            [(5, 1, 0b10 | crc_error, true), (7, 2, 0b10, false), (9, 3, 0b10, false)],
+            "picoseconds are rounded down"
+        );
+    }
+
+    #[test]
+    fn the_link_is_not_seen_from_another_hop() {
+        let place = Place::named("sw6-sw10").unwrap();
+        let file = PcapngFile::begin(Vec::new(), &DESCRIPTION);
+        let recorder = Recorder::new(place, true, NumberedDatagrams, file);
+        recorder.see_on_link(Instant::ZERO, sight(1_000, true, 1));
+        recorder.see_on_hop(Instant::ZERO, sight(2_000, true, 2));
+        assert_eq!(read(&recorder.finish().unwrap()), [(2, 2, 0b10, false)]);
+    }
+
+    /// A disk that is full after so many bytes.
+    struct FullAfter(usize);
+
+    impl Write for FullAfter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_at_the_end_wherever_it_filled() {
+        for room in [0, 200, 1_000] {
+            let file = PcapngFile::begin(FullAfter(room), &DESCRIPTION);
+            let recorder = Recorder::new(Place::Link, true, NumberedDatagrams, file);
+            (0..20).for_each(|at| recorder.see_on_link(Instant::ZERO, sight(at, true, at)));
+            let error = recorder.finish().err().expect("it did not fit");
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
+}

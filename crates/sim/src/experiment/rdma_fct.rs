@@ -1,0 +1,80 @@
+//! Completion times of RDMA writes, one outstanding at a time on one connection.
+//!
+//! Measured by the published rule: from the posting of a write to its completion, at the requester.
+
+use super::serial::{Counters, Repair, Serial, SerialProtocol};
+use super::setup::Setup;
+use crate::capture::RdmaConnection;
+use crate::config::{Config, HostProfile};
+use crate::transport::rdma::{Operation, Requester, Responder, Status};
+use crate::world::Rdma;
+use crate::world::host::latency_at;
+use crate::world::network::Conversation;
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::time::{Duration, Instant};
+
+pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config)?;
+    let protocol = Rdma { config: setup.rdma()? };
+    let one_way_ns = setup.host()?.rdma_one_way_ns;
+    Serial::new(setup, protocol, one_way_ns)?.run(
+        control,
+        |rdma, row| {
+            row.set("recovery", rdma.config.recovery.name());
+        },
+        |rdma, totals, row| {
+            row.set("repaired_nak", totals.repaired(Repair::Fast))
+                .set("repaired_timeout", totals.repaired(Repair::Timeout))
+                .set("rdma_mtu_bytes", rdma.config.mtu.bytes());
+        },
+    )
+}
+
+/// A flow is a message; all of them use one connection, which is opened anew only after a failure.
+impl SerialProtocol for Rdma {
+    type Carries = RdmaConnection;
+
+    fn carries(&self, flow_bytes: u64) -> RdmaConnection {
+        RdmaConnection::new(flow_bytes)
+    }
+
+    fn conversation(&self, _flow_bytes: u64) -> Conversation<Self> {
+        Conversation { near: Requester::new(&self.config), far: Responder::new(&self.config) }
+    }
+
+    fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, _phases: (Duration, Duration)) {
+        if ends.near.has_failed() {
+            ends.near.reconnect();
+            ends.far.reconnect();
+        }
+        ends.near.post(now, Operation::Write(flow_bytes));
+    }
+
+    #[inline]
+    fn has_ended(ends: &Conversation<Self>) -> bool {
+        ends.near.outstanding() == 0
+    }
+
+    fn completion(ends: &mut Conversation<Self>) -> Option<Duration> {
+        let completion = ends.near.poll_completion()?;
+        let took = completion.completed_at - completion.posted_at;
+        (completion.status == Status::Success).then_some(took)
+    }
+
+    fn counters(ends: &Conversation<Self>) -> Counters {
+        let counted = ends.near.statistics();
+        let mut repairs = [0; Repair::COUNT];
+        repairs[Repair::Fast as usize] = counted.naks + counted.selective_naks;
+        repairs[Repair::Timeout as usize] = counted.timeouts;
+        Counters { retransmissions: counted.retransmissions, repairs }
+    }
+
+    /// The interface answers by itself: no host wakes up before the message is complete.
+    fn wake_up(_host: &HostProfile, _quantile: f64) -> Duration {
+        Duration::ZERO
+    }
+
+    fn once(host: &HostProfile, quantile: f64) -> Duration {
+        latency_at(&host.rdma_latency, quantile)
+    }
+}

@@ -1,0 +1,346 @@
+//! Flows one after another over the same link, as on a testbed: what the completion-time
+//! experiments of all protocols share.
+
+use super::blocks::{Block, run_blocks};
+use super::capturing;
+use super::row::Row;
+use super::setup::Setup;
+use crate::capture::{Carries, Recorder};
+use crate::config::{Config, FlowConfig, HostProfile, LossConfig, ProtectionKind};
+use crate::net::{AnyLink, NoTap, ProtectedLink, Tap};
+use crate::world::network::{Addressed, Conversation};
+use crate::world::{Network, Path, Protocol};
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
+use lossylink_core::time::{Duration, Instant};
+
+/// A flow that takes longer than this is given up and reported as such.
+const FLOW_LIMIT: Duration = Duration::from_secs(600);
+/// Timers fall anywhere on a wheel of so many ticks.
+const WHEEL_TICKS: u64 = 4096;
+
+/// A protocol whose flows can be run one after another.
+pub(super) trait SerialProtocol: Protocol + Clone + Sync {
+    /// What a capture has to know about the packets.
+    type Carries: Carries<Addressed<Self::Packet>>;
+
+    /// The same for flows of `flow_bytes`.
+    fn carries(&self, flow_bytes: u64) -> Self::Carries;
+
+    /// The two ends before the first flow.
+    fn conversation(&self, flow_bytes: u64) -> Conversation<Self>;
+
+    /// Starts a flow on hosts whose timers tick at these phases.
+    fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, phases: (Duration, Duration));
+
+    /// Whether the flow in progress has come to an end, good or bad.
+    fn has_ended(ends: &Conversation<Self>) -> bool;
+
+    /// What the flow took, once it has ended; `None` if it failed.
+    fn completion(ends: &mut Conversation<Self>) -> Option<Duration>;
+
+    /// Counters of the flow, or of all flows so far.
+    fn counters(ends: &Conversation<Self>) -> Counters;
+
+    /// What a host adds to every wake-up of a flow with this quantile.
+    fn wake_up(host: &HostProfile, quantile: f64) -> Duration;
+
+    /// What the hosts add to a whole flow with this quantile.
+    fn once(host: &HostProfile, quantile: f64) -> Duration;
+}
+
+/// What the ends of a flow count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    /// Packets sent again.
+    pub(super) retransmissions: u64,
+    /// Each way of recovering, the quickest first, and how often it was needed.
+    pub(super) repairs: [u64; Repair::COUNT],
+}
+
+/// A mechanism that a flow needed to recover, the quickest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repair {
+    /// A retransmission clocked by what the receiver reported.
+    Fast,
+    /// TCP's reordering timer.
+    ReorderingTimer,
+    /// TCP's tail loss probe.
+    Probe,
+    /// A retransmission timeout.
+    Timeout,
+}
+
+impl Repair {
+    const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
+    pub(super) const COUNT: usize = Self::ALL.len();
+}
+
+impl Counters {
+    fn since(&self, before: &Self) -> Self {
+        let mut repairs = self.repairs;
+        repairs.iter_mut().zip(before.repairs).for_each(|(count, before)| *count -= before);
+        Self { retransmissions: self.retransmissions - before.retransmissions, repairs }
+    }
+
+    /// The slowest mechanism that was needed.
+    fn slowest(&self) -> Option<Repair> {
+        Repair::ALL.into_iter().rev().find(|&repair| self.repairs[repair as usize] > 0)
+    }
+
+    fn timeouts(&self) -> u64 {
+        self.repairs[Repair::Timeout as usize]
+    }
+}
+
+/// One flow's result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    /// On hosts that add nothing to a whole flow.
+    took: Duration,
+    /// What they added.
+    once: Duration,
+    lost_frames: u32,
+    retransmissions: u32,
+    timeouts: u32,
+    repair: Option<Repair>,
+}
+
+impl Trial {
+    fn fct_us(&self) -> f64 {
+        (self.took + self.once).as_us_f64()
+    }
+}
+
+/// Results of one block.
+#[derive(Debug, Default)]
+struct Finished {
+    trials: Vec<Trial>,
+    unfinished: u64,
+    frames_simulated: u64,
+    frames_skipped: u64,
+}
+
+/// What all blocks share.
+pub(super) struct Serial<'a, T> {
+    setup: Setup<'a>,
+    host: &'a HostProfile,
+    flow: FlowConfig,
+    protocol: T,
+    path: Path,
+    /// Whether a flow that meets no loss always takes the same time.
+    is_repeatable: bool,
+}
+
+type SerialNetwork<T, O> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>, O>, O>;
+
+impl<'a, T: SerialProtocol> Serial<'a, T> {
+    /// Flows of `protocol` between hosts that are `one_way_ns` apart.
+    pub(super) fn new(setup: Setup<'a>, protocol: T, one_way_ns: f64) -> Result<Self, ConfigError> {
+        let config: &Config = setup.config;
+        let host = config.require(&config.host, "host")?;
+        let flow = *config.require(&config.flow, "flow")?;
+        let is_quick = T::wake_up(host, 1.0) == Duration::ZERO;
+        let per_frame = !matches!(config.loss.forward, LossConfig::BitErrorRate { .. });
+        let clean_reverse = config.loss.reverse == LossConfig::None;
+        let is_bare = config.protection.kind == ProtectionKind::None;
+        let is_repeatable = is_bare && is_quick && per_frame && clean_reverse;
+        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
+    }
+
+    /// Runs all trials and completes the row that `describe` begins and `detail` ends.
+    pub(super) fn run(
+        &self,
+        control: &Control,
+        describe: impl FnOnce(&T, &mut Row),
+        detail: impl FnOnce(&T, &Totals<'_>, &mut Row),
+    ) -> Result<Outcome, ConfigError> {
+        let config = self.setup.config;
+        let run_block = |block| self.run_block(block);
+        let (blocks, interrupted) =
+            run_blocks(self.flow.trials, config.seed, config.threads, control, run_block)?;
+        let trials: Vec<Trial> = blocks.iter().flat_map(|block| &block.trials).copied().collect();
+        let sum = |of: fn(&Finished) -> u64| blocks.iter().map(of).sum::<u64>();
+        let mut row = Row::new(&self.setup);
+        describe(&self.protocol, &mut row);
+        row.set("flow_bytes", self.flow.size_bytes)
+            .set("trials", trials.len())
+            .set_completion_times(trials.iter().map(Trial::fct_us).collect())
+            .set("flows_hit", trials.iter().filter(|trial| trial.lost_frames > 0).count())
+            .set("flows_unfinished", sum(|block| block.unfinished));
+        let totals = Totals(&trials);
+        detail(&self.protocol, &totals, &mut row);
+        row.set("retransmissions", totals.sum(|trial| trial.retransmissions))
+            .set("timeouts", totals.sum(|trial| trial.timeouts))
+            .set("frames_simulated", sum(|block| block.frames_simulated))
+            .set("frames_skipped", sum(|block| block.frames_skipped));
+        Ok(Outcome { row: row.finish(), columns: vec![("trials".to_owned(), columns(&trials))], interrupted })
+    }
+
+    fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
+        match self.recorder(&block)? {
+            None => self.run_trials(block, NoTap, self.is_repeatable && self.setup.config.skip),
+            Some(recorder) => {
+                // A flow that is computed once would be recorded once: every flow runs.
+                let finished = self.run_trials(block, recorder.clone(), false)?;
+                capturing::finish(recorder).map(|()| finished)
+            }
+        }
+    }
+
+    /// The capture, in the first block: each block has a clock of its own.
+    fn recorder(
+        &self,
+        block: &Block,
+    ) -> Result<Option<Recorder<T::Carries, capturing::Output>>, ConfigError> {
+        if block.index > 0 {
+            return Ok(None);
+        }
+        capturing::recorder(&self.setup, || self.protocol.carries(self.flow.size_bytes))
+    }
+
+    fn run_trials<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        block: Block,
+        tap: O,
+        repeats: bool,
+    ) -> Result<Finished, ConfigError> {
+        let mut network = self.network(&block.streams, tap)?;
+        let mut finished = Finished::default();
+        let mut clean: Option<CleanFlow> = None;
+        for index in 0..block.trials {
+            let mut hosts = block.streams.trial(index).stream("hosts");
+            let quantile = uniform(&mut hosts);
+            let once = T::once(self.host, quantile);
+            if let Some(flow) = clean.as_ref().filter(|flow| flow.repeats_on(&mut network.link)) {
+                finished.trials.push(Trial { once, ..flow.trial });
+                finished.frames_skipped += flow.frames;
+                continue;
+            }
+            network.tap().begin_flow(index);
+            let before = *network.link.traffic();
+            network.set_latency(T::wake_up(self.host, quantile));
+            match self.run_flow(&mut network, &mut hosts) {
+                Some(trial) => finished.trials.push(Trial { once, ..trial }),
+                None => finished.unfinished += 1,
+            }
+            let after = network.link.traffic();
+            let frames = after.frames - before.frames;
+            finished.frames_simulated += frames;
+            if repeats && after.lost == before.lost && clean.is_none() {
+                let octets = after.largest_octets;
+                clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
+            }
+        }
+        Ok(finished)
+    }
+
+    fn network<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        streams: &Streams,
+        tap: O,
+    ) -> Result<SerialNetwork<T, O>, ConfigError> {
+        let conversation = self.protocol.conversation(self.flow.size_bytes);
+        let link = self.setup.link(streams, tap.clone())?;
+        Ok(Network::tapped(self.protocol.clone(), link, self.path.clone(), vec![conversation], tap))
+    }
+
+    /// Runs one flow and lets the network fall silent; `None` if it does not finish.
+    fn run_flow<O: Tap<Addressed<T::Packet>>>(
+        &self,
+        network: &mut SerialNetwork<T, O>,
+        hosts: &mut Stream,
+    ) -> Option<Trial> {
+        if self.is_repeatable {
+            network.wait_until(next_stamp(network.now()));
+        }
+        let start = network.now();
+        let phases = self.timer_phases(start, hosts);
+        let lost_before = network.link.traffic().data_lost;
+        let mut before = Counters::default();
+        network.act(0, |now, ends| {
+            T::start(now, ends, self.flow.size_bytes, phases);
+            before = T::counters(ends);
+        });
+        let limit = start + FLOW_LIMIT;
+        while !T::has_ended(network.conversation(0)) && network.step(limit) {}
+        let counted = T::counters(network.conversation(0)).since(&before);
+        while network.step(Instant::NEVER) {}
+        let mut took = None;
+        network.act(0, |_, ends| took = T::completion(ends));
+        Some(Trial {
+            took: took?,
+            once: Duration::ZERO,
+            lost_frames: (network.link.traffic().data_lost - lost_before) as u32,
+            retransmissions: counted.retransmissions as u32,
+            timeouts: counted.timeouts() as u32,
+            repair: counted.slowest(),
+        })
+    }
+
+    /// Where the timer wheels of the two hosts stand, relative to the start of the flow, so that
+    /// its course does not depend on when it starts: the first tick after the start, and as whole
+    /// ticks the jiffies counted by then.
+    fn timer_phases(&self, start: Instant, hosts: &mut Stream) -> (Duration, Duration) {
+        let tick = self.host.tick().as_ps();
+        let mut phase = || {
+            let drawn = hosts.next_u64() % (WHEEL_TICKS * tick);
+            let first_tick = start.as_ps() + drawn % tick;
+            let counted = (drawn / tick + WHEEL_TICKS - first_tick / tick % WHEEL_TICKS) % WHEEL_TICKS;
+            Duration::from_ps(counted * tick + first_tick % tick)
+        };
+        (phase(), phase())
+    }
+}
+
+/// The next whole millisecond: hosts stamp packets in microseconds and milliseconds, so a flow that
+/// starts between two stamps sees other round-trip times than one that starts on one.
+fn next_stamp(now: Instant) -> Instant {
+    Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
+}
+
+/// All trials of a run, to be summed up.
+pub(super) struct Totals<'a>(&'a [Trial]);
+
+impl Totals<'_> {
+    fn sum(&self, of: fn(&Trial) -> u32) -> u64 {
+        self.0.iter().map(|trial| u64::from(of(trial))).sum()
+    }
+
+    /// Flows whose slowest repair this was.
+    pub(super) fn repaired(&self, repair: Repair) -> usize {
+        self.0.iter().filter(|trial| trial.repair == Some(repair)).count()
+    }
+}
+
+fn columns(trials: &[Trial]) -> Vec<(String, Vec<f64>)> {
+    let column = |of: fn(&Trial) -> f64| trials.iter().map(of).collect::<Vec<_>>();
+    vec![
+        ("fct_us".to_owned(), column(Trial::fct_us)),
+        ("lost_frames".to_owned(), column(|trial| f64::from(trial.lost_frames))),
+        ("retransmissions".to_owned(), column(|trial| f64::from(trial.retransmissions))),
+        ("timeouts".to_owned(), column(|trial| f64::from(trial.timeouts))),
+    ]
+}
+
+/// A flow that met no loss, on hosts that add nothing to its packets, over an unprotected link:
+/// the next one that meets no loss takes exactly as long.
+#[derive(Clone, Copy, Debug)]
+struct CleanFlow {
+    trial: Trial,
+    frames: u64,
+    octets: u32,
+}
+
+impl CleanFlow {
+    /// Whether the next flow on `link` is certain to meet no loss; if so, its frames have passed.
+    fn repeats_on<P: Copy + Default, O: Tap<P>>(&self, link: &mut AnyLink<P, O>) -> bool {
+        let Some(plain) = link.as_plain_mut() else { return false };
+        let wire = plain.forward_mut();
+        let certain = wire.clear_frames(self.octets) >= self.frames;
+        if certain {
+            wire.skip(self.frames, self.octets);
+        }
+        certain
+    }
+}

@@ -1,0 +1,73 @@
+//! Data frames that did not reach the decoder: what it rebuilds, it rebuilds from here.
+//!
+//! The simulator counts frames instead of coding their bytes (FEC-5: any k of them rebuild the
+//! rest), so a rebuilt frame is the lost one, brought back.
+
+use crate::kernel::Ring;
+use crate::net::Frame;
+use lossylink_core::engine::fec::DataStamp;
+use lossylink_core::time::Instant;
+
+/// Lost frames that are remembered. Blocks leave the decoder's window long before; a link that
+/// passes nothing at all moves no window.
+const REMEMBERED: usize = 1 << 16;
+
+/// A data frame with its stamp and the time at which it came to the encoder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamped<P> {
+    pub(super) stamp: DataStamp,
+    pub(super) entered: Instant,
+    pub(super) frame: Frame<P>,
+}
+
+impl<P: Default> Default for Stamped<P> {
+    fn default() -> Self {
+        let stamp = DataStamp { block: Default::default(), index: 0 };
+        Self { stamp, entered: Instant::ZERO, frame: Frame::default() }
+    }
+}
+
+/// Lost frames in the order of their stamps: those dropped by the queue, known early, and those
+/// corrupted on the wire.
+#[derive(Clone, Debug)]
+pub(super) struct LostFrames<P: Copy + Default> {
+    dropped: Ring<Stamped<P>>,
+    corrupted: Ring<Stamped<P>>,
+}
+
+impl<P: Copy + Default> LostFrames<P> {
+    pub(super) fn new() -> Self {
+        Self { dropped: Ring::new(), corrupted: Ring::new() }
+    }
+
+    /// The queue had no room for a frame.
+    pub(super) fn push_dropped(&mut self, lost: Stamped<P>) {
+        push(&mut self.dropped, lost);
+    }
+
+    /// A frame arrived corrupted.
+    pub(super) fn push_corrupted(&mut self, lost: Stamped<P>) {
+        push(&mut self.corrupted, lost);
+    }
+
+    /// The frame with this stamp; forgets those for which `has_left` holds.
+    pub(super) fn find(
+        &mut self,
+        stamp: DataStamp,
+        has_left: impl Fn(DataStamp) -> bool,
+    ) -> Option<Stamped<P>> {
+        [&mut self.corrupted, &mut self.dropped].into_iter().find_map(|ring| {
+            while ring.front().is_some_and(|lost| has_left(lost.stamp)) {
+                ring.pop();
+            }
+            (0..ring.len()).filter_map(|place| ring.get(place)).find(|lost| lost.stamp == stamp).copied()
+        })
+    }
+}
+
+fn push<P: Copy + Default>(ring: &mut Ring<Stamped<P>>, lost: Stamped<P>) {
+    if ring.len() == REMEMBERED {
+        ring.pop();
+    }
+    ring.push(lost);
+}

@@ -1,0 +1,56 @@
+//! What the published description of the model leaves open, each a choice (FEC-24..27).
+
+use lossylink_core::engine::fec::Code;
+use lossylink_core::time::Duration;
+
+/// How long a parity packet is (FEC-24).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParitySize {
+    /// As long as the last data packet of the block, of which it is a clone: as published.
+    LastPacket,
+    /// As long as the longest, as a real code needs.
+    LongestPacket,
+}
+
+/// How the decoder knows that a block has ended; the first that applies counts (FEC-26).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEnd {
+    /// The packet with the last index, k + h - 1, arrives, marked or not.
+    pub last_index: bool,
+    /// A packet of a newer block arrives.
+    pub newer_block: bool,
+    /// So much time has passed since its first packet.
+    pub timer: Option<Duration>,
+}
+
+/// What is chosen about the model.
+#[derive(Clone, Copy, Debug)]
+pub struct FecModelOptions {
+    /// Data and parity packets of a block.
+    pub code: Code,
+    /// How long parity is.
+    pub parity_size: ParitySize,
+    /// How a block ends.
+    pub block_end: BlockEnd,
+    /// Whether a marked packet can only go on at the end of a round of the switch's recirculation
+    /// loop; otherwise it goes at once (FEC-27).
+    pub recirculates: bool,
+    /// When a partial block is closed. The published encoder had no timer, hence its tail of 9 ms.
+    pub flush: Option<Duration>,
+    /// Whether data pass parity in the queue (FEC-23).
+    pub data_first: bool,
+}
+
+impl FecModelOptions {
+    /// The model as published: clones of the last packet, no timers, one queue, recirculation.
+    pub const fn published(code: Code) -> Self {
+        Self {
+            code,
+            parity_size: ParitySize::LastPacket,
+            block_end: BlockEnd { last_index: true, newer_block: true, timer: None },
+            recirculates: true,
+            flush: None,
+            data_first: false,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which frames a queue marks as they leave it: all behind a threshold, or more the deeper it is.
+
+use lossylink_core::probability::Probability;
+use lossylink_core::rng::Stream;
+
+/// Marking whose chance rises with the depth, as DCQCN wants it (Zhu et al., SIGCOMM 2015): none up
+/// to `from_bytes`, rising to `most` at `full_bytes`, and every frame beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Red {
+    /// Depth up to which nothing is marked, Kmin.
+    pub from_bytes: u64,
+    /// Depth beyond which everything is marked, Kmax.
+    pub full_bytes: u64,
+    /// Chance at `full_bytes`, Pmax.
+    pub most: f64,
+}
+
+impl Red {
+    /// The published switch's: 1250 and 3000 cells of 80 B, at most 0.2.
+    pub const PUBLISHED: Self = Self { from_bytes: 100_000, full_bytes: 240_000, most: 0.2 };
+
+    /// The chance of a mark at a depth.
+    pub fn chance(&self, depth_bytes: u64) -> f64 {
+        if depth_bytes <= self.from_bytes {
+            0.0
+        } else if depth_bytes > self.full_bytes {
+            1.0
+        } else {
+            let above = (depth_bytes - self.from_bytes) as f64;
+            self.most * above / (self.full_bytes - self.from_bytes) as f64
+        }
+    }
+}
+
+/// The marking rule of a queue.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    rule: Rule,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Threshold(u64),
+    Red(Red, Stream),
+}
+
+impl Marker {
+    /// Marks every frame that leaves at least `bytes` behind.
+    pub const fn threshold(bytes: u64) -> Self {
+        Self { rule: Rule::Threshold(bytes) }
+    }
+
+    /// Marks by `red`, drawing from a stream of the queue's own.
+    pub const fn red(red: Red, rng: Stream) -> Self {
+        Self { rule: Rule::Red(red, rng) }
+    }
+
+    /// Whether a frame that leaves `depth_bytes` behind is marked.
+    #[inline]
+    pub fn marks(&mut self, depth_bytes: u64) -> bool {
+        match &mut self.rule {
+            Rule::Threshold(bytes) => depth_bytes >= *bytes,
+            Rule::Red(red, rng) => {
+                let chance = Probability::new(red.chance(depth_bytes)).unwrap_or(Probability::ALWAYS);
+                !chance.is_never() && chance.draw(rng)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::rng::Streams;
+
+    #[test]
+    fn a_threshold_marks_from_itself_on() {
+        let mut marker = Marker::threshold(100_000);
+        assert!(!marker.marks(99_999));
+        assert!(marker.marks(100_000));
+    }
+
+    #[test]
+    fn the_chance_rises_between_the_two_depths() {
+        let red = Red::PUBLISHED;
+        assert_eq!(red.chance(100_000), 0.0);
+        assert!((red.chance(170_000) - 0.1).abs() < 1e-12);
+        assert!((red.chance(240_000) - 0.2).abs() < 1e-12);
+        assert_eq!(red.chance(240_001), 1.0);
+    }
+
+    /// Of n draws with chance p, the marks lie within four standard deviations of n p.
+    #[test]
+    fn marks_come_as_often_as_they_should() {
+        let n = 100_000;
+        let mut marker = Marker::red(Red::PUBLISHED, Streams::new(1).stream("link/0/marking"));
+        let mut count = |depth| (0..n).filter(|_| marker.marks(depth)).count() as f64;
+        assert_eq!(count(100_000), 0.0);
+        assert_eq!(count(300_000), f64::from(n));
+        let (mean, variance) = (f64::from(n) * 0.1, f64::from(n) * 0.09);
+        let marks = count(170_000);
+        assert!((marks - mean).abs() < 4.0 * variance.sqrt(), "{marks} marks, expected {mean}");
+    }
+}

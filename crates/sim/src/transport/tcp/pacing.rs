@@ -1,0 +1,97 @@
+//! Pacing: packets leave no faster than the congestion control says (Linux's internal pacing).
+
+use super::congestion::Algorithm;
+use super::sender::Sender;
+use super::timers::Timer;
+use lossylink_core::time::{Duration, Instant};
+
+/// Picoseconds in a second.
+const PS_PER_S: u128 = 1_000_000_000_000;
+/// Packets of a connection that leave unpaced (Linux: the first ten).
+const UNPACED: u64 = 10;
+
+/// When the next packet may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacing {
+    free_at: Instant,
+    timer: Option<Instant>,
+}
+
+impl Pacing {
+    /// When the next packet may leave, microseconds.
+    pub(super) fn free_at_us(&self) -> u64 {
+        self.free_at.as_ps() / 1_000_000
+    }
+
+    /// The timer, if a packet waits for it.
+    pub(super) fn timer(&self) -> Option<Timer> {
+        self.timer.map(Timer::Pacing)
+    }
+
+    /// Whether the timer fires now.
+    pub(super) fn expire(&mut self, now: Instant) -> bool {
+        let fires = self.timer.is_some_and(|at| at <= now);
+        if fires {
+            self.timer = None;
+        }
+        fires
+    }
+
+    /// A packet that takes `span` at the pacing rate leaves now. (TCP-58)
+    ///
+    /// Time that passed unused since the last packet was free to leave is credited, up to half.
+    fn leave(&mut self, now: Instant, span: Duration) {
+        let credit = now.saturating_since(self.free_at);
+        self.free_at = self.free_at.max(now) + (span - credit.min(span / 2));
+    }
+}
+
+impl Sender {
+    /// Whether the next packet must wait; arms the timer if so.
+    pub(super) fn is_paced(&mut self) -> bool {
+        let waits = self.pacing.free_at > self.clock.now();
+        if waits && self.pacing.timer.is_none() {
+            self.pacing.timer = Some(self.pacing.free_at);
+        }
+        waits
+    }
+
+    /// A data packet of `payload` bytes leaves: the next one waits for its turn.
+    pub(super) fn pace(&mut self, payload: u32) {
+        let Some(rate) = self.congestion.pacing_rate() else { return };
+        if self.statistics.segments_sent > UNPACED && rate > 0 {
+            let span = u128::from(payload) * PS_PER_S / u128::from(rate);
+            self.pacing.leave(self.clock.now(), Duration::from_ps(span as u64));
+        }
+    }
+
+    /// Stamps a segment that is about to leave, if rates are sampled.
+    pub(super) fn stamp_rate(&mut self, number: u64) {
+        if self.congestion.models_path() {
+            let outstanding = (self.board.una(), self.board.next());
+            let in_flight = self.board.in_flight() + 1;
+            let lost = self.statistics.segments_lost;
+            self.rate.note_sent(number, outstanding, in_flight, lost, self.clock.micros());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_ms(1);
+
+    /// TCP-58
+    #[test]
+    fn packets_keep_their_distance() {
+        let mut pacing = Pacing::default();
+        let at = |ms| Instant::ZERO + MS * ms;
+        pacing.leave(at(5), MS * 2);
+        assert_eq!(pacing.free_at, at(6), "half of it was credited");
+        pacing.leave(at(6), MS * 2);
+        assert_eq!(pacing.free_at, at(8));
+        pacing.leave(at(9), MS * 4);
+        assert_eq!(pacing.free_at, at(12), "a late timer does not lower the rate");
+    }
+}

@@ -1,0 +1,10 @@
+//! What traffic a network is offered: flow sizes, and when flows begin.
+//!
+//! A [`FlowSizes`] is a distribution, read from a table of points; a [`Workload`] draws from it flows
+//! that begin at random (a Poisson process) at a set load.
+
+mod arrivals;
+mod flow_sizes;
+
+pub use arrivals::{Arrival, LoadError, Workload};
+pub use flow_sizes::{FlowSizeError, FlowSizeTable, FlowSizes};

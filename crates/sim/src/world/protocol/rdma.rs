@@ -1,0 +1,147 @@
+//! RDMA in a [`Network`](crate::world::Network): RoCEv2 over IPv4 and Ethernet.
+
+use super::{Endpoint, Protocol};
+use crate::net::{Ecn, Frame};
+use crate::transport::rdma::{Config, Packet, Requester, Responder};
+use lossylink_core::time::Instant;
+
+/// A reliable connection whose requester is the near end.
+#[derive(Clone, Debug)]
+pub struct Rdma {
+    /// The connection's settings.
+    pub config: Config,
+}
+
+impl Protocol for Rdma {
+    type Packet = Packet;
+    type Near = Requester;
+    type Far = Responder;
+
+    /// Data is ECN-capable when DCQCN listens to the marks.
+    #[inline]
+    fn frame(&self, packet: Packet) -> Frame<Packet> {
+        let is_capable = self.config.dcqcn.is_some() && packet.is_data();
+        let ecn = if is_capable { Ecn::Capable } else { Ecn::NotCapable };
+        Frame::of_ip_bytes(packet.ip_bytes(), ecn, packet)
+    }
+}
+
+impl Endpoint for Requester {
+    type Packet = Packet;
+
+    #[inline]
+    fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
+        Self::handle_packet(self, now, packet, marked);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Self::handle_timeout(self, now);
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        Self::poll_transmit(self, now)
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Instant {
+        Self::poll_timeout(self)
+    }
+}
+
+impl Endpoint for Responder {
+    type Packet = Packet;
+
+    #[inline]
+    fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
+        Self::handle_packet(self, now, packet, marked);
+    }
+
+    /// The responder has no timer but its pacing: polling it is all there is to do.
+    fn handle_timeout(&mut self, _now: Instant) {}
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        Self::poll_transmit(self, now)
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Instant {
+        Self::poll_timeout(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Cells;
+    use crate::net::plain::PlainConfig;
+    use crate::net::queue::QueueLimits;
+    use crate::net::{LineRate, PlainLink};
+    use crate::transport::rdma::Operation;
+    use crate::world::network::{Addressed, Conversation};
+    use crate::world::{Network, Path};
+    use lossylink_core::loss::{LossModel, LossProcess};
+    use lossylink_core::rng::Streams;
+    use lossylink_core::time::Duration;
+    use lossylink_core::units::BitRate;
+
+    const RATE: BitRate = BitRate::from_gbps(100);
+    const RTT: Duration = Duration::from_us(15);
+    const LINK_DELAY: Duration = Duration::from_ns(659);
+
+    fn network(config: Config, forward: LossModel) -> Network<Rdma, PlainLink<Addressed<Packet>>> {
+        let process = |model| LossProcess::new(&model, Streams::new(1).stream("loss"));
+        let queue = QueueLimits {
+            limit_bytes: u64::MAX >> 16,
+            ecn_threshold_bytes: u64::MAX,
+            cells: Cells::new(80),
+            header_bytes: 0,
+        };
+        let plain = PlainConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };
+        let link = PlainLink::new(plain, process(forward), process(LossModel::None));
+        let path = Path::direct(RTT, LINK_DELAY).unwrap();
+        let conversation = Conversation { near: Requester::new(&config), far: Responder::new(&config) };
+        Network::new(Rdma { config }, link, path, vec![conversation])
+    }
+
+    /// Completion time of a write of `bytes` and the packets that it took.
+    fn write(config: Config, bytes: u64, forward: LossModel) -> (Duration, u64) {
+        let mut network = network(config, forward);
+        let mut done = None;
+        network.act(0, |now, ends| {
+            ends.near.post(now, Operation::Write(bytes));
+        });
+        while done.is_none() && network.step(Instant::NEVER) {
+            network.act(0, |_, ends| done = ends.near.poll_completion());
+        }
+        let packets = network.conversation(0).near.statistics().packets_sent;
+        (done.expect("a write completes").completed_at - Instant::ZERO, packets)
+    }
+
+    // RDMA-19
+    #[test]
+    fn a_short_write_takes_as_long_whoever_holds_its_packets_back() {
+        // Octets on the wire: first, middle and last packet, acknowledgement.
+        let octets = 1122 + 22 * 1106 + 918 + 86;
+        let floor = Duration::from_ps(octets * 80) + RTT;
+        for interface_rate in [None, Some(RATE)] {
+            let config = Config { interface_rate, ..Config::default() };
+            assert_eq!(write(config, 24_387, LossModel::None), (floor, 24));
+        }
+    }
+
+    // RDMA-11, RDMA-19: a NAK finds the rest of a long message unsent only if packets are held back.
+    #[test]
+    fn a_held_back_message_repeats_only_what_left_before_the_nak() {
+        let packets = 1000;
+        let sent = |interface_rate| {
+            let config = Config { interface_rate, ..Config::default() };
+            write(config, packets * 1024, LossModel::at(vec![1]).unwrap()).1
+        };
+        assert_eq!(sent(None), packets + 999);
+        // A round trip and two packets at 88.48 ns each are some 173 packets.
+        let repeated = sent(Some(RATE)) - packets;
+        assert!((170..=176).contains(&repeated), "{repeated} packets were repeated");
+    }
+}

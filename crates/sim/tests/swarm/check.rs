@@ -1,0 +1,100 @@
+//! What must hold in every world.
+
+use super::run::PROBES;
+use super::{Evidence, World};
+use lossylink_sim::net::Frame;
+
+/// Checks a run.
+///
+/// # Errors
+/// The first thing that does not hold.
+pub(crate) fn check(world: &World, evidence: &Evidence) -> Result<(), String> {
+    frames_are_whole(world, &evidence.delivered)?;
+    order_is_kept(world, &evidence.delivered)?;
+    copies_are_dropped(world, evidence)?;
+    what_went_back_came_back(evidence)?;
+    everything_is_accounted_for(world, evidence)?;
+    the_healed_link_delivers(evidence)?;
+    nothing_is_left(evidence)
+}
+
+fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// Frames come out as they went in.
+fn frames_are_whole(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
+    let changed = delivered.iter().find(|frame| world.frame(frame.payload) != **frame);
+    changed
+        .map_or(Ok(()), |frame| Err(format!("frame {} came out with {} octets", frame.payload, frame.octets)))
+}
+
+/// Ordered: LG-20, LG-33.
+fn order_is_kept(world: &World, delivered: &[Frame<u64>]) -> Result<(), String> {
+    let swapped = delivered.windows(2).find(|pair| pair[0].payload >= pair[1].payload);
+    match swapped.filter(|_| world.options.ordered) {
+        Some(pair) => Err(format!("frame {} came out after frame {}", pair[1].payload, pair[0].payload)),
+        None => Ok(()),
+    }
+}
+
+/// Nothing comes out twice, unless that was asked for: LG-20, LG-28.
+fn copies_are_dropped(world: &World, evidence: &Evidence) -> Result<(), String> {
+    let mut times = vec![0u32; evidence.offered.0 as usize];
+    evidence.delivered.iter().for_each(|frame| times[frame.payload as usize] += 1);
+    let is_single = world.options.ordered || world.options.deduplicate;
+    let most = if is_single { 1 } else { u32::from(world.options.sender.copies) };
+    let twice = times.iter().position(|&times| times > most);
+    twice.map_or(Ok(()), |number| Err(format!("frame {number} came out {} times", times[number])))
+}
+
+/// The way back is not protected and loses what it loses, in order.
+fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
+    let arrived = evidence.offered.1 - evidence.reverse.data_lost;
+    require(evidence.returned.len() as u64 == arrived, || {
+        format!("{} frames came back, {arrived} were not lost", evidence.returned.len())
+    })?;
+    require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
+}
+
+/// Frames and octets are conserved; what is missing was lost, and is counted: LG-3, LG-35.
+fn everything_is_accounted_for(world: &World, evidence: &Evidence) -> Result<(), String> {
+    let Evidence { counters, traffic, .. } = evidence;
+    let sent = counters.sender.data;
+    let equal =
+        |what: &str, left: u64, right: u64| require(left == right, || format!("{what}: {left} != {right}"));
+    equal("offered = sent + dropped by the queue", evidence.offered.0, sent + evidence.queue_drops)?;
+    equal("octets taken = octets sent", evidence.taken_octets, traffic.data_octets)?;
+    equal("sent = on the wire", sent, traffic.data_frames)?;
+    equal("received = sent - lost", counters.receiver.data, sent - traffic.data_lost)?;
+    equal("delivered = forwarded", evidence.delivered.len() as u64, counters.receiver.forwarded)?;
+    let mut numbers: Vec<u64> = evidence.delivered.iter().map(|frame| frame.payload).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let gone = sent - numbers.len() as u64;
+    if world.restarts.is_empty() {
+        equal("found missing = lost", counters.receiver.lost, traffic.data_lost)?;
+        if world.options.ordered {
+            equal("not delivered = given up", gone, counters.timeouts)?;
+        }
+    }
+    // A frame in a recirculation loop may be given up while it goes round.
+    let patience =
+        if world.profile.recirculates || counters.sender.abandoned > 0 { counters.timeouts } else { 0 };
+    let stale = if world.options.ordered { counters.receiver.stale } else { 0 };
+    let excuses = traffic.data_lost + counters.rx_buffer_dropped + counters.forgotten + stale + patience;
+    require(gone <= excuses, || format!("{gone} frames are gone, {excuses} of them for a reason"))
+}
+
+/// All probes come out, the first one perhaps after what it revealed.
+fn the_healed_link_delivers(evidence: &Evidence) -> Result<(), String> {
+    let first = evidence.offered.0 - PROBES;
+    let probes = evidence.delivered.iter().filter(|frame| frame.payload >= first).count() as u64;
+    require(probes == PROBES, || format!("{probes} of {PROBES} frames came through the healed link"))
+}
+
+/// Once all is quiet nothing is kept: LG-5, LG-6, LG-20.
+fn nothing_is_left(evidence: &Evidence) -> Result<(), String> {
+    let left = (evidence.copies_held, evidence.rx_bytes, evidence.backlog);
+    require(left == (0, 0, 0), || format!("left (copies, reorder bytes, backlog): {left:?}"))
+}

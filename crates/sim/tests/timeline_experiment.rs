@@ -1,0 +1,108 @@
+//! The time line: what happens in which bin, and that switching protection on loses nothing.
+
+mod support;
+
+use lossylink_sim::Outcome;
+use serde_json::{Value, json};
+use support::{config, number, profile, refusal, run};
+
+const MS: u64 = 1_000_000_000;
+
+/// 25G DCTCP: corruption from 20 ms, protection from 60 ms, 100 ms in bins of 5 ms.
+fn timeline(protection: &str) -> Value {
+    let mut config = config("timeline", protection);
+    config["link"]["rate_bps"] = json!(25_000_000_000_u64);
+    config["host"] = profile("host", "ae-hosts");
+    config["timeline"] =
+        json!({"corruption_ps": 20 * MS, "protection_ps": 60 * MS, "poll_ps": 10 * MS, "bin_ps": 5 * MS});
+    config["run"]["duration_ps"] = json!(100 * MS);
+    config
+}
+
+fn column<'a>(outcome: &'a Outcome, name: &str) -> &'a [f64] {
+    let (_, columns) = &outcome.columns[0];
+    &columns.iter().find(|(column, _)| column == name).expect("the column exists").1
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn the_rate_falls_with_the_corruption_and_comes_back_with_the_protection() {
+    let outcome = run(&timeline("lg"));
+    let rate = column(&outcome, "send_gbps");
+    assert_eq!(rate.len(), 20);
+    assert_eq!(column(&outcome, "time_s")[4], 0.02);
+    let (before, during, after) = (mean(&rate[1..4]), mean(&rate[5..12]), mean(&rate[17..]));
+    assert!(before > 24.9 && during < 0.5 * before && after > 0.9 * before, "{before} {during} {after}");
+    let again = column(&outcome, "retransmissions");
+    assert_eq!(again[..4].iter().sum::<f64>(), 0.0);
+    assert!(again[4..12].iter().sum::<f64>() > 10.0);
+    assert_eq!(again[13..].iter().sum::<f64>(), 0.0, "the link repairs all of them");
+    assert_eq!(again.iter().sum::<f64>(), number(&outcome, "retransmissions"));
+    assert!(column(&outcome, "rx_buffer_kb")[..12].iter().all(|&kb| kb == 0.0));
+    assert_eq!((number(&outcome, "protected_at_s"), number(&outcome, "copies")), (0.06, 2.0));
+}
+
+/// Frames in flight when the protection comes on all arrive: on a clean link TCP notices nothing.
+#[test]
+fn switching_protection_on_loses_and_repeats_nothing() {
+    for (protection, recirculates) in [("lg", true), ("lg", false), ("lg-nb", true)] {
+        let mut config = timeline(protection);
+        config["loss"]["forward"] = json!({"model": "none"});
+        config["switch"]["recirculates"] = json!(recirculates);
+        config["timeline"]["protection_ps"] = json!(23 * MS);
+        config["run"]["duration_ps"] = json!(30 * MS);
+        let outcome = run(&config);
+        assert_eq!(number(&outcome, "protected_at_s"), 0.023);
+        assert_eq!(number(&outcome, "retransmissions"), 0.0, "{protection}");
+        assert!(column(&outcome, "send_gbps")[2..].iter().all(|&gbps| gbps > 24.8));
+    }
+}
+
+#[test]
+fn a_monitor_decides_at_its_first_reading_of_the_corruption() {
+    let mut config = timeline("lg");
+    config["run"]["duration_ps"] = json!(35 * MS);
+    config["timeline"]["protection_ps"] = json!(null);
+    config["timeline"]["poll_ps"] = json!(15 * MS);
+    let outcome = run(&config);
+    // Corruption starts at 20 ms; the readings are at 0, 15, 30 ms.
+    assert_eq!(number(&outcome, "protected_at_s"), 0.03);
+    assert_eq!(number(&outcome, "copies"), 2.0);
+    config["loss"]["forward"] = json!({"model": "none"});
+    assert!(run(&config).row["protected_at_s"].is_null());
+}
+
+#[test]
+fn a_run_without_protection_stays_unprotected() {
+    let mut config = timeline("none");
+    config["timeline"]["protection_ps"] = json!(25 * MS);
+    config["run"]["duration_ps"] = json!(60 * MS);
+    let outcome = run(&config);
+    assert!(outcome.row["protected_at_s"].is_null());
+    assert!(mean(&column(&outcome, "send_gbps")[6..]) < 12.5);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_time_line() {
+    let mut config = timeline("lg");
+    config["timeline"]["protection_ps"] = json!(25 * MS);
+    config["run"]["duration_ps"] = json!(35 * MS);
+    assert_eq!(run(&config).columns, run(&config).columns);
+}
+
+#[test]
+fn moments_in_the_wrong_order_are_refused() {
+    let mut config = timeline("lg");
+    config["timeline"]["protection_ps"] = json!(10 * MS);
+    assert!(refusal(&config).contains("timeline.protection comes before timeline.corruption"));
+    let mut config = timeline("lg");
+    config["timeline"]["bin_ps"] = json!(0);
+    assert!(refusal(&config).contains("timeline.bin"));
+    let mut config = timeline("fec");
+    config["protection"]["fec_k"] = json!(25);
+    config["protection"]["fec_h"] = json!(5);
+    assert!(refusal(&config).contains("switches LinkGuardian on"));
+}

@@ -1,0 +1,181 @@
+"""``lossylink plan``: what every protection would do for a link, and which to take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from lossylink.cli import FAILED, leave
+from lossylink.errors import UserError
+
+if TYPE_CHECKING:
+    from lossylink.plan import Comparison, Plan
+
+Value = TypeVar("Value")
+
+
+def command(
+    link: Annotated[str, typer.Option(help="Line rate.", metavar="RATE")] = "100Gbps",
+    loss: Annotated[str, typer.Option(help="Loss ratio of the link, e.g. 1e-3 or 0.1%.")] = "1e-3",
+    target: Annotated[str, typer.Option(help="Effective loss ratio to reach.")] = "1e-8",
+    length: Annotated[str | None, typer.Option(help="Length of the cable, e.g. 100m.")] = None,
+    propagation: Annotated[str | None, typer.Option(help="Its one-way delay instead, e.g. 500ns.")] = None,
+    latency_budget: Annotated[
+        str | None, typer.Option(help="Longest wait that recovery may add, e.g. 20us.")
+    ] = None,
+    frame: Annotated[str, typer.Option(help="Frame size without check sequence.")] = "1514B",
+    switch: Annotated[str, typer.Option(help="Switch profile, or a TOML file.")] = "tofino1",
+    check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
+    packets: Annotated[str, typer.Option(help="Frames of each run with --verify.")] = "1M",
+    seed: Annotated[int, typer.Option(help="Decides every random draw of --verify.")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="Draw the plan: FILE.png, .svg or .pdf.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Predict effective loss, speed, added latency and buffers of every protection on a link.
+
+    Examples
+    --------
+        lossylink plan --link 100Gbps --length 100m --loss 1e-3 --target 1e-8
+
+        lossylink plan --link 10G --loss 1% --target 1e-6 --latency-budget 50us --verify
+    """
+    from lossylink import units  # heavy imports wait until they are needed
+    from lossylink.plan import Link, plan
+
+    if length is not None and propagation is not None:
+        raise UserError("--length and --propagation say the same; give one of them")
+    delay = _read("--length", units.parse_length, length) if length is not None else 0
+    if propagation is not None:
+        delay = _read("--propagation", units.parse_time, propagation)
+    planned_link = Link(
+        rate_bps=_read("--link", units.parse_rate, link),
+        propagation_ps=delay,
+        loss_ratio=_read("--loss", units.parse_ratio, loss),
+        frame_bytes=_read("--frame", units.parse_size, frame),
+        switch=switch,
+    )
+    budget = None
+    if latency_budget is not None:
+        budget = _read("--latency-budget", units.parse_positive_time, latency_budget) / 1e6
+    frames = _read("--packets", units.parse_count, packets)
+    suffix = _suffix(plot)
+    planned = plan(planned_link, target=_read("--target", units.parse_ratio, target), budget_us=budget)
+    comparisons = _verify(planned, frames, seed) if check else None
+    if plot is not None:
+        _draw(planned, plot, suffix)
+    if as_json:
+        print(json.dumps(_summary(planned, comparisons), allow_nan=False))
+    else:
+        _show(planned, comparisons)
+    if comparisons is not None and not all(comparison.agrees for comparison in comparisons):
+        print("error: the simulator does not agree with every prediction", file=sys.stderr)
+        leave(FAILED)
+
+
+def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None
+
+
+def _suffix(plot: Path | None) -> str:
+    """Refuse a figure that could not be written before anything is computed."""
+    if plot is None:
+        return ""
+    suffix = plot.suffix.removeprefix(".")
+    if suffix not in {"png", "svg", "pdf"}:
+        raise UserError(f"--plot {plot}: end the name with .png, .svg or .pdf")
+    return suffix
+
+
+def _verify(plan: Plan, packets: int, seed: int) -> list[Comparison]:
+    from lossylink.cli.progress import progress_bar
+    from lossylink.plan import verify
+
+    with progress_bar("verify") as progress:
+        return verify(plan, packets=packets, seed=seed, progress=progress)
+
+
+def _draw(plan: Plan, path: Path, suffix: str) -> None:
+    from lossylink.plan.figure import plan_figure
+    from lossylink.plot.save import save
+
+    try:
+        save(plan_figure(plan), path.with_suffix(""), formats=[suffix])
+    except OSError as error:
+        raise UserError(f"--plot: cannot write {path}: {error.strerror}") from None
+
+
+def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]:
+    link = plan.link
+    summary: dict[str, Any] = {
+        "link": {
+            "rate_gbps": link.rate_bps / 1e9,
+            "propagation_ns": link.propagation_ps / 1e3,
+            "loss_ratio": link.loss_ratio,
+            "frame_bytes": link.frame_bytes,
+            "switch": link.switch,
+        },
+        "target_loss_ratio": plan.target,
+        "latency_budget_us": plan.budget_us,
+        "recommended": plan.recommended,
+        "rows": plan.rows(),
+    }
+    if comparisons is not None:
+        summary["verification"] = [comparison.row() for comparison in comparisons]
+    return summary
+
+
+def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from lossylink.plan.prediction import KEYS
+    from lossylink.units import describe_ratio
+
+    link = plan.link
+    print(f"link {link.rate_bps / 1e9:g} Gb/s, {describe_ratio(link.loss_ratio)}, target {plan.target:g}")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for prediction in plan.predictions:
+        table.add_column(prediction.protection, justify="right", overflow="fold")
+    for key in KEYS:
+        figures = [prediction.figure(key) for prediction in plan.predictions]
+        table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))
+    for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
+        table.add_row(key, *("yes" if row[key] else "no" for row in plan.rows()))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("= closed form  ~ estimate within 30 %  < upper bound  * simulated just now")
+    if comparisons is not None:
+        console.print(_comparison_table(comparisons))
+    console.print(f"take [bold]{plan.recommended}[/bold]")
+
+
+_MARKS = {"exact": "=", "estimate": "~", "bound": "<", "simulated": "*"}
+
+
+def _cell(value: float | None, validation: str) -> str:
+    return "-" if value is None else f"{_MARKS[validation]} {value:.4g}"
+
+
+def _comparison_table(comparisons: list[Comparison]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("protection", "quantity", "predicted", "measured", ""):
+        is_text = name in {"protection", "quantity", ""}
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
+    for comparison in comparisons:
+        predicted = _cell(comparison.predicted, comparison.validation)
+        agrees = "agrees" if comparison.agrees else "DIFFERS"
+        table.add_row(
+            comparison.protection, comparison.quantity, predicted, f"{comparison.measured:.4g}", agrees
+        )
+    return table

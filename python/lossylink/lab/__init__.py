@@ -1,0 +1,32 @@
+"""The live lab: real hosts in network namespaces, and our data plane as the path between them.
+
+The hosts are those of the published artifact, h4 (10.2.2.1/24) and h8 (10.2.2.2/24)::
+
+    h4 --- [guard] === link that corrupts === [guard] --- h8
+
+Examples
+--------
+>>> from lossylink.lab import LabSettings
+>>> LabSettings(rate_bps=10**9, rtt_ps=200 * 10**6).propagation_ps
+100000000
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lossylink.lab.lab import Lab
+    from lossylink.lab.settings import LabSettings
+
+__all__ = ["Lab", "LabSettings"]
+
+#: Where each public name lives; they are imported when first used, so that ``--help`` stays quick.
+_HOMES = {"Lab": "lossylink.lab.lab", "LabSettings": "lossylink.lab.settings"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lossylink.lab' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,161 @@
+"""``lossylink guard`` and ``lossylink wire``: one data plane between two interfaces of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+#: Offloads that would make one frame of many, or leave a checksum to hardware that is not there.
+_OFFLOADS = ("gro", "lro", "gso", "tso", "tx", "rx")
+_Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
+
+
+def guard(
+    lan: Annotated[
+        str, typer.Option(help="Interface of the protected network: eth1, or tap:NAME@NAMESPACE.")
+    ],
+    link: Annotated[str, typer.Option(help="Interface of the link that corrupts.")],
+    protection: Annotated[
+        str, typer.Option("--protection", "-p", help="lg, lg-nb, lg:copies=2, none.")
+    ] = "lg",
+    rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
+    queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
+    mtu: Annotated[int, typer.Option(help="Largest IP packet of the LAN.")] = 1500,
+    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    control: _Control = None,
+) -> None:
+    """Protect the link between this box and another one that runs a guard as well.
+
+    The link's interface gets an MTU large enough for the protection's headers while the guard runs.
+    SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
+    far end frames pass unprotected, and the status says so.
+
+    Examples
+    --------
+        lossylink guard --lan eth1 --link eth2 --protection lg
+    """
+    from lossylink.lab.protection import native_protection
+    from lossylink.units import parse_rate
+
+    role = {
+        "lan": lan,
+        "link": link,
+        "rate_bps": None if rate is None else _quantity(parse_rate, rate),
+        "protection": native_protection(protection),
+    }
+    config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
+    _serve(config, [lan, link])
+
+
+def wire(
+    near: Annotated[str, typer.Option(help="Interface at the near end.")],
+    far: Annotated[str, typer.Option(help="Interface at the far end.")],
+    rate: Annotated[str, typer.Option(help="Rate of the link.")] = "1Gbps",
+    rtt: Annotated[str, typer.Option(help="Round trip: both directions' propagation.")] = "200us",
+    loss: Annotated[str, typer.Option(help="Loss from near to far.")] = "none",
+    loss_reverse: Annotated[str, typer.Option(help="Loss from far to near.")] = "none",
+    queue: Annotated[str, typer.Option(help="Queue of each direction, drop-tail.")] = "560KB",
+    ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
+    mtu: Annotated[int, typer.Option(help="Largest IP packet, headroom of guards included.")] = 1514,
+    seed: Annotated[int, typer.Option(help="Decides every loss.")] = 1,
+    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    control: _Control = None,
+) -> None:
+    """Emulate a link between two interfaces: exact rate, delay, queue and loss.
+
+    Examples
+    --------
+        lossylink wire --near eth1 --far eth2 --rate 100Mbps --rtt 6ms --loss 1e-3
+    """
+    from lossylink.lab.losses import data_plane_loss
+    from lossylink.units import parse_rate, parse_size, parse_time
+
+    role = {
+        "near": near,
+        "far": far,
+        "rate_bps": _quantity(parse_rate, rate),
+        "propagation_ps": _quantity(parse_time, rtt) // 2,
+        "loss_forward": data_plane_loss(loss),
+        "loss_reverse": data_plane_loss(loss_reverse),
+    }
+    config = _config("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}
+    if ecn_threshold is not None:
+        config["queue"]["mark_from_bytes"] = _quantity(parse_size, ecn_threshold)
+    _serve(config, [near, far])
+
+
+def _quantity(parse: Any, text: str) -> int:
+    from lossylink.errors import UserError
+
+    try:
+        return int(parse(text))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+def _config(
+    kind: str, role: dict[str, Any], *, queue: str, mtu: int, fifo: bool, control: Path | None
+) -> dict[str, Any]:
+    from lossylink.lab.directory import runtime_directory
+    from lossylink.lab.settings import WIRE_PRIORITY
+    from lossylink.units import parse_size
+
+    if control is None:
+        folder = runtime_directory()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        control = folder / f"{kind}-{os.getpid()}.sock"
+    return {
+        "mtu_bytes": mtu,
+        "control": str(control),
+        "fifo_priority": WIRE_PRIORITY if fifo else None,
+        "queue": {"bytes": _quantity(parse_size, queue)},
+        "role": {kind: role},
+    }
+
+
+def _serve(config: dict[str, Any], ports: list[str]) -> None:
+    """Run the data plane in this process; the offloads of its interfaces come back when it ends."""
+    from lossylink import _native
+    from lossylink.cli import leave
+
+    devices = [
+        port.removeprefix("packet:") for port in ports if not port.startswith("tap:") and "@" not in port
+    ]
+    former = {device: _offloads(device) for device in devices}
+    print(f"control socket: {config['control']}", file=sys.stderr)
+    try:
+        for device, features in former.items():
+            _ethtool(device, dict.fromkeys(features, False))
+        code = _native.live_main([json.dumps(config)])
+    finally:
+        for device, features in former.items():
+            _ethtool(device, features)
+    leave(code)
+
+
+def _offloads(device: str) -> dict[str, bool]:
+    """Return the offloads of an interface that can be switched off and are on."""
+    text = subprocess.run(["ethtool", "-k", device], capture_output=True, text=True, check=False).stdout
+    names = {
+        "generic-receive-offload": "gro",
+        "large-receive-offload": "lro",
+        "generic-segmentation-offload": "gso",
+        "tcp-segmentation-offload": "tso",
+        "tx-checksumming": "tx",
+        "rx-checksumming": "rx",
+    }
+    pairs = (line.split(":") for line in text.splitlines() if ":" in line)
+    states = {name.strip(): state.strip() for name, state in pairs}
+    return {names[name]: True for name, state in states.items() if name in names and state == "on"}
+
+
+def _ethtool(device: str, features: dict[str, bool]) -> None:
+    if features:
+        switches = [word for name, on in features.items() for word in (name, "on" if on else "off")]
+        subprocess.run(["ethtool", "-K", device, *switches], capture_output=True, check=False)

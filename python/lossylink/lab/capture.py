@@ -1,0 +1,45 @@
+"""Captures of a lab's hops with tcpdump."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from lossylink.errors import RunError, UserError
+from lossylink.lab.hosts import INTERFACE
+
+if TYPE_CHECKING:
+    from lossylink.lab.lab import Lab
+
+#: Where each hop can be heard: namespace and interface. The cables exist in a split lab only.
+_HOSTS = {"h4": ("h4", INTERFACE), "h8": ("h8", INTERFACE)}
+_CABLES = {"sw2-wire": ("sw2", "trunk"), "wire-sw6": ("sw6", "trunk")}
+
+
+def capture_command(lab: Lab, hop: str, file: str, *, count: int | None = None) -> list[str]:
+    """Return the command that captures a hop into a file (``-`` is stdout)."""
+    if shutil.which("tcpdump") is None:
+        raise RunError("captures need tcpdump: apt-get install tcpdump")
+    hops = _HOSTS | (_CABLES if lab.settings.split else {})
+    if hop not in hops:
+        hint = "; inside one process there is no cable to listen at: use --split" if hop in _CABLES else ""
+        raise UserError(f"no hop '{hop}'; this lab has {', '.join(hops)}{hint}")
+    place, interface = hops[hop]
+    limit = ["-c", str(count)] if count is not None else []
+    # -U: every frame is in the file at once; -Z root: tcpdump must not give up the rights of the namespace.
+    command = [
+        "tcpdump",
+        "-i",
+        interface,
+        "-n",
+        "-s",
+        "0",
+        "-U",
+        "--immediate-mode",
+        "-Z",
+        "root",
+        "-w",
+        file,
+        *limit,
+    ]
+    return lab.command(place, command)

@@ -1,0 +1,201 @@
+"""``lossylink lab``: two real hosts and a link that corrupts, on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from lossylink.lab import Lab
+
+app = typer.Typer(help="A live lab: two real hosts and a link that corrupts.", no_args_is_help=True)
+
+_Name = Annotated[str, typer.Option("--name", help="Which lab; the unnamed one when not given.")]
+
+
+def _lab(name: str) -> Lab:
+    from lossylink.lab import Lab  # heavy imports wait until they are needed
+
+    return Lab.find(name)
+
+
+@app.command("up")
+def up(
+    link: Annotated[str, typer.Option(help="Rate of the link.")] = "1Gbps",
+    rtt: Annotated[str, typer.Option(help="Round trip of the link, both directions' propagation.")] = "200us",
+    mtu: Annotated[int, typer.Option(help="Largest IP packet.")] = 1500,
+    queue: Annotated[str, typer.Option(help="Queue in front of the link, drop-tail.")] = "560KB",
+    ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
+    loss: Annotated[str, typer.Option(help="Loss from h4 to h8; see `lab loss`.")] = "none",
+    loss_reverse: Annotated[str, typer.Option(help="Loss from h8 to h4.")] = "none",
+    protection: Annotated[str, typer.Option("--protection", "-p", help="none, lg, lg-nb.")] = "none",
+    congestion_control: Annotated[str, typer.Option("--cc", help="TCP's algorithm.")] = "cubic",
+    rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
+    split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
+    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
+    replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,
+    name: _Name = "",
+) -> None:
+    """Build the hosts h4 (10.2.2.1) and h8 (10.2.2.2) and the link between them, and ping across.
+
+    Examples
+    --------
+        lossylink lab up
+
+        lossylink lab up --link 100Mbps --rtt 6ms --loss 1e-3 --protection lg
+    """
+    from lossylink.lab import Lab
+    from lossylink.lab.losses import data_plane_loss
+    from lossylink.lab.settings import lab_settings
+    from lossylink.units import parse_positive_time, parse_rate, parse_size, parse_time
+
+    settings = lab_settings(
+        rate_bps=_read(parse_rate, link),
+        rtt_ps=_read(parse_time, rtt),
+        mtu_bytes=mtu,
+        queue_bytes=_read(parse_size, queue),
+        ecn_bytes=None if ecn_threshold is None else _read(parse_size, ecn_threshold),
+        ecn=ecn_threshold is not None,
+        loss_forward=data_plane_loss(loss),
+        loss_reverse=data_plane_loss(loss_reverse),
+        protection=protection,
+        congestion_control=congestion_control,
+        rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
+        split=split,
+        fifo=fifo,
+        seed=seed,
+    )
+    lab = Lab.up(settings, name=name, replace=replace)
+    print("Checking connectivity via ping...")
+    print(lab.ping_check(), end="")
+
+
+def _read(parse: Callable[[object], int], text: str) -> int:
+    """Read a quantity; a mistake is one line."""
+    from lossylink.errors import UserError
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+@app.command("down")
+def down(name: _Name = "") -> None:
+    """Remove everything that the lab has made, whatever became of it."""
+    from lossylink.lab.lab import sweep_orphans, take_down
+
+    sweep_orphans()
+    print("the lab is down" if take_down(name) else "no lab was up")
+
+
+@app.command("status")
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print every counter as one JSON object.")] = False,
+    prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus text.")] = False,
+    name: _Name = "",
+) -> None:
+    """Show the sender's and the receiver's state, the link and how punctual it was."""
+    import json
+
+    from lossylink.lab import status as show
+
+    lab = _lab(name)
+    if as_json:
+        print(json.dumps({plane: client.counters() for plane, client in lab.planes().items()}))
+    elif prometheus:
+        for client in lab.planes().values():
+            print(client.prometheus(), end="")
+    else:
+        print(show.describe(lab))
+
+
+@app.command("watch")
+def watch(
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1.0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many looks.")] = None,
+    name: _Name = "",
+) -> None:
+    """Show rates and counters live, until Ctrl-C."""
+    from lossylink.lab import watch as view
+
+    view.watch(_lab(name), interval_seconds=interval, rounds=rounds)
+
+
+@app.command("loss")
+def loss(
+    forward: Annotated[
+        str, typer.Argument(help="Loss from h4 to h8: 1e-3, 0.1%, gilbert-elliott:..., at:17,18.")
+    ],
+    reverse: Annotated[str | None, typer.Option(help="Loss from h8 to h4; unchanged when not given.")] = None,
+    name: _Name = "",
+) -> None:
+    """Corrupt frames by another loss model from now on."""
+    lab = _lab(name)
+    lab.set_loss(forward=forward, reverse=reverse)
+    print(f"h4 -> h8: {forward}" + (f", h8 -> h4: {reverse}" if reverse is not None else ""))
+
+
+@app.command("protect")
+def protect(
+    protection: Annotated[str, typer.Argument(help="lg, lg-nb, lg:copies=2, ... or off.")],
+    name: _Name = "",
+) -> None:
+    """Protect the link by another protection from now on."""
+    _lab(name).protect(protection)
+    print(f"protection: {protection}")
+
+
+@app.command("auto")
+def auto(
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Stop after this long; Ctrl-C stops any time.")
+    ] = None,
+    name: _Name = "",
+) -> None:
+    """Watch the link, and protect it while it corrupts frames."""
+    from lossylink.lab.monitor import run_monitor
+
+    run_monitor(_lab(name), seconds=seconds, tell=print)
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True})
+def execute(
+    host: Annotated[str, typer.Argument(help="h4 or h8.")],
+    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    name: _Name = "",
+) -> None:
+    """Run a command on a host: lossylink lab exec h4 -- iperf3 -c 10.2.2.2."""
+    words = _lab(name).command(host, command)
+    os.execvp(words[0], words)
+
+
+@app.command("ping", context_settings={"ignore_unknown_options": True})
+def ping(
+    options: Annotated[list[str] | None, typer.Argument(help="Options of ping, after --.")] = None,
+    name: _Name = "",
+) -> None:
+    """Ping h8 from h4; five times when no options are given."""
+    from lossylink.lab.hosts import H8
+    from lossylink.lab.lab import PING_CHECK
+
+    words = _lab(name).command("h4", ["ping", *(options or PING_CHECK), H8.address])
+    os.execvp(words[0], words)
+
+
+@app.command("pcap")
+def pcap(
+    hop: Annotated[str, typer.Argument(help="h4 or h8; with --split also sw2-wire or wire-sw6.")],
+    file: Annotated[str, typer.Argument(help="Where to write the capture.")] = "-",
+    count: Annotated[int | None, typer.Option(help="Stop after this many frames.")] = None,
+    name: _Name = "",
+) -> None:
+    """Capture a hop with tcpdump, until Ctrl-C."""
+    from lossylink.lab.capture import capture_command
+
+    words = capture_command(_lab(name), hop, file, count=count)
+    os.execvp(words[0], words)

@@ -1,0 +1,93 @@
+"""Experiments on the live lab: the same scenarios, rows and checks, measured under the kernel's own TCP."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import polars
+
+from lossylink import _native
+from lossylink.complete_row import complete_row
+from lossylink.errors import UserError
+from lossylink.live.simulate import simulate
+from lossylink.results import Run
+from lossylink.runner import Progress
+from lossylink.scenario import Scenario
+from lossylink.scenario.native import configuration
+from lossylink.scenario.protection import Protection
+
+
+def run_scenario(scenario: Scenario, *, progress: Progress | None = None) -> Run:
+    """Measure a scenario on the live lab, one protection after another.
+
+    Raises
+    ------
+    UserError
+        What was asked for cannot be measured live; the message says the mend.
+    RunError
+        The system refused something, or a run failed.
+    """
+    if scenario.experiment.name == "mathis":
+        from lossylink.experiments import mathis  # theory and checks, which the others do not need
+
+        return mathis.run_scenario(scenario, progress=progress, simulate=simulate)
+    started = time.monotonic()
+    parts, interrupted = _measure_all(scenario, progress)
+    return Run(
+        experiment=scenario.experiment.name,
+        backend="live",
+        version=_native.version(),
+        seed=scenario.seed,
+        wall_seconds=time.monotonic() - started,
+        scenario=scenario.describe(),
+        rows=polars.DataFrame([row for row, _ in parts], infer_schema_length=None),
+        tables=_stack([tables for _, tables in parts]),
+        interrupted=interrupted,
+    )
+
+
+_Part = tuple[dict[str, Any], dict[str, polars.DataFrame]]
+
+
+def _measure_all(scenario: Scenario, progress: Progress | None) -> tuple[list[_Part], bool]:
+    """Measure every protection; Ctrl-C keeps those that are done."""
+    parts: list[_Part] = []
+    count = len(scenario.protections)
+    for number, protection in enumerate(scenario.protections):
+
+        def report(done: float, total: float, *, before: int = number) -> None:
+            if progress is not None and total:
+                progress(before + done / total, count)
+
+        try:
+            parts.append(_measure(scenario, protection, report))
+        except KeyboardInterrupt:
+            return parts, True
+    return parts, False
+
+
+def _measure(scenario: Scenario, protection: Protection, report: Progress) -> _Part:
+    config = configuration(scenario, protection)
+    started = time.monotonic()
+    try:
+        outcome = simulate(json.dumps(config), report)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    wall = time.monotonic() - started
+    row = complete_row(scenario, protection, outcome["row"], configuration=config, wall_seconds=wall)
+    label = polars.lit(protection.label)
+    tables = {
+        name: polars.DataFrame(columns).with_columns(protection=label).select("protection", *columns)
+        for name, columns in outcome["columns"].items()
+    }
+    return row, tables
+
+
+def _stack(parts: list[dict[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:
+    names = dict.fromkeys(name for tables in parts for name in tables)
+    return {
+        name: polars.concat([tables[name] for tables in parts if name in tables], how="diagonal")
+        for name in names
+    }

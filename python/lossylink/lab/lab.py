@@ -1,0 +1,194 @@
+"""The lab as one object: up, commands to its parts, down."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from lossylink.errors import LossylinkError, RunError, UserError
+from lossylink.lab import topology
+from lossylink.lab.directory import LabDirectory, runtime_directory
+from lossylink.lab.enclave import Enclave, close_enclave, find_enclave, open_enclave, require_tools
+from lossylink.lab.hosts import H8, HOSTS
+from lossylink.lab.losses import data_plane_loss
+from lossylink.lab.plane import PlaneClient
+from lossylink.lab.process import end, process_of
+from lossylink.lab.protection import native_protection
+from lossylink.lab.settings import LabSettings
+
+#: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
+PING_CHECK = ("-c", "5", "-i", "0.05")
+
+
+class Lab:
+    """A lab that is up. It is a context manager: leaving it takes the lab down."""
+
+    def __init__(self, directory: LabDirectory, enclave: Enclave, settings: LabSettings) -> None:
+        self.directory = directory
+        self.enclave = enclave
+        self.settings = settings
+
+    @classmethod
+    def up(cls, settings: LabSettings, *, name: str = "", replace: bool = False, owned: bool = False) -> Lab:
+        """Build a lab; one that is ``owned`` is an orphan when this process ends without taking it down.
+
+        Raises
+        ------
+        UserError
+            When a lab of this name is up.
+        RunError
+            When the system refuses something; what was made until then is taken down again.
+        """
+        require_tools()
+        directory = LabDirectory(name)
+        if _exists(directory):
+            if not replace:
+                raise UserError("a lab is up already: `lossylink lab down` first, or `lab up --replace`")
+            take_down(name)
+        directory.make(settings, owner=process_of(os.getpid()) if owned else None)
+        try:
+            enclave = open_enclave(directory.path)
+            topology.build(enclave, directory, settings)
+        except BaseException:
+            take_down(name)
+            raise
+        return cls(directory, enclave, settings)
+
+    @classmethod
+    def find(cls, name: str = "") -> Lab:
+        """Return the lab that is up.
+
+        Raises
+        ------
+        UserError
+            When there is none.
+        """
+        directory = LabDirectory(name)
+        settings = directory.settings()
+        enclave = find_enclave(directory.path) if settings else None
+        if settings is None or enclave is None:
+            raise UserError("no lab is up: `lossylink lab up` first")
+        return cls(directory, enclave, settings)
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        take_down(self.directory.name)
+
+    def plane(self, name: str) -> PlaneClient:
+        """Return one of the data planes, by its name."""
+        return PlaneClient(self.directory.control(name))
+
+    def planes(self) -> dict[str, PlaneClient]:
+        """Return every data plane."""
+        return {name: self.plane(name) for name in topology.planes(split=self.settings.split)}
+
+    @property
+    def link(self) -> PlaneClient:
+        """The data plane that emulates the link."""
+        return self.plane(topology.link_plane(split=self.settings.split))
+
+    def guards(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the counters of the near and of the far guard."""
+        near, far = topology.guard_places(split=self.settings.split)
+        return _guard_counters(self.plane(near[0]), near[1]), _guard_counters(self.plane(far[0]), far[1])
+
+    def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
+        """Corrupt frames by other models from now on; an absent direction stays as it is."""
+        texts = {"forward": forward, "reverse": reverse}
+        self.link.ask(
+            "loss", **{name: data_plane_loss(text) for name, text in texts.items() if text is not None}
+        )
+
+    def protect(self, protection: str) -> None:
+        """Protect the link by another protection from now on, in both directions."""
+        words = native_protection(protection)
+        for name in dict.fromkeys(place for place, _ in topology.guard_places(split=self.settings.split)):
+            self.plane(name).ask("protect", protection=words)
+
+    def clear(self) -> None:
+        """Forget the lateness recorded so far, at the start of a measurement."""
+        for plane in self.planes().values():
+            plane.ask("clear")
+
+    def command(self, host: str, command: Sequence[str]) -> list[str]:
+        """Return the full command that runs ``command`` on a host or in a box of the lab."""
+        known = [member.name for member in HOSTS] + [
+            "wire",
+            *(topology.GUARDS if self.settings.split else ()),
+        ]
+        if host not in known:
+            raise UserError(f"'{host}' is not in the lab; it has {', '.join(known)}")
+        return self.enclave.inside(self.directory.prefix + host, command)
+
+    def run(self, host: str, command: Sequence[str], *, seconds: float | None = None) -> str:
+        """Run a command on a host and return what it printed."""
+        try:
+            done = subprocess.run(
+                self.command(host, command), capture_output=True, text=True, timeout=seconds, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise RunError(f"{host}: {' '.join(command)} took more than {seconds} s") from None
+        if done.returncode != 0:
+            raise RunError(f"{host}: {' '.join(command)}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+    def start(self, host: str, command: Sequence[str]) -> subprocess.Popen[str]:
+        """Start a command on a host and return at once."""
+        return subprocess.Popen(
+            self.command(host, command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ping_check(self) -> str:
+        """Ping h8 from h4 as the artifact does at the end of its set-up."""
+        return self.run("h4", ["ping", *PING_CHECK, H8.address], seconds=10)
+
+
+def sweep_orphans() -> None:
+    """Take down the labs of measurements whose process was killed before it could do so itself."""
+    base = runtime_directory()
+    for path in sorted(base.iterdir()) if base.is_dir() else ():
+        owner = LabDirectory(path.name).owner() if path.is_dir() and path.name != "lab" else None
+        if owner is not None and not owner.is_alive():
+            take_down(path.name)
+
+
+def _guard_counters(plane: PlaneClient, name: str) -> dict[str, Any]:
+    counters: dict[str, Any] = plane.counters()["guards"][name]
+    return counters
+
+
+def _exists(directory: LabDirectory) -> bool:
+    enclave = find_enclave(directory.path)
+    return directory.path.exists() or (enclave is not None and bool(_own_namespaces(enclave, directory)))
+
+
+def _own_namespaces(enclave: Enclave, directory: LabDirectory) -> list[str]:
+    """Return the namespaces of this lab; the unnamed lab's names have no second dash."""
+    found = enclave.namespaces(directory.prefix)
+    return [name for name in found if "-" not in name.removeprefix(directory.prefix)]
+
+
+def take_down(name: str = "") -> bool:
+    """Remove everything that a lab has made, whatever became of it; return whether there was anything.
+
+    The kernel is asked what is there, not our notes: a lab that was killed half-way goes like any other.
+    """
+    directory = LabDirectory(name)
+    enclave = find_enclave(directory.path)
+    found = directory.path.exists()
+    try:
+        if enclave is not None:
+            namespaces = _own_namespaces(enclave, directory)
+            found = found or bool(namespaces)
+            end(process for namespace in namespaces for process in enclave.processes(namespace))
+            enclave.ip(*(f"netns delete {namespace}" for namespace in namespaces))
+        close_enclave(directory.path)
+    except (OSError, LossylinkError) as error:
+        raise RunError(f"the lab is not quite gone: {error}") from None
+    directory.remove()
+    return found

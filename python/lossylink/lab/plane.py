@@ -1,0 +1,78 @@
+"""Starting a data plane process and talking to it over its control socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import RunError
+from lossylink.lab.enclave import Enclave
+from lossylink.lab.process import start_daemon
+
+#: How long a data plane may take to open its ports.
+_START_SECONDS = 5.0
+#: How long an answer may take: the data plane itself gives up after five seconds.
+_ANSWER_SECONDS = 6.0
+
+
+class PlaneClient:
+    """A data plane that runs, seen through its control socket."""
+
+    def __init__(self, socket_path: Path) -> None:
+        self.socket_path = socket_path
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """Send one command and return the answer."""
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(_ANSWER_SECONDS)
+                connection.connect(str(self.socket_path))
+                connection.sendall(json.dumps({"command": command} | arguments).encode() + b"\n")
+                with connection.makefile("r") as reader:
+                    line = reader.readline()
+        except OSError as error:
+            raise RunError(f"the data plane at {self.socket_path} does not answer: {error}") from None
+        if not line:
+            raise RunError(f"the data plane at {self.socket_path} hung up")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise RunError(f"the data plane refused: {answer['error']}")
+        return answer
+
+    def prometheus(self) -> str:
+        """Return every counter in Prometheus' text format."""
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(_ANSWER_SECONDS)
+                connection.connect(str(self.socket_path))
+                connection.sendall(b"GET /metrics HTTP/1.0\r\n")
+                with connection.makefile("r") as reader:
+                    _, _, body = reader.read().partition("\n\n")
+        except OSError as error:
+            raise RunError(f"the data plane at {self.socket_path} does not answer: {error}") from None
+        return body
+
+    def counters(self) -> dict[str, Any]:
+        """Return every counter."""
+        return self.ask("counters")
+
+
+def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: Path) -> PlaneClient:
+    """Start a data plane in a network namespace and wait until it answers."""
+    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.live", json.dumps(config)])
+    client = PlaneClient(Path(config["control"]))
+    client.socket_path.unlink(missing_ok=True)
+    start_daemon(command, log)
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if client.socket_path.exists():
+            return client
+        # A data plane that comes up has nothing to say.
+        if complaint := log.read_text().strip():
+            raise RunError(complaint)
+        time.sleep(0.002)
+    raise RunError(f"the data plane in {namespace} did not come up in {_START_SECONDS:g} s")

@@ -1,0 +1,85 @@
+"""What a lab is made of: its link, its queue, its hosts' TCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lossylink.errors import UserError
+from lossylink.lab.protection import native_protection
+
+#: The sender's queue in the artifact: 7000 cells of 80 B.
+ARTIFACT_QUEUE_BYTES = 560_000
+#: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads (50 and up).
+WIRE_PRIORITY = 40
+#: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
+HEADROOM_BYTES = 32
+
+
+class LabSettings(BaseModel):
+    """Everything that ``lab up`` can be told, in base units."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rate_bps: int = Field(10**9, gt=0)
+    rtt_ps: int = Field(200 * 10**6, ge=0)
+    mtu_bytes: int = Field(1500, ge=576, le=9000)
+    queue_bytes: int = Field(ARTIFACT_QUEUE_BYTES, gt=0)
+    ecn_bytes: int | None = Field(None, gt=0)
+    loss_forward: str = "none"
+    loss_reverse: str = "none"
+    protection: str = "none"
+    native_protection: dict[str, Any] | None = None
+    """A protection in the data plane's words, in place of ``protection``."""
+    split: bool = False
+    seed: int = Field(1, ge=0, lt=2**64)
+    fifo: bool = True
+    congestion_control: str = "cubic"
+    timestamps: bool = False
+    largest_window_bytes: int = Field(4 * 2**20, gt=0)
+    """Most that one connection may have under way; the default is Linux's own limit of 4 MiB."""
+    ecn: bool = False
+    rto_min_ps: int | None = Field(None, gt=0)
+
+    @property
+    def propagation_ps(self) -> int:
+        """One-way delay: half the round trip that was asked for."""
+        return self.rtt_ps // 2
+
+    def protection_words(self) -> dict[str, Any] | None:
+        """Return the protection in the data plane's words; nothing for a plain link."""
+        return self.native_protection or native_protection(self.protection)
+
+    def queue(self) -> dict[str, int | None]:
+        """Return the queue toward the link, in the data plane's words."""
+        return {"bytes": self.queue_bytes, "mark_from_bytes": self.ecn_bytes}
+
+    def common(self, control: Path) -> dict[str, Any]:
+        """Return the keys that every data plane process takes."""
+        return {
+            "mtu_bytes": self.mtu_bytes,
+            "control": str(control),
+            "seed": self.seed,
+            "fifo_priority": WIRE_PRIORITY if self.fifo else None,
+            "queue": self.queue(),
+        }
+
+
+def lab_settings(**values: Any) -> LabSettings:
+    """Build settings from values that a user gave; a mistake is one line.
+
+    Examples
+    --------
+    >>> lab_settings(mtu_bytes=100)
+    Traceback (most recent call last):
+    lossylink.errors.UserError: mtu_bytes: Input should be greater than or equal to 576
+    """
+    try:
+        settings = LabSettings(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    settings.protection_words()
+    return settings

@@ -1,0 +1,134 @@
+"""Which namespaces, cables and data planes a lab has: one process for the path, or one for each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lossylink.lab.directory import LabDirectory
+from lossylink.lab.enclave import Enclave, is_private
+from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, configure, creation
+from lossylink.lab.plane import PlaneClient, start_plane
+from lossylink.lab.settings import HEADROOM_BYTES, LabSettings
+
+#: The namespace of the emulated link.
+WIRE = "wire"
+#: Namespaces of the guards when they run apart, with the host that each protects: the artifact's switches.
+GUARDS = {"sw2": H4, "sw6": H8}
+#: A guard waits for nothing but its pacing: it ranks below the wire and never spins.
+_GUARD_PRIORITY = 30
+_GUARD_SPIN_US = 0
+#: Without root a veth cannot be told to queue on one processor: then its senders stay on one each.
+_PROCESSORS = {"sw2": 0, WIRE: 1, "sw6": 0}
+#: The wire leaves a processor to the guards.
+_SPLIT_WIRE_SPIN_US = 15
+
+
+def planes(*, split: bool) -> tuple[str, ...]:
+    """Return the names of the data planes."""
+    return ("sw2", WIRE, "sw6") if split else ("path",)
+
+
+def guard_places(*, split: bool) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return, for the near and the far guard, the data plane that holds it and its name there.
+
+    Examples
+    --------
+    >>> guard_places(split=False)
+    (('path', 'near'), ('path', 'far'))
+    """
+    return (("sw2", "guard"), ("sw6", "guard")) if split else (("path", "near"), ("path", "far"))
+
+
+def link_plane(*, split: bool) -> str:
+    """Return the data plane that emulates the link."""
+    return WIRE if split else "path"
+
+
+def build(enclave: Enclave, directory: LabDirectory, settings: LabSettings) -> dict[str, PlaneClient]:
+    """Make everything and return the running data planes."""
+    prefix = directory.prefix
+    boxes = [WIRE, *(GUARDS if settings.split else ())]
+    enclave.ip(
+        *(line for host in HOSTS for line in creation(prefix, host)),
+        *(f"netns add {prefix}{box}" for box in boxes),
+    )
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda host: configure(enclave, prefix + host.name, host, settings), HOSTS))
+        if settings.split:
+            enclave.ip(*_cables(prefix))
+            list(pool.map(lambda box: _prepare_box(enclave, prefix + box, settings), boxes))
+        configs = (
+            _split_configs(directory, settings) if settings.split else _fused_config(directory, settings)
+        )
+        started = pool.map(lambda item: _start(enclave, directory, *item), configs.items())
+        return dict(zip(configs, started, strict=True))
+
+
+def _start(enclave: Enclave, directory: LabDirectory, plane: str, config: dict[str, Any]) -> PlaneClient:
+    namespace = directory.prefix + (plane if plane in GUARDS else WIRE)
+    return start_plane(enclave, namespace, config, directory.log(plane))
+
+
+def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
+    return {
+        "near": near,
+        "far": far,
+        "rate_bps": settings.rate_bps,
+        "propagation_ps": settings.propagation_ps,
+        "loss_forward": settings.loss_forward,
+        "loss_reverse": settings.loss_reverse,
+    }
+
+
+def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
+    near, far = (f"tap:{INTERFACE}@{directory.prefix}{host.name}" for host in HOSTS)
+    role = _path_role(near, far, settings)
+    role["protection"] = settings.protection_words()
+    return {"path": settings.common(directory.control("path")) | {"role": {"path": role}}}
+
+
+def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
+    def common(plane: str, spin_us: int) -> dict[str, Any]:
+        processor = {"processor": _PROCESSORS[plane]} if is_private() else {}
+        return settings.common(directory.control(plane)) | {"spin_us": spin_us} | processor
+
+    def guard(box: str) -> dict[str, Any]:
+        role = {
+            "lan": f"tap:{INTERFACE}@{directory.prefix}{GUARDS[box].name}",
+            "link": "packet:trunk",
+            "rate_bps": settings.rate_bps,
+            "protection": settings.protection_words(),
+        }
+        config = common(box, _GUARD_SPIN_US) | {"role": {"guard": role}}
+        return config | ({"fifo_priority": _GUARD_PRIORITY} if settings.fifo else {})
+
+    # A plain wire knows nothing of guards: it carries longer frames and has no protection of its own.
+    wire = common(WIRE, _SPLIT_WIRE_SPIN_US) | {
+        "mtu_bytes": settings.mtu_bytes + HEADROOM_BYTES,
+        "role": {"path": _path_role("packet:near", "packet:far", settings)},
+    }
+    return {"sw2": guard("sw2"), WIRE: wire, "sw6": guard("sw6")}
+
+
+def _cables(prefix: str) -> Iterable[str]:
+    for box, end in zip(GUARDS, ("near", "far"), strict=True):
+        yield f"link add name trunk netns {prefix}{box} type veth peer name {end} netns {prefix}{WIRE}"
+
+
+def _prepare_box(enclave: Enclave, namespace: str, settings: LabSettings) -> None:
+    """Set the cables up: room for the protection's headers, one processor so that frames keep their order."""
+    mtu = settings.mtu_bytes + HEADROOM_BYTES
+    script = f"""
+        echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
+        for device in $(ls /sys/class/net); do
+            [ "$device" = lo ] && continue
+            ip link set "$device" mtu {mtu} up
+            ethtool -K "$device" gro off gso off tso off tx off rx off sg off || true
+            for queue in /sys/class/net/"$device"/queues/rx-*; do
+                (echo 1 > "$queue/rps_cpus") 2> /dev/null || true
+            done
+        done
+    """
+    enclave.run(["ip", "netns", "exec", namespace, "sh", "-c", script])

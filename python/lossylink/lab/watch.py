@@ -1,0 +1,92 @@
+"""``lab watch``: rates and counters of a running lab, refreshed in place."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from lossylink.lab.lab import Lab
+
+#: Counters of a guard that are shown with their rates, and where they stand.
+_EVENTS = {
+    "retransmitted": ("sender", "retransmitted"),
+    "dummies": ("sender", "dummies"),
+    "lost": ("receiver", "lost"),
+    "given up": ("receiver", "given_up"),
+    "duplicates": ("receiver", "duplicates"),
+}
+
+
+def watch(lab: Lab, *, interval_seconds: float, rounds: int | None = None) -> None:
+    """Show the lab until Ctrl-C, or for a number of looks."""
+    before = _look(lab)
+    left = rounds
+    with Live(auto_refresh=False) as live:
+        try:
+            while left is None or left > 0:
+                time.sleep(interval_seconds)
+                after = _look(lab)
+                live.update(_view(before, after), refresh=True)
+                before = after
+                left = None if left is None else left - 1
+        except KeyboardInterrupt:
+            return
+
+
+def _look(lab: Lab) -> dict[str, Any]:
+    near, far = lab.guards()
+    return {"at": time.monotonic(), "link": lab.link.counters(), "near": near, "far": far}
+
+
+def _view(before: dict[str, Any], after: dict[str, Any]) -> Group:
+    seconds = after["at"] - before["at"]
+    return Group(
+        Text(f"protection {after['near'].get('protection', 'none')}, peer {after['near'].get('peer', '-')}"),
+        _directions(before["link"], after["link"], seconds),
+        _guards(before, after, seconds),
+    )
+
+
+def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("direction", "Mb/s", "frames/s", "lost/s", "late p50 us", "p99", "max"):
+        table.add_column(heading, justify="left" if heading == "direction" else "right")
+    for name, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
+        then, now = before["directions"][name], after["directions"][name]
+        late = after["lateness"][name]
+        rates = [
+            (now[key] - then[key]) / seconds for key in ("bytes_offered", "frames_offered", "frames_lost")
+        ]
+        table.add_row(
+            words,
+            f"{rates[0] * 8 / 1e6:.1f}",
+            *(f"{rate:,.0f}" for rate in rates[1:]),
+            *(f"{late[key]:.1f}" for key in ("p50_us", "p99_us", "max_us")),
+        )
+    return table
+
+
+def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("event", "sw2", "per s", "sw6", "per s"):
+        table.add_column(heading, justify="left" if heading == "event" else "right")
+    for words, place in {"queue drops": ("queue_dropped",), **_EVENTS}.items():
+        cells = []
+        for end in ("near", "far"):
+            then, now = (_at(look[end], place) for look in (before, after))
+            cells += [f"{now:,}", f"{(now - then) / seconds:,.0f}"]
+        table.add_row(words, *cells)
+    return table
+
+
+def _at(guard: dict[str, Any], place: tuple[str, ...]) -> int:
+    value: Any = guard
+    for key in place:
+        value = value.get(key, {}) if isinstance(value, dict) else {}
+    return value if isinstance(value, int) else 0

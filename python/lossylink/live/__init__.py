@@ -1,0 +1,1 @@
+"""The data plane as a process of its own: ``python -m lossylink.live CONFIGURATION``."""

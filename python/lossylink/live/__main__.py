@@ -1,0 +1,13 @@
+"""Runs one data plane until it is told to stop; its one argument is the configuration in JSON.
+
+The data plane is Rust inside the extension module: one file to install, one to find, and its version cannot
+differ from that of the package. Nothing of Python runs while frames pass.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from lossylink import _native
+
+sys.exit(_native.live_main(sys.argv[1:]))

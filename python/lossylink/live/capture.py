@@ -1,0 +1,90 @@
+"""Reading tcpdump's capture of a host: when each flow began and when all of it was acknowledged."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: pcap with nanosecond time stamps, in the writer's byte order.
+_MAGIC = 0xA1B23C4D
+_FILE_HEADER, _RECORD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
+_ETHERNET, _IPV4 = 14, b"\x08\x00"
+_TCP = 6
+_SYN, _ACK = 0x02, 0x10
+
+
+@dataclass
+class Flow:
+    """What the capture tells of one flow."""
+
+    first_data_ns: int | None = None
+    acknowledged_ns: int | None = None
+    first_byte: int = 0
+    """Sequence number of the first byte of data."""
+    highest: int = 0
+    """Bytes sent so far, counted from the first."""
+    segments: int = 0
+    sent_again: int = 0
+
+
+def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> list[tuple[float, int]]:
+    """Return, for each flow, its completion time in microseconds and the segments that were sent again.
+
+    The published rule: from the first data packet to the first ACK that covers all bytes, both at the sender.
+    Flows come in the order in which they began.
+    """
+    flows: dict[int, Flow] = {}
+    for when_ns, packet in _packets(path):
+        _enter(flows, when_ns, packet, server_port, size_bytes)
+    done = [
+        flow for flow in flows.values() if flow.first_data_ns is not None and flow.acknowledged_ns is not None
+    ]
+    done.sort(key=lambda flow: flow.first_data_ns or 0)
+    return [
+        ((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again)
+        for flow in done
+    ]
+
+
+def _packets(path: Path) -> Iterator[tuple[int, bytes]]:
+    data = path.read_bytes()
+    if len(data) < _FILE_HEADER.size or _FILE_HEADER.unpack_from(data)[0] != _MAGIC:
+        raise ValueError(f"{path} is no capture with nanosecond time stamps")
+    at = _FILE_HEADER.size
+    while at + _RECORD.size <= len(data):
+        seconds, nanoseconds, length, _ = _RECORD.unpack_from(data, at)
+        at += _RECORD.size
+        yield seconds * 10**9 + nanoseconds, data[at : at + length]
+        at += length
+
+
+def _enter(flows: dict[int, Flow], when_ns: int, packet: bytes, server_port: int, size_bytes: int) -> None:
+    if packet[12:14] != _IPV4 or packet[_ETHERNET + 9] != _TCP:
+        return
+    header = (packet[_ETHERNET] & 0x0F) * 4
+    total = int.from_bytes(packet[_ETHERNET + 2 : _ETHERNET + 4])
+    tcp = _ETHERNET + header
+    source, target, sequence, acknowledged = struct.unpack_from(">HHII", packet, tcp)
+    flags = packet[tcp + 13]
+    payload = total - header - (packet[tcp + 12] >> 4) * 4
+    if target == server_port:
+        flow = flows.setdefault(source, Flow())
+        if flags & _SYN:
+            flow.first_byte = (sequence + 1) % 2**32
+        elif payload > 0:
+            _sent(flow, when_ns, (sequence - flow.first_byte) % 2**32, payload)
+    elif source == server_port and flags & _ACK and not flags & _SYN:
+        covers = (acknowledged - flows.get(target, Flow()).first_byte) % 2**32
+        flow = flows.setdefault(target, Flow())
+        if flow.acknowledged_ns is None and size_bytes <= covers < 2**31:
+            flow.acknowledged_ns = when_ns
+
+
+def _sent(flow: Flow, when_ns: int, offset: int, payload: int) -> None:
+    if flow.first_data_ns is None:
+        flow.first_data_ns = when_ns
+    flow.segments += 1
+    flow.sent_again += offset < flow.highest
+    flow.highest = max(flow.highest, offset + payload)

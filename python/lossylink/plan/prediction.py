@@ -1,0 +1,79 @@
+"""What is predicted for one protection: figures, each with how far it is to be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+EXACT: Final = "exact"
+"""A closed form that the simulator meets within its statistics, tested at fifteen points and by --verify."""
+
+BOUND: Final = "bound"
+"""An upper bound that no run of the simulator exceeded; typical values are lower."""
+
+ESTIMATE: Final = "estimate"
+"""A sum of mean delays: within 30 % of the simulator's median at 10 to 400 Gb/s."""
+
+SIMULATED: Final = "simulated"
+"""There is no closed form; a short run of the simulator, just now."""
+
+KEYS: Final = (
+    "effective_loss_ratio",
+    "effective_speed_gbps",
+    "added_latency_us_typical",
+    "added_latency_us_worst",
+    "sender_buffer_kb",
+    "receiver_buffer_kb",
+)
+"""The predicted quantities, in the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number, or none where the quantity does not apply, and how it was validated."""
+
+    value: float | None
+    validation: str = EXACT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """One protection with its parameters chosen for a link."""
+
+    protection: str
+    """As `lossylink run` takes it."""
+    effective_loss_ratio: Figure
+    """Frames that stay lost."""
+    effective_speed_gbps: Figure
+    """Original octets delivered by a link that is kept busy."""
+    added_latency_us_typical: Figure
+    """What a corrupted frame is late when its block or its copy comes, at line rate."""
+    added_latency_us_worst: Figure
+    """The longest wait under any traffic, queueing by others left out."""
+    sender_buffer_kb: Figure
+    """Memory for what may be sent again, or for parity."""
+    receiver_buffer_kb: Figure
+    """Memory for frames that wait, or that others are rebuilt from."""
+
+    def figure(self, key: str) -> Figure:
+        """The figure called ``key``, one of `KEYS`."""
+        figure: Figure = getattr(self, key)
+        return figure
+
+    def row(self, *, target: float, budget_us: float | None) -> dict[str, Any]:
+        """A row of plain values: the figures, whether they meet what was asked for, and their validation."""
+        values = {key: self.figure(key).value for key in KEYS}
+        marks = {key: self.figure(key).validation for key in KEYS if values[key] is not None}
+        meets = {"meets_target": self.meets(target=target), "meets_budget": self.keeps(budget_us=budget_us)}
+        return {"protection": self.protection, **values, **meets, "validation": marks}
+
+    def meets(self, *, target: float) -> bool:
+        """Whether few enough frames stay lost."""
+        loss = self.effective_loss_ratio.value
+        # Copies are counted with the same slack, so that 1e-4 squared meets 1e-8.
+        return loss is not None and loss <= target * (1 + 1e-9)
+
+    def keeps(self, *, budget_us: float | None) -> bool:
+        """Whether the longest wait fits the budget."""
+        worst = self.added_latency_us_worst.value
+        return budget_us is None or worst is None or worst <= budget_us

@@ -1,0 +1,62 @@
+"""What the live tests share: whether this machine can run them, and labs that never outlive a test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from lossylink.lab import Lab, LabSettings
+
+_TOOLS = ("ip", "nsenter", "unshare", "ethtool", "ping", "iperf3", "tcpdump", "ss")
+
+
+def obstacle() -> str | None:
+    """Return what keeps live tests from running here, in words; nothing when they can run."""
+    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"missing tools: {', '.join(missing)}"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "/dev/net/tun is missing or not accessible"
+    flags = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    if subprocess.run(["unshare", *flags, "--net", "true"], capture_output=True, check=False).returncode:
+        return "network namespaces are refused: run as root, or allow user namespaces"
+    return None
+
+
+def needs_live_lab() -> None:
+    """Skip the module where it cannot run; in CI that is a failure."""
+    reason = obstacle()
+    if reason is None:
+        return
+    if os.environ.get("CI"):
+        raise RuntimeError(f"CI must run the live tests, but {reason}")
+    pytest.skip(f"live lab: {reason}", allow_module_level=True)
+
+
+@contextmanager
+def lab(**settings: Any) -> Iterator[Lab]:
+    """Yield a lab of a name of its own."""
+    with Lab.up(LabSettings(**settings), name=f"t{uuid.uuid4().hex[:8]}", owned=True) as up:
+        yield up
+
+
+def until(condition: Callable[[], bool], *, seconds: float, what: str) -> float:
+    """Wait until a condition holds and return how long it took; fail when it does not come."""
+    started = time.monotonic()
+    while not condition():
+        assert time.monotonic() - started < seconds, f"{what} did not happen within {seconds} s"
+        time.sleep(0.01)
+    return time.monotonic() - started
+
+
+def agreed(up: Lab) -> bool:
+    """Whether both guards know each other."""
+    return all(guard.get("peer") == "agreed" for guard in up.guards())

@@ -1,0 +1,208 @@
+"""The lab's life: up, changes while traffic runs, crashes, down."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from lossylink.errors import RunError, UserError
+from lossylink.lab import Lab, LabSettings
+from lossylink.lab.directory import LabDirectory
+from lossylink.lab.lab import sweep_orphans, take_down
+from lossylink.lab.process import process_of
+from lossylink.lab.status import describe
+
+from .live_support import agreed, lab, needs_live_lab, until
+
+needs_live_lab()
+
+_PING = ["ping", "-q", "-i", "0.002", "10.2.2.2"]
+
+
+def _command(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lossylink", *words], capture_output=True, text=True, check=False
+    )
+
+
+def _machine() -> tuple[str, str]:
+    """What a lab must leave as it was: namespaces and interfaces. State of links may change by itself."""
+    namespaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+    names = sorted(line.split(":")[1] for line in links.splitlines())
+    return "\n".join(sorted(namespaces.splitlines())), "\n".join(names)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_lab_comes_up_in_under_three_seconds_and_leaves_nothing(split: bool) -> None:
+    before = _machine()
+    started = time.monotonic()
+    with lab(split=split) as up:
+        up.ping_check()
+        took = time.monotonic() - started
+        processes = [process for name in ("wire", "h4", "h8") for process in
+                     up.enclave.processes(up.directory.prefix + name)]  # fmt: skip
+        path = up.directory.path
+        assert processes
+    assert took < 3.0
+    assert _machine() == before
+    assert not any(process.is_alive() for process in processes)
+    assert not path.exists()
+
+
+def test_the_commands_tell_one_story() -> None:
+    name = f"t{uuid.uuid4().hex[:8]}"
+    up = _command("lab", "up", "--name", name, "--loss", "0.1%", "-p", "lg:copies=2")
+    assert (up.returncode, "5 received" in up.stdout) == (0, True), up.stderr
+    try:
+        again = _command("lab", "up", "--name", name)
+        assert again.returncode == 2
+        assert again.stderr.startswith("error: a lab is up already")
+        status = _command("lab", "status", "--name", name).stdout
+        for field in (
+            "Next seq no",
+            "leading_ack_era",
+            "No. of reTx copies: 2",
+            "expected_seq_no",
+            "LOSS RATE",
+        ):
+            assert field in status
+        assert _command("lab", "exec", "--name", name, "h4", "--", "sh", "-c", "exit 7").returncode == 7
+        metrics = _command("lab", "status", "--name", name, "--prometheus").stdout
+        assert 'lossylink_directions_frames_lost{at="forward"}' in metrics
+    finally:
+        assert _command("lab", "down", "--name", name).returncode == 0
+    gone = _command("lab", "status", "--name", name)
+    assert (gone.returncode, gone.stderr.strip()) == (2, "error: no lab is up: `lossylink lab up` first")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--link", "1Gbs"], "unknown unit 'Gbs'"),
+        (["--loss", "15"], "a loss ratio is at most 1"),
+        (["--mtu", "100"], "mtu_bytes"),
+        (["-p", "lq"], "unknown protection 'lq'"),
+        (["-p", "fec-model:25/5"], "fec-model is a model of the simulator"),
+    ],
+)
+def test_a_mistake_is_one_line(words: list[str], complaint: str) -> None:
+    done = _command("lab", "up", "--name", "mistake", *words)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not LabDirectory("mistake").path.exists()
+
+
+def test_idle_pings_take_the_round_trip_that_was_asked_for() -> None:
+    with lab(rtt_ps=2 * 10**9) as up:
+        text = up.run("h4", [*_PING, "-c", "500"])
+        least, mean = (float(value) for value in text.split("= ")[1].split("/")[:2])
+    # A frame never arrives early; how late it may arrive depends on what else the machine does.
+    assert least >= 2.0
+    assert mean < 2.0 + (0.5 if up.settings.fifo else 5.0)
+
+
+def test_loss_and_protection_change_while_traffic_runs() -> None:
+    with lab() as up:
+        traffic = up.start("h4", [*_PING, "-c", "1500"])
+        time.sleep(0.5)
+        up.set_loss(forward="30%")
+        time.sleep(0.5)
+        lost_unprotected = up.link.counters()["directions"]["forward"]["frames_lost"]
+        assert lost_unprotected > 0
+        up.protect("lg:copies=16")
+        until(lambda: agreed(up), seconds=2, what="agreement of the guards")
+        out, _ = traffic.communicate(timeout=30)
+        near, far = up.guards()
+        missing = 1500 - int(out.split(" received")[0].split()[-1])
+        assert near["sender"]["retransmitted"] > 0
+        # What is missing was lost before the guards had agreed.
+        assert missing == near["to_link_first"] - far["to_lan"]
+        assert missing <= lost_unprotected + 50
+        assert "Next seq no" in describe(up)
+
+
+def test_a_second_lab_of_the_name_is_refused_and_can_replace() -> None:
+    with lab() as up:
+        with pytest.raises(UserError, match="a lab is up already"):
+            Lab.up(up.settings, name=up.directory.name)
+        up.ping_check()
+        again = Lab.up(up.settings, name=up.directory.name, replace=True)
+        again.ping_check()
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_killed_data_plane_leaves_nothing_that_down_cannot_remove(split: bool) -> None:
+    before = _machine()
+    with lab(split=split) as up:
+        for process in up.enclave.processes(f"{up.directory.prefix}wire"):
+            process.signal(signal.SIGKILL)
+        with pytest.raises(RunError):
+            up.run("h4", ["ping", "-c", "1", "-W", "1", "10.2.2.2"])
+    assert _machine() == before
+
+
+def test_a_lab_without_its_notes_is_removed_all_the_same() -> None:
+    before = _machine()
+    with lab() as up:
+        for file in up.directory.path.iterdir():
+            file.unlink()
+        up.directory.path.rmdir()
+        assert take_down(up.directory.name)
+    assert _machine() == before
+
+
+def test_the_lab_of_a_killed_measurement_is_swept() -> None:
+    before = _machine()
+    name = f"t{uuid.uuid4().hex[:8]}"
+    script = (
+        "import os, signal\nfrom lossylink.lab import Lab, LabSettings\n"
+        f"Lab.up(LabSettings(), name={name!r}, owned=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    assert _machine() != before
+    sweep_orphans()
+    assert _machine() == before
+
+
+def test_a_lab_that_fails_half_way_is_taken_down() -> None:
+    before = _machine()
+    with pytest.raises(RunError):
+        Lab.up(LabSettings(congestion_control="nonsense"), name="halfway")
+    assert _machine() == before
+    assert not LabDirectory("halfway").path.exists()
+
+
+def test_a_private_lab_is_invisible_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _machine()
+    monkeypatch.setenv("LOSSYLINK_PRIVATE", "1")
+    with lab(protection="lg:copies=3", loss_forward="0.05") as up:
+        assert _machine() == before
+        until(lambda: agreed(up), seconds=2, what="agreement of the guards")
+        assert " 0% packet loss" in up.run("h4", [*_PING, "-c", "100"])
+        keeper = int((up.directory.path / "keeper").read_text())
+    assert process_of(keeper) is None
+
+
+def test_a_hop_is_captured(tmp_path: Path) -> None:
+    from lossylink.lab.capture import capture_command
+
+    with lab(split=True) as up:
+        with pytest.raises(UserError, match="no hop 'sw4'"):
+            capture_command(up, "sw4", "-")
+        file = tmp_path / "cable.pcap"
+        command = capture_command(up, "sw2-wire", str(file), count=3)
+        tcpdump = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert tcpdump.stderr is not None
+        assert "listening" in tcpdump.stderr.readline()
+        up.ping_check()
+        assert tcpdump.wait(timeout=10) == 0
+        tcpdump.stderr.close()
+        assert file.stat().st_size > 24

@@ -1,0 +1,163 @@
+"""The planner: its choices, what it refuses, and its predictions against the simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lossylink.errors import UserError
+from lossylink.plan import Link, Plan, fec, linkguardian, plan, verify
+from lossylink.plan.figure import plan_figure
+from lossylink.plan.prediction import KEYS, SIMULATED, Prediction
+
+
+def link(*, rate_gbps: int = 100, loss: float = 1e-3, **rest: object) -> Link:
+    settings: dict[str, object] = {"rate_bps": rate_gbps * 10**9, "propagation_ps": 0, "loss_ratio": loss}
+    return Link(**(settings | rest))  # type: ignore[arg-type]
+
+
+def by_family(planned: Plan) -> dict[str, dict[str, object]]:
+    return {row["protection"].partition(":")[0]: row for row in planned.rows()}
+
+
+def test_every_family_has_a_row_with_every_figure() -> None:
+    rows = by_family(plan(link(), target=1e-8))
+    assert list(rows) == ["none", "lg", "lg-nb", "fec"]
+    assert all(set(KEYS) < row.keys() for row in rows.values())
+    assert [name for name, row in rows.items() if row["meets_target"]] == ["lg", "lg-nb", "fec"]
+    assert sum(bool(row["recommended"]) for row in rows.values()) == 1
+
+
+def test_the_published_losses_need_the_published_copies() -> None:
+    for loss, copies in ((1e-5, 1), (1e-4, 1), (1e-3, 2)):
+        chosen = linkguardian.choose(link(loss=loss), target=1e-8, ordered=True)
+        assert (chosen.copies, chosen.unlimited_holes) == (copies, False)
+
+
+def test_the_cap_on_requests_is_lifted_only_where_it_stands_in_the_way() -> None:
+    capped = linkguardian.choose(link(loss=0.03), target=1e-7, ordered=False)
+    lifted = linkguardian.choose(link(loss=0.1), target=1e-8, ordered=False)
+    assert not capped.unlimited_holes
+    assert lifted.spelling == "lg-nb:copies=7,holes=unlimited"
+
+
+def test_the_code_is_the_fastest_that_meets_target_and_budget() -> None:
+    here = link(rate_gbps=10, loss=1e-2)
+    code = fec.best_code(here, target=1e-6, budget_us=60.0)
+    chosen = fec.predict(here, code)
+    assert chosen.meets(target=1e-6)
+    assert chosen.keeps(budget_us=60.0)
+    for k in range(1, 129):
+        for h in range(1, 33):
+            other = fec.predict(here, fec.Code(data_packets=k, parity_packets=h))
+            if other.meets(target=1e-6) and other.keeps(budget_us=60.0):
+                assert speed_of(other) <= speed_of(chosen) * (1 + 1e-6)
+
+
+def speed_of(prediction: Prediction) -> float:
+    speed = prediction.effective_speed_gbps.value
+    assert speed is not None
+    return speed
+
+
+def test_a_budget_makes_blocks_smaller() -> None:
+    free = fec.best_code(link(), target=1e-8, budget_us=None)
+    tight = fec.best_code(link(), target=1e-8, budget_us=5.0)
+    assert tight.data_packets < free.data_packets
+    assert (fec.predict(link(), tight).added_latency_us_worst.value or 0) <= 5.0
+
+
+def test_a_cable_longer_than_the_timeout_defeats_the_ordered_mode() -> None:
+    far = link(propagation_ps=5_000_000, loss=1e-3)
+    rows = by_family(plan(far, target=1e-8))
+    assert (rows["lg"]["meets_target"], rows["lg-nb"]["meets_target"]) == (False, True)
+    assert rows["lg"]["validation"]["effective_loss_ratio"] == SIMULATED  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("rate_gbps", "loss", "rest"),
+    [
+        (100, 1e-3, {"propagation_ps": 500_000}),
+        (10, 1e-2, {}),
+        (400, 1e-3, {}),
+        (25, 1e-2, {"switch": "ideal", "propagation_ps": 5_000_000}),
+        (200, 1e-3, {"frame_bytes": 300}),
+    ],
+)
+def test_the_simulator_agrees(rate_gbps: int, loss: float, rest: dict[str, object]) -> None:
+    comparisons = verify(plan(link(rate_gbps=rate_gbps, loss=loss, **rest), target=1e-6), packets=200_000)
+    assert {comparison.protection.partition(":")[0] for comparison in comparisons} == {
+        "none",
+        "lg",
+        "lg-nb",
+        "fec",
+    }
+    assert [comparison for comparison in comparisons if not comparison.agrees] == []
+
+
+def test_a_wrong_prediction_is_noticed() -> None:
+    planned = plan(link(), target=1e-8)
+    elsewhere = Plan(**(planned.__dict__ | {"link": link(rate_gbps=40)}))
+    assert not all(comparison.agrees for comparison in verify(elsewhere, packets=50_000))
+
+
+def test_what_nothing_reaches_is_refused_with_the_best() -> None:
+    with pytest.raises(
+        UserError, match=r"^no protection reaches 1e-15 at 60 % loss on this link; the best is "
+    ):
+        plan(link(loss=0.6), target=1e-15)
+    with pytest.raises(UserError, match=r"within 0\.1 us; the best is none with 0\.001$"):
+        plan(link(), target=1e-8, budget_us=0.1)
+
+
+def test_the_figure_shows_every_protection() -> None:
+    drawing = plan_figure(plan(link(), target=1e-8))
+    losses, speeds = drawing.axes
+    legend = losses.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[0].get_text() == "no protection"
+    assert speeds.get_ylabel() == "effective speed (Gb/s)"
+
+
+def lossylink(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lossylink", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, env=dict(os.environ))
+
+
+def test_the_command_prints_one_object_and_draws(tmp_path: Path) -> None:
+    words = ["--loss", "0.1%", "--length", "100m", "--json", "--plot", "plan.svg"]
+    done = lossylink("plan", *words, cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["link"]["propagation_ns"], summary["link"]["loss_ratio"]) == (
+        0,
+        500,
+        1e-3,
+    )
+    assert [row["protection"] for row in summary["rows"] if row["recommended"]] == [summary["recommended"]]
+    assert (tmp_path / "plan.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--loss", "2"], "--loss: 2 % or a ratio?"),
+        (["--loss", "0"], "a loss of 0 leaves nothing to plan"),
+        (["--link", "100"], "--link: '100' has no unit"),
+        (["--target", "1.5"], "--target: 1.5 % or a ratio?"),
+        (["--length", "10m", "--propagation", "5ns"], "--length and --propagation say the same"),
+        (["--frame", "20"], "a frame of 20 B does not fit Ethernet"),
+        (["--switch", "tofino9"], "unknown switch profile 'tofino9'; did you mean 'tofino1'?"),
+        (["--plot", "plan.gif"], "end the name with .png, .svg or .pdf"),
+        (["--loss", "60%", "--target", "1e-15"], "no protection reaches 1e-15 at 60 % loss"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(words: list[str], message: str, tmp_path: Path) -> None:
+    done = lossylink("plan", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1

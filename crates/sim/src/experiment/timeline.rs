@@ -167,7 +167,7 @@ impl<'a> Timeline<'a> {
         let link = &mut self.network.link;
         let rx_buffer_bytes = link.as_linkguardian_mut().map_or(0, |guarded| {
             let bytes = guarded.counters(now).rx_high_water_bytes;
-            guarded.reset_rx_high_water();
+            guarded.reset_rx_high_water(now);
             bytes
         });
         self.bins.push(Bin {

@@ -4,50 +4,50 @@ use lossylink_core::time::Instant;
 
 /// Deadlines of `N` event sources; the earliest is next, and of equal ones the first in order.
 ///
-/// Reading is free: the earliest is kept, and looked for only when it moves later.
+/// Reading is free: the earliest deadline is kept, and looked for only when it moves later.
 #[derive(Clone, Debug)]
 pub struct Agenda<const N: usize> {
     deadlines: [Instant; N],
-    /// The earliest deadline and its source.
-    next: (Instant, usize),
+    earliest: Instant,
 }
 
 impl<const N: usize> Agenda<N> {
     /// An agenda on which nothing is due.
     pub const fn new() -> Self {
-        Self { deadlines: [Instant::NEVER; N], next: (Instant::NEVER, 0) }
+        Self { deadlines: [Instant::NEVER; N], earliest: Instant::NEVER }
     }
 
     /// Sets when `source` is due; [`Instant::NEVER`] when it is not.
     #[inline]
     pub fn set(&mut self, source: usize, deadline: Instant) {
+        let was_earliest = self.deadlines[source] == self.earliest;
         self.deadlines[source] = deadline;
-        if (deadline, source) <= self.next {
-            self.next = (deadline, source);
-        } else if source == self.next.1 {
-            self.search();
+        if deadline <= self.earliest {
+            self.earliest = deadline;
+        } else if was_earliest {
+            self.earliest = self.deadlines.iter().fold(Instant::NEVER, |earliest, &at| earliest.min(at));
         }
     }
 
     /// When `source` is due.
     #[inline]
-    pub fn get(&self, source: usize) -> Instant {
+    pub const fn get(&self, source: usize) -> Instant {
         self.deadlines[source]
     }
 
-    /// The earliest deadline and its source.
+    /// The earliest deadline.
     #[inline]
-    pub const fn next(&self) -> (Instant, usize) {
-        self.next
+    pub const fn earliest(&self) -> Instant {
+        self.earliest
     }
 
-    fn search(&mut self) {
-        self.next = (self.deadlines[0], 0);
-        for source in 1..N {
-            if self.deadlines[source] < self.next.0 {
-                self.next = (self.deadlines[source], source);
-            }
+    /// The source whose turn it is at `now`, if any is due.
+    #[inline]
+    pub fn poll(&self, now: Instant) -> Option<usize> {
+        if self.earliest > now {
+            return None;
         }
+        self.deadlines.iter().position(|&deadline| deadline == self.earliest)
     }
 }
 
@@ -71,7 +71,8 @@ mod tests {
                 agenda.set(source, Instant::from_ps(at));
                 model[source] = at;
                 let first = (0..5).min_by_key(|&source| model[source]).unwrap();
-                prop_assert_eq!(agenda.next(), (Instant::from_ps(model[first]), first));
+                prop_assert_eq!(agenda.earliest(), Instant::from_ps(model[first]));
+                prop_assert_eq!(agenda.poll(agenda.earliest()), Some(first));
             }
         }
     }
@@ -79,12 +80,13 @@ mod tests {
     #[test]
     fn the_earliest_comes_first_and_ties_keep_their_order() {
         let mut agenda = Agenda::<4>::new();
-        assert!(agenda.next().0.is_never());
+        assert!(agenda.earliest().is_never());
         agenda.set(3, Instant::from_ps(5));
         agenda.set(1, Instant::from_ps(7));
-        assert_eq!(agenda.next(), (Instant::from_ps(5), 3));
+        assert_eq!(agenda.poll(Instant::from_ps(4)), None);
+        assert_eq!(agenda.poll(Instant::from_ps(5)), Some(3));
         agenda.set(1, Instant::from_ps(5));
-        assert_eq!(agenda.next(), (Instant::from_ps(5), 1));
+        assert_eq!(agenda.poll(Instant::from_ps(5)), Some(1));
         assert_eq!(agenda.get(3), Instant::from_ps(5));
     }
 }

@@ -53,15 +53,24 @@ impl<T: Copy + Default> Pipe<T> {
     /// Takes the next entry, whenever it is due.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        let entry = self.entries.pop();
+        let entry = self.entries.pop()?;
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-        entry
+        Some(entry)
     }
 
     /// Takes the next entry if it is due at `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
         if self.due <= now { self.pop() } else { None }
+    }
+
+    /// Takes all entries that are due at `now`.
+    #[inline]
+    pub fn drain_due(&mut self, now: Instant, mut take: impl FnMut(Instant, T)) {
+        if self.due <= now {
+            self.entries.drain_while(|&(at, _)| at <= now, |(at, value)| take(at, value));
+            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        }
     }
 
     /// How many entries are in flight.

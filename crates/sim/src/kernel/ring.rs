@@ -79,6 +79,18 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// Removes entries, oldest first, while `is_wanted` says so.
+    #[inline]
+    pub fn drain_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {
+        let mask = self.slots.len() - 1;
+        let mut head = self.head;
+        while head != self.tail && is_wanted(&self.slots[head & mask]) {
+            take(self.slots[head & mask]);
+            head = head.wrapping_add(1);
+        }
+        self.head = head;
+    }
+
     /// Removes every entry.
     pub fn clear(&mut self) {
         self.head = self.tail;

@@ -119,13 +119,8 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
-    fn advance(&mut self, now: Instant) {
-        each!(self, link => link.advance(now));
-    }
-
-    #[inline]
-    fn run_until(&mut self, until: Instant) {
-        each!(self, link => link.run_until(until));
+    fn advance(&mut self, until: Instant) {
+        each!(self, link => link.advance(until));
     }
 
     #[inline]

@@ -13,8 +13,10 @@ pub const MINIMUM_OCTETS: u32 = 64 + GAP_OCTETS;
 /// Octets of the Ethernet header.
 pub const ETHERNET_OCTETS: u32 = 14;
 
-/// The explicit congestion notification field of a packet (RFC 3168).
+/// The explicit congestion notification field of a packet (RFC 3168). As wide as its neighbour in
+/// a [`Frame`], because a frame without padding is copied in whole words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Ecn {
     /// Not capable: never marked.
     #[default]

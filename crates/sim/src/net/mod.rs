@@ -50,20 +50,9 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// When the link next does something by itself.
     fn deadline(&self) -> Instant;
 
-    /// Does everything that is due at `now`.
-    fn advance(&mut self, now: Instant);
-
-    /// Does everything that is due up to and including `until`, each at its time.
-    #[inline]
-    fn run_until(&mut self, until: Instant) {
-        loop {
-            let due = self.deadline();
-            if due > until {
-                return;
-            }
-            self.advance(due);
-        }
-    }
+    /// Does everything that is due up to and including `until`, each at its time. When it
+    /// returns, the deadline lies behind `until`.
+    fn advance(&mut self, until: Instant);
 
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;

@@ -154,8 +154,8 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
         if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
     }
 
-    fn advance(&mut self, now: Instant) {
-        self.serve(now);
+    fn advance(&mut self, until: Instant) {
+        self.serve(until);
     }
 
     #[inline]

@@ -11,6 +11,8 @@ use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
+/// Frames between two looks at what was delivered; a power of two.
+const COLLECT_FRAMES: u64 = 64;
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
 /// Frames that a saturated source keeps waiting: one is in service, one is next.
@@ -138,14 +140,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn advance_to(&mut self, now: Instant) {
         while self.next_sample <= now {
             // A sample is taken when something happens at its time or later, just before that.
-            self.link.run_until(self.next_sample - Duration::from_ps(1));
+            self.link.advance(self.next_sample - Duration::from_ps(1));
             if self.link.deadline() > now {
                 break;
             }
             self.sample();
         }
-        self.link.run_until(now);
-        self.collect(now);
+        self.link.advance(now);
+        if self.offered % COLLECT_FRAMES == 0 {
+            self.collect(now);
+        }
         self.result.end = now;
     }
 
@@ -158,13 +162,13 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         self.result.end = now;
     }
 
-    #[inline]
     fn collect(&mut self, now: Instant) {
-        while let Some((at, frame)) = self.link.delivered().pop_due(now) {
-            self.result.delivered.note(frame.payload);
-            self.result.first = self.result.first.min(at);
-            self.result.last = at;
-        }
+        let StressResult { delivered, first, last, .. } = &mut self.result;
+        self.link.delivered().drain_due(now, |at, frame| {
+            delivered.note(frame.payload);
+            *first = at.min(*first);
+            *last = at;
+        });
     }
 
     #[cold]

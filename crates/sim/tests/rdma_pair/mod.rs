@@ -76,9 +76,10 @@ impl Pair {
 
     /// Does the next thing that is due.
     fn step(&mut self) {
-        let (now, source) = self.agenda.next();
+        let now = self.agenda.earliest();
         assert!(!now.is_never(), "the connection has come to rest with work left");
         self.now = now;
+        let source = self.agenda.poll(now).expect("something is due at the earliest deadline");
         match source {
             ARRIVAL => {
                 let (_, packet) = self.forward.flying.pop().expect("an arrival is due");

@@ -67,6 +67,16 @@ impl Backpressure {
         }
     }
 
+    /// Whether [`Backpressure::observe`] may act on one of the frames that leave the buffer before
+    /// another enters, when it holds `depth_bytes` now.
+    #[inline]
+    pub const fn may_act(&self, depth_bytes: u64) -> bool {
+        match self.state {
+            PauseState::Running => depth_bytes >= self.thresholds.pause_bytes,
+            PauseState::Paused => true,
+        }
+    }
+
     /// Takes the frame to be sent, if one is wanted.
     pub fn poll_request(&mut self) -> Option<PauseRequest> {
         let request = self.request.take()?;
@@ -104,6 +114,15 @@ mod tests {
 
     fn backpressure() -> Backpressure {
         Backpressure::new(Thresholds { pause_bytes: 40_000, resume_bytes: 36_800 })
+    }
+
+    // LG-23
+    #[test]
+    fn a_depth_that_cannot_matter_need_not_be_observed() {
+        let mut side = backpressure();
+        assert!(!side.may_act(39_999) && side.may_act(40_000));
+        side.observe(40_000);
+        assert!(side.may_act(39_999), "it will fall to the resume threshold");
     }
 
     // LG-23, LG-24

@@ -29,7 +29,7 @@ use receiving_switch::{ReceivingSwitch, RxBuffer};
 use rx_buffer::{RxLoop, RxMemory};
 use sending_switch::SendingSwitch;
 use tx_buffer::TxBuffer;
-use wires::{ControlWire, ForwardWire};
+use wires::{ControlFrame, ControlWire, ForwardWire};
 
 /// What the operator chooses about the protection.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         };
         let (cells, limit) = (Cells::new(profile.buffer_cell_bytes), profile.rx_buffer_max_bytes);
         let rx_buffer = if profile.recirculates {
-            RxBuffer::Loop(RxLoop::new(timing, cells, limit))
+            RxBuffer::Loop(RxLoop::new(&timing, cells, limit))
         } else {
             RxBuffer::Memory(RxMemory::new(limit))
         };
@@ -192,6 +192,26 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.receiving.synchronise(now, position);
     }
 
+    /// Does what is due at `now`, once round the link.
+    #[inline]
+    fn advance_at(&mut self, now: Instant) {
+        if self.control.due() <= now {
+            self.handle_control(now);
+        }
+        if self.sending.deadline() <= now {
+            self.sending.advance(now, &mut self.forward);
+        }
+        while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
+            self.receiving.receive(now, arrival, &mut self.control);
+        }
+        while let Some((_, copy)) = self.forward.copies.pop_due(now) {
+            self.receiving.receive_copy(now, copy);
+        }
+        if self.receiving.deadline() <= now {
+            self.receiving.advance(now, &mut self.control);
+        }
+    }
+
     /// Takes over from a link without protection while traffic runs (LG-30): the frame in service
     /// and those in flight arrive as they are, what waits is numbered when it leaves. This link
     /// has carried nothing yet.
@@ -203,21 +223,21 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.sending.take_over(from.busy_until, from.queue);
     }
 
-    /// Starts the high-water mark of the Rx buffer anew, from what it holds now.
-    pub fn reset_rx_high_water(&mut self) {
-        self.receiving.reset_rx_high_water();
+    /// Starts the high-water mark of the Rx buffer anew, from what it holds at `now`.
+    pub fn reset_rx_high_water(&mut self, now: Instant) {
+        self.receiving.reset_rx_high_water(now);
     }
 
     /// Control frames whose time has come take effect at the sender.
     fn handle_control(&mut self, now: Instant) {
-        while let Some((_, notice)) = self.control.notifications.pop_due(now) {
-            self.sending.handle_notification(now, &notice.0);
-        }
-        while let Some((_, leading)) = self.control.acks.pop_due(now) {
-            self.sending.handle_ack(now, leading);
-        }
-        while let Some((_, request)) = self.control.pauses.pop_due(now) {
-            self.sending.handle_pause(now, request.0);
+        while let Some(frame) = self.control.poll(now) {
+            match frame {
+                ControlFrame::Ack(leading) => self.sending.handle_ack(now, leading),
+                ControlFrame::Notification(notification) => {
+                    self.sending.handle_notification(now, &notification);
+                }
+                ControlFrame::Pause(request) => self.sending.handle_pause(now, request),
+            }
         }
     }
 }
@@ -240,22 +260,13 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         wires.min(self.sending.deadline()).min(self.receiving.deadline())
     }
 
-    #[inline]
-    fn advance(&mut self, now: Instant) {
-        if self.control.due() <= now {
-            self.handle_control(now);
-        }
-        if self.sending.deadline() <= now {
-            self.sending.advance(now, &mut self.forward);
-        }
-        while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
-            self.receiving.receive(now, arrival, &mut self.control);
-        }
-        while let Some((_, copy)) = self.forward.copies.pop_due(now) {
-            self.receiving.receive_copy(now, copy);
-        }
-        if self.receiving.deadline() <= now {
-            self.receiving.advance(now, &mut self.control);
+    fn advance(&mut self, until: Instant) {
+        loop {
+            let now = self.deadline();
+            if now > until {
+                return;
+            }
+            self.advance_at(now);
         }
     }
 
@@ -286,6 +297,6 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
-        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes())
+        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes(now))
     }
 }

@@ -11,7 +11,8 @@ use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Sight, Tap};
 use lossylink_core::engine::linkguardian::{
-    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, PauseRequest, Position, Receiver,
+    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
+    Receiver,
 };
 use lossylink_core::time::Instant;
 
@@ -25,7 +26,6 @@ const SOURCES: usize = 5;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one a link, and looked at for every frame")]
 pub(super) enum RxBuffer<P: Copy + Default> {
     Loop(RxLoop<P>),
     Memory(RxMemory<P>),
@@ -76,7 +76,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.agenda.next().0
+        self.agenda.earliest()
     }
 
     /// A new frame arrives.
@@ -96,7 +96,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 self.shorten_wait(now);
             }
         }
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
     /// A retransmitted copy arrives.
@@ -104,16 +104,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.delays.note_arrival(now, copy.position);
         let delivery = self.engine.deliver_retransmission(now, copy.position);
         self.dispose(now, copy, delivery);
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
     /// Does what is due at `now`.
     pub(super) fn advance(&mut self, now: Instant, control: &mut ControlWire) {
-        loop {
-            let (due, source) = self.agenda.next();
-            if due > now {
-                return;
-            }
+        while let Some(source) = self.agenda.poll(now) {
             match source {
                 TIMEOUT => self.give_up(now),
                 ROUND => self.come_round(now),
@@ -161,9 +157,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[inline]
     fn report(&mut self, now: Instant, detection: Detection, control: &mut ControlWire) {
         if let Some(notification) = detection.notification {
-            self.delays.note_detection(now, &notification);
-            let arrives = control.send_notification(now + self.timing.notification_return, notification);
-            self.see(now, now, arrives, Content::Notification(notification));
+            self.notify(now, notification, control);
         }
         if detection.ack != AckUpdate::None {
             self.updates.push(now + self.timing.ack_register, detection.ack);
@@ -173,12 +167,19 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Brings the register up to date.
+    #[cold]
+    fn notify(&mut self, now: Instant, notification: Notification, control: &mut ControlWire) {
+        self.delays.note_detection(now, &notification);
+        let arrives = control.send_notification(now + self.timing.notification_return, notification);
+        self.see(now, now, arrives, Content::Notification(notification));
+    }
+
+    /// Brings the register up to date; what it held before is forgotten.
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
-        while let Some((_, update)) = self.updates.pop_due(now) {
-            self.register.apply(update);
-        }
+        let mut newest = AckUpdate::None;
+        self.updates.drain_due(now, |_, update| newest = update);
+        self.register.apply(newest);
     }
 
     /// When the circulating ACK finds something to say and the line free.
@@ -224,10 +225,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Something was forwarded: a memory forwards at once what that makes possible.
     #[inline]
     fn release(&mut self, now: Instant) {
-        let RxBuffer::Memory(memory) = &mut self.buffer else { return };
-        if memory.depth_bytes() == 0 {
-            return;
+        if matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0) {
+            self.release_held(now);
         }
+    }
+
+    fn release_held(&mut self, now: Instant) {
+        let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
             self.delivered.push(now, held.bare());
@@ -239,8 +243,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn hold(&mut self, now: Instant, item: Copied<P>) {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
-                buffer.hold(item);
-                self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                buffer.hold(now, item);
+                if self.agenda.get(ROUND).is_never() {
+                    self.agenda.set(ROUND, buffer.next_round());
+                }
+                if self.backpressure.as_ref().is_some_and(|side| side.may_act(buffer.depth_bytes())) {
+                    self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                }
             }
             RxBuffer::Memory(memory) => {
                 memory.hold(item);
@@ -276,12 +285,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
+    /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
     fn dequeue(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let depth = buffer.dequeue(now);
-        self.agenda.set(DEQUEUE, buffer.next_dequeue());
-        self.agenda.set(ROUND, buffer.next_round());
+        let (rest, next) = (buffer.depth_bytes(), buffer.next_dequeue());
         self.observe(now, depth);
+        let may_act = self.backpressure.as_ref().is_some_and(|side| side.may_act(rest));
+        self.agenda.set(DEQUEUE, if may_act { next } else { Instant::NEVER });
     }
 
     fn come_round(&mut self, now: Instant) {
@@ -290,13 +301,25 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(ROUND, buffer.next_round());
         let delivery = self.engine.deliver_buffered(now, held.position);
         self.dispose(now, held, delivery);
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
-    /// The missing frame did not come back in time (LG-21).
+    /// Arms the timer when a wait begins and disarms it when nothing is missing any more. What
+    /// comes in between can only put the end of the wait off, so the timer sees to that when it
+    /// fires.
+    #[inline]
+    fn watch(&mut self) {
+        let armed = !self.agenda.get(TIMEOUT).is_never();
+        if armed != self.engine.is_waiting() {
+            self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        }
+    }
+
+    /// The missing frame did not come back in time (LG-21), or the wait has begun anew since.
     fn give_up(&mut self, now: Instant) {
-        self.engine.handle_timeout(now);
-        self.release(now);
+        if self.engine.handle_timeout(now).is_some() {
+            self.release(now);
+        }
         self.agenda.set(TIMEOUT, self.engine.poll_timeout());
     }
 
@@ -308,10 +331,13 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Bytes in the reorder buffer.
-    pub(super) const fn rx_buffer_bytes(&self) -> u64 {
-        match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.depth_bytes(),
+    /// Bytes in the reorder buffer at `now`.
+    pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
+        match &mut self.buffer {
+            RxBuffer::Loop(buffer) => {
+                buffer.leave_queue(now);
+                buffer.depth_bytes()
+            }
             RxBuffer::Memory(memory) => memory.depth_bytes(),
         }
     }
@@ -346,10 +372,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.delivered = delivered;
     }
 
-    /// Starts the high-water mark of the reorder buffer anew.
-    pub(super) const fn reset_rx_high_water(&mut self) {
+    /// Starts the high-water mark of the reorder buffer anew at `now`.
+    pub(super) fn reset_rx_high_water(&mut self, now: Instant) {
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.reset_high_water(),
+            RxBuffer::Loop(buffer) => buffer.reset_high_water(now),
             RxBuffer::Memory(memory) => memory.reset_high_water(),
         }
     }
@@ -361,7 +387,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.register = Acknowledgement::default();
         self.delays.forget();
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.forget(),
+            RxBuffer::Loop(buffer) => buffer.forget(now),
             RxBuffer::Memory(memory) => memory.forget(),
         }
         for source in [TIMEOUT, ROUND, DEQUEUE, ACK] {

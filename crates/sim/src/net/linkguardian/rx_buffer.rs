@@ -6,76 +6,83 @@
 
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::{Pipe, Ring};
-use crate::net::Cells;
+use crate::kernel::Pipe;
+use crate::net::{Cells, LineRate};
 use lossylink_core::engine::linkguardian::Position;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 
-/// A recirculation port: a queue at its own rate and a fixed way round.
+/// A recirculation port: a queue at its own rate and a fixed way round. When a frame leaves the
+/// queue and when it comes round is known as it enters.
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Copy + Default> {
-    timing: Timing,
+    rate: LineRate,
+    way_round: Duration,
     cells: Cells,
     limit_bytes: u64,
-    queue: Ring<Copied<P>>,
-    bytes: u64,
-    high_water_bytes: u64,
     busy_until: Instant,
     rounds: Pipe<Copied<P>>,
+    /// Space of the frames in the queue, by the time at which they leave it.
+    queued: Pipe<u64>,
+    bytes: u64,
+    high_water_bytes: u64,
     dropped: u64,
     forgotten: u64,
 }
 
 impl<P: Copy + Default> RxLoop<P> {
-    pub(super) fn new(timing: Timing, cells: Cells, limit_bytes: u64) -> Self {
+    pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
-            timing,
+            rate: timing.recirculation,
+            way_round: timing.rx_loop_fixed,
             cells,
             limit_bytes,
-            queue: Ring::new(),
-            bytes: 0,
-            high_water_bytes: 0,
             busy_until: Instant::ZERO,
             rounds: Pipe::new(),
+            queued: Pipe::new(),
+            bytes: 0,
+            high_water_bytes: 0,
             dropped: 0,
             forgotten: 0,
         }
     }
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
-    pub(super) fn hold(&mut self, held: Copied<P>) {
-        let bytes = self.bytes + self.space(&held);
+    #[inline]
+    pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
+        let space = self.cells.space(held.frame.frame_bytes_with_fcs());
+        self.leave_queue(now);
+        let bytes = self.bytes + space;
         if bytes > self.limit_bytes {
             self.dropped += 1;
             return;
         }
-        self.queue.push(held);
         self.bytes = bytes;
         self.high_water_bytes = self.high_water_bytes.max(bytes);
+        let start = now.max(self.busy_until);
+        self.queued.push(start, space);
+        self.busy_until = start + self.rate.serialisation(held.frame.octets);
+        self.rounds.push(self.busy_until + self.way_round, held);
     }
 
-    /// When the loop's queue next lets a frame go.
-    pub(super) fn next_dequeue(&self) -> Instant {
-        if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
+    /// When the queue next lets a frame go.
+    #[inline]
+    pub(super) const fn next_dequeue(&self) -> Instant {
+        self.queued.due()
     }
 
-    /// Lets a frame go at `now`; returns the depth at that moment, the frame itself included.
+    /// A frame leaves the queue at `now`; returns the depth before that.
     pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
         let depth_bytes = self.bytes;
-        if let Some(held) = self.queue.pop() {
-            self.bytes -= self.space(&held);
-            self.busy_until =
-                now.max(self.busy_until) + self.timing.recirculation.serialisation(held.frame.octets);
-            self.rounds.push(self.busy_until + self.timing.rx_loop_fixed, held);
-        }
+        self.bytes -= self.queued.pop_due(now).map_or(0, |(_, space)| space);
         depth_bytes
     }
 
     /// When a frame next comes round.
-    pub(super) fn next_round(&self) -> Instant {
+    #[inline]
+    pub(super) const fn next_round(&self) -> Instant {
         self.rounds.due()
     }
 
@@ -84,10 +91,15 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }
 
-    fn space(&self, held: &Copied<P>) -> u64 {
-        self.cells.space(held.frame.frame_bytes_with_fcs())
+    /// Takes those out of the queue's account that have left it before `now`.
+    #[inline]
+    pub(super) fn leave_queue(&mut self, now: Instant) {
+        while self.queued.due() < now {
+            self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
+        }
     }
 
+    /// Bytes in the queue, by its account.
     pub(super) const fn depth_bytes(&self) -> u64 {
         self.bytes
     }
@@ -96,7 +108,8 @@ impl<P: Copy + Default> RxLoop<P> {
         self.high_water_bytes
     }
 
-    pub(super) const fn reset_high_water(&mut self) {
+    pub(super) fn reset_high_water(&mut self, now: Instant) {
+        self.leave_queue(now);
         self.high_water_bytes = self.bytes;
     }
 
@@ -108,10 +121,12 @@ impl<P: Copy + Default> RxLoop<P> {
         self.forgotten
     }
 
-    /// Drops everything in the loop (LG-30).
-    pub(super) fn forget(&mut self) {
-        self.forgotten += (self.queue.len() + self.rounds.len()) as u64;
-        self.queue.clear();
+    /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.leave_queue(now);
+        self.busy_until = self.busy_until.min(self.queued.due());
+        self.forgotten += self.rounds.len() as u64;
+        self.queued.clear();
         self.rounds.clear();
         self.bytes = 0;
     }

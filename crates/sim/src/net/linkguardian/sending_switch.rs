@@ -90,7 +90,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        self.port.min(self.agenda.next().0)
+        self.port.min(self.agenda.earliest())
     }
 
     /// Does what is due at `now`.
@@ -99,7 +99,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         loop {
             if self.port <= now {
                 self.serve(now, wire);
-            } else if self.agenda.next().0 <= now {
+            } else if self.agenda.earliest() <= now {
                 self.advance_rarely(now);
             } else {
                 return;
@@ -110,11 +110,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Does what is due at `now`, apart from the port, until that has something to do.
     #[cold]
     fn advance_rarely(&mut self, now: Instant) {
-        loop {
-            let (due, source) = self.agenda.next();
-            if due > now || self.port <= now {
-                return;
-            }
+        while let Some(source) = self.agenda.poll(now).filter(|_| self.port > now) {
             match source {
                 LOOK => self.look(now),
                 REQUEUE => self.requeue(now),
@@ -183,9 +179,15 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Looks at the copies whose turn came before `now`.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
-        let delay = self.requeue_delay();
-        let requeued = &mut self.requeued;
-        self.copies.catch_up(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
+        while let Some((found, copy)) = self.copies.find_lost(now, &mut self.engine) {
+            self.retransmit(found, copy);
+        }
+    }
+
+    /// A lost copy was found: it takes its way to the urgent queue.
+    #[cold]
+    fn retransmit(&mut self, found: Instant, copy: Copied<P>) {
+        self.requeued.push(found + self.requeue_delay(), copy);
         self.agenda.set(REQUEUE, self.requeued.due());
     }
 
@@ -196,10 +198,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
     }
 
     fn after_acknowledgement(&mut self, now: Instant) {
-        let delay = self.requeue_delay();
-        let requeued = &mut self.requeued;
-        self.copies.acknowledged(now, &mut self.engine, |found, copy| requeued.push(found + delay, copy));
-        self.agenda.set(REQUEUE, self.requeued.due());
+        while let Some(copy) = self.copies.find_lost_at_once(&mut self.engine) {
+            self.retransmit(now, copy);
+        }
         self.schedule_look();
     }
 
@@ -241,19 +242,31 @@ impl<P: Copy + Default> SendingSwitch<P> {
     #[inline]
     fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         self.begin_service(now);
+        if !self.urgent.is_empty() {
+            self.send_copy(now, wire);
+        } else if let Some(frame) = self.poll_normal() {
+            self.send_data(now, frame, wire);
+        } else {
+            self.send_dummy(now, wire);
+        }
+        self.schedule_port();
+    }
+
+    fn send_copy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
             let arrives = wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
             self.see(now, arrives, Content::Copy(copy.bare(), copy.position));
-        } else if let Some(frame) = self.poll_normal() {
-            self.send_data(now, frame, wire);
-        } else if let Some(position) = self.engine.poll_dummy() {
+        }
+    }
+
+    fn send_dummy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        if let Some(position) = self.engine.poll_dummy() {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
             let arrives = wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
             self.see(now, arrives, Content::Dummy(position));
         }
-        self.schedule_port();
     }
 
     /// Remembers since when the port has been busy without a break.

@@ -69,35 +69,24 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
-    /// Looks at all copies whose turn came before `until`; `retransmit` gets the lost ones and
-    /// the time at which they were found.
-    #[inline]
-    pub(super) fn catch_up(
-        &mut self,
-        until: Instant,
-        engine: &mut Sender,
-        retransmit: impl FnMut(Instant, Copied<P>),
-    ) {
+    /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns
+    /// it and when it was found.
+    pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         match self {
-            Self::Loop(buffer) => buffer.catch_up(until, engine, retransmit),
-            Self::Memory(_) => {}
+            Self::Loop(buffer) => buffer.find_lost(until, engine),
+            Self::Memory(_) => None,
         }
     }
 
-    /// An acknowledgement or notification was taken in at `now`: a memory looks at once.
-    pub(super) fn acknowledged(
-        &mut self,
-        now: Instant,
-        engine: &mut Sender,
-        retransmit: impl FnMut(Instant, Copied<P>),
-    ) {
+    /// An acknowledgement or notification was taken in: a memory looks at once.
+    pub(super) fn find_lost_at_once(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
-            Self::Loop(_) => {}
-            Self::Memory(buffer) => buffer.release(now, engine, retransmit),
+            Self::Loop(_) => None,
+            Self::Memory(buffer) => buffer.find_lost(engine),
         }
     }
 
-    /// Bytes in the buffer at `now`, after [`TxBuffer::catch_up`].
+    /// Bytes in the buffer at `now`, after [`TxBuffer::find_lost`].
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         match self {
             Self::Loop(buffer) => buffer.depth_bytes(now),
@@ -105,7 +94,7 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
-    /// How many copies are kept, after [`TxBuffer::catch_up`].
+    /// How many copies are kept, after [`TxBuffer::find_lost`].
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Loop(buffer) => buffer.fresh.len() + buffer.rounds.len(),
@@ -184,27 +173,21 @@ impl<P: Copy + Default> TxLoop<P> {
     }
 
     #[inline]
-    fn catch_up(
-        &mut self,
-        until: Instant,
-        engine: &mut Sender,
-        mut retransmit: impl FnMut(Instant, Copied<P>),
-    ) {
+    fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         while self.next_look() < until {
             // On a tie the copy that has been round before goes first.
             let is_fresh = self.fresh.due() < self.rounds.due();
-            let Some((look, copy)) = (if is_fresh { self.fresh.pop() } else { self.rounds.pop() }) else {
-                return;
-            };
+            let (look, copy) = if is_fresh { self.fresh.pop()? } else { self.rounds.pop()? };
             if engine.has_abandoned(copy.number) {
                 continue;
             }
             match engine.inspect_copy(copy.position) {
                 CopyFate::Hold => self.send_round(look, copy),
                 CopyFate::Release => {}
-                CopyFate::Retransmit => retransmit(look, copy),
+                CopyFate::Retransmit => return Some((look, copy)),
             }
         }
+        None
     }
 
     #[inline]
@@ -228,9 +211,7 @@ impl<P: Copy + Default> TxLoop<P> {
     /// Takes those out of the queue's account that have left it by `now`.
     #[inline]
     fn leave_queue(&mut self, now: Instant) {
-        while let Some((_, space)) = self.queued.pop_due(now) {
-            self.queued_bytes -= space;
-        }
+        self.queued.drain_due(now, |_, space| self.queued_bytes -= space);
     }
 
     fn depth_bytes(&mut self, now: Instant) -> u64 {
@@ -268,17 +249,18 @@ impl<P: Copy + Default> TxMemory<P> {
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
     }
 
-    fn release(&mut self, now: Instant, engine: &mut Sender, mut retransmit: impl FnMut(Instant, Copied<P>)) {
+    fn find_lost(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         while let Some(&copy) = self.copies.front() {
             let fate = engine.inspect_copy(copy.position);
             if fate == CopyFate::Hold {
-                return;
+                break;
             }
             self.copies.pop();
             self.bytes -= u64::from(copy.frame.frame_bytes_with_fcs());
             if fate == CopyFate::Retransmit {
-                retransmit(now, copy);
+                return Some(copy);
             }
         }
+        None
     }
 }

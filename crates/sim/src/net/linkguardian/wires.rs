@@ -68,14 +68,24 @@ impl<P: Copy + Default> ForwardWire<P> {
 #[derive(Clone, Debug)]
 pub(super) struct ControlWire {
     pub(super) wire: Wire,
-    pub(super) acks: Pipe<Position>,
-    pub(super) notifications: Pipe<Notice>,
-    pub(super) pauses: Pipe<Request>,
+    acks: Pipe<Position>,
+    notifications: Pipe<Notice>,
+    pauses: Pipe<Request>,
+    /// When the first of all these takes effect.
+    due: Instant,
+}
+
+/// What a control frame says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ControlFrame {
+    Ack(Position),
+    Notification(Notification),
+    Pause(PauseRequest),
 }
 
 /// A loss notification in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Notice(pub(super) Notification);
+struct Notice(Notification);
 
 impl Default for Notice {
     fn default() -> Self {
@@ -85,7 +95,7 @@ impl Default for Notice {
 
 /// A pause frame in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request(pub(super) PauseRequest);
+struct Request(PauseRequest);
 
 impl Default for Request {
     fn default() -> Self {
@@ -95,7 +105,7 @@ impl Default for Request {
 
 impl ControlWire {
     pub(super) fn new(wire: Wire) -> Self {
-        Self { wire, acks: Pipe::new(), notifications: Pipe::new(), pauses: Pipe::new() }
+        Self { wire, acks: Pipe::new(), notifications: Pipe::new(), pauses: Pipe::new(), due: Instant::NEVER }
     }
 
     /// An explicit ACK is sent, to be effective at `effective`.
@@ -112,6 +122,7 @@ impl ControlWire {
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
         let not_before = self.acks.last_due().max(self.notifications.last_due());
         self.acks.push(effective.max(not_before), leading);
+        self.due = self.due.min(self.acks.due());
     }
 
     pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) -> bool {
@@ -119,6 +130,7 @@ impl ControlWire {
         if arrives {
             let effective = effective.max(self.notifications.last_due());
             self.notifications.push(effective, Notice(notification));
+            self.due = self.due.min(effective);
         }
         arrives
     }
@@ -128,13 +140,27 @@ impl ControlWire {
         if arrives {
             let effective = effective.max(self.pauses.last_due());
             self.pauses.push(effective, Request(request));
+            self.due = self.due.min(effective);
         }
         arrives
     }
 
     /// When the next control frame takes effect.
     #[inline]
-    pub(super) fn due(&self) -> Instant {
-        self.acks.due().min(self.notifications.due()).min(self.pauses.due())
+    pub(super) const fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Takes a control frame that takes effect at `now`: notifications first, pauses last.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
+        let frame = if let Some((_, notice)) = self.notifications.pop_due(now) {
+            ControlFrame::Notification(notice.0)
+        } else if let Some((_, leading)) = self.acks.pop_due(now) {
+            ControlFrame::Ack(leading)
+        } else {
+            ControlFrame::Pause(self.pauses.pop_due(now)?.1.0)
+        };
+        self.due = self.acks.due().min(self.notifications.due()).min(self.pauses.due());
+        Some(frame)
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,11 +60,10 @@ def _from_csv(path: Path) -> list[tuple[float, float]]:
 
 
 def _point(row: object, where: str) -> tuple[float, float]:
-    try:
-        size, share = row if isinstance(row, list) else ()
-        return float(size), float(share)
-    except (TypeError, ValueError):
-        raise UserError(f"{where}: {row!r} is not a size in bytes and a share") from None
+    if isinstance(row, list) and len(row) == 2:
+        with suppress(TypeError, ValueError):
+            return float(row[0]), float(row[1])
+    raise UserError(f"{where}: {row!r} is not a size in bytes and a share")
 
 
 def _check(points: list[tuple[float, float]], path: Path) -> None:

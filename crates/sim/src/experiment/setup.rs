@@ -71,6 +71,11 @@ impl<'a> Setup<'a> {
     /// The options of the switch model on this link.
     fn fec_model(&self) -> Result<FecModelOptions, ConfigError> {
         let protection = &self.config.protection;
+        if protection.fec_priority == PriorityConfig::Data {
+            let words = "the decoder of fec-model knows one block at a time, which data that pass its parity would \
+                         end; leave priority out, or use fec";
+            return Err(ConfigError(words.into()));
+        }
         let flush = protection.fec_flush_ps.map(Duration::from_ps);
         let published = FecModelOptions::published(protection.code()?);
         let options = FecModelOptions { flush, egress: self.egress()?, ..published };

@@ -4,7 +4,7 @@ use super::{
     FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Tap, Traffic,
 };
 use crate::kernel::Pipe;
-use crate::net::coded::Latency;
+use crate::net::coded::{EgressCounters, Latency};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
 
@@ -100,6 +100,15 @@ impl<P: Copy + Default> AnyLink<P> {
             Self::Fec(link) => Some(link.latency()),
             Self::FecModel(link) => Some(link.latency()),
             _ => None,
+        }
+    }
+
+    /// What a code's queue and meter dropped; nothing without a code.
+    pub fn egress(&self) -> EgressCounters {
+        match self {
+            Self::Fec(link) => link.egress_counters(),
+            Self::FecModel(link) => link.egress_counters(),
+            _ => EgressCounters::default(),
         }
     }
 

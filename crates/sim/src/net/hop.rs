@@ -40,6 +40,11 @@ impl Hop {
         Some((start, self.busy_until + self.delay))
     }
 
+    /// What a frame takes beyond its serialisation.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
     /// When the line has sent all that was accepted.
     pub const fn busy_until(&self) -> Instant {
         self.busy_until

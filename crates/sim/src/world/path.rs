@@ -36,8 +36,11 @@ impl Leg {
     /// When a frame that enters at `now` comes out; `None` if a queue was full.
     #[inline]
     pub fn cross<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
-        let entered = now + self.delay;
-        self.hops.iter_mut().try_fold(entered, |at, hop| hop.pass(at, frame))
+        let mut at = now + self.delay;
+        for hop in &mut self.hops {
+            at = hop.pass(at, frame)?;
+        }
+        Some(at)
     }
 
     /// The same; `watch` is told when the first bit leaves onto the hop with index `watched`.

@@ -48,6 +48,7 @@ impl Pacing {
 
 impl Sender {
     /// Whether the next packet must wait; arms the timer if so.
+    #[inline]
     pub(super) fn is_paced(&mut self) -> bool {
         let waits = self.pacing.free_at > self.clock.now();
         if waits && self.pacing.timer.is_none() {
@@ -57,6 +58,7 @@ impl Sender {
     }
 
     /// A data packet of `payload` bytes leaves: the next one waits for its turn.
+    #[inline]
     pub(super) fn pace(&mut self, payload: u32) {
         let Some(rate) = self.congestion.pacing_rate() else { return };
         if self.statistics.segments_sent > UNPACED && rate > 0 {
@@ -66,6 +68,7 @@ impl Sender {
     }
 
     /// Stamps a segment that is about to leave, if rates are sampled.
+    #[inline]
     pub(super) fn stamp_rate(&mut self, number: u64) {
         if self.congestion.models_path() {
             let outstanding = (self.board.una(), self.board.next());

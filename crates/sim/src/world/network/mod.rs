@@ -342,6 +342,19 @@ fn cross<P: Copy>(
     (now, entry): (Instant, Instant),
     frame: &Frame<P>,
 ) -> Option<Instant> {
+    if tap.is_open() { cross_watched(tap, name, leg, (now, entry), frame) } else { leg.cross(entry, frame) }
+}
+
+/// Out of the way of the frames that nobody looks at.
+#[cold]
+#[inline(never)]
+fn cross_watched<P: Copy>(
+    tap: &Tap<P>,
+    name: LegName,
+    leg: &mut Leg,
+    (now, entry): (Instant, Instant),
+    frame: &Frame<P>,
+) -> Option<Instant> {
     let Some((watch, hop)) = tap.on_leg(name) else { return leg.cross(entry, frame) };
     leg.cross_watched(entry, frame, hop, |at| {
         let content = Content::Bare(*frame);

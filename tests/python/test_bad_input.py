@@ -38,6 +38,14 @@ Command = Callable[..., Ended]
         (("run", "stress", "--set", "traffic.frame=9000"), "larger than the MTU allows"),
         (("run", "tcp-fct", "--set", "congestion_control=vegas"), "valid: 'reno', 'cubic', 'dctcp'"),
         (("run", "rdma-fct", "--set", "transport.mtu=1000"), "RDMA has no MTU"),
+        (
+            ("run", "stress", "--set", "switch.resume=50KB", "--set", "switch.pause=40KB"),
+            "resume at 50000 B is above pause at 40000 B",
+        ),
+        (
+            ("run", "timeline", "--set", "timeline.corruption=3s", "--set", "timeline.protection=1s"),
+            "timeline.protection comes before timeline.corruption",
+        ),
         (("run", "stress", "--seed", "-1"), "seed = -1"),
         (("run", "stress", "--seed", "1.5"), "should be a valid integer"),
         (("run", "stress", "--threads", "0"), "is zero"),

@@ -167,6 +167,26 @@ def timeline_run(job: Job, seed: int) -> Run:
     return run_of(job.experiment, rows, {"timeline": polars.concat(frames)})
 
 
+def workload_run(job: Job, seed: int) -> Run:
+    """Slowdowns near two and, without protection, a few flows that wait for a timer; order costs a fifth."""
+    trials = int(job.settings["flow.trials"])
+    loss_free = job.settings.get("loss.forward") == "0%"
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        draws = np.random.default_rng([seed, place, loss_free])
+        slowdown = (1.2 if protection == "lg" else 1.0) * (1.0 + draws.gamma(2.0, 0.5, trials))
+        slow = np.arange(trials) < (0 if loss_free else trials * RTO_SHARE.get(protection, 0.0))
+        slowdown = np.where(slow, draws.uniform(60.0, 80.0, trials), slowdown)
+        flow_bytes = np.where(np.arange(trials) % 4 > 0, 500.0, 2e6)
+        summary = {f"slowdown_{key}": value for key, value in describe(slowdown).items()}
+        classes = {f"slowdown_p99_{name}": 5.0 for name in ("to_10kb", "above_1mb")}
+        link = {"link_utilisation": 0.35, "queue_bytes_max": 1e5, "queue_drops": 0, "retransmissions": 9}
+        rows.append({"protection": protection, "trials": trials, **summary, **classes, **link})
+        table = {"protection": [protection] * trials, "flow_bytes": flow_bytes, "slowdown": slowdown}
+        frames.append(polars.DataFrame(table))
+    return run_of(job.experiment, rows, {"trials": polars.concat(frames)})
+
+
 def mathis_run(job: Job, seed: int) -> Run:
     """Sixty trials that follow the law, and fall below it where losses are frequent."""
     draws = np.random.default_rng(seed)
@@ -229,6 +249,7 @@ MAKERS = {
     "rdma-fct": completion_run,
     "throughput": throughput_run,
     "timeline": timeline_run,
+    "workload": workload_run,
     "mathis": mathis_run,
     "fec": fec_run,
 }

@@ -236,6 +236,13 @@ impl<'a> Setup<'a> {
         }
     }
 
+    /// What the stack hands down for one flow; none if the interface is the slower of the two.
+    fn stack_rate(&self, host: &HostProfile) -> Option<BitRate> {
+        let felt =
+            host.flow_rate_bps > 0 && host.flow_rate_bps < self.interface_rate(host).bit_rate().as_bps();
+        felt.then(|| BitRate::from_bps(host.flow_rate_bps))
+    }
+
     /// The settings of the RDMA connections. Interfaces form packets as they leave.
     pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
@@ -270,6 +277,7 @@ impl<'a> Setup<'a> {
             delayed_ack_segments: transport.delayed_ack,
             quick_acks: host.quick_acks,
             delayed_ack_min: Duration::from_us(host.delayed_ack_us),
+            stack_rate: self.stack_rate(host),
             ..tcp::Config::default()
         };
         // An interface cuts bursts at once; a virtual path has none unless its rate is given, so

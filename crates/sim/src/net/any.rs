@@ -171,6 +171,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
         each!(self, link => link.advance(until));
     }
 
+    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+        each!(self, link => link.run(until, forward, backward));
+    }
+
     #[inline]
     fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
         each!(self, link => link.delivered())

@@ -61,7 +61,7 @@ def reproduce(
     output
         Directory for ``report.html``, figures and ``reproduce.json``; made when absent.
     only
-        Names of experiments; all of them when none are given.
+        Names of experiments; without any all but the largest, see `registry.select`.
     quick
         Makes every experiment `QUICK_DIVISOR` times smaller.
     seed
@@ -90,7 +90,7 @@ def reproduce(
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
-    chosen = registry.select(only)
+    chosen = registry.select(only, quick=quick)
     figures = published if published is not None else published_figures.load()
     prepare(output)
     scale = Scale(QUICK_DIVISOR if quick else 1)

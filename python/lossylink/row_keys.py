@@ -46,9 +46,13 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
     ),
     "fec": (
         *_COMMON,
-        *("congestion_control", "fec_k", "fec_h", "throughput_gbps", "cwnd_packets_mean"),
-        *("latency_us_mean", "latency_us_p50", "latency_us_p99", "latency_us_max"),
-        *("queue_bytes_max", "residual_loss_rate", "residual_loss_theory", "checks"),
+        *("traffic_source", "congestion_control", "fec_k", "fec_h", "throughput_gbps", "cwnd_packets_mean"),
+        *("latency_us_mean", "latency_us_p50", "latency_us_p99", "latency_us_p99_9", "latency_us_max"),
+        *(f"latency_intact_us_{name}" for name in ("mean", "p50", "p99", "max")),
+        *(f"latency_recovered_us_{name}" for name in ("mean", "p50", "p99", "max")),
+        *("packets_intact", "packets_recovered", "queue_bytes_mean", "queue_bytes_max"),
+        *("queue_drops", "queue_drops_data", "queue_drops_parity", "meter_drops", "meter_marks"),
+        *("residual_loss_rate", "residual_loss_theory", "checks"),
     ),
     "mathis": (
         *_COMMON,

@@ -16,7 +16,7 @@ _COMMON = (
 _TCP = (
     *("transport.congestion_control", "transport.mss", "transport.timestamps", "transport.delayed_ack"),
     *("transport.rto_min", "transport.initial_window", "transport.segmentation_offload"),
-    *("host.profile", "path.rtt"),
+    *("host.profile", "host.nic_rate", "path.rtt"),
 )
 _LONG = ("flow.count", "run.duration", "run.warmup", "run.cooldown")
 
@@ -63,7 +63,7 @@ EXPERIMENTS = {
             "rdma-fct",
             "completion times of RDMA writes, one after another",
             "trials",
-            *("transport.recovery", "transport.mtu", "host.profile", "path.rtt"),
+            *("transport.recovery", "transport.mtu", "host.profile", "host.nic_rate", "path.rtt"),
             *("flow.size", "flow.trials"),
         ),
         _experiment("throughput", "long TCP flows over the protected link", "protections", *_TCP, *_LONG),
@@ -80,7 +80,13 @@ EXPERIMENTS = {
             "protections",
             *(*_TCP, *_LONG, "timeline.corruption", "timeline.protection", "timeline.poll", "timeline.bin"),
         ),
-        _experiment("fec", "TCP over forward error correction", "trials", *_TCP, *_LONG, "flow.trials"),
+        _experiment(
+            "fec",
+            "TCP or UDP over forward error correction",
+            "trials",
+            *(*_TCP, *_LONG, "flow.trials"),
+            *("traffic.source", "traffic.rate", "traffic.burst", "traffic.frame"),
+        ),
         _experiment(
             "mathis",
             "TCP under random loss against the Mathis law",

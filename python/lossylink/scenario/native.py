@@ -31,7 +31,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "loss": {"forward": scenario.forward.native, "reverse": scenario.reverse.native},
         "switch": _switch(scenario),
         "protection": protection.native(dummy_count=scenario.switch["dummy_count"]),
-        "host": scenario.host,
+        "host": _host(scenario),
         "traffic": _traffic(scenario),
         "transport": _transport(scenario),
         "path": {"rtt_ps": values.path.rtt} if values.path else None,
@@ -67,7 +67,20 @@ def _traffic(scenario: Scenario) -> dict[str, Any] | None:
     traffic = scenario.values.traffic
     if traffic is None:
         return None
-    return {"packets": traffic.packets, "frame_bytes": traffic.frame, "source": traffic.source}
+    return {
+        "packets": traffic.packets,
+        "frame_bytes": traffic.frame,
+        "source": traffic.source,
+        "rate_bps": traffic.rate,
+        "burst_packets": traffic.burst,
+    }
+
+
+def _host(scenario: Scenario) -> dict[str, Any] | None:
+    given, profile = scenario.values.host, scenario.host
+    if given is None or profile is None or given.nic_rate is None:
+        return profile
+    return {**profile, "nic_rate_bps": given.nic_rate}
 
 
 def _transport(scenario: Scenario) -> dict[str, Any] | None:

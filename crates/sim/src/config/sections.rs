@@ -41,26 +41,36 @@ pub struct LossDirections {
     pub reverse: LossConfig,
 }
 
-/// Frames of the stress test.
+/// What is sent: frames of the stress test, or datagrams.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficConfig {
-    /// Frames to send.
-    pub packets: u64,
+    /// Frames of the stress test to send.
+    pub packets: Option<u64>,
     /// Ethernet frame without check sequence.
     pub frame_bytes: u32,
     /// Where they come from.
     pub source: TrafficSource,
+    /// Mean rate of a UDP source, in bits of frames without check sequence.
+    pub rate_bps: Option<u64>,
+    /// Frames of a bursty UDP source that leave back to back.
+    pub burst_packets: Option<u64>,
 }
 
-/// Sources of the stress test.
+/// Where frames come from.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficSource {
-    /// The switch's packet generator.
+    /// The switch's packet generator (stress).
     Generator,
-    /// A queue that is never empty.
+    /// A queue that is never empty (stress).
     Saturated,
+    /// A TCP connection (fec).
+    Tcp,
+    /// Datagrams at equal distances (fec).
+    UdpSmooth,
+    /// Datagrams in bursts with pauses between them (fec).
+    UdpBursty,
 }
 
 /// The transport protocol.

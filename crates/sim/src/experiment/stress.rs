@@ -6,7 +6,7 @@ use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
 use crate::config::{Config, ProtectionKind, TrafficSource};
 use crate::measure::Description;
-use crate::net::fec::Latency;
+use crate::net::coded::Latency;
 use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
@@ -57,8 +57,10 @@ fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
             period: Duration::from_ps(config.switch.generator_period_ps),
             queue_packets: room_for_data(config),
         },
+        _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
-    Ok(Stress { packets: traffic.packets, frame_bytes: traffic.frame_bytes, source })
+    let packets = *config.require(&traffic.packets, "traffic.packets")?;
+    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
 /// Frames that the generator keeps waiting: as many as the queue holds, less the parity that a block
@@ -107,13 +109,13 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
 
 /// What forward error correction reports on top of that.
 fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency) {
-    let (protection, us) = (&setup.config.protection, |ps: f64| ps / 1e6);
+    let protection = &setup.config.protection;
     row.set("fec_k", protection.fec_k)
         .set("fec_h", protection.fec_h)
         .set("recovered_packets", recovered)
-        .set("latency_us_intact_mean", latency.intact().mean().map(us))
-        .set("latency_us_recovered_mean", latency.recovered().mean().map(us))
-        .set("latency_us_recovered_max", latency.recovered().max().map(|max| us(max as f64)));
+        .set("latency_us_intact_mean", latency.intact().mean_us())
+        .set("latency_us_recovered_mean", latency.recovered().mean_us())
+        .set("latency_us_recovered_max", latency.recovered().max_us());
 }
 
 /// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).

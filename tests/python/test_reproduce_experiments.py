@@ -81,12 +81,3 @@ def test_selective_repeat_is_judged_apart_from_go_back_n() -> None:
 
 def test_a_timeline_is_judged_by_its_phases() -> None:
     assert set(outcomes("timeline").values()) == {Outcome.HOLDS}
-
-
-def test_wrong_statements_of_the_source_hold_with_a_correction() -> None:
-    found = outcomes("fec", divisor=1)
-    corrected = {text for text, outcome in found.items() if outcome is Outcome.CORRECTED}
-    assert (
-        "Packets of the TCP test come about one order of magnitude faster than those of the UDP test"
-        in corrected
-    )

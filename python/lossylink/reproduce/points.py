@@ -42,18 +42,21 @@ class PointStore:
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         self._folder = folder
         self._fresh = fresh
+        self._of_this_call: set[Path] = set()
         self.resumed = 0
         """Points taken from an earlier call."""
 
     def load(self, scenario: Scenario) -> Run | None:
         """The run of a point that an earlier call finished; a damaged file counts as none."""
-        if self._fresh:
+        path = self._path(scenario)
+        is_ours = path in self._of_this_call
+        if self._fresh and not is_ours:
             return None
         try:
-            run = _read(self._path(scenario))
+            run = _read(path)
         except _DAMAGED:
             return None
-        self.resumed += 1
+        self.resumed += not is_ours
         return run
 
     def keep(self, scenario: Scenario, run: Run) -> None:
@@ -66,6 +69,7 @@ class PointStore:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+        self._of_this_call.add(path)
 
     def _path(self, scenario: Scenario) -> Path:
         return self._folder / f"{scenario.fingerprint(build())}.zip"

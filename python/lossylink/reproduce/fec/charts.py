@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars
 
 from lossylink.report.chart import Axis, Chart, Guide, Series, embedded, points
@@ -72,7 +73,8 @@ def _over_time(finished: Finished, column: str, title: str, axis: Axis) -> Chart
             time_s, values = series(finished, jobs.grid_job(TRACED_LOSS), protection, column)
         except NotRunError:
             continue
-        x, y = thinned_series(time_s, values)
+        told = np.isfinite(values)  # an interval without packets has no latency
+        x, y = thinned_series(time_s[told], values[told])
         found.append(Series(name_of(protection), slots[protection], embedded(x), embedded(y)))
     if not found:
         return None

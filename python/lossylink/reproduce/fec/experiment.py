@@ -21,12 +21,12 @@ EXPERIMENT = PublishedExperiment(
     charts=charts,
     figures=figures,
     notes=(
-        "Wrong as printed: statement 22 (a window is divided by a round-trip time, not multiplied), statement 31 "
-        "(9 Gb/s under (25, 5) needs 10.8 Gb/s of wire) and statement 33 (9 Gb/s to 100 Mb/s is nearly two orders "
-        "of magnitude). Others hold only with the condition that their verdict names.",
+        "Wrong as printed: statement 22 (a window is divided by a round-trip time, not multiplied), "
+        "statement 31 (9 Gb/s under (25, 5) needs 10.8 Gb/s of wire) and statement 33 (9 Gb/s to 100 Mb/s is "
+        "nearly two orders of magnitude). Others hold only with the condition that their verdict names.",
         "Assumed: the hosts' interfaces are as fast as the link (10G), or an unprotected flow would fill the "
-        "queue as well, and a latency of 41 us could not be that of the trials without FEC. The round trip of the "
-        "empty path is 40 us. Neither is published.",
+        "queue as well, and 41 us could not be the latency of the trials without FEC. The round trip of the "
+        "empty path is 82 us, twice those 41 us; what hosts add is unknown. Neither is published.",
     ),
     on_request=True,
     quick_by_default=True,

@@ -71,14 +71,12 @@ def queueing_us(finished: Finished, job: str, protection: str) -> float:
 
 def dropped_share(finished: Finished, job: str, protection: str, kind: str) -> float:
     """Share of the ``data``, or of the ``parity``, for which the queue had no room."""
-    dropped_data = finished.number(job, protection, "queue_drops_data")
-    made = finished.number(job, protection, "frames_offered") + dropped_data
-    if kind == "parity":
-        k, h = code_of(protection)
-        made *= h / k
+    sent = {"data": "frames_offered", "parity": "parity_frames"}[kind]
+    dropped = finished.number(job, protection, f"queue_drops_{kind}")
+    made = dropped + finished.number(job, protection, sent)
     if made == 0:
         raise NotRunError(f"{job} sent no {kind} for {protection}")
-    return finished.number(job, protection, f"queue_drops_{kind}") / made
+    return dropped / made
 
 
 def code_of(protection: str) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """What Wharf's evaluation says, statement by statement, numbered in the order of its text (1 to 33).
 
-Three statements are wrong as printed: 22 (a product for a quotient), 31 (more than the code leaves) and 33 (one
-order of magnitude for two). Others hold only under a condition that the text leaves out; the verdict names it.
+Three statements are wrong as printed: 22 (a product for a quotient), 31 (more than the code leaves) and 33
+(one order of magnitude for two). Others hold only under a condition that the text leaves out; the verdict
+names it.
 """
 
 from __future__ import annotations

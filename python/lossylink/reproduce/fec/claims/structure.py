@@ -44,7 +44,7 @@ def _encoder() -> tuple[Claim, ...]:
                 between(0.9999, 1.0001),
                 unit="x",
                 digits=5,
-                remark="parity packets of five codes over h / k of the data packets, the ratio farthest from 1",
+                remark="parity packets over h / k of the data packets, the code farthest from 1",
             ),
         ),
         statement(
@@ -84,6 +84,7 @@ def _link_and_decoder() -> tuple[Claim, ...]:
                 Basis.THEORY,
             )
             for loss in jobs.STRESS_LOSSES
+            if loss > 0
         ),
         statement(
             3,

@@ -8,9 +8,19 @@ import numpy as np
 
 from lossylink.reproduce.fec import jobs
 from lossylink.reproduce.fec.claims.numbered import statement
-from lossylink.reproduce.fec.measures import Values, grid_mean, mapped, point, quotient, series
+from lossylink.reproduce.fec.measures import (
+    Values,
+    code_of,
+    grid_mean,
+    mapped,
+    over_losses,
+    point,
+    quotient,
+    series,
+)
 from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
 from lossylink.reproduce.model import Claim, Finished, NotRunError, Published
+from lossylink.theory import fec as theory
 
 DECREASE = 0.9
 """A sample below this part of the one before it is a decrease."""
@@ -41,8 +51,14 @@ def _published(wharf: Published) -> tuple[Claim, ...]:
         ),
         statement(
             12,
-            "With (5, 5) the window stays within half of its size up to a loss of 1e-1",
-            bounded(mapped(lambda finished: _kept(finished, jobs.STRONGEST)), at_least(0.5), unit="x"),
+            "With (5, 5) the window stays high up to a loss of 1e-1",
+            bounded(
+                mapped(_least_fill),
+                at_least(1.0),
+                unit="x",
+                remark="smallest window over what fills the share of (5, 5): its rate times the round trip "
+                "of the empty path",
+            ),
         ),
         statement(
             12,
@@ -66,8 +82,8 @@ def _law() -> tuple[Claim, ...]:
                 mapped(_rate_over_law),
                 between(0.8, 1.2),
                 unit="x",
-                correction="it is the window divided by the round-trip time; the ratio is that of rate and quotient, "
-                "farthest from 1 over losses up to 1e-2",
+                correction="it is the window divided by the round-trip time",
+                remark="rate over that quotient, (5, 5), the loss farthest from 1",
             ),
         ),
     )
@@ -115,19 +131,24 @@ def _lead_of_strongest(finished: Finished) -> float:
     return _kept(finished, jobs.STRONGEST) / max(_kept(finished, name) for name in others)
 
 
+def _least_fill(finished: Finished) -> float:
+    k, h = code_of(jobs.STRONGEST)
+    share_gbps = jobs.LINK_GBPS * float(theory.capacity_share(data_packets=k, parity_packets=h))
+    filling = share_gbps * jobs.ROUND_TRIP_US / (jobs.WIRE_BYTES * 8e-3)
+    return min(over_losses(finished, jobs.STRONGEST, "cwnd_packets_mean")) / filling
+
+
 def _rate_over_law(finished: Finished) -> float:
-    """Payload over window / round trip, without protection; what the queue adds is part of the round trip."""
+    """Payload over window / round trip; what the queue adds is part of the round trip."""
     empty_us = point(finished, 1e-1, "none", "latency_us_p50")
 
     def ratio(loss: float) -> float:
-        window = point(finished, loss, "none", "cwnd_packets_mean")
-        queueing_us = point(finished, loss, "none", "latency_us_mean") - empty_us
-        round_trip_us = jobs.ROUND_TRIP_US + queueing_us
-        law_gbps = window * jobs.MSS_BYTES * 8e-3 / round_trip_us
-        return point(finished, loss, "none", "throughput_gbps") / law_gbps
+        window = point(finished, loss, jobs.STRONGEST, "cwnd_packets_mean")
+        queueing_us = point(finished, loss, jobs.STRONGEST, "latency_us_mean") - empty_us
+        law_gbps = window * jobs.MSS_BYTES * 8e-3 / (jobs.ROUND_TRIP_US + queueing_us)
+        return point(finished, loss, jobs.STRONGEST, "throughput_gbps") / law_gbps
 
-    losses = [loss for loss in jobs.LOSS_RATES if loss <= 1e-2]
-    return max((ratio(loss) for loss in losses), key=lambda found: abs(np.log(found)))
+    return max((ratio(loss) for loss in jobs.LOSS_RATES), key=lambda found: abs(np.log(found)))
 
 
 def _window_series(finished: Finished, algorithm: str) -> tuple[Values, Values]:

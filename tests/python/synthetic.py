@@ -218,7 +218,8 @@ def fec_row(job: Job, protection: str) -> dict[str, Any]:
     coded = protection.startswith("fec")
     code = protection.partition(":")[2].partition(",")[0] if coded else "1/0"
     k, h = (int(part) for part in code.split("/"))
-    residual = 1e-4 if ",priority" in protection else loss ** (h + 1)
+    theory = residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss)
+    residual = 1e-4 if ",priority" in protection else float(theory)
     rate = _fec_rate(job, k, h, residual if coded else loss * (protection == "none"))
     limited = (
         job.settings["host.nic_rate"] == "4.5Gbps" or ",meter" in protection or ",priority" in protection
@@ -256,10 +257,10 @@ def fec_row(job: Job, protection: str) -> dict[str, Any]:
 def _fec_rate(job: Job, k: int, h: int, residual: float) -> float:
     if "traffic.rate" in job.settings:
         return float(str(job.settings["traffic.rate"]).removesuffix("Mbps")) / 1e3 * 0.97
-    full = min(9.49, 9.49 * k / (k + h) * (1.3 if residual < 1e-29 and h == k else 1.0))
+    full = min(9.49, 9.49 * k / (k + h) * (1.3 if residual < 1e-25 and h == k else 1.0))
     if job.settings["host.nic_rate"] == "4.5Gbps":
         full = min(full, 4.27)
-    return full if residual == 0 else min(full, 0.12 / np.sqrt(residual), 1e-4 / residual**2.2)
+    return full if residual == 0 else min(full, 0.05 / np.sqrt(residual), 1e-4 / residual**2.2)
 
 
 def _fec_waits(job: Job, protection: str, k: int, latency: float) -> dict[str, float]:

@@ -252,7 +252,7 @@ def test_a_time_line_shows_headers_from_the_switching_on(tshark: str, tmp_path: 
     ]
     numbered = [at for at, sequence in frames if sequence]
     start = frames[0][0]
-    assert min(numbered) - start == pytest.approx(0.8e-3, abs=0.1e-3)
+    assert min(numbered) - start == pytest.approx(0.8e-3, abs=0.15e-3)
     assert any(at < min(numbered) for at, sequence in frames if not sequence)
 
 

@@ -68,7 +68,8 @@ def stress_run(job: Job, seed: int) -> Run:
 def stress_row(protection: str, packets: int) -> dict[str, Any]:
     """One stress row; the link carries 98.74 Gb/s, or 92.3 in ordered mode."""
     ordered = protection == "lg"
-    speed = 92.31 if ordered else 98.756
+    unpaused = protection == "lg:backpressure=off"
+    speed = 12.0 if unpaused else 92.31 if ordered else 98.756
     seconds = packets * 1538 * 8 / (speed * 1e9)
     losses = round(packets * 9.99e-4)
     return {
@@ -88,7 +89,7 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "tx_buffer_kb_max": 25.6 if ordered else 23.9,
         "rx_buffer_kb_min": 0.0,
         "rx_buffer_kb_p50": 0.0,
-        "rx_buffer_kb_max": 83.9 if ordered else 0.0,
+        "rx_buffer_kb_max": 8000.0 if unpaused else 83.9 if ordered else 0.0,
         "retransmissions": losses * 2,
         "retx_delay_us_p50": 3.1,
         "retx_delay_us_max": 3.9,
@@ -159,7 +160,10 @@ def timeline_run(job: Job, seed: int) -> Run:
                 }
             )
         )
-    rows = [{"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0} for name in job.protections]
+    switched = {"protected_at_s": 1.1, "unprotected_at_s": 3.6, "protection_changes": 2}
+    rows = [
+        {"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0, **switched} for name in job.protections
+    ]
     return run_of(job.experiment, rows, {"timeline": polars.concat(frames)})
 
 

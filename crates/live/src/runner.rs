@@ -3,8 +3,9 @@
 use crate::clock::Clock;
 use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
+use crate::duty::{Done, Duty};
 use crate::error::{Attempt, Result};
-use crate::rest::{REST, Rest};
+use crate::margin::Margin;
 use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
@@ -73,7 +74,7 @@ pub struct Pace {
     pub fifo_priority: Option<i32>,
     /// The processor to stay on.
     pub processor: Option<usize>,
-    /// How long before a deadline sleeping ends and spinning begins.
+    /// How long before a deadline sleeping ends and spinning begins, at least.
     pub spin: Duration,
 }
 
@@ -84,11 +85,11 @@ pub struct Runner<P> {
     clock: Clock,
     control: Control,
     termination: OwnedFd,
-    spin: Duration,
+    margin: Margin,
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
-    rest: Rest,
-    /// Until when the account of rest is kept.
+    duty: Duty,
+    /// Until when the account of the duty is kept.
     looked_at: Instant,
     stopping_since: Option<Instant>,
 }
@@ -97,14 +98,15 @@ impl<P: Plane> Runner<P> {
     /// Prepares the calling thread: priority, memory, timers.
     pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
         let ordinary = prepare_thread(pace);
+        let duty = if ordinary.is_none() { Duty::at_real_time() } else { Duty::Ordinary };
         Self {
             plane,
             clock,
             control,
             termination,
-            spin: pace.spin,
+            margin: Margin::new(pace.spin),
             ordinary,
-            rest: Rest::default(),
+            duty,
             looked_at: Instant::ZERO,
             stopping_since: None,
         }
@@ -138,23 +140,32 @@ impl<P: Plane> Runner<P> {
     /// Sleeps unless there is work, or so soon that spinning is surer; `true` if it slept.
     fn pause(&mut self, busy: bool) -> Result<bool> {
         let now = self.clock.now();
-        self.rest.worked(now.saturating_since(self.looked_at));
+        self.duty.worked(now.saturating_since(self.looked_at));
         self.looked_at = now;
         let ahead = self.plane.next_event().saturating_since(now);
-        if !busy && ahead > self.spin {
-            let sleep = ahead.saturating_sub(self.spin).min(LONGEST_SLEEP);
-            let [near, far] = self.plane.readable();
-            let watched = [near, far, self.control.readable(), self.termination.as_fd()];
-            wait(&watched, Some(sleep.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
-        } else if self.ordinary.is_none() && self.rest.is_due() {
-            // Nothing is watched: a rest that a waiting frame cut short would be none.
-            wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
+        let slept = if !busy && ahead > self.margin.ahead() {
+            self.sleep(now, ahead.saturating_sub(self.margin.ahead()).min(LONGEST_SLEEP))?;
+            true
         } else {
-            return Ok(false);
+            self.duty.fulfil()? == Done::Rested
+        };
+        if slept {
+            self.looked_at = self.clock.now();
+            self.duty.slept(self.looked_at.saturating_since(now));
         }
-        self.looked_at = self.clock.now();
-        self.rest.slept(self.looked_at.saturating_since(now));
-        Ok(true)
+        Ok(slept)
+    }
+
+    /// Sleeps until a frame, a command or a signal comes, at most for so long.
+    fn sleep(&mut self, now: Instant, longest: Duration) -> Result<()> {
+        let [near, far] = self.plane.readable();
+        let watched = [near, far, self.control.readable(), self.termination.as_fd()];
+        wait(&watched, Some(longest.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
+        let slept = self.clock.now().saturating_since(now);
+        if slept >= longest {
+            self.margin.woke_late(slept - longest);
+        }
+        Ok(())
     }
 
     /// Looks for signals and commands.

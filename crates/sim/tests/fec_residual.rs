@@ -10,6 +10,7 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
 use lossylink_sim::config::SwitchProfile;
+use lossylink_sim::net::coded::EgressOptions;
 use lossylink_sim::net::fec::FecOptions;
 use lossylink_sim::net::fec_model::FecModelOptions;
 use lossylink_sim::net::{Ecn, FecLink, FecModelLink, Frame, LineRate, ProtectedLink};
@@ -134,7 +135,7 @@ fn points() -> impl Iterator<Item = (u32, u32, f64)> {
 fn the_engine_leaves_what_theory_says() {
     for (size, rows, p) in points() {
         let code = Code::new(size, rows).unwrap();
-        let options = FecOptions::new(code, rate(), Bytes(1_000_000));
+        let options = FecOptions::new(code, EgressOptions::default(), rate(), Bytes(1_000_000));
         let mut link = FecLink::new(&profile(), rate(), Duration::ZERO, &options, losses(p, 1));
         let lost = lost_by_block(&mut link, u64::from(size));
         check("fec", size, rows, p, &lost);

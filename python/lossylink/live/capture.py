@@ -35,12 +35,11 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     The published rule: from the first data packet to the first ACK that covers all bytes, both at the sender.
     Flows come in the order in which they began.
     """
-    flows: dict[int, Flow] = {}
+    flows: list[Flow] = []
+    by_port: dict[int, Flow] = {}
     for when_ns, packet in _packets(path):
-        _enter(flows, when_ns, packet, server_port, size_bytes)
-    done = [
-        flow for flow in flows.values() if flow.first_data_ns is not None and flow.acknowledged_ns is not None
-    ]
+        _enter(flows, by_port, when_ns, packet, server_port, size_bytes)
+    done = [flow for flow in flows if flow.first_data_ns is not None and flow.acknowledged_ns is not None]
     done.sort(key=lambda flow: flow.first_data_ns or 0)
     return [
         ((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again)
@@ -60,7 +59,15 @@ def _packets(path: Path) -> Iterator[tuple[int, bytes]]:
         at += length
 
 
-def _enter(flows: dict[int, Flow], when_ns: int, packet: bytes, server_port: int, size_bytes: int) -> None:
+def _enter(
+    flows: list[Flow],
+    by_port: dict[int, Flow],
+    when_ns: int,
+    packet: bytes,
+    server_port: int,
+    size_bytes: int,
+) -> None:
+    """Enter one packet; ``by_port`` has the flow that a client's port belongs to at that time."""
     if packet[12:14] != _IPV4 or packet[_ETHERNET + 9] != _TCP:
         return
     header = (packet[_ETHERNET] & 0x0F) * 4
@@ -70,16 +77,21 @@ def _enter(flows: dict[int, Flow], when_ns: int, packet: bytes, server_port: int
     flags = packet[tcp + 13]
     payload = total - header - (packet[tcp + 12] >> 4) * 4
     if target == server_port:
-        flow = flows.setdefault(source, Flow())
         if flags & _SYN:
-            flow.first_byte = (sequence + 1) % 2**32
-        elif payload > 0:
+            _opened(flows, by_port, source, (sequence + 1) % 2**32)
+        elif payload > 0 and (flow := by_port.get(source)):
             _sent(flow, when_ns, (sequence - flow.first_byte) % 2**32, payload)
-    elif source == server_port and flags & _ACK and not flags & _SYN:
-        covers = (acknowledged - flows.get(target, Flow()).first_byte) % 2**32
-        flow = flows.setdefault(target, Flow())
+    elif source == server_port and flags & _ACK and not flags & _SYN and (flow := by_port.get(target)):
+        covers = (acknowledged - flow.first_byte) % 2**32
         if flow.acknowledged_ns is None and size_bytes <= covers < 2**31:
             flow.acknowledged_ns = when_ns
+
+
+def _opened(flows: list[Flow], by_port: dict[int, Flow], port: int, first_byte: int) -> None:
+    """Begin a flow, unless this is its SYN again: a client's port is soon used by another flow."""
+    if port not in by_port or by_port[port].first_byte != first_byte:
+        by_port[port] = Flow(first_byte=first_byte)
+        flows.append(by_port[port])
 
 
 def _sent(flow: Flow, when_ns: int, offset: int, payload: int) -> None:

@@ -128,6 +128,6 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
     row |= validity(row, lab=lab)
     missing = config["flow"]["trials"] - values.size
     if missing > 0:
-        reason = f"{missing} flows are missing from the capture: tcpdump did not keep up"
+        reason = f"{missing} flows are missing from the capture: tcpdump did not see them"
         row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
     return row

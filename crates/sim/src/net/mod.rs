@@ -7,6 +7,7 @@
 
 mod any;
 pub mod cells;
+pub mod coded;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
@@ -54,6 +55,24 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// returns, the deadline lies behind `until`.
     fn advance(&mut self, until: Instant);
 
+    /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
+    /// that the two pipes bring. On a tie the link goes first, then what comes forward.
+    #[inline]
+    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+        loop {
+            let entry = forward.due().min(backward.due());
+            self.advance(entry.min(until));
+            if entry > until || entry.is_never() {
+                return;
+            }
+            if forward.due() == entry {
+                forward.take(|at, frame| self.offer(at, *frame));
+            } else {
+                backward.take(|at, frame| self.offer_back(at, *frame));
+            }
+        }
+    }
+
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;
 
@@ -62,6 +81,11 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// How many frames wait in the queue in front of the link.
     fn backlog(&self) -> usize;
+
+    /// Buffer space of the frames that wait there, in all queues.
+    fn waiting_bytes(&self) -> u64 {
+        self.queue().bytes()
+    }
 
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;

@@ -57,6 +57,7 @@ impl Pacing {
 
 impl Sender {
     /// Whether the next packet must wait; arms the timer if so.
+    #[inline]
     pub(super) fn is_paced(&mut self) -> bool {
         let waits = self.pacing.free_at > self.clock.now();
         if waits && self.pacing.timer.is_none() {
@@ -66,6 +67,7 @@ impl Sender {
     }
 
     /// A data packet of `payload` bytes leaves: the next one waits for its turn.
+    #[inline]
     pub(super) fn pace(&mut self, payload: u32) {
         let (now, bytes) = (self.clock.now(), Bytes(u64::from(payload)));
         let paced = self.congestion.pacing_rate().filter(|&rate| rate > 0);
@@ -79,6 +81,7 @@ impl Sender {
     }
 
     /// Stamps a segment that is about to leave, if rates are sampled.
+    #[inline]
     pub(super) fn stamp_rate(&mut self, number: u64) {
         if self.congestion.models_path() {
             let outstanding = (self.board.una(), self.board.next());

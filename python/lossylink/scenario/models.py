@@ -70,6 +70,15 @@ class SwitchSection(Section):
     profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
     queue: Size | None = Field(None, description="limit of the sender's normal queue")
     ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
+    marking_min: Size | None = Field(
+        None, description="queue from which on DCQCN's random marking begins (Kmin)"
+    )
+    marking_max: Size | None = Field(
+        None, description="queue beyond which every packet is marked for DCQCN (Kmax)"
+    )
+    marking_probability: Ratio | None = Field(
+        None, description="share of packets marked for DCQCN just below that (Pmax)"
+    )
     resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
     pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
 
@@ -141,9 +150,12 @@ class Transport(Section):
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
     segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
-    protocol: Literal["tcp", "rdma"] = Field("tcp", description="what carries the flows of a workload")
+    protocol: Literal["tcp", "rdma"] = Field(
+        "tcp", description="what carries the flows of a workload, or long flows"
+    )
     recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
     mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
+    dcqcn: OnOff | None = Field(None, description="RDMA senders slow down when packets are marked")
 
 
 class PathSection(Section):

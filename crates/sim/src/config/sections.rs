@@ -96,6 +96,12 @@ pub struct TransportConfig {
     pub recovery: String,
     /// RDMA packet payload.
     pub mtu_bytes: u32,
+    /// Whether RDMA senders slow down when packets are marked.
+    #[serde(default)]
+    pub dcqcn: bool,
+    /// What carries long flows.
+    #[serde(default)]
+    pub protocol: WorkloadProtocol,
 }
 
 /// The path between the hosts.
@@ -132,11 +138,12 @@ pub struct WorkloadConfig {
     pub load: f64,
 }
 
-/// What carries the flows of a workload.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+/// What carries the flows of a workload, or long flows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadProtocol {
     /// A TCP connection for each flow.
+    #[default]
     Tcp,
     /// An RDMA write for each flow, on a pool of connections.
     Rdma,

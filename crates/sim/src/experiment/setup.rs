@@ -10,7 +10,9 @@ use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
 use crate::net::meter::MeterOptions;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
+use crate::net::{
+    AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, Marker, PlainLink, ProtectedLink, Red,
+};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::engine::fec::{Code, Release};
@@ -136,13 +138,23 @@ impl<'a> Setup<'a> {
     /// The protected link, with its own random streams.
     pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let losses = self.losses(streams);
-        match self.config.protection.kind {
-            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
+        let mut link = match self.config.protection.kind {
+            ProtectionKind::None => AnyLink::Plain(self.unprotected(losses)),
             ProtectionKind::Lg | ProtectionKind::LgNb => {
-                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
+                AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams))
             }
-            ProtectionKind::Fec | ProtectionKind::FecModel => self.coded(losses),
+            ProtectionKind::Fec | ProtectionKind::FecModel => self.coded(losses)?,
+        };
+        if self.config.transport.as_ref().is_some_and(|transport| transport.dcqcn) {
+            link.queue_mut().set_marker(Marker::red(self.marking()?, streams.stream("link/0/marking")));
         }
+        Ok(link)
+    }
+
+    /// The marking that DCQCN wants of the queue in front of the link.
+    fn marking(&self) -> Result<Red, ConfigError> {
+        let switch = &self.config.switch;
+        Red::new(switch.red_min_bytes, switch.red_max_bytes, switch.red_max_probability)
     }
 
     /// The link under a code: the engine, or the switch model.
@@ -247,13 +259,15 @@ impl<'a> Setup<'a> {
     pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
         let host = self.host()?;
+        let interface = self.interface_rate(host).bit_rate();
         let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
         Ok(rdma::Config {
             mtu: rdma::Mtu::new(transport.mtu_bytes).map_err(|error| refuse(&error))?,
             recovery: transport.recovery.parse().map_err(|error: rdma::UnknownRecovery| refuse(&error))?,
             timeout: Duration::from_us(host.rdma_timeout_us),
             retry_count: host.rdma_retry_count,
-            interface_rate: Some(self.interface_rate(host).bit_rate()),
+            interface_rate: Some(interface),
+            dcqcn: transport.dcqcn.then(|| rdma::Dcqcn::on(interface)),
             ..rdma::Config::default()
         })
     }

@@ -38,11 +38,19 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
     ),
     "throughput": (
         *_COMMON,
-        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts", "checks"),
+        *(
+            "congestion_control",
+            "average_throughput_gbps",
+            "fairness",
+            "retransmissions",
+            "timeouts",
+            "checks",
+        ),
     ),
     "timeline": (
         *_COMMON,
-        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts", "checks"),
+        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
+        *("protected_at_s", "unprotected_at_s", "protection_changes", "copies", "checks"),
     ),
     "fec": (
         *_COMMON,

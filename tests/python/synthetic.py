@@ -72,7 +72,8 @@ def stress_run(job: Job, seed: int) -> Run:
 def stress_row(protection: str, packets: int) -> dict[str, Any]:
     """One stress row; the link carries 98.74 Gb/s, or 92.3 in ordered mode."""
     ordered = protection == "lg"
-    speed = 92.31 if ordered else 98.756
+    unpaused = protection == "lg:backpressure=off"
+    speed = 12.0 if unpaused else 92.31 if ordered else 98.756
     seconds = packets * 1538 * 8 / (speed * 1e9)
     losses = round(packets * 9.99e-4)
     return {
@@ -92,7 +93,7 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "tx_buffer_kb_max": 25.6 if ordered else 23.9,
         "rx_buffer_kb_min": 0.0,
         "rx_buffer_kb_p50": 0.0,
-        "rx_buffer_kb_max": 83.9 if ordered else 0.0,
+        "rx_buffer_kb_max": 8000.0 if unpaused else 83.9 if ordered else 0.0,
         "retransmissions": losses * 2,
         "retx_delay_us_p50": 3.1,
         "retx_delay_us_max": 3.9,
@@ -163,8 +164,31 @@ def timeline_run(job: Job, seed: int) -> Run:
                 }
             )
         )
-    rows = [{"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0} for name in job.protections]
+    switched = {"protected_at_s": 1.1, "unprotected_at_s": 3.6, "protection_changes": 2}
+    rows = [
+        {"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0, **switched} for name in job.protections
+    ]
     return run_of(job.experiment, rows, {"timeline": polars.concat(frames)})
+
+
+def workload_run(job: Job, seed: int) -> Run:
+    """Slowdowns near two and, without protection, a few flows that wait for a timer; order costs a fifth."""
+    trials = int(job.settings["flow.trials"])
+    loss_free = job.settings.get("loss.forward") == "0%"
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        draws = np.random.default_rng([seed, place, loss_free])
+        slowdown = (1.2 if protection == "lg" else 1.0) * (1.0 + draws.gamma(2.0, 0.5, trials))
+        slow = np.arange(trials) < (0 if loss_free else trials * RTO_SHARE.get(protection, 0.0))
+        slowdown = np.where(slow, draws.uniform(60.0, 80.0, trials), slowdown)
+        flow_bytes = np.where(np.arange(trials) % 4 > 0, 500.0, 2e6)
+        summary = {f"slowdown_{key}": value for key, value in describe(slowdown).items()}
+        classes = {f"slowdown_p99_{name}": 5.0 for name in ("to_10kb", "above_1mb")}
+        link = {"link_utilisation": 0.35, "queue_bytes_max": 1e5, "queue_drops": 0, "retransmissions": 9}
+        rows.append({"protection": protection, "trials": trials, **summary, **classes, **link})
+        table = {"protection": [protection] * trials, "flow_bytes": flow_bytes, "slowdown": slowdown}
+        frames.append(polars.DataFrame(table))
+    return run_of(job.experiment, rows, {"trials": polars.concat(frames)})
 
 
 def mathis_run(job: Job, seed: int) -> Run:
@@ -320,6 +344,7 @@ MAKERS = {
     "rdma-fct": completion_run,
     "throughput": throughput_run,
     "timeline": timeline_run,
+    "workload": workload_run,
     "mathis": mathis_run,
     "fec": fec_run,
 }

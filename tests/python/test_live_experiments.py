@@ -10,7 +10,7 @@ import pytest
 
 import lossylink
 from lossylink.errors import UserError
-from lossylink.live import long_flow
+from lossylink.live import iperf
 from lossylink.live.capture import completion_times_us
 from lossylink.live.simulate import simulate
 from lossylink.theory import mathis
@@ -175,7 +175,7 @@ def test_intervals_outside_the_measured_part_do_not_count() -> None:
             for start, end, size in sums
         ]
     }
-    assert long_flow._measured_bps(config, outcome) == 200 * 8
+    assert iperf.measured_bps(config, outcome) == 200 * 8
 
 
 def test_a_file_that_is_no_capture_is_refused(tmp_path: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from lossylink.report.html import chart_view
@@ -81,3 +84,21 @@ def test_selective_repeat_is_judged_apart_from_go_back_n() -> None:
 
 def test_a_timeline_is_judged_by_its_phases() -> None:
     assert set(outcomes("timeline").values()) == {Outcome.HOLDS}
+
+
+@pytest.mark.parametrize("name", ["tcp-fct", "tcp-fct-2mb", "ablation", "workload"])
+def test_a_quick_look_never_fails_a_claim_about_a_tail(name: str) -> None:
+    """A twentieth of the trials rarely holds a flow of the tail: that is no evidence against it."""
+    found = outcomes(name)
+    assert Outcome.FAILS not in {outcome for text, outcome in found.items() if "percentile" in text}
+    assert Outcome.UNDECIDED in found.values()
+
+
+def test_slowdowns_are_judged_short_flows_apart() -> None:
+    found = outcomes("workload", divisor=1)
+    assert set(found.values()) == {Outcome.HOLDS}
+
+
+def test_the_report_can_be_imported_before_the_experiments() -> None:
+    command = [sys.executable, "-c", "import lossylink.report.html"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -5,7 +5,8 @@
 //! * [`protector`]: a guard and the coder of forward error correction around it.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
-//! * [`plane`], [`runner`], [`rest`]: a configuration turned into a loop that is punctual for good.
+//! * [`plane`], [`runner`]: a configuration turned into a loop.
+//! * [`margin`], [`rest`]: what keeps the loop punctual for good.
 //! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
 
 #[cfg(not(target_os = "linux"))]
@@ -16,6 +17,7 @@ pub mod config;
 pub mod control;
 pub mod error;
 pub mod histogram;
+pub mod margin;
 pub mod plane;
 pub mod port;
 pub mod prometheus;

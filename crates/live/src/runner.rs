@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
 use crate::error::{Attempt, Result};
+use crate::margin::Margin;
 use crate::rest::{REST, Rest};
 use crate::sys;
 use crate::sys::poll::wait;
@@ -73,7 +74,7 @@ pub struct Pace {
     pub fifo_priority: Option<i32>,
     /// The processor to stay on.
     pub processor: Option<usize>,
-    /// How long before a deadline sleeping ends and spinning begins.
+    /// How long before a deadline sleeping ends and spinning begins, at least.
     pub spin: Duration,
 }
 
@@ -84,7 +85,7 @@ pub struct Runner<P> {
     clock: Clock,
     control: Control,
     termination: OwnedFd,
-    spin: Duration,
+    margin: Margin,
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
     rest: Rest,
@@ -102,7 +103,7 @@ impl<P: Plane> Runner<P> {
             clock,
             control,
             termination,
-            spin: pace.spin,
+            margin: Margin::new(pace.spin),
             ordinary,
             rest: Rest::default(),
             looked_at: Instant::ZERO,
@@ -141,11 +142,8 @@ impl<P: Plane> Runner<P> {
         self.rest.worked(now.saturating_since(self.looked_at));
         self.looked_at = now;
         let ahead = self.plane.next_event().saturating_since(now);
-        if !busy && ahead > self.spin {
-            let sleep = ahead.saturating_sub(self.spin).min(LONGEST_SLEEP);
-            let [near, far] = self.plane.readable();
-            let watched = [near, far, self.control.readable(), self.termination.as_fd()];
-            wait(&watched, Some(sleep.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
+        if !busy && ahead > self.margin.ahead() {
+            self.sleep(now, ahead.saturating_sub(self.margin.ahead()).min(LONGEST_SLEEP))?;
         } else if self.ordinary.is_none() && self.rest.is_due() {
             // Nothing is watched: a rest that a waiting frame cut short would be none.
             wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
@@ -155,6 +153,18 @@ impl<P: Plane> Runner<P> {
         self.looked_at = self.clock.now();
         self.rest.slept(self.looked_at.saturating_since(now));
         Ok(true)
+    }
+
+    /// Sleeps until a frame, a command or a signal comes, at most for so long.
+    fn sleep(&mut self, now: Instant, longest: Duration) -> Result<()> {
+        let [near, far] = self.plane.readable();
+        let watched = [near, far, self.control.readable(), self.termination.as_fd()];
+        wait(&watched, Some(longest.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
+        let slept = self.clock.now().saturating_since(now);
+        if slept >= longest {
+            self.margin.woke_late(slept - longest);
+        }
+        Ok(())
     }
 
     /// Looks for signals and commands.

@@ -16,11 +16,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lossylink.lab.tools import complete_path
+
 if TYPE_CHECKING:
     from lossylink.lab.lab import Lab
     from lossylink.lab.settings import LabSettings
 
 __all__ = ["Lab", "LabSettings"]
+
+complete_path()
 
 #: Where each public name lives; they are imported when first used, so that ``--help`` stays quick.
 _HOMES = {"Lab": "lossylink.lab.lab", "LabSettings": "lossylink.lab.settings"}

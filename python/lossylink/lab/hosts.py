@@ -56,14 +56,18 @@ def route(host: Host, settings: LabSettings) -> str:
     --------
     >>> route(H4, LabSettings(rto_min_ps=10**9))
     '10.2.2.0/24 dev eth0 src 10.2.2.1 congctl cubic rto_min 1ms'
+    >>> route(H8, LabSettings(window_bytes=150_000)).rpartition("cubic ")[2]
+    'window 150000'
     """
     # The kernel counts this in jiffies, and iproute2 takes no finer unit than milliseconds.
     rto = f" rto_min {max(1, round(settings.rto_min_ps / 10**9))}ms" if settings.rto_min_ps else ""
-    return f"{NETWORK} dev {INTERFACE} src {host.address} congctl {settings.congestion_control}{rto}"
+    window = f" window {settings.window_bytes}" if settings.window_bytes else ""
+    return f"{NETWORK} dev {INTERFACE} src {host.address} congctl {settings.congestion_control}{rto}{window}"
 
 
 def sysctls(settings: LabSettings) -> dict[str, str]:
     """Return what experiments depend on and a machine may have set otherwise, for one host's namespace."""
+    first = 131072 if settings.window_bytes is None else 2 * settings.largest_window_bytes
     return {
         "net/ipv6/conf/all/disable_ipv6": "1",
         "net/ipv4/tcp_timestamps": str(int(settings.timestamps)),
@@ -72,8 +76,10 @@ def sysctls(settings: LabSettings) -> dict[str, str]:
         "net/ipv4/tcp_dsack": "1",
         "net/ipv4/tcp_no_metrics_save": "1",
         "net/ipv4/tcp_slow_start_after_idle": "1",
+        # A receiver that tunes its buffer also forgets the window that its route sets.
+        "net/ipv4/tcp_moderate_rcvbuf": str(int(settings.window_bytes is None)),
         # The receiver's buffer counts bookkeeping as well as data: twice the window is room for both.
-        "net/ipv4/tcp_rmem": f"4096 131072 {2 * settings.largest_window_bytes}",
+        "net/ipv4/tcp_rmem": f"4096 {first} {2 * settings.largest_window_bytes}",
         "net/ipv4/tcp_wmem": f"4096 65536 {settings.largest_window_bytes}",
     }
 

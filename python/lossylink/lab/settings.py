@@ -39,7 +39,9 @@ class LabSettings(BaseModel):
     congestion_control: str = "cubic"
     timestamps: bool = False
     largest_window_bytes: int = Field(4 * 2**20, gt=0)
-    """Most that one connection may have under way; the default is Linux's own limit of 4 MiB."""
+    """Most that a connection's buffers take at either end; the default is Linux's own limit of 4 MiB."""
+    window_bytes: int | None = Field(None, gt=0)
+    """Most that a receiver offers to one connection; when not given, what its buffer has room for."""
     ecn: bool = False
     rto_min_ps: int | None = Field(None, gt=0)
 

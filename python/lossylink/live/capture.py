@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ _FILE_HEADER, _RECORD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
 _ETHERNET, _IPV4 = 14, b"\x08\x00"
 _TCP = 6
 _SYN, _ACK = 0x02, 0x10
+#: How often the size of a capture is looked at until it stands still, and how many times at the most.
+_LOOK_SECONDS, _MOST_LOOKS = 0.25, 40
 
 
 @dataclass
@@ -29,18 +32,27 @@ class Flow:
     sent_again: int = 0
 
 
+def wait_until_written(capture: Path) -> None:
+    """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
+    size = -1
+    for _ in range(_MOST_LOOKS):
+        time.sleep(_LOOK_SECONDS)
+        before, size = size, capture.stat().st_size
+        if size == before:
+            return
+
+
 def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> list[tuple[float, int]]:
     """Return, for each flow, its completion time in microseconds and the segments that were sent again.
 
     The published rule: from the first data packet to the first ACK that covers all bytes, both at the sender.
     Flows come in the order in which they began.
     """
-    flows: dict[int, Flow] = {}
-    for when_ns, packet in _packets(path):
-        _enter(flows, when_ns, packet, server_port, size_bytes)
-    done = [
-        flow for flow in flows.values() if flow.first_data_ns is not None and flow.acknowledged_ns is not None
-    ]
+    flows: list[Flow] = []
+    by_port: dict[int, Flow] = {}
+    for when_ns, packet in packets(path):
+        _enter(flows, by_port, when_ns, packet, server_port, size_bytes)
+    done = [flow for flow in flows if flow.first_data_ns is not None and flow.acknowledged_ns is not None]
     done.sort(key=lambda flow: flow.first_data_ns or 0)
     return [
         ((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again)
@@ -48,7 +60,14 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     ]
 
 
-def _packets(path: Path) -> Iterator[tuple[int, bytes]]:
+def packets(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the instant of each packet, in nanoseconds, and its first bytes.
+
+    Raises
+    ------
+    ValueError
+        The file is no capture with nanosecond time stamps.
+    """
     data = path.read_bytes()
     if len(data) < _FILE_HEADER.size or _FILE_HEADER.unpack_from(data)[0] != _MAGIC:
         raise ValueError(f"{path} is no capture with nanosecond time stamps")
@@ -60,7 +79,15 @@ def _packets(path: Path) -> Iterator[tuple[int, bytes]]:
         at += length
 
 
-def _enter(flows: dict[int, Flow], when_ns: int, packet: bytes, server_port: int, size_bytes: int) -> None:
+def _enter(
+    flows: list[Flow],
+    by_port: dict[int, Flow],
+    when_ns: int,
+    packet: bytes,
+    server_port: int,
+    size_bytes: int,
+) -> None:
+    """Enter one packet; ``by_port`` has the flow that a client's port belongs to at that time."""
     if packet[12:14] != _IPV4 or packet[_ETHERNET + 9] != _TCP:
         return
     header = (packet[_ETHERNET] & 0x0F) * 4
@@ -70,16 +97,21 @@ def _enter(flows: dict[int, Flow], when_ns: int, packet: bytes, server_port: int
     flags = packet[tcp + 13]
     payload = total - header - (packet[tcp + 12] >> 4) * 4
     if target == server_port:
-        flow = flows.setdefault(source, Flow())
         if flags & _SYN:
-            flow.first_byte = (sequence + 1) % 2**32
-        elif payload > 0:
+            _opened(flows, by_port, source, (sequence + 1) % 2**32)
+        elif payload > 0 and (flow := by_port.get(source)):
             _sent(flow, when_ns, (sequence - flow.first_byte) % 2**32, payload)
-    elif source == server_port and flags & _ACK and not flags & _SYN:
-        covers = (acknowledged - flows.get(target, Flow()).first_byte) % 2**32
-        flow = flows.setdefault(target, Flow())
+    elif source == server_port and flags & _ACK and not flags & _SYN and (flow := by_port.get(target)):
+        covers = (acknowledged - flow.first_byte) % 2**32
         if flow.acknowledged_ns is None and size_bytes <= covers < 2**31:
             flow.acknowledged_ns = when_ns
+
+
+def _opened(flows: list[Flow], by_port: dict[int, Flow], port: int, first_byte: int) -> None:
+    """Begin a flow, unless this is its SYN again: a client's port is soon used by another flow."""
+    if port not in by_port or by_port[port].first_byte != first_byte:
+        by_port[port] = Flow(first_byte=first_byte)
+        flows.append(by_port[port])
 
 
 def _sent(flow: Flow, when_ns: int, offset: int, payload: int) -> None:

@@ -5,22 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lossylink.errors import UserError, unknown
-from lossylink.reproduce import ablation, fec, mathis, rdma_fct, stress, tcp_fct, throughput, timeline
+from lossylink.reproduce import (
+    ablation,
+    fec,
+    mathis,
+    rdma_fct,
+    stress,
+    tcp_fct,
+    tcp_fct_2mb,
+    tcp_fct_143,
+    throughput,
+    timeline,
+    workload,
+)
 from lossylink.reproduce.model import PublishedExperiment
 
 WRITTEN: tuple[PublishedExperiment, ...] = (
     stress.EXPERIMENT,
     tcp_fct.EXPERIMENT,
+    tcp_fct_143.EXPERIMENT,
+    tcp_fct_2mb.EXPERIMENT,
     rdma_fct.EXPERIMENT,
     throughput.EXPERIMENT,
     ablation.EXPERIMENT,
     timeline.EXPERIMENT,
+    workload.EXPERIMENT,
     mathis.EXPERIMENT,
     fec.EXPERIMENT,
 )
 """Every experiment that is declared, in the order in which they run."""
 
-SIMULATED = frozenset({"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "mathis", "fec"})
+SIMULATED = frozenset(
+    {"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "workload", "mathis", "fec"}
+)
 """What the simulator of this build can run; an experiment that needs more is not offered."""
 
 EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)

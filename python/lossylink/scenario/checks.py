@@ -40,7 +40,15 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     _check_times(values)
     _check_load(scenario)
     _check_thresholds(scenario)
+    _check_marking(scenario)
     _check_grid(scenario, strict=strict)
+
+
+def is_rdma(scenario: Scenario) -> bool:
+    """Tell whether the scenario's traffic is RDMA."""
+    transport = scenario.values.transport
+    only_rdma = "transport.mss" not in scenario.experiment.keys
+    return transport is not None and (only_rdma or transport.protocol == "rdma")
 
 
 def _check_link(values: Sections) -> None:
@@ -93,8 +101,7 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
     transport, mtu = scenario.values.transport, scenario.values.link.mtu
     if transport is None:
         return
-    is_rdma = "transport.mss" not in scenario.experiment.keys or transport.protocol == "rdma"
-    if is_rdma:
+    if is_rdma(scenario):
         if transport.mtu + ROCE_HEADERS > mtu:
             raise UserError(
                 f"transport.mtu = {transport.mtu} B does not fit link.mtu {mtu} B; set link.mtu to at least"
@@ -124,6 +131,10 @@ def _check_times(values: Sections) -> None:
         )
     if timeline is None or run.duration is None:
         return
+    if timeline.corruption_end is not None and timeline.corruption_end <= timeline.corruption:
+        raise UserError(
+            "timeline.corruption_end does not come after timeline.corruption; let the corruption last"
+        )
     if timeline.protection is not None and timeline.protection < timeline.corruption:
         raise UserError(
             "timeline.protection comes before timeline.corruption; switch it on after the corruption"
@@ -146,6 +157,21 @@ def _check_thresholds(scenario: Scenario) -> None:
         return
     derived = threshold_at(scenario.switch["threshold"], rate)
     check_order(switch.resume or derived["resume_bytes"], switch.pause or derived["pause_bytes"], "switch")
+
+
+def _check_marking(scenario: Scenario) -> None:
+    given, profile = scenario.values.switch, scenario.switch
+    low = profile["red_min_bytes"] if given.marking_min is None else given.marking_min
+    high = profile["red_max_bytes"] if given.marking_max is None else given.marking_max
+    if low >= high:
+        raise UserError(
+            f"switch.marking_min {low} B is not below switch.marking_max {high} B, where every packet is"
+            " marked; lower it"
+        )
+    if given.marking_probability == 0:
+        raise UserError(
+            "switch.marking_probability = 0 never marks before marking_max; write a ratio above 0"
+        )
 
 
 def _check_grid(scenario: Scenario, *, strict: bool) -> None:

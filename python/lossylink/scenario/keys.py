@@ -10,6 +10,7 @@ from lossylink.scenario.models import SECTIONS
 _COMMON = (
     *("link.rate", "link.propagation", "link.length", "link.mtu", "loss.forward", "loss.reverse"),
     *("switch.profile", "switch.queue", "switch.ecn_threshold", "switch.resume", "switch.pause"),
+    *("switch.marking_min", "switch.marking_max", "switch.marking_probability"),
     *("run.threads", "run.backend", "run.skip"),
     *(f"protection.{key}" for key in SECTIONS["protection"].model_fields),
 )
@@ -18,6 +19,7 @@ _TCP = (
     *("transport.rto_min", "transport.initial_window", "transport.segmentation_offload"),
     *("host.profile", "host.nic_rate", "path.rtt"),
 )
+_RDMA = ("transport.recovery", "transport.mtu", "transport.dcqcn")
 _LONG = ("flow.count", "run.duration", "run.warmup", "run.cooldown")
 
 #: Other names of keys, where the short one is what people type.
@@ -63,22 +65,28 @@ EXPERIMENTS = {
             "rdma-fct",
             "completion times of RDMA writes, one after another",
             "trials",
-            *("transport.recovery", "transport.mtu", "host.profile", "host.nic_rate", "path.rtt"),
+            *(*_RDMA, "host.profile", "host.nic_rate", "path.rtt"),
             *("flow.size", "flow.trials"),
         ),
-        _experiment("throughput", "long TCP flows over the protected link", "protections", *_TCP, *_LONG),
+        _experiment(
+            "throughput",
+            "long flows over the protected link, of TCP or of RDMA writes",
+            "protections",
+            *(*_TCP, *_LONG, "transport.protocol", *_RDMA),
+        ),
         _experiment(
             "workload",
             "flows of many sizes that begin at random and share the link",
             "trials",
-            *(*_TCP, "transport.protocol", "transport.recovery", "transport.mtu"),
+            *(*_TCP, "transport.protocol", *_RDMA),
             *("flow.distribution", "flow.load", "flow.trials"),
         ),
         _experiment(
             "timeline",
             "a long flow while corruption starts and protection is switched on",
             "protections",
-            *(*_TCP, *_LONG, "timeline.corruption", "timeline.protection", "timeline.poll", "timeline.bin"),
+            *(*_TCP, *_LONG, *(f"timeline.{key}" for key in SECTIONS["timeline"].model_fields)),
+            *(f"monitor.{key}" for key in SECTIONS["monitor"].model_fields),
         ),
         _experiment(
             "fec",

@@ -70,6 +70,15 @@ class SwitchSection(Section):
     profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
     queue: Size | None = Field(None, description="limit of the sender's normal queue")
     ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
+    marking_min: Size | None = Field(
+        None, description="queue from which on DCQCN's random marking begins (Kmin)"
+    )
+    marking_max: Size | None = Field(
+        None, description="queue beyond which every packet is marked for DCQCN (Kmax)"
+    )
+    marking_probability: Ratio | None = Field(
+        None, description="share of packets marked for DCQCN just below that (Pmax)"
+    )
     resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
     pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
 
@@ -141,9 +150,12 @@ class Transport(Section):
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
     segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
-    protocol: Literal["tcp", "rdma"] = Field("tcp", description="what carries the flows of a workload")
+    protocol: Literal["tcp", "rdma"] = Field(
+        "tcp", description="what carries the flows of a workload, or long flows"
+    )
     recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
     mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
+    dcqcn: OnOff | None = Field(None, description="RDMA senders slow down when packets are marked")
 
 
 class PathSection(Section):
@@ -168,11 +180,22 @@ class Timeline(Section):
     """When things happen on the time line; without ``protection`` a monitor of the link decides."""
 
     corruption: Time = Field(description="the link starts to corrupt")
+    corruption_end: Time | None = Field(None, description="the link is clean again; unset: it never is")
     protection: Annotated[int | None, BeforeValidator(_time_or_auto)] = Field(
         description="the protection is switched on; auto: when a monitor of the link asks for it"
     )
     poll: PositiveTime = Field(10**12, description="time between two readings of the monitor")
     bin: PositiveTime = Field(description="width of one row of the time line")
+
+
+class MonitorSection(Section):
+    """When the monitor of ``timeline.protection = "auto"`` protects the link, and when it stops."""
+
+    window: Count = Field(10**9, description="frames that the decision to do less looks back on")
+    on_loss: Ratio = Field(1e-8, description="loss ratio from which on the link is protected")
+    off_loss: Ratio = Field(5e-9, description="loss ratio below which it needs no protection any more")
+    confidence: float = Field(0.99, gt=0.5, lt=1.0, description="how sure a decision must be")
+    hold: Time = Field(10 * 10**12, description="least time before a decision that does less")
 
 
 class Grid(Section):
@@ -211,6 +234,7 @@ SECTIONS: dict[str, type[Section]] = {
     "path": PathSection,
     "flow": Flow,
     "timeline": Timeline,
+    "monitor": MonitorSection,
     "grid": Grid,
     "run": RunSection,
 }
@@ -233,4 +257,5 @@ class Sections(Section):
     path: PathSection | None = None
     flow: Flow | None = None
     timeline: Timeline | None = None
+    monitor: MonitorSection | None = None
     grid: Grid | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lossylink.scenario.checks import is_rdma
 from lossylink.scenario.profiles import threshold_at
 from lossylink.scenario.protection import Protection
 from lossylink.scenario.resolve import Scenario
@@ -38,6 +39,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "flow": _flow(scenario),
         "workload": _workload(scenario),
         "timeline": _timeline(scenario),
+        "monitor": _monitor(scenario),
         "run": _run(scenario),
     }
     return {name: section for name, section in sections.items() if section is not None}
@@ -55,6 +57,12 @@ def _switch(scenario: Scenario) -> dict[str, Any]:
         profile["queue_bytes"] = given.queue
     if given.ecn_threshold is not None:
         profile["ecn_threshold_bytes"] = given.ecn_threshold
+    marking = {
+        "red_min_bytes": given.marking_min,
+        "red_max_bytes": given.marking_max,
+        "red_max_probability": given.marking_probability,
+    }
+    profile |= {key: value for key, value in marking.items() if value is not None}
     if given.resume is not None or given.pause is not None:
         point = threshold_at(profile["threshold"], scenario.values.link.rate)
         point["resume_bytes"] = given.resume or point["resume_bytes"]
@@ -88,7 +96,7 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
     transport, host = scenario.values.transport, scenario.host
     if transport is None or host is None:
         return None
-    offload = transport.segmentation_offload
+    offload, dcqcn = transport.segmentation_offload, transport.dcqcn
     return {
         "congestion_control": transport.congestion_control,
         "mss_bytes": transport.mss,
@@ -99,6 +107,8 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
         "segmentation_offload": host["segmentation_offload"] if offload is None else offload,
         "recovery": transport.recovery,
         "mtu_bytes": transport.mtu,
+        "dcqcn": is_rdma(scenario) and (host["rdma_dcqcn"] if dcqcn is None else dcqcn),
+        "protocol": transport.protocol,
     }
 
 
@@ -127,9 +137,23 @@ def _timeline(scenario: Scenario) -> dict[str, int | None] | None:
         return None
     return {
         "corruption_ps": timeline.corruption,
+        "corruption_end_ps": timeline.corruption_end,
         "protection_ps": timeline.protection,
         "poll_ps": timeline.poll,
         "bin_ps": timeline.bin,
+    }
+
+
+def _monitor(scenario: Scenario) -> dict[str, int | float] | None:
+    monitor = scenario.values.monitor
+    if monitor is None:
+        return None
+    return {
+        "window_frames": monitor.window,
+        "on_loss": monitor.on_loss,
+        "off_loss": monitor.off_loss,
+        "confidence": monitor.confidence,
+        "hold_ps": monitor.hold,
     }
 
 

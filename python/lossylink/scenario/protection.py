@@ -36,7 +36,8 @@ _OPTIONS: dict[str, frozenset[str]] = {
     "lg": _LINKGUARDIAN,
     "lg-nb": _LINKGUARDIAN - {"order", "backpressure"},
     "fec": frozenset(_CODE_FIELDS),
-    "fec-model": frozenset(_CODE_FIELDS) - {"release"},
+    # The model's decoder knows one block at a time: data that pass its parity would end it.
+    "fec-model": frozenset(_CODE_FIELDS) - {"release", "priority"},
 }
 #: Options whose value is one of a few words.
 _CHOICES = {

@@ -72,8 +72,9 @@ impl<P: Copy + Default> PlainLink<P> {
     }
 
     /// Sends what the queue holds and the line has room for at `now`.
+    #[inline]
     fn serve(&mut self, now: Instant) {
-        while self.busy_until <= now {
+        while self.deadline() <= now {
             let start = self.busy_until;
             let Some(frame) = self.queue.poll() else { return };
             self.send(start, frame);
@@ -93,6 +94,19 @@ impl<P: Copy + Default> PlainLink<P> {
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.forward.set_loss(loss);
+    }
+
+    /// Takes over from a link whose protection is switched off while traffic runs (LG-36). This
+    /// link has carried nothing yet.
+    pub fn take_over(&mut self, now: Instant, from: Handover<P>) {
+        self.queue = from.queue;
+        // What waits in its queue does not leave in the past.
+        self.busy_until = from.busy_until.max(now);
+        self.reverse_busy_until = from.reverse_busy_until;
+        self.forward = from.forward;
+        self.reverse = from.reverse;
+        self.delivered = from.delivered;
+        self.returned = from.returned;
     }
 
     /// What another link takes over from this one while traffic runs.

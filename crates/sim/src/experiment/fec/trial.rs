@@ -59,9 +59,13 @@ impl Trial {
     pub(super) fn with_losses<P: Copy + Default>(self, link: &AnyLink<P>) -> Self {
         let traffic = link.traffic();
         let (recovered, undecided) = decided(link);
+        let mut egress = link.egress();
+        if link.code_latency().is_none() {
+            egress.data_dropped = link.queue().dropped();
+        }
         let losses = Losses {
             queue_bytes_max: link.queue().high_water_bytes(),
-            egress: egress(link),
+            egress,
             data_frames: traffic.data_frames,
             parity_frames: traffic.parity_frames,
             data_lost: traffic.data_lost,
@@ -82,14 +86,6 @@ fn decided<P: Copy + Default>(link: &AnyLink<P>) -> (u64, u64) {
         }
         AnyLink::Fec(link) => (link.recovered_from_wire(), 0),
         AnyLink::FecModel(link) => (link.counters().recovered, link.circulating_packets()),
-    }
-}
-
-fn egress<P: Copy + Default>(link: &AnyLink<P>) -> EgressCounters {
-    match link {
-        AnyLink::Fec(link) => link.egress_counters(),
-        AnyLink::FecModel(link) => link.egress_counters(),
-        other => EgressCounters { data_dropped: other.queue().dropped(), ..EgressCounters::default() },
     }
 }
 

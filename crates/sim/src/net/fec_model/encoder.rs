@@ -53,6 +53,9 @@ impl ModelEncoder {
     pub(super) fn handle_data(&mut self, now: Instant, octets: u32) -> Tag {
         let (size, rows) = (self.code.size(), self.code.rows());
         let tag = Tag { entered: now, block: self.block, index: self.index, size, rows };
+        if rows == 0 {
+            return tag;
+        }
         if self.index == 0 {
             self.flush_at = self.flush.map_or(Instant::NEVER, |flush| now + flush);
             self.longest_octets = 0;

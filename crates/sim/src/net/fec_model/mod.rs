@@ -64,6 +64,16 @@ impl Tag {
         self.index < self.size
     }
 
+    /// A packet of a code without parity, as it came (FEC-1).
+    const fn is_bare(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Octets of a data packet's header.
+    const fn header_octets(&self) -> u32 {
+        if self.is_bare() { 0 } else { HEADER_OCTETS }
+    }
+
     const fn is_last(&self) -> bool {
         self.index + 1 == self.size + self.rows
     }
@@ -72,7 +82,11 @@ impl Tag {
 impl Label for Tag {
     #[inline]
     fn kind(&self) -> Kind {
-        if self.is_data() { Kind::Data { header_octets: HEADER_OCTETS } } else { Kind::Parity }
+        if self.is_bare() || self.is_data() {
+            Kind::Data { header_octets: self.header_octets() }
+        } else {
+            Kind::Parity
+        }
     }
 }
 
@@ -117,7 +131,7 @@ impl<P: Copy + Default> FecModelLink<P> {
     }
 
     /// Packets that circulate there.
-    pub const fn circulating_packets(&self) -> u64 {
+    pub fn circulating_packets(&self) -> u64 {
         self.coder.decoder.circulating()
     }
 
@@ -142,7 +156,8 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
 
     #[inline]
     fn encode(&mut self, now: Instant, frame: &Frame<P>) -> (Tag, u32) {
-        (self.encoder.handle_data(now, frame.octets + HEADER_OCTETS), HEADER_OCTETS)
+        let tag = self.encoder.handle_data(now, frame.octets + HEADER_OCTETS);
+        (tag, tag.header_octets())
     }
 
     #[inline]
@@ -168,7 +183,11 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
 
     #[inline]
     fn receive(&mut self, now: Instant, arrival: Arrival<P, Tag>, exit: &mut Exit<P>) {
-        if self.decoder.handle_packet(now, arrival) {
+        let goes_on = match arrival.tag.is_bare() {
+            true => arrival.is_intact,
+            false => self.decoder.handle_packet(now, arrival),
+        };
+        if goes_on {
             deliver(now, arrival.tag, arrival.frame, false, exit);
         }
         self.let_go(now, exit);
@@ -198,6 +217,6 @@ fn deliver<P: Copy + Default>(
     is_recovered: bool,
     exit: &mut Exit<P>,
 ) {
-    let frame = Frame { octets: coded.octets - HEADER_OCTETS, ..coded };
+    let frame = Frame { octets: coded.octets - tag.header_octets(), ..coded };
     exit.deliver(at, tag.entered, frame, is_recovered);
 }

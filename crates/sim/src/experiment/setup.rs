@@ -191,7 +191,8 @@ impl<'a> Setup<'a> {
 
     /// What the stack hands down for one flow; none if the interface is the slower of the two.
     fn stack_rate(&self, host: &HostProfile) -> Option<BitRate> {
-        let felt = host.flow_rate_bps > 0 && host.flow_rate_bps < self.interface_rate(host).bit_rate().as_bps();
+        let felt =
+            host.flow_rate_bps > 0 && host.flow_rate_bps < self.interface_rate(host).bit_rate().as_bps();
         felt.then(|| BitRate::from_bps(host.flow_rate_bps))
     }
 

@@ -37,6 +37,10 @@ def up(
     rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
     split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    port: Annotated[str, typer.Option(help="How frames cross: tap, packet, or xdp (root).")] = "tap",
+    window: Annotated[
+        str | None, typer.Option(help="Most that a connection may have under way; below the queue, none drops.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,
     name: _Name = "",
@@ -68,6 +72,8 @@ def up(
         rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
         split=split,
         fifo=fifo,
+        port=port,
+        window_bytes=None if window is None else _read(parse_size, window),
         seed=seed,
     )
     lab = Lab.up(settings, name=name, replace=replace)

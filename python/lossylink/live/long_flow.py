@@ -101,10 +101,10 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
     seen = evidence(lab, outcome["before"])
     under_loss = outcome["under_loss"] or seen
     offered, lost = under_loss["link_frames"], under_loss["frames_lost"]
-    looks = [look for look in outcome["sockets"] if look.get("mss")]
+    warmup, measured, _ = iperf.parts_seconds(config)
+    looks = [look for look in outcome["sockets"] if warmup <= look["elapsed"] <= warmup + measured]
     if not looks:
         raise RunError("ss did not see the flow")
-    warmup, measured, _ = iperf.parts_seconds(config)
     return {
         "congestion_control": config["transport"]["congestion_control"],
         "flows": (config.get("flow") or {}).get("count", 1),

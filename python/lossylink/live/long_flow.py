@@ -120,6 +120,7 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
         "realised_loss_ratio": lost / max(offered, 1),
         "duration_s": measured,
         "counted_seconds": measured,
+        "simulated_seconds": None,
         "warmup_s": warmup,
     }
 

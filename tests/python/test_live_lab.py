@@ -76,11 +76,13 @@ def test_the_commands_tell_one_story() -> None:
         assert again.stderr.startswith("error: a lab is up already")
         status = _command("lab", "status", "--name", name).stdout
         for field in (
-            "Next seq no",
-            "leading_ack_era",
-            "No. of reTx copies: 2",
-            "expected_seq_no",
-            "LOSS RATE",
+            *("Next seq no: ", "Next seq era: ", "leading_ack: ", "leading_ack_era: "),
+            *("ig_debug_counter ", "eg_debug_counter ", "corruption_seq_no (egress pkt counter): "),
+            *("emulated_corruption_counter (pkts dropped): ", "Emulated holes: "),
+            *("Corrupting Port(s) (", "Protected Port(s) (1): link", "No. of reTx copies: 2"),
+            *("ECN Marking Threshold: ", "expected_seq_no: ", "ack (time_remaining): ", "ack_era: "),
+            *("leading_ack_notify_count: ", "timeout_pkt_no_trigger_cntr: ", "timeout_pkt_trigger_cntr: "),
+            *("LOSS RATE: ", "PFC resume threshold: ", "PFC pause threshold: "),
         ):
             assert field in status
         assert _command("lab", "exec", "--name", name, "h4", "--", "sh", "-c", "exit 7").returncode == 7

@@ -49,6 +49,11 @@ impl Instant {
         self.0 == u64::MAX
     }
 
+    /// The instant `span` later, or [`Instant::NEVER`] if there is none.
+    pub const fn saturating_add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
     /// Time elapsed since `earlier`, or zero if `earlier` lies in the future.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))

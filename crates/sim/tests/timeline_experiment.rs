@@ -101,8 +101,91 @@ fn moments_in_the_wrong_order_are_refused() {
     let mut config = timeline("lg");
     config["timeline"]["bin_ps"] = json!(0);
     assert!(refusal(&config).contains("timeline.bin"));
-    let mut config = timeline("fec");
+    let mut config = timeline("lg");
+    config["timeline"]["corruption_end_ps"] = json!(20 * MS);
+    assert!(refusal(&config).contains("timeline.corruption_end does not come after"));
+    let mut config = timeline("lg");
+    config["timeline"]["protection_ps"] = json!(null);
+    config["monitor"] = monitor(1000, 1e-4);
+    assert!(refusal(&config).contains("monitor: a window of 1000 frames can never show"));
+}
+
+/// A monitor that takes a link for corrupting from `on_loss`, and for healed from half of that.
+fn monitor(window_frames: u64, on_loss: f64) -> Value {
+    json!({"window_frames": window_frames, "on_loss": on_loss, "off_loss": on_loss / 2.0,
+           "confidence": 0.99, "hold_ps": 5 * MS})
+}
+
+/// Corruption from 20 ms to 60 ms; the monitor reads every 5 ms. At 25G some 2000 frames pass in
+/// a millisecond, so that a window of 20,000 that shows less than 5e-4 takes some 10 ms to fill.
+fn automatic(protection: &str) -> Value {
+    let mut config = timeline(protection);
+    config["timeline"] = json!({"corruption_ps": 20 * MS, "corruption_end_ps": 60 * MS,
+        "protection_ps": null, "poll_ps": 5 * MS, "bin_ps": 5 * MS});
+    config["loss"]["forward"] = json!({"model": "quantised", "p": 1e-2});
+    config["monitor"] = monitor(20_000, 1e-3);
+    config["run"]["duration_ps"] = json!(120 * MS);
+    config
+}
+
+#[test]
+fn a_monitor_protects_a_link_that_corrupts_and_leaves_one_that_has_healed() {
+    for protection in ["lg", "lg-nb"] {
+        let outcome = run(&automatic(protection));
+        let (on, off) = (number(&outcome, "protected_at_s"), number(&outcome, "unprotected_at_s"));
+        assert!((0.020..=0.030).contains(&on), "{protection}: on at {on} s");
+        assert!((0.065..=0.100).contains(&off), "{protection}: off at {off} s");
+        assert_eq!(number(&outcome, "protection_changes"), 2.0);
+        assert_eq!(number(&outcome, "copies"), 3.0, "one loss in a hundred asks for three copies");
+        let (protected, copies) = (column(&outcome, "protected"), column(&outcome, "copies"));
+        let bin = |seconds: f64| (seconds / 0.005) as usize;
+        assert!(protected[..bin(on)].iter().all(|&share| share == 0.0));
+        assert!(protected[bin(on) + 1..bin(off)].iter().all(|&share| share == 1.0));
+        assert!(protected[bin(off) + 1..].iter().all(|&share| share == 0.0));
+        assert!(copies[bin(on) + 1..bin(off)].iter().all(|&copies| copies >= 2.0));
+        assert!(copies[bin(off) + 1..].iter().all(|&copies| copies == 0.0));
+        // Nothing is lost by the protection's leaving.
+        assert_eq!(column(&outcome, "retransmissions")[bin(0.06)..].iter().sum::<f64>(), 0.0);
+    }
+}
+
+/// A link that goes on losing one frame in a hundred stays protected, whatever the seed.
+#[test]
+fn a_monitor_does_not_flap_on_a_constant_loss() {
+    for seed in 1..=4 {
+        let mut config = automatic("lg-nb");
+        config["seed"] = json!(seed);
+        config["timeline"]["corruption_end_ps"] = json!(null);
+        let outcome = run(&config);
+        assert_eq!(number(&outcome, "protection_changes"), 1.0, "seed {seed}");
+        assert_eq!(column(&outcome, "protected").last(), Some(&1.0));
+    }
+}
+
+/// Codes are switched on and off as well: at once, and at a block's end.
+#[test]
+fn every_protection_can_be_switched_on_under_traffic() {
+    for kind in ["fec", "fec-model"] {
+        let mut config = timeline(kind);
+        config["protection"]["fec_k"] = json!(25);
+        config["protection"]["fec_h"] = json!(5);
+        let outcome = run(&config);
+        let rate = column(&outcome, "send_gbps");
+        let (before, during, after) = (mean(&rate[1..4]), mean(&rate[5..12]), rate[19]);
+        // A code takes five frames in thirty.
+        assert!(before > 24.9 && during < 0.5 * before, "{kind}: {before} {during}");
+        assert!(after > 0.75 * before && after < 0.84 * before, "{kind}: {before} {after}");
+        let again = column(&outcome, "retransmissions");
+        // What is rebuilt comes late: TCP takes some of it for lost until it knows that path.
+        assert_eq!(again[18..].iter().sum::<f64>(), 0.0, "{kind}: {again:?}");
+        assert_eq!(number(&outcome, "protected_at_s"), 0.06);
+        assert!(outcome.row["copies"].is_null());
+    }
+    let mut config = automatic("fec");
     config["protection"]["fec_k"] = json!(25);
     config["protection"]["fec_h"] = json!(5);
-    assert!(refusal(&config).contains("switches LinkGuardian on"));
+    let outcome = run(&config);
+    assert_eq!(number(&outcome, "protection_changes"), 2.0);
+    let rate = column(&outcome, "send_gbps");
+    assert!(rate[rate.len() - 1] > 24.9, "the code is gone: {rate:?}");
 }

@@ -90,6 +90,10 @@ def _check_times(values: Sections) -> None:
         )
     if timeline is None or run.duration is None:
         return
+    if timeline.corruption_end is not None and timeline.corruption_end <= timeline.corruption:
+        raise UserError(
+            "timeline.corruption_end does not come after timeline.corruption; let the corruption last"
+        )
     if timeline.protection is not None and timeline.protection < timeline.corruption:
         raise UserError(
             "timeline.protection comes before timeline.corruption; switch it on after the corruption"

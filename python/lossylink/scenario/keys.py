@@ -78,7 +78,8 @@ EXPERIMENTS = {
             "timeline",
             "a long flow while corruption starts and protection is switched on",
             "protections",
-            *(*_TCP, *_LONG, "timeline.corruption", "timeline.protection", "timeline.poll", "timeline.bin"),
+            *(*_TCP, *_LONG, *(f"timeline.{key}" for key in SECTIONS["timeline"].model_fields)),
+            *(f"monitor.{key}" for key in SECTIONS["monitor"].model_fields),
         ),
         _experiment("fec", "TCP over forward error correction", "trials", *_TCP, *_LONG, "flow.trials"),
         _experiment(

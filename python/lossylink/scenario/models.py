@@ -151,11 +151,22 @@ class Timeline(Section):
     """When things happen on the time line; without ``protection`` a monitor of the link decides."""
 
     corruption: Time = Field(description="the link starts to corrupt")
+    corruption_end: Time | None = Field(None, description="the link is clean again; unset: it never is")
     protection: Annotated[int | None, BeforeValidator(_time_or_auto)] = Field(
         description="the protection is switched on; auto: when a monitor of the link asks for it"
     )
     poll: PositiveTime = Field(10**12, description="time between two readings of the monitor")
     bin: PositiveTime = Field(description="width of one row of the time line")
+
+
+class MonitorSection(Section):
+    """When the monitor of ``timeline.protection = "auto"`` protects the link, and when it stops."""
+
+    window: Count = Field(10**9, description="frames that the decision to do less looks back on")
+    on_loss: Ratio = Field(1e-8, description="loss ratio from which on the link is protected")
+    off_loss: Ratio = Field(5e-9, description="loss ratio below which it needs no protection any more")
+    confidence: float = Field(0.99, gt=0.5, lt=1.0, description="how sure a decision must be")
+    hold: Time = Field(10 * 10**12, description="least time before a decision that does less")
 
 
 class Grid(Section):
@@ -194,6 +205,7 @@ SECTIONS: dict[str, type[Section]] = {
     "path": PathSection,
     "flow": Flow,
     "timeline": Timeline,
+    "monitor": MonitorSection,
     "grid": Grid,
     "run": RunSection,
 }
@@ -216,4 +228,5 @@ class Sections(Section):
     path: PathSection | None = None
     flow: Flow | None = None
     timeline: Timeline | None = None
+    monitor: MonitorSection | None = None
     grid: Grid | None = None

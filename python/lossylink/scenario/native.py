@@ -38,6 +38,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "flow": _flow(scenario),
         "workload": _workload(scenario),
         "timeline": _timeline(scenario),
+        "monitor": _monitor(scenario),
         "run": _run(scenario),
     }
     return {name: section for name, section in sections.items() if section is not None}
@@ -114,9 +115,23 @@ def _timeline(scenario: Scenario) -> dict[str, int | None] | None:
         return None
     return {
         "corruption_ps": timeline.corruption,
+        "corruption_end_ps": timeline.corruption_end,
         "protection_ps": timeline.protection,
         "poll_ps": timeline.poll,
         "bin_ps": timeline.bin,
+    }
+
+
+def _monitor(scenario: Scenario) -> dict[str, int | float] | None:
+    monitor = scenario.values.monitor
+    if monitor is None:
+        return None
+    return {
+        "window_frames": monitor.window,
+        "on_loss": monitor.on_loss,
+        "off_loss": monitor.off_loss,
+        "confidence": monitor.confidence,
+        "hold_ps": monitor.hold,
     }
 
 

@@ -13,8 +13,8 @@ pub use host::{HostProfile, LatencyTable};
 pub use loss::LossConfig;
 pub use protection::{ProtectionConfig, ProtectionKind};
 pub use sections::{
-    FlowConfig, LinkConfig, LossDirections, PathConfig, RunConfig, TimelineConfig, TrafficConfig,
-    TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
+    FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RunConfig, TimelineConfig,
+    TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;
@@ -60,6 +60,8 @@ pub struct Config {
     pub workload: Option<WorkloadConfig>,
     /// When things happen.
     pub timeline: Option<TimelineConfig>,
+    /// What the monitor goes by.
+    pub monitor: Option<MonitorSection>,
     /// How long to run.
     pub run: Option<RunConfig>,
     /// What to record.

@@ -23,6 +23,13 @@ pub enum ProtectionKind {
     FecModel,
 }
 
+impl ProtectionKind {
+    /// Whether it is forward error correction, or a model of it.
+    pub const fn is_code(self) -> bool {
+        matches!(self, Self::Fec | Self::FecModel)
+    }
+}
+
 /// A protection with its options.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,7 @@
 //! The plain sections of a configuration.
 
 use super::LossConfig;
+use lossylink_core::engine::monitor::MonitorConfig;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use serde::Deserialize;
@@ -137,12 +138,45 @@ pub enum WorkloadProtocol {
 pub struct TimelineConfig {
     /// The link starts to corrupt.
     pub corruption_ps: u64,
+    /// The link is clean again; `None` is never.
+    #[serde(default)]
+    pub corruption_end_ps: Option<u64>,
     /// The protection is switched on; `None` leaves that to a monitor.
     pub protection_ps: Option<u64>,
     /// Time between two readings of the monitor.
     pub poll_ps: u64,
     /// Width of one row.
     pub bin_ps: u64,
+}
+
+/// When the monitor takes a link for corrupting, and when for healed.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MonitorSection {
+    /// Frames that the decision to do less looks back on.
+    pub window_frames: u64,
+    /// Loss rate from which a link is to be protected.
+    pub on_loss: f64,
+    /// Loss rate below which it needs no protection any more.
+    pub off_loss: f64,
+    /// How sure a decision must be.
+    pub confidence: f64,
+    /// Least time before a decision that does less.
+    pub hold_ps: u64,
+}
+
+impl MonitorSection {
+    /// The monitor's settings; what the section leaves out is as published.
+    pub fn settings(&self) -> MonitorConfig {
+        MonitorConfig {
+            window_frames: self.window_frames,
+            on_loss: self.on_loss,
+            off_loss: self.off_loss,
+            confidence: self.confidence,
+            hold: Duration::from_ps(self.hold_ps),
+            ..MonitorConfig::default()
+        }
+    }
 }
 
 /// How long an experiment runs.

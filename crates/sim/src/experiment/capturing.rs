@@ -3,7 +3,7 @@
 use super::setup::Setup;
 use crate::ConfigError;
 use crate::capture::{Carries, Description, PcapngFile, Place, Recorder};
-use crate::config::{Config, ProtectionKind};
+use crate::config::Config;
 use crate::net::Tap;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -61,7 +61,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     if !hops.contains(&capture.hop.as_str()) {
         return refuse(format!("{} has no such hop; its hops: {}", config.experiment, hops.join(", ")));
     }
-    let is_fec = matches!(config.protection.kind, ProtectionKind::Fec | ProtectionKind::FecModel);
+    let is_fec = config.protection.kind.is_code();
     if is_fec && Place::named(&capture.hop) == Some(Place::Link) {
         return refuse("forward error correction has no captures; take another protection or hop".into());
     }
@@ -73,8 +73,8 @@ fn hops(config: &Config) -> Vec<&'static str> {
     let is_direct = config.path.is_some_and(|path| path.rtt_ps.is_some());
     match config.experiment.as_str() {
         "stress" => vec![Place::LINK_NAME],
-        "tcp-fct" | "rdma-fct" | "throughput" | "mathis" if is_direct => vec![Place::LINK_NAME],
-        "tcp-fct" | "rdma-fct" | "throughput" | "mathis" => Place::names(),
+        "tcp-fct" | "rdma-fct" | "throughput" | "timeline" | "mathis" if is_direct => vec![Place::LINK_NAME],
+        "tcp-fct" | "rdma-fct" | "throughput" | "timeline" | "mathis" => Place::names(),
         _ => Vec::new(),
     }
 }

@@ -77,7 +77,7 @@ impl SerialProtocol for Rdma {
     }
 
     /// The interface answers by itself: no host wakes up before the message is complete.
-    fn wake_up(_host: &HostProfile, _quantile: f64) -> Duration {
+    fn wake_up(&self, _host: &HostProfile, _quantile: f64, _flow_bytes: u64) -> Duration {
         Duration::ZERO
     }
 

@@ -45,8 +45,8 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// Counters of the flow, or of all flows so far.
     fn counters(ends: &Conversation<Self>) -> Counters;
 
-    /// What a host adds to every wake-up of a flow with this quantile.
-    fn wake_up(host: &HostProfile, quantile: f64) -> Duration;
+    /// What a host adds to every wake-up of a flow of that size with this quantile.
+    fn wake_up(&self, host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration;
 
     /// What a host under the load of many flows adds to every wake-up with this quantile.
     fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration;
@@ -146,7 +146,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let config: &Config = setup.config;
         let host = config.require(&config.host, "host")?;
         let flow = *config.require(&config.flow, "flow")?;
-        let is_quick = T::wake_up(host, 1.0) == Duration::ZERO;
+        let is_quick = protocol.wake_up(host, 1.0, flow.size_bytes) == Duration::ZERO;
         let per_frame = !matches!(config.loss.forward, LossConfig::BitErrorRate { .. });
         let clean_reverse = config.loss.reverse == LossConfig::None;
         let is_bare = config.protection.kind == ProtectionKind::None;
@@ -206,7 +206,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             }
             network.tap().begin_flow(index);
             let before = *network.link.traffic();
-            network.set_latency(T::wake_up(self.host, quantile));
+            network.set_latency(self.protocol.wake_up(self.host, quantile, self.flow.size_bytes));
             match self.run_flow(&mut network, &mut hosts) {
                 Some(trial) => finished.trials.push(Trial { once, ..trial }),
                 None => finished.unfinished += 1,

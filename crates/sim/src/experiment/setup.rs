@@ -11,6 +11,7 @@ use crate::net::plain::PlainConfig;
 use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
+use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -90,25 +91,55 @@ impl<'a> Setup<'a> {
     /// The protected link, with its own random streams.
     pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let losses = self.losses(streams);
-        let (switch, propagation) = (&self.config.switch, self.config.link.propagation());
         match self.config.protection.kind {
             ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
             ProtectionKind::Lg | ProtectionKind::LgNb => {
                 Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
             }
-            ProtectionKind::Fec => {
-                Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)))
-            }
-            ProtectionKind::FecModel => {
-                let options = FecModelOptions::published(self.config.protection.code()?);
-                Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
-            }
+            ProtectionKind::Fec | ProtectionKind::FecModel => self.coded(losses),
         }
     }
 
-    /// A link that is clean and without protection yet.
+    /// The link under a code: the engine, or the switch model.
+    fn coded<P: Copy + Default>(
+        &self,
+        losses: (LossProcess, LossProcess),
+    ) -> Result<AnyLink<P>, ConfigError> {
+        let (switch, propagation) = (&self.config.switch, self.config.link.propagation());
+        if self.config.protection.kind == ProtectionKind::Fec {
+            return Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)));
+        }
+        let options = FecModelOptions::published(self.config.protection.code()?);
+        Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
+    }
+
+    /// A link that is clean and without protection.
     pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
-        AnyLink::Plain(self.unprotected(clean(streams)))
+        AnyLink::Plain(self.bare_link(streams))
+    }
+
+    /// The same, as it is.
+    pub(super) fn bare_link<P: Copy + Default>(&self, streams: &Streams) -> PlainLink<P> {
+        self.unprotected(clean(streams))
+    }
+
+    /// A clean link on which the protection waits to be switched on. A code is there from the
+    /// start, without parity, and LinkGuardian comes later ([`Setup::late_guard`]).
+    pub(super) fn waiting_link<P: Copy + Default>(
+        &self,
+        streams: &Streams,
+    ) -> Result<AnyLink<P>, ConfigError> {
+        if self.config.protection.kind.is_code() {
+            let mut link = self.coded(clean(streams))?;
+            link.set_code(without_parity(self.config.protection.code()?));
+            return Ok(link);
+        }
+        Ok(self.clean_link(streams))
+    }
+
+    /// No losses of the forward direction, on a link that has healed.
+    pub(super) fn no_loss(streams: &Streams) -> LossProcess {
+        clean(streams).0
     }
 
     /// The losses that set in on a clean link.
@@ -158,6 +189,12 @@ impl<'a> Setup<'a> {
         }
     }
 
+    /// What the stack hands down for one flow; none if the interface is the slower of the two.
+    fn stack_rate(&self, host: &HostProfile) -> Option<BitRate> {
+        let felt = host.flow_rate_bps > 0 && host.flow_rate_bps < self.interface_rate(host).bit_rate().as_bps();
+        felt.then(|| BitRate::from_bps(host.flow_rate_bps))
+    }
+
     /// The settings of the RDMA connections. Interfaces form packets as they leave.
     pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
@@ -192,6 +229,7 @@ impl<'a> Setup<'a> {
             delayed_ack_segments: transport.delayed_ack,
             quick_acks: host.quick_acks,
             delayed_ack_min: Duration::from_us(host.delayed_ack_us),
+            stack_rate: self.stack_rate(host),
             ..tcp::Config::default()
         };
         // On the artifact's path an interface cuts bursts at once; a virtual path has none, so
@@ -202,6 +240,11 @@ impl<'a> Setup<'a> {
         }
         Ok((config, has_interface))
     }
+}
+
+/// The code of an encoder that tags nothing (FEC-1).
+pub(super) fn without_parity(code: Code) -> Code {
+    Code::new(u32::from(code.size()), 0).expect("the size is that of a code")
 }
 
 /// No losses in either direction.

@@ -90,15 +90,17 @@ impl SerialProtocol for Tcp {
         Counters { retransmissions: counted.retransmissions, repairs }
     }
 
-    fn wake_up(host: &HostProfile, quantile: f64) -> Duration {
-        latency_at(&host.receive_latency, quantile) + latency_at(&host.send_latency, quantile)
+    /// The initial window is the first burst of a flow, and as large as the second one's.
+    fn wake_up(&self, host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration {
+        let packets = flow_bytes.div_ceil(u64::from(self.config.payload_bytes()));
+        host.wake_up(quantile, packets.min(u64::from(self.config.initial_window)))
     }
 
     fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration {
         latency_at(&host.bulk_latency, quantile)
     }
 
-    fn once(_host: &HostProfile, _quantile: f64) -> Duration {
-        Duration::ZERO
+    fn once(host: &HostProfile, quantile: f64) -> Duration {
+        latency_at(&host.flow_latency, quantile)
     }
 }

@@ -58,10 +58,29 @@ impl<T: Copy + Default> Pipe<T> {
         Some(entry)
     }
 
+    /// Hands the next entry, whenever it is due, to `take` where it lies, and removes it.
+    #[inline]
+    pub fn take<R>(&mut self, take: impl FnOnce(Instant, &T) -> R) -> Option<R> {
+        let (at, value) = self.entries.front()?;
+        let taken = take(*at, value);
+        self.entries.skip_front();
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        Some(taken)
+    }
+
     /// Takes the next entry if it is due at `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
         if self.due <= now { self.pop() } else { None }
+    }
+
+    /// Hands every entry, whenever it is due, to `take` where it lies, and removes it.
+    #[inline]
+    pub fn take_all(&mut self, mut take: impl FnMut(Instant, &T)) {
+        if !self.due.is_never() {
+            self.entries.take_all(|(at, value)| take(*at, value));
+            self.due = Instant::NEVER;
+        }
     }
 
     /// Takes all entries that are due at `now`.

@@ -79,6 +79,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// Removes the oldest entry, of which there is one.
+    #[inline]
+    pub fn skip_front(&mut self) {
+        debug_assert!(!self.is_empty(), "nothing to remove");
+        self.head = self.head.wrapping_add(1);
+    }
+
     /// Removes entries, oldest first, while `is_wanted` says so.
     #[inline]
     pub fn drain_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {
@@ -89,6 +96,16 @@ impl<T: Copy + Default> Ring<T> {
             head = head.wrapping_add(1);
         }
         self.head = head;
+    }
+
+    /// Hands every entry to `take` where it lies, oldest first, and removes it.
+    #[inline]
+    pub fn take_all(&mut self, mut take: impl FnMut(&T)) {
+        let mask = self.slots.len() - 1;
+        while self.head != self.tail {
+            take(&self.slots[self.head & mask]);
+            self.head = self.head.wrapping_add(1);
+        }
     }
 
     /// Removes every entry.

@@ -4,6 +4,7 @@ use super::{
     FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Tap, Traffic,
 };
 use crate::kernel::Pipe;
+use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
 
@@ -58,6 +59,34 @@ impl<P: Copy + Default> AnyLink<P> {
         match (self, before) {
             (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
             _ => panic!("the link is protected already"),
+        }
+    }
+
+    /// Takes LinkGuardian off while traffic runs: stops numbering frames, and lets `plain` take over
+    /// if everything numbered has gone on; else the caller tries again (LG-36).
+    ///
+    /// # Panics
+    /// If the link is under another protection, or none.
+    pub fn unprotect(&mut self, now: Instant, plain: impl FnOnce() -> PlainLink<P>) -> bool {
+        let guarded = self.as_linkguardian_mut().expect("LinkGuardian protects the link");
+        guarded.set_leaving(true);
+        let is_quiet = guarded.is_quiet();
+        if is_quiet {
+            let before = std::mem::replace(self, Self::Plain(plain()));
+            if let (Self::Plain(link), Self::LinkGuardian(guarded)) = (self, before) {
+                link.take_over(now, guarded.hand_over());
+            }
+        }
+        is_quiet
+    }
+
+    /// Changes the code of forward error correction at the next block boundary (FEC-8); other
+    /// links stay as they are. A code without parity leaves frames as they come (FEC-1).
+    pub fn set_code(&mut self, code: Code) {
+        match self {
+            Self::Fec(link) => link.set_code(code),
+            Self::FecModel(link) => link.set_code(code),
+            Self::Plain(_) | Self::LinkGuardian(_) => {}
         }
     }
 
@@ -121,6 +150,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn advance(&mut self, until: Instant) {
         each!(self, link => link.advance(until));
+    }
+
+    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+        each!(self, link => link.run(until, forward, backward));
     }
 
     #[inline]
@@ -238,6 +271,82 @@ mod tests {
         let loss = LossModel::at(vec![1, 6]).unwrap();
         let numbers: Vec<_> = arrivals(&loss, true).into_iter().map(|(_, number)| number).collect();
         assert_eq!(numbers, [0, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    /// When so many full frames with a header have left the link's near end.
+    fn after(frames: u64) -> Instant {
+        Instant::ZERO + Duration::from_ps(frames * 1541 * 80)
+    }
+
+    /// Protects a link to which ten frames are offered at once, takes the protection off as soon as
+    /// it can leave after `frames` of them, and lets all arrive; also returns when it left.
+    fn departures(lost: &[u64], frames: u64, ordered: bool) -> (Vec<(Instant, u64)>, Instant) {
+        let model = if lost.is_empty() { LossModel::None } else { LossModel::at(lost.to_vec()).unwrap() };
+        let mut link = plain(&model);
+        link.protect(guarded(ordered));
+        (0..10).for_each(|number| {
+            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number))
+        });
+        let mut now = after(frames);
+        link.advance(now - Duration::from_ps(1));
+        let bare = || match plain(&LossModel::None) {
+            AnyLink::Plain(plain) => plain,
+            _ => unreachable!("it is plain"),
+        };
+        while !link.unprotect(now, bare) {
+            now += Duration::from_ns(100);
+            link.advance(now);
+        }
+        assert_eq!(link.backlog() as u64, 10 - frames);
+        while !link.deadline().is_never() {
+            link.advance(link.deadline());
+        }
+        let delivered = link.delivered();
+        (std::iter::from_fn(|| delivered.pop()).map(|(at, frame)| (at, frame.payload)).collect(), now)
+    }
+
+    // LG-36: six frames leave with a header; then the sender waits for its dummies, no longer.
+    #[test]
+    fn protection_leaves_when_all_that_is_numbered_has_gone_on() {
+        for ordered in [true, false] {
+            let (arrivals, left_at) = departures(&[], 6, ordered);
+            assert!(arrivals.iter().map(|&(_, number)| number).eq(0..10));
+            assert!(left_at - after(6) < Duration::from_us(3), "left at {left_at}");
+            let flight = Duration::from_ns(659);
+            assert_eq!(arrivals[5].0, after(6) + flight);
+            assert_eq!(arrivals[6].0, left_at + Duration::from_ps(1538 * 80) + flight);
+        }
+    }
+
+    // LG-36: whether the loss is known when the protection is asked to leave (frame 1 of nine, since
+    // 3 * 123.28 + 659 ns) or nobody knows of it yet, it is repaired first.
+    #[test]
+    fn protection_leaves_after_the_last_repair() {
+        for (lost, frames) in [(1, 9), (5, 6)] {
+            let (arrivals, _) = departures(&[lost], frames, true);
+            assert!(arrivals.iter().map(|&(_, number)| number).eq(0..10), "{lost}: {arrivals:?}");
+            let (arrivals, _) = departures(&[lost], frames, false);
+            let mut numbers: Vec<_> = arrivals.into_iter().map(|(_, number)| number).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..10));
+        }
+    }
+
+    // LG-36
+    #[test]
+    fn protection_that_is_wanted_again_stays() {
+        let mut link = plain(&LossModel::None);
+        link.protect(guarded(true));
+        (0..3).for_each(|number| {
+            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number))
+        });
+        let guarded = link.as_linkguardian_mut().unwrap();
+        guarded.set_leaving(true);
+        guarded.advance(Instant::ZERO + Duration::from_us(10));
+        assert_eq!(guarded.backlog(), 2);
+        guarded.set_leaving(false);
+        guarded.advance(Instant::ZERO + Duration::from_us(20));
+        assert_eq!((guarded.backlog(), guarded.delivered().len()), (0, 3));
     }
 
     #[test]

@@ -24,20 +24,24 @@ impl Hop {
     /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
     #[inline]
     pub fn pass<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
-        self.pass_from(now, frame).map(|(_, arrival)| arrival)
-    }
-
-    /// When such a frame leaves, and when it reaches the next element.
-    #[inline]
-    pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
-        let start = now.max(self.busy_until);
-        let serialisation = self.rate.serialisation(frame.octets);
-        if start.saturating_since(now) + serialisation > self.limit {
+        let serialised = now.max(self.busy_until) + self.rate.serialisation(frame.octets);
+        if serialised - now > self.limit {
             self.dropped += 1;
             return None;
         }
-        self.busy_until = start + serialisation;
-        Some((start, self.busy_until + self.delay))
+        self.busy_until = serialised;
+        Some(serialised + self.delay)
+    }
+
+    /// The same, and before it when the frame leaves.
+    pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
+        let start = now.max(self.busy_until);
+        self.pass(now, frame).map(|arrival| (start, arrival))
+    }
+
+    /// What a frame takes beyond its serialisation.
+    pub const fn delay(&self) -> Duration {
+        self.delay
     }
 
     /// When the line has sent all that was accepted.

@@ -54,6 +54,24 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// returns, the deadline lies behind `until`.
     fn advance(&mut self, until: Instant);
 
+    /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
+    /// that the two pipes bring. On a tie the link goes first, then what comes forward.
+    #[inline]
+    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+        loop {
+            let entry = forward.due().min(backward.due());
+            self.advance(entry.min(until));
+            if entry > until || entry.is_never() {
+                return;
+            }
+            if forward.due() == entry {
+                forward.take(|at, frame| self.offer(at, *frame));
+            } else {
+                backward.take(|at, frame| self.offer_back(at, *frame));
+            }
+        }
+    }
+
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Pipe<Frame<P>>;
 

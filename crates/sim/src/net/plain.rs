@@ -95,6 +95,19 @@ impl<P: Copy + Default> PlainLink<P> {
         self.forward.set_loss(loss);
     }
 
+    /// Takes over from a link whose protection is switched off while traffic runs (LG-36). This
+    /// link has carried nothing yet.
+    pub fn take_over(&mut self, now: Instant, from: Handover<P>) {
+        self.queue = from.queue;
+        // What waits in its queue does not leave in the past.
+        self.busy_until = from.busy_until.max(now);
+        self.reverse_busy_until = from.reverse_busy_until;
+        self.forward = from.forward;
+        self.reverse = from.reverse;
+        self.delivered = from.delivered;
+        self.returned = from.returned;
+    }
+
     /// What another link takes over from this one while traffic runs.
     pub fn hand_over(self) -> Handover<P> {
         Handover {

@@ -102,6 +102,11 @@ impl<P> Tap<P> {
         Self(Some(watch))
     }
 
+    /// Whether somebody looks.
+    pub const fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// A frame sets out on the protected link; what there is to see is made only if somebody looks.
     #[inline]
     pub fn see_on_link(&self, now: Instant, sight: impl FnOnce() -> Sight<P>) {

@@ -26,6 +26,7 @@ use super::{Ecn, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use decoder::ModelDecoder;
+use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
@@ -70,6 +71,11 @@ impl Tag {
         self.index < self.size
     }
 
+    /// Packets of a code without parity carry no header (FEC-1).
+    const fn header_octets(&self) -> u32 {
+        if self.rows == 0 { 0 } else { HEADER_OCTETS }
+    }
+
     const fn is_last(&self) -> bool {
         self.index + 1 == self.size + self.rows
     }
@@ -94,8 +100,12 @@ struct ForwardLine<P: Copy + Default> {
 impl<P: Copy + Default> Line<P, Tag> for ForwardLine<P> {
     #[inline]
     fn send(&mut self, end: Instant, tag: Tag, frame: Frame<P>) {
-        let kind = if tag.is_data() { Kind::Data { header_octets: HEADER_OCTETS } } else { Kind::Parity };
+        let header_octets = tag.header_octets();
+        let kind = if tag.is_data() { Kind::Data { header_octets } } else { Kind::Parity };
         let is_marked = !self.wire.carry(frame.octets, kind);
+        if is_marked && tag.rows == 0 {
+            return;
+        }
         self.arrivals.push(end + self.flight, Arrival { tag, frame, is_marked });
     }
 }
@@ -107,6 +117,7 @@ pub struct FecModelLink<P: Copy + Default> {
     /// When the link next does something by itself.
     due: Instant,
     options: FecModelOptions,
+    next_code: Code,
     /// The encoder's registers: block, packet index, and the length of the longest packet.
     block: u64,
     index: u8,
@@ -144,6 +155,7 @@ impl<P: Copy + Default> FecModelLink<P> {
             rate,
             due: Instant::NEVER,
             options: *options,
+            next_code: options.code,
             block: 0,
             index: 0,
             longest_octets: 0,
@@ -181,6 +193,14 @@ impl<P: Copy + Default> FecModelLink<P> {
         self.decoder.most_bytes()
     }
 
+    /// Changes the code at the next block boundary: at once when no block is open (FEC-8).
+    pub fn set_code(&mut self, code: Code) {
+        self.next_code = code;
+        if self.index == 0 {
+            self.options.code = code;
+        }
+    }
+
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.line.wire.set_loss(loss);
@@ -211,6 +231,7 @@ impl<P: Copy + Default> FecModelLink<P> {
         self.index = 0;
         self.longest_octets = 0;
         self.flush_at = Instant::NEVER;
+        self.options.code = self.next_code;
     }
 
     /// Closes a partial block, where the option says so: its parity is as long as the longest packet.
@@ -229,7 +250,7 @@ impl<P: Copy + Default> FecModelLink<P> {
 
     #[inline]
     fn deliver(&mut self, now: Instant, tag: Tag, coded: Frame<P>, is_recovered: bool) {
-        self.delivered.push(now, Frame { octets: coded.octets - HEADER_OCTETS, ..coded });
+        self.delivered.push(now, Frame { octets: coded.octets - tag.header_octets(), ..coded });
         self.latency.note(now, tag.entered, is_recovered);
     }
 }
@@ -240,9 +261,15 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
         if self.flush_at <= now {
             self.flush(now);
         }
-        let coded = Frame { octets: frame.octets + HEADER_OCTETS, ..frame };
         let (size, rows) = (self.options.code.size(), self.options.code.rows());
         let tag = Tag { entered: now, block: self.block, index: self.index, size, rows };
+        let coded = Frame { octets: frame.octets + tag.header_octets(), ..frame };
+        if rows == 0 {
+            let accepted = self.port.offer(now, tag, coded, &mut self.line);
+            self.counters.data_dropped += u64::from(!accepted);
+            self.schedule();
+            return;
+        }
         if self.index == 0 {
             self.flush_at = self.options.flush.map_or(Instant::NEVER, |flush| now + flush);
         }
@@ -280,7 +307,7 @@ impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
             self.decoder.handle_timeout(due);
             self.deliver_due(due);
             while let Some((at, arrival)) = self.line.arrivals.pop_due(due) {
-                if self.decoder.handle_packet(at, arrival) {
+                if arrival.tag.rows == 0 || self.decoder.handle_packet(at, arrival) {
                     self.deliver(at, arrival.tag, arrival.frame, false);
                 }
                 self.deliver_due(at);

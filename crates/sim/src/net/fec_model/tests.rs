@@ -145,3 +145,21 @@ fn the_queue_drops_for_good() {
     assert_eq!(drain(&mut link).len(), 4);
     assert_eq!((link.counters().data_dropped, link.counters().parity_dropped), (2, 1));
 }
+
+// FEC-1, FEC-8: without parity packets carry no header, and marked ones are lost at once.
+#[test]
+fn the_code_changes_at_the_next_block_boundary() {
+    let mut link = link(&published(3, 1), &[1, 2]);
+    link.set_code(Code::new(3, 0).unwrap());
+    offer(&mut link, Instant::ZERO, full(0..2));
+    // Two bare packets, of which the second is lost; then a block, of which the first is.
+    link.set_code(Code::new(3, 1).unwrap());
+    offer(&mut link, Instant::ZERO, full(2..3));
+    link.set_code(Code::new(3, 0).unwrap());
+    offer(&mut link, Instant::ZERO, full(3..6));
+    let bare = Duration::from_ps(1538 * 800);
+    let after = |packets: u64, bares: u64| Instant::ZERO + PACKET * packets + bare * bares + FLIGHT;
+    let expected = [(after(0, 1), 0), (after(2, 2), 3), (after(3, 2), 4), (after(4, 2), 2), (after(4, 3), 5)];
+    assert_eq!(drain(&mut link), expected);
+    assert_eq!((link.counters().blocks, link.counters().recovered), (1, 1));
+}

@@ -3,6 +3,7 @@
 //! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
 
 mod circulating;
+mod leaving;
 mod receiving_switch;
 mod retransmission_delay;
 mod rx_buffer;
@@ -162,6 +163,11 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Replaces the forward loss process.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.forward.wire.set_loss(loss);
+    }
+
+    /// Changes the number of copies of retransmissions decided from now on.
+    pub fn set_copies(&mut self, copies: u8) {
+        self.sending.engine.set_copies(copies);
     }
 
     /// Replaces the reverse loss process.

@@ -41,7 +41,7 @@ pub(super) struct ReceivingSwitch<P: Copy + Default> {
     updates: Pipe<AckUpdate>,
     register: Acknowledgement,
     ack_packet: Circulating,
-    reverse_busy_until: Instant,
+    pub(super) reverse_busy_until: Instant,
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
@@ -370,6 +370,15 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Pipe<Frame<P>>) {
         self.reverse_busy_until = reverse_busy_until;
         self.delivered = delivered;
+    }
+
+    /// Whether it waits for nothing and holds nothing back (LG-36).
+    pub(super) fn is_quiet(&self) -> bool {
+        let holds_nothing = match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.is_empty(),
+            RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
+        };
+        holds_nothing && !self.engine.is_waiting()
     }
 
     /// Starts the high-water mark of the reorder buffer anew at `now`.

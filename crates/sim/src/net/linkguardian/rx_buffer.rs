@@ -99,6 +99,11 @@ impl<P: Copy + Default> RxLoop<P> {
         }
     }
 
+    /// Whether no frame is on its way round.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
     /// Bytes in the queue, by its account.
     pub(super) const fn depth_bytes(&self) -> u64 {
         self.bytes

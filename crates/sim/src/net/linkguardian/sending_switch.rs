@@ -35,7 +35,7 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     /// Retransmissions between the decision and the urgent queue.
     requeued: Pipe<Copied<P>>,
     busy_since: Instant,
-    busy_until: Instant,
+    pub(super) busy_until: Instant,
     pause: Pause,
     pub(super) tap: Tap<P>,
 }
@@ -47,6 +47,15 @@ struct Pause {
     total: Duration,
     /// Pauses that ended by themselves because no resume came in time.
     expired: u64,
+    /// Whether the protection is on its way out: no frame is numbered any more (LG-36).
+    is_leaving: bool,
+}
+
+impl Pause {
+    #[inline]
+    const fn holds(&self) -> bool {
+        self.since.is_some() || self.is_leaving
+    }
 }
 
 impl<P: Copy + Default> SendingSwitch<P> {
@@ -78,7 +87,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
         let idle = self.busy_until <= now && self.normal.is_empty() && self.urgent.is_empty();
-        if idle && self.pause.since.is_none() {
+        if idle && !self.pause.holds() {
             self.begin_service(now);
             self.send_data(now, frame, wire);
         } else {
@@ -227,7 +236,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// When the port can next send something.
     #[inline]
     fn schedule_port(&mut self) {
-        let normal = !self.normal.is_empty() && self.pause.since.is_none();
+        let normal = !self.normal.is_empty() && !self.pause.holds();
         let next = if normal || !self.urgent.is_empty() {
             self.busy_until
         } else if self.engine.wants_dummy() {
@@ -278,7 +287,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     }
 
     fn poll_normal(&mut self) -> Option<Frame<P>> {
-        if self.pause.since.is_some() { None } else { self.normal.poll() }
+        if self.pause.holds() { None } else { self.normal.poll() }
     }
 
     /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy
@@ -323,6 +332,18 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.busy_until = busy_until;
         self.normal = queue;
         self.schedule_port();
+    }
+
+    /// Stops numbering frames, or goes on (LG-36).
+    pub(super) fn set_leaving(&mut self, is_leaving: bool) {
+        self.pause.is_leaving = is_leaving;
+        self.schedule_port();
+    }
+
+    /// Whether it has nothing to repair and nothing to reveal (LG-36).
+    pub(super) fn is_quiet(&self) -> bool {
+        let repairs = self.engine.holes() > 0 || !self.requeued.is_empty() || !self.urgent.is_empty();
+        !repairs && !self.engine.wants_dummy()
     }
 
     /// Starts over at `position`, forgetting all copies (LG-30).

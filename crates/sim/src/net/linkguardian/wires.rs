@@ -151,6 +151,11 @@ impl ControlWire {
         self.due
     }
 
+    /// Whether a loss notification is in flight.
+    pub(super) const fn has_notification(&self) -> bool {
+        !self.notifications.is_empty()
+    }
+
     /// Takes a control frame that takes effect at `now`: notifications first, pauses last.
     pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
         let frame = if let Some((_, notice)) = self.notifications.pop_due(now) {

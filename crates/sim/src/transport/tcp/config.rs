@@ -2,6 +2,7 @@
 
 use super::packet::TIMESTAMPS_OPTION;
 use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
 use std::fmt;
 use std::str::FromStr;
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub ecn: bool,
     /// Most segments that leave as one burst (segmentation offload); 1 = off.
     pub max_burst_segments: u32,
+    /// Payload that the host's stack hands down at most, if that is ever felt.
+    pub stack_rate: Option<BitRate>,
     /// Receive window, bytes: half of Linux's default largest receive buffer of 6 MiB.
     pub receive_window_bytes: u64,
 }
@@ -60,6 +63,7 @@ impl Default for Config {
             sack_compression: true,
             ecn: false,
             max_burst_segments: 1,
+            stack_rate: None,
             receive_window_bytes: 3 << 20,
         }
     }

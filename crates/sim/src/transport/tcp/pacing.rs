@@ -1,9 +1,11 @@
-//! Pacing: packets leave no faster than the congestion control says (Linux's internal pacing).
+//! Pacing: packets leave no faster than the congestion control says (Linux's internal pacing), nor than
+//! the host's stack makes them.
 
 use super::congestion::Algorithm;
 use super::sender::Sender;
 use super::timers::Timer;
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
 
 /// Picoseconds in a second.
 const PS_PER_S: u128 = 1_000_000_000_000;
@@ -44,10 +46,18 @@ impl Pacing {
         let credit = now.saturating_since(self.free_at);
         self.free_at = self.free_at.max(now) + (span - credit.min(span / 2));
     }
+
+    /// A packet that occupies the stack for `span` leaves now. (TCP-61)
+    ///
+    /// Work cannot be done in advance, so that nothing is credited.
+    fn occupy(&mut self, now: Instant, span: Duration) {
+        self.free_at = self.free_at.max(now + span);
+    }
 }
 
 impl Sender {
     /// Whether the next packet must wait; arms the timer if so.
+    #[inline]
     pub(super) fn is_paced(&mut self) -> bool {
         let waits = self.pacing.free_at > self.clock.now();
         if waits && self.pacing.timer.is_none() {
@@ -57,15 +67,21 @@ impl Sender {
     }
 
     /// A data packet of `payload` bytes leaves: the next one waits for its turn.
+    #[inline]
     pub(super) fn pace(&mut self, payload: u32) {
-        let Some(rate) = self.congestion.pacing_rate() else { return };
-        if self.statistics.segments_sent > UNPACED && rate > 0 {
+        let (now, bytes) = (self.clock.now(), Bytes(u64::from(payload)));
+        let paced = self.congestion.pacing_rate().filter(|&rate| rate > 0);
+        if let Some(rate) = paced.filter(|_| self.statistics.segments_sent > UNPACED) {
             let span = u128::from(payload) * PS_PER_S / u128::from(rate);
-            self.pacing.leave(self.clock.now(), Duration::from_ps(span as u64));
+            self.pacing.leave(now, Duration::from_ps(span as u64));
+        }
+        if let Some(rate) = self.config.stack_rate {
+            self.pacing.occupy(now, bytes / rate);
         }
     }
 
     /// Stamps a segment that is about to leave, if rates are sampled.
+    #[inline]
     pub(super) fn stamp_rate(&mut self, number: u64) {
         if self.congestion.models_path() {
             let outstanding = (self.board.una(), self.board.next());
@@ -93,5 +109,19 @@ mod tests {
         assert_eq!(pacing.free_at, at(8));
         pacing.leave(at(9), MS * 4);
         assert_eq!(pacing.free_at, at(12), "a late timer does not lower the rate");
+    }
+
+    /// TCP-61
+    #[test]
+    fn a_stack_works_on_one_packet_after_another() {
+        let mut pacing = Pacing::default();
+        let at = |ms| Instant::ZERO + MS * ms;
+        pacing.occupy(at(5), MS * 2);
+        assert_eq!(pacing.free_at, at(7), "an idle stack has not worked in advance");
+        pacing.occupy(at(7), MS * 2);
+        assert_eq!(pacing.free_at, at(9));
+        pacing.leave(at(9), MS * 4);
+        pacing.occupy(at(9), MS * 2);
+        assert_eq!(pacing.free_at, at(13), "the slower of the two counts");
     }
 }

@@ -136,6 +136,7 @@ impl Receiver {
     }
 
     /// The next packet to leave at this instant, if any.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         if self.caused == 0 {
             return None;

@@ -220,6 +220,7 @@ impl Sender {
     }
 
     /// The next packet to leave at this instant, if any.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         let packet = if self.outbox.is_some() { self.outbox.take() } else { self.next_planned() };
         debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");

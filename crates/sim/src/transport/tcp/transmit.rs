@@ -6,6 +6,7 @@ use super::timers::Timer;
 
 impl Sender {
     /// The next packet of the current plan. (TCP-18)
+    #[inline]
     pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
             let (packet, then) = match self.plan {
@@ -75,6 +76,7 @@ impl Sender {
     }
 
     /// New segments that the windows allow. (TCP-20)
+    #[inline]
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
         if quota == 0 || !self.has_new_data() || self.is_paced() {
@@ -121,6 +123,7 @@ impl Sender {
     }
 
     /// Sends `count` new segments as one packet.
+    #[inline]
     pub(super) fn send_new(&mut self, count: u32) -> Packet {
         let first = self.board.next();
         let nothing_was_out = self.board.outstanding() == 0;
@@ -140,17 +143,20 @@ impl Sender {
     }
 
     /// Whether the flow has more and the receiver accepts it.
+    #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.sendable() > 0
     }
 
     /// Segments that flow and receive window still allow.
+    #[inline]
     pub(super) fn sendable(&self) -> u64 {
         let flow_end = self.total_segments.unwrap_or(u64::MAX);
         let window_end = self.board.una() + self.receive_window;
         flow_end.min(window_end).saturating_sub(self.board.next())
     }
 
+    #[inline]
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
         debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);

@@ -4,14 +4,17 @@
 //! either side, packets that are handled at the far and the near host, their timers. Hops whose
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
+mod strides;
+
 use super::deadlines::Deadlines;
 use super::path::Leg;
 use super::{Endpoint, Host, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Histogram;
 use crate::net::tap::{Content, LegName};
-use crate::net::{Frame, ProtectedLink, Sight, Tap};
+use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};
+use strides::Leads;
 
 /// A packet with the conversation that it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +56,7 @@ pub struct Network<T: Protocol, L> {
     /// The link under test.
     pub link: L,
     path: Path,
+    leads: Leads,
     near_host: Host,
     far_host: Host,
     conversations: Vec<Conversation<T>>,
@@ -78,6 +82,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         Self {
             protocol,
             link,
+            leads: Leads::of(&path),
             path,
             near_host: Host::default(),
             far_host: Host::default(),
@@ -198,33 +203,16 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         self.now = at;
         match source {
-            Source::Link => {
-                self.link.advance(at);
+            Source::Link | Source::AtLink | Source::BackAtLink => {
+                self.link.run(at, &mut self.at_link, &mut self.back_at_link);
                 self.collect();
             }
-            Source::AtLink => self.enter_link(),
-            Source::BackAtLink => self.enter_link_back(),
             Source::AtFar => self.handle_at_far(),
             Source::AtNear => self.handle_at_near(),
-            Source::FarTimer => {
-                let index = self.far_timers.owner();
-                self.conversations[index].far.handle_timeout(at);
-                self.flush_far(index);
-            }
-            Source::NearTimer => {
-                let index = self.near_timers.owner();
-                self.touched = index;
-                self.conversations[index].near.handle_timeout(at);
-                self.flush_near(index);
-            }
+            Source::FarTimer => self.handle_far_timer(),
+            Source::NearTimer => self.handle_near_timer(),
         }
         true
-    }
-
-    /// Runs up to and including `end`.
-    pub fn run_until(&mut self, end: Instant) {
-        while self.step(end) {}
-        self.now = self.now.max(end);
     }
 
     #[inline]
@@ -246,42 +234,51 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         next
     }
 
-    fn enter_link(&mut self) {
-        if let Some((at, frame)) = self.at_link.pop() {
-            self.link.offer(at, frame);
-            self.collect();
-        }
-    }
-
-    fn enter_link_back(&mut self) {
-        if let Some((at, frame)) = self.back_at_link.pop() {
-            self.link.offer_back(at, frame);
-            self.collect();
-        }
-    }
-
     #[inline]
     fn handle_at_far(&mut self) {
-        let Some((at, frame)) = self.at_far.pop() else { return };
-        let index = frame.payload.conversation as usize;
-        if frame.payload.generation != self.generations[index] {
-            return;
+        let (conversations, generations) = (&mut self.conversations, &self.generations);
+        let handled = self.at_far.take(|at, frame| {
+            let index = frame.payload.conversation as usize;
+            let is_current = frame.payload.generation == generations[index];
+            is_current.then(|| {
+                let marked = frame.ecn == Ecn::Experienced;
+                conversations[index].far.handle_packet(at, &frame.payload.packet, marked);
+                index
+            })
+        });
+        if let Some(index) = handled.flatten() {
+            self.flush_far(index);
         }
-        let marked = frame.ecn == crate::net::Ecn::Experienced;
-        self.conversations[index].far.handle_packet(at, &frame.payload.packet, marked);
-        self.flush_far(index);
     }
 
     #[inline]
     fn handle_at_near(&mut self) {
-        let Some((at, frame)) = self.at_near.pop() else { return };
-        let index = frame.payload.conversation as usize;
-        if frame.payload.generation != self.generations[index] {
-            return;
+        let (conversations, generations) = (&mut self.conversations, &self.generations);
+        let handled = self.at_near.take(|at, frame| {
+            let index = frame.payload.conversation as usize;
+            let is_current = frame.payload.generation == generations[index];
+            is_current.then(|| {
+                let marked = frame.ecn == Ecn::Experienced;
+                conversations[index].near.handle_packet(at, &frame.payload.packet, marked);
+                index
+            })
+        });
+        if let Some(index) = handled.flatten() {
+            self.touched = index;
+            self.flush_near(index);
         }
+    }
+
+    fn handle_far_timer(&mut self) {
+        let index = self.far_timers.owner();
+        self.conversations[index].far.handle_timeout(self.now);
+        self.flush_far(index);
+    }
+
+    fn handle_near_timer(&mut self) {
+        let index = self.near_timers.owner();
         self.touched = index;
-        let marked = frame.ecn == crate::net::Ecn::Experienced;
-        self.conversations[index].near.handle_packet(at, &frame.payload.packet, marked);
+        self.conversations[index].near.handle_timeout(self.now);
         self.flush_near(index);
     }
 
@@ -290,19 +287,16 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     fn flush_near(&mut self, index: usize) {
         while let Some(packet) = self.conversations[index].near.poll_transmit(self.now) {
             let (protocol, path, at_link) = (&self.protocol, &mut self.path, &mut self.at_link);
-            let (now, link, tap) = (self.now, &mut self.link, &self.tap);
+            let (now, tap) = (self.now, &self.tap);
             let owner = (index as u32, self.generations[index]);
             protocol.cut(packet, &mut |packet| {
                 let frame = address(protocol, owner, packet, now);
-                if path.to_link.is_instant() {
-                    link.offer(now, frame);
-                } else if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
+                if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
                     at_link.push(at, frame);
                 }
             });
         }
         self.near_timers.set(index, self.conversations[index].near.poll_timeout());
-        self.collect();
     }
 
     /// Sends what the far end of a conversation has to send.
@@ -311,43 +305,50 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         while let Some(packet) = self.conversations[index].far.poll_transmit(self.now) {
             let owner = (index as u32, self.generations[index]);
             let frame = address(&self.protocol, owner, packet, self.now);
-            if self.path.back_to_link.is_instant() {
-                self.link.offer_back(self.now, frame);
-                continue;
-            }
             let (now, leg) = (self.now, &mut self.path.back_to_link);
             if let Some(at) = cross(&self.tap, LegName::BackToLink, leg, (now, now), &frame) {
                 self.back_at_link.push(at, frame);
             }
         }
         self.far_timers.set(index, self.conversations[index].far.poll_timeout());
-        self.collect();
     }
 
     /// Takes what has left the link on toward the hosts.
     #[inline]
     fn collect(&mut self) {
-        while let Some((at, frame)) = self.link.delivered().pop() {
+        let (now, tap) = (self.now, &self.tap);
+        self.link.delivered().take_all(|at, frame| {
             if let Some(latency) = &mut self.latency {
                 latency.add((at - frame.payload.sent_at).as_ps());
             }
-            let leg = &mut self.path.to_far;
-            if let Some(at) = cross(&self.tap, LegName::ToFar, leg, (self.now, at), &frame) {
-                self.at_far.push(self.far_host.handled_at(at), frame);
+            if let Some(at) = cross(tap, LegName::ToFar, &mut self.path.to_far, (now, at), frame) {
+                self.at_far.push(self.far_host.handled_at(at), *frame);
             }
-        }
-        while let Some((at, frame)) = self.link.returned().pop() {
-            let leg = &mut self.path.to_near;
-            if let Some(at) = cross(&self.tap, LegName::ToNear, leg, (self.now, at), &frame) {
-                self.at_near.push(self.near_host.handled_at(at), frame);
+        });
+        self.link.returned().take_all(|at, frame| {
+            if let Some(at) = cross(tap, LegName::ToNear, &mut self.path.to_near, (now, at), frame) {
+                self.at_near.push(self.near_host.handled_at(at), *frame);
             }
-        }
+        });
     }
 }
 
 /// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.
 #[inline]
 fn cross<P: Copy>(
+    tap: &Tap<P>,
+    name: LegName,
+    leg: &mut Leg,
+    (now, entry): (Instant, Instant),
+    frame: &Frame<P>,
+) -> Option<Instant> {
+    if tap.is_open() { cross_watched(tap, name, leg, (now, entry), frame) } else { leg.cross(entry, frame) }
+}
+
+/// Out of the way of the frames that nobody looks at.
+#[cold]
+#[inline(never)]
+fn cross_watched<P: Copy>(
     tap: &Tap<P>,
     name: LegName,
     leg: &mut Leg,

@@ -1,0 +1,96 @@
+//! The rows of a time line: what the link and the flows did in each bin.
+
+use super::super::long_flow::TcpNetwork;
+use super::switching::Switching;
+use crate::net::ProtectedLink;
+use lossylink_core::time::Instant;
+
+/// What one bin shows.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    start: Instant,
+    send_gbps: f64,
+    queue_bytes: u64,
+    rx_buffer_bytes: u64,
+    retransmissions: u64,
+    /// Which part of the bin was protected, from 0 to 1.
+    protected: f64,
+    /// Copies of retransmissions at the end of the bin, if LinkGuardian is on.
+    copies: Option<u8>,
+}
+
+/// Totals at the start of the bin in progress.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    data_octets: u64,
+    retransmissions: u64,
+}
+
+impl Totals {
+    fn of(network: &TcpNetwork) -> Self {
+        let flows = network.conversations().iter();
+        Self {
+            data_octets: network.link.traffic().data_octets,
+            retransmissions: flows.map(|ends| ends.near.statistics().retransmissions).sum(),
+        }
+    }
+}
+
+/// The bins that are complete, and the start of the one in progress.
+#[derive(Debug, Default)]
+pub(super) struct Bins {
+    complete: Vec<Bin>,
+    start: Instant,
+    before: Totals,
+}
+
+impl Bins {
+    /// When the bin in progress began.
+    pub(super) const fn start(&self) -> Instant {
+        self.start
+    }
+
+    /// The bin in progress ends at `now`.
+    pub(super) fn close(&mut self, now: Instant, network: &mut TcpNetwork, switching: &mut Switching) {
+        let totals = Totals::of(network);
+        let width = now - self.start;
+        let octets = totals.data_octets - self.before.data_octets;
+        self.complete.push(Bin {
+            start: self.start,
+            send_gbps: octets as f64 * 8.0 / width.as_secs_f64() / 1e9,
+            queue_bytes: network.link.queue().high_water_bytes(),
+            rx_buffer_bytes: rx_high_water(now, network),
+            retransmissions: totals.retransmissions - self.before.retransmissions,
+            protected: switching.take_protected_time(now).as_secs_f64() / width.as_secs_f64(),
+            copies: switching.copies(),
+        });
+        network.link.queue_mut().reset_high_water();
+        (self.start, self.before) = (now, totals);
+    }
+
+    /// The table, column by column.
+    pub(super) fn columns(&self) -> Vec<(String, Vec<f64>)> {
+        let column =
+            |name: &str, of: fn(&Bin) -> f64| (name.to_owned(), self.complete.iter().map(of).collect());
+        vec![
+            column("time_s", |bin| bin.start.as_secs_f64()),
+            column("send_gbps", |bin| bin.send_gbps),
+            column("queue_kb", |bin| bin.queue_bytes as f64 / 1e3),
+            column("rx_buffer_kb", |bin| bin.rx_buffer_bytes as f64 / 1e3),
+            column("retransmissions", |bin| bin.retransmissions as f64),
+            column("protected", |bin| bin.protected),
+            column("copies", |bin| bin.copies.map_or(0.0, f64::from)),
+        ]
+    }
+}
+
+/// The most that the far switch held back in the bin that ends: LinkGuardian's mark is exact, of a
+/// code it is what the decoder holds now.
+fn rx_high_water(now: Instant, network: &mut TcpNetwork) -> u64 {
+    let Some(guarded) = network.link.as_linkguardian_mut() else {
+        return network.link.buffer_bytes(now).1;
+    };
+    let bytes = guarded.counters(now).rx_high_water_bytes;
+    guarded.reset_rx_high_water(now);
+    bytes
+}

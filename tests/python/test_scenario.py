@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -197,6 +198,26 @@ def test_overrides_of_the_switch_reach_the_simulator() -> None:
     assert switch["threshold"] == [
         threshold_at(scenario.switch["threshold"], 40 * 10**9) | {"pause_bytes": 60_000}
     ]
+
+
+def test_dcqcn_is_the_hosts_or_the_transports() -> None:
+    def of(**settings: object) -> dict[str, Any]:
+        scenario = resolve("throughput", settings={"transport.protocol": "rdma", **settings})
+        return configuration(scenario, scenario.protections[0])
+
+    assert of()["transport"]["dcqcn"] is False
+    given = of(
+        **{
+            "transport.dcqcn": "on",
+            "switch.marking_min": "50KB",
+            "switch.marking_max": "200KB",
+            "switch.marking_probability": "10%",
+        }
+    )
+    assert given["transport"]["dcqcn"] is True
+    marking = ("red_min_bytes", "red_max_bytes", "red_max_probability")
+    assert [given["switch"][key] for key in marking] == [50_000, 200_000, 0.1]
+    assert of(**{"transport.dcqcn": "on", "transport.protocol": "tcp"})["transport"]["dcqcn"] is False
 
 
 def test_the_host_profile_fills_in_what_is_not_set() -> None:

@@ -178,6 +178,8 @@ def auto(
     --------
         lossylink lab auto --on 1e-4
     """
+    import math
+
     from lossylink.lab.monitor import Policy, run_monitor
     from lossylink.units import parse_time
 
@@ -187,7 +189,8 @@ def auto(
         confidence=confidence,
         hold_seconds=_read(parse_time, hold) / _PS_PER_SECOND,
     )
-    run_monitor(_lab(name), policy=policy, seconds=seconds, tell=lambda line: print(line, flush=True))
+    limit = math.inf if seconds is None else seconds
+    run_monitor(_lab(name), policy=policy, seconds=limit, tell=lambda line: print(line, flush=True))
 
 
 def _ratio(text: str) -> float:

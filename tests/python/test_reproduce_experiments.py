@@ -102,12 +102,3 @@ def test_slowdowns_are_judged_short_flows_apart() -> None:
 def test_the_report_can_be_imported_before_the_experiments() -> None:
     command = [sys.executable, "-c", "import lossylink.report.html"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-def test_wrong_statements_of_the_source_hold_with_a_correction() -> None:
-    found = outcomes("fec", divisor=1)
-    corrected = {text for text, outcome in found.items() if outcome is Outcome.CORRECTED}
-    assert (
-        "Packets of the TCP test come about one order of magnitude faster than those of the UDP test"
-        in corrected
-    )

@@ -6,7 +6,7 @@
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
-//! * [`margin`], [`duty`], [`rest`], [`relay`]: what keeps the loop punctual for good.
+//! * [`margin`], [`rest`]: what keeps the loop punctual for good.
 //! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
 
 #[cfg(not(target_os = "linux"))]
@@ -15,7 +15,6 @@ compile_error!("the live data plane is made for Linux");
 pub mod clock;
 pub mod config;
 pub mod control;
-pub mod duty;
 pub mod error;
 pub mod histogram;
 pub mod margin;
@@ -23,7 +22,6 @@ pub mod plane;
 pub mod port;
 pub mod prometheus;
 pub mod protector;
-pub mod relay;
 mod report;
 pub mod rest;
 pub mod runner;

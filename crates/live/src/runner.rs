@@ -3,9 +3,9 @@
 use crate::clock::Clock;
 use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
-use crate::duty::{Done, Duty};
 use crate::error::{Attempt, Result};
 use crate::margin::Margin;
+use crate::rest::{REST, Rest};
 use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
@@ -88,8 +88,8 @@ pub struct Runner<P> {
     margin: Margin,
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
-    duty: Duty,
-    /// Until when the account of the duty is kept.
+    rest: Rest,
+    /// Until when the account of rest is kept.
     looked_at: Instant,
     stopping_since: Option<Instant>,
 }
@@ -98,7 +98,6 @@ impl<P: Plane> Runner<P> {
     /// Prepares the calling thread: priority, memory, timers.
     pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
         let ordinary = prepare_thread(pace);
-        let duty = if ordinary.is_none() { Duty::at_real_time() } else { Duty::Ordinary };
         Self {
             plane,
             clock,
@@ -106,7 +105,7 @@ impl<P: Plane> Runner<P> {
             termination,
             margin: Margin::new(pace.spin),
             ordinary,
-            duty,
+            rest: Rest::default(),
             looked_at: Instant::ZERO,
             stopping_since: None,
         }
@@ -140,20 +139,20 @@ impl<P: Plane> Runner<P> {
     /// Sleeps unless there is work, or so soon that spinning is surer; `true` if it slept.
     fn pause(&mut self, busy: bool) -> Result<bool> {
         let now = self.clock.now();
-        self.duty.worked(now.saturating_since(self.looked_at));
+        self.rest.worked(now.saturating_since(self.looked_at));
         self.looked_at = now;
         let ahead = self.plane.next_event().saturating_since(now);
-        let slept = if !busy && ahead > self.margin.ahead() {
+        if !busy && ahead > self.margin.ahead() {
             self.sleep(now, ahead.saturating_sub(self.margin.ahead()).min(LONGEST_SLEEP))?;
-            true
+        } else if self.ordinary.is_none() && self.rest.is_due() {
+            // Nothing is watched: a rest that a waiting frame cut short would be none.
+            wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
         } else {
-            self.duty.fulfil()? == Done::Rested
-        };
-        if slept {
-            self.looked_at = self.clock.now();
-            self.duty.slept(self.looked_at.saturating_since(now));
+            return Ok(false);
         }
-        Ok(slept)
+        self.looked_at = self.clock.now();
+        self.rest.slept(self.looked_at.saturating_since(now));
+        Ok(true)
     }
 
     /// Sleeps until a frame, a command or a signal comes, at most for so long.

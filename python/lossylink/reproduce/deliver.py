@@ -71,6 +71,7 @@ def summary_of(result: ReproduceResult) -> dict[str, Any]:
     return {
         "quick": result.quick,
         "interrupted": result.interrupted,
+        "points_resumed": result.resumed,
         "provenance": {**vars(result.provenance)},
         "experiments": [_experiment_summary(experiment) for experiment in result.experiments],
     }

@@ -35,7 +35,9 @@ WRITTEN: tuple[PublishedExperiment, ...] = (
 )
 """Every experiment that is declared, in the order in which they run."""
 
-SIMULATED = frozenset({"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "workload", "mathis"})
+SIMULATED = frozenset(
+    {"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "workload", "mathis", "fec"}
+)
 """What the simulator of this build can run; an experiment that needs more is not offered."""
 
 EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)
@@ -46,8 +48,10 @@ def names() -> tuple[str, ...]:
     return tuple(experiment.name for experiment in EXPERIMENTS)
 
 
-def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
+def select(only: Sequence[str] | None, *, quick: bool = False) -> tuple[PublishedExperiment, ...]:
     """The experiments of those names, in our order; without names all but those that run on request.
+
+    A ``quick`` look without names takes those on request that are short when they are small.
 
     Raises
     ------
@@ -55,7 +59,11 @@ def select(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
         A name that is not in the table; the message lists those that are.
     """
     if only is None:
-        return tuple(experiment for experiment in EXPERIMENTS if not experiment.on_request)
+        return tuple(
+            experiment
+            for experiment in EXPERIMENTS
+            if not experiment.on_request or (quick and experiment.quick_by_default)
+        )
     for name in only:
         if name not in names():
             raise unknown("published experiment", name, names())

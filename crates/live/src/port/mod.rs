@@ -2,8 +2,10 @@
 
 mod packet;
 mod tap;
+mod xdp;
 
 use crate::error::{Error, Result};
+use crate::sys::interface::Interface;
 use serde::Serialize;
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -13,6 +15,9 @@ use std::str::FromStr;
 pub const ETHERNET_BYTES: usize = 14;
 /// The longest payload of a frame that any port carries, in bytes: jumbo frames and some headroom.
 pub const MAX_MTU: usize = 9216;
+
+/// Room for a frame with two VLAN tags, in bytes.
+const TAG_BYTES: usize = 8;
 
 /// A place where whole Ethernet frames enter and leave.
 ///
@@ -70,7 +75,36 @@ impl PortCounters {
     }
 }
 
-/// Which port to open: `tap:NAME`, `packet:NAME`, each with an optional `@NAMESPACE`.
+/// An interface whose MTU is large enough as long as this lives, and as before afterwards.
+#[derive(Debug)]
+struct RaisedMtu {
+    interface: Interface,
+    /// The MTU to go back to, if it had to be raised.
+    former: Option<usize>,
+}
+
+impl RaisedMtu {
+    /// Makes room for frames of `mtu`.
+    fn at_least(interface: Interface, mtu: usize) -> Result<Self> {
+        let present = interface.mtu()?;
+        let former = (present < mtu).then_some(present);
+        if former.is_some() {
+            interface.set_mtu(mtu)?;
+        }
+        Ok(Self { interface, former })
+    }
+}
+
+impl Drop for RaisedMtu {
+    fn drop(&mut self) {
+        if let Some(mtu) = self.former {
+            // The interface may be gone; then there is nothing to restore.
+            let _ = self.interface.set_mtu(mtu);
+        }
+    }
+}
+
+/// Which port to open: `tap:NAME`, `packet:NAME`, `xdp:NAME`, each with an optional `@NAMESPACE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSpec {
     /// The way in.
@@ -88,6 +122,8 @@ pub enum PortKind {
     Tap,
     /// A packet socket on any interface.
     Packet,
+    /// An XDP socket on an interface of one queue; for root.
+    Xdp,
 }
 
 impl PortSpec {
@@ -103,6 +139,7 @@ impl PortSpec {
         Ok(match self.kind {
             PortKind::Tap => Box::new(tap::TapPort::open(&self.interface, namespace, mtu)?),
             PortKind::Packet => Box::new(packet::PacketPort::open(&self.interface, namespace, mtu)?),
+            PortKind::Xdp => Box::new(xdp::XdpPort::open(&self.interface, namespace, mtu)?),
         })
     }
 }
@@ -114,8 +151,9 @@ impl FromStr for PortSpec {
         let (kind, rest) = match text.split_once(':') {
             Some(("tap", rest)) => (PortKind::Tap, rest),
             Some(("packet", rest)) => (PortKind::Packet, rest),
+            Some(("xdp", rest)) => (PortKind::Xdp, rest),
             Some((other, _)) => {
-                return Err(Error::Usage(format!("`{other}` is no kind of port: use tap or packet")));
+                return Err(Error::Usage(format!("`{other}` is no kind of port: use tap, packet or xdp")));
             }
             None => (PortKind::Packet, text),
         };
@@ -136,6 +174,7 @@ mod tests {
         let spec: PortSpec = "tap:eth0@lossylink-h4".parse().unwrap();
         assert_eq!((spec.kind, spec.interface.as_str()), (PortKind::Tap, "eth0"));
         assert_eq!(spec.namespace.as_deref(), Some("lossylink-h4"));
+        assert_eq!("xdp:eth1".parse::<PortSpec>().unwrap().kind, PortKind::Xdp);
         let spec: PortSpec = "eth1".parse().unwrap();
         assert_eq!((spec.kind, spec.namespace), (PortKind::Packet, None));
     }
@@ -144,6 +183,6 @@ mod tests {
     fn an_unknown_kind_is_the_users_mistake() {
         let error = "dpdk:eth0".parse::<PortSpec>().unwrap_err();
         assert!(error.is_usage());
-        assert_eq!(error.to_string(), "`dpdk` is no kind of port: use tap or packet");
+        assert_eq!(error.to_string(), "`dpdk` is no kind of port: use tap, packet or xdp");
     }
 }

@@ -1,6 +1,6 @@
 //! The AF_PACKET port: any interface, real or veth; a shared receive ring and batched sends.
 
-use super::{ETHERNET_BYTES, Port, PortCounters};
+use super::{ETHERNET_BYTES, Port, PortCounters, RaisedMtu};
 use crate::error::Result;
 use crate::sys::interface::Interface;
 use crate::sys::namespace;
@@ -16,9 +16,7 @@ const VLAN_BYTES: usize = 4;
 #[derive(Debug)]
 pub(super) struct PacketPort {
     socket: PacketSocket,
-    interface: Interface,
-    /// The MTU to go back to, if it had to be raised.
-    former_mtu: Option<usize>,
+    _mtu: RaisedMtu,
     longest_frame: usize,
     /// Frames gathered for the next batch, one after another.
     batch: Vec<u8>,
@@ -34,12 +32,10 @@ impl PacketPort {
         let longest_frame = mtu + ETHERNET_BYTES + VLAN_BYTES;
         namespace::inside(namespace, || {
             let interface = Interface::open(name)?;
-            let former_mtu = raise_mtu(&interface, mtu)?;
             interface.set_up()?;
             Ok(Self {
+                _mtu: RaisedMtu::at_least(interface, mtu)?,
                 socket: PacketSocket::open(name, mtu)?,
-                interface,
-                former_mtu,
                 longest_frame,
                 batch: Vec::with_capacity(SEND_BATCH * longest_frame),
                 ends: Vec::with_capacity(SEND_BATCH),
@@ -121,25 +117,6 @@ impl PacketPort {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.batch[start..self.ends[index]]
     }
-}
-
-impl Drop for PacketPort {
-    fn drop(&mut self) {
-        if let Some(mtu) = self.former_mtu {
-            // The interface may be gone; then there is nothing to restore.
-            let _ = self.interface.set_mtu(mtu);
-        }
-    }
-}
-
-/// Makes room for frames of `mtu`; returns the MTU that was there if it was smaller.
-fn raise_mtu(interface: &Interface, mtu: usize) -> Result<Option<usize>> {
-    let former = interface.mtu()?;
-    if former >= mtu {
-        return Ok(None);
-    }
-    interface.set_mtu(mtu)?;
-    Ok(Some(former))
 }
 
 /// The frame as it was on the cable: the kernel moves a VLAN tag out of received frames.

@@ -1,6 +1,6 @@
 //! The TAP port: the host's own interface, opened inside its namespace; one system call a frame.
 
-use super::{ETHERNET_BYTES, Port, PortCounters};
+use super::{ETHERNET_BYTES, Port, PortCounters, TAG_BYTES};
 use crate::error::{Attempt, Error, Result};
 use crate::sys::interface::Interface;
 use crate::sys::{self, namespace, tun};
@@ -12,8 +12,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Frames that may wait for us in the kernel: a TAP drops silently when its queue is full, and 20,000
 /// full frames are 240 ms at 1 Gb/s.
 const QUEUE_FRAMES: i32 = 20_000;
-/// Room for a frame with two VLAN tags.
-const TAG_BYTES: usize = 8;
 
 /// A TAP interface to which this process is the cable.
 #[derive(Debug)]

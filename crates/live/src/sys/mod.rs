@@ -1,11 +1,14 @@
 //! System calls behind safe functions: the only `unsafe` code of the project lives in this folder.
 
+pub mod bpf;
 pub mod interface;
 pub mod namespace;
 pub mod packet;
 pub mod poll;
 pub mod process;
 pub mod tun;
+pub mod xdp;
+mod xdp_ring;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

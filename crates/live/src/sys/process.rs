@@ -31,41 +31,8 @@ pub fn run_on(processor: usize) -> io::Result<()> {
     // SAFETY: the set lives on our stack; `CPU_SET` refuses a processor beyond its size by panicking.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor % SET_BITS, &mut set);
+        libc::CPU_SET(processor % (8 * size_of::<libc::cpu_set_t>()), &mut set);
         check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)).map(drop)
-    }
-}
-
-/// The processors on which the calling thread may run.
-///
-/// # Errors
-/// When the machine has more processors than the set has room for.
-pub fn processors() -> io::Result<Vec<usize>> {
-    let set = affinity()?;
-    // SAFETY: every index is below the size of the set.
-    Ok((0..SET_BITS).filter(|processor| unsafe { libc::CPU_ISSET(*processor, &set) }).collect())
-}
-
-/// Moves the calling thread to a processor; it may run on the same ones as before afterwards.
-///
-/// # Errors
-/// When there is no such processor, or it is not ours to use.
-pub fn move_to(processor: usize) -> io::Result<()> {
-    let before = affinity()?;
-    run_on(processor)?;
-    // SAFETY: the set lives on our stack.
-    check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const before) }).map(drop)
-}
-
-/// Bits of a set of processors.
-const SET_BITS: usize = 8 * size_of::<libc::cpu_set_t>();
-
-fn affinity() -> io::Result<libc::cpu_set_t> {
-    // SAFETY: the kernel fills at most the size of the set, which lives on our stack; zeros are an empty set.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        check(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set))?;
-        Ok(set)
     }
 }
 

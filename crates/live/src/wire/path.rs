@@ -119,7 +119,7 @@ impl Path {
         now
     }
 
-    /// Does everything that is due by `now`, in order of time.
+    /// Does everything that is due by `now`, in order of time, and lets it leave.
     pub fn advance(&mut self, now: Instant) {
         loop {
             let (end, due) = self.earliest();
@@ -128,6 +128,7 @@ impl Path {
             }
             self.happen(end, due);
         }
+        self.flush();
     }
 
     /// Sends what has been gathered in the ports.

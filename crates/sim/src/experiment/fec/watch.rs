@@ -5,8 +5,9 @@ use crate::measure::Delays;
 use crate::net::coded::Latency;
 use lossylink_core::time::{Duration, Instant};
 
-/// Time between two looks at the queue; its mean is over these.
-const SAMPLE: Duration = Duration::from_us(10);
+/// Time between two looks at the queue; its mean is over these. A shorter one would stop the
+/// network before its places have run ahead of each other as far as they can.
+const SAMPLE: Duration = Duration::from_us(50);
 /// Rows of the series, unless that is shorter than a sample each.
 const BINS: u64 = 1000;
 
@@ -131,13 +132,13 @@ mod tests {
     impl World for Square {
         fn run_until(&mut self, until: Instant) {
             self.now = until;
-            if until.as_ps() % Duration::from_us(20).as_ps() == 0 {
+            if is_even(until) {
                 self.delays.add(Duration::from_us(1));
             }
         }
 
         fn waiting_bytes(&self) -> u64 {
-            if self.now.as_ps() % Duration::from_us(20).as_ps() == 0 { 3000 } else { 1000 }
+            if is_even(self.now) { 3000 } else { 1000 }
         }
 
         fn delays(&self) -> &Delays {
@@ -149,7 +150,7 @@ mod tests {
         }
 
         fn received_bytes(&self) -> u64 {
-            self.delays.len() * 25_000
+            self.delays.len() * 125_000
         }
 
         fn window(&self) -> f64 {
@@ -157,10 +158,14 @@ mod tests {
         }
     }
 
+    fn is_even(at: Instant) -> bool {
+        at.as_ps() % (SAMPLE * 2).as_ps() == 0
+    }
+
     #[test]
     fn a_series_has_a_thousand_rows_and_their_means() {
         let mut world = Square { now: Instant::ZERO, delays: Delays::default() };
-        let end = Instant::ZERO + Duration::from_ms(20);
+        let end = Instant::ZERO + SAMPLE * 2 * BINS;
         let seen = watch(&mut world, end, &Control::default()).unwrap();
         assert_eq!((seen.bins.len(), seen.queue_bytes_mean), (1000, 2000.0));
         let last = seen.bins[999];

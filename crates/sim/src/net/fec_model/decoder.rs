@@ -66,7 +66,7 @@ impl<P: Copy> ModelDecoder<P> {
     }
 
     /// Marked packets whose block has not ended.
-    pub(super) const fn circulating(&self) -> u64 {
+    pub(super) fn circulating(&self) -> u64 {
         self.circulating.len() as u64
     }
 

@@ -131,7 +131,7 @@ impl<P: Copy + Default> FecModelLink<P> {
     }
 
     /// Packets that circulate there.
-    pub const fn circulating_packets(&self) -> u64 {
+    pub fn circulating_packets(&self) -> u64 {
         self.coder.decoder.circulating()
     }
 

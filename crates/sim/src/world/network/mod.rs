@@ -284,33 +284,32 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the near end of a conversation has to send.
     #[inline]
     fn flush_near(&mut self, index: usize) {
-        while let Some(packet) = self.conversations[index].near.poll_transmit(self.now) {
-            let (protocol, path, at_link) = (&self.protocol, &mut self.path, &mut self.at_link);
-            let (now, tap) = (self.now, &self.tap);
-            let owner = (index as u32, self.generations[index]);
+        let Self { protocol, path: Path { to_link: leg, .. }, tap, at_link, now, .. } = self;
+        let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
+        while let Some(packet) = near.poll_transmit(*now) {
             protocol.cut(packet, &mut |packet| {
-                let mut frame = address(protocol, owner, packet, now);
-                if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
+                let mut frame = address(protocol, owner, packet, *now);
+                if let Some(at) = cross(tap, LegName::ToLink, leg, (*now, *now), &frame) {
                     frame.payload.entered_at = at;
                     at_link.push(at, frame);
                 }
             });
         }
-        self.near_timers.set(index, self.conversations[index].near.poll_timeout());
+        self.near_timers.set(index, near.poll_timeout());
     }
 
     /// Sends what the far end of a conversation has to send.
     #[inline]
     fn flush_far(&mut self, index: usize) {
-        while let Some(packet) = self.conversations[index].far.poll_transmit(self.now) {
-            let owner = (index as u32, self.generations[index]);
-            let frame = address(&self.protocol, owner, packet, self.now);
-            let (now, leg) = (self.now, &mut self.path.back_to_link);
-            if let Some(at) = cross(&self.tap, LegName::BackToLink, leg, (now, now), &frame) {
-                self.back_at_link.push(at, frame);
+        let Self { protocol, path: Path { back_to_link: leg, .. }, tap, back_at_link, now, .. } = self;
+        let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
+        while let Some(packet) = far.poll_transmit(*now) {
+            let frame = address(protocol, owner, packet, *now);
+            if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
+                back_at_link.push(at, frame);
             }
         }
-        self.far_timers.set(index, self.conversations[index].far.poll_timeout());
+        self.far_timers.set(index, far.poll_timeout());
     }
 
     /// Takes what has left the link on toward the hosts.

@@ -1,0 +1,131 @@
+//! A ring of descriptors that an XDP socket shares with the kernel: one side produces, the other consumes.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A mapping of memory that goes with its value.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: a mapping belongs to its value alone; nothing else in the process points into it.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// New memory of our own, every page present.
+    pub(super) fn anonymous(bytes: usize) -> io::Result<Self> {
+        Self::make(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
+    }
+
+    /// Memory that the kernel shares through a descriptor.
+    fn shared(fd: &OwnedFd, offset: libc::off_t, bytes: usize) -> io::Result<Self> {
+        Self::make(bytes, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
+    }
+
+    fn make(bytes: usize, flags: libc::c_int, fd: libc::c_int, offset: libc::off_t) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice; nothing else is touched.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { start: start.cast(), bytes })
+    }
+
+    /// The address of the first byte.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this length and nothing points into it any more.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// A ring of `T`. Which side this process is on decides which methods it may use.
+#[derive(Debug)]
+pub(super) struct Ring<T> {
+    mapping: Mapping,
+    offsets: libc::xdp_ring_offset,
+    entries: u32,
+    /// How far this side has come.
+    place: u32,
+    kind: PhantomData<T>,
+}
+
+impl<T: Copy> Ring<T> {
+    /// Maps a ring of `entries`, a power of two, that the socket `fd` has made at `page_offset`.
+    pub(super) fn map(
+        fd: &OwnedFd,
+        page_offset: libc::off_t,
+        offsets: libc::xdp_ring_offset,
+        entries: u32,
+    ) -> io::Result<Self> {
+        let bytes = offsets.desc as usize + entries as usize * size_of::<T>();
+        let mapping = Mapping::shared(fd, page_offset, bytes)?;
+        Ok(Self { mapping, offsets, entries, place: 0, kind: PhantomData })
+    }
+
+    fn word(&self, offset: u64) -> &AtomicU32 {
+        // SAFETY: the kernel placed an aligned word here, which both sides access atomically only.
+        unsafe { AtomicU32::from_ptr(self.mapping.start().add(offset as usize).cast()) }
+    }
+
+    fn descriptor(&self, place: u32) -> *mut T {
+        let index = (place & (self.entries - 1)) as usize;
+        // SAFETY: the index is below `entries`, for which the mapping has room.
+        unsafe { self.mapping.start().add(self.offsets.desc as usize).cast::<T>().add(index) }
+    }
+
+    /// As the producer: how many descriptors may be written.
+    fn room(&self) -> u32 {
+        let consumed = self.word(self.offsets.consumer).load(Ordering::Acquire);
+        self.entries - self.place.wrapping_sub(consumed)
+    }
+
+    /// As the producer: writes the next descriptor; [`Self::publish`] shows it.
+    ///
+    /// # Panics
+    /// Without room.
+    pub(super) fn write(&mut self, value: T) {
+        assert!(self.room() > 0, "the ring has room for what is written");
+        // SAFETY: the other side has given this descriptor back and reads none beyond what is published.
+        unsafe { self.descriptor(self.place).write(value) };
+        self.place = self.place.wrapping_add(1);
+    }
+
+    /// As the producer: shows the other side what was written.
+    pub(super) fn publish(&self) {
+        self.word(self.offsets.producer).store(self.place, Ordering::Release);
+    }
+
+    /// As the consumer: how many descriptors wait.
+    pub(super) fn waiting(&self) -> u32 {
+        self.word(self.offsets.producer).load(Ordering::Acquire).wrapping_sub(self.place)
+    }
+
+    /// As the consumer: the descriptor `ahead` places behind the oldest one.
+    ///
+    /// # Panics
+    /// When fewer wait.
+    pub(super) fn peek(&self, ahead: u32) -> T {
+        assert!(ahead < self.waiting(), "only what waits can be read");
+        // SAFETY: the other side has published this descriptor and leaves it alone until it is given back.
+        unsafe { self.descriptor(self.place.wrapping_add(ahead)).read() }
+    }
+
+    /// As the consumer: gives the oldest descriptors back.
+    pub(super) fn give_back(&mut self, count: u32) {
+        self.place = self.place.wrapping_add(count);
+        self.word(self.offsets.consumer).store(self.place, Ordering::Release);
+    }
+}

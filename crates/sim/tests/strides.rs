@@ -126,8 +126,8 @@ proptest! {
     }
 }
 
-/// Rings that double when a backlog is larger than any before it.
-const MOST_GROWTH: u64 = 8;
+/// Some ten rings, each of which may double a few times when a backlog is larger than any before.
+const MOST_GROWTH: u64 = 40;
 
 /// No packet costs an allocation: all that allocates is a ring that has never been so full.
 #[test]

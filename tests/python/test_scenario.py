@@ -268,3 +268,27 @@ def test_all_profiles_of_a_kind_have_the_same_keys(kind: str) -> None:
     profiles = [tomllib.loads(path.read_text()) for path in sorted((SCENARIOS / kind).glob("*.toml"))]
     assert len(profiles) >= 2
     assert all(profile.keys() == profiles[0].keys() for profile in profiles)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"traffic.source": "saturated"}, "fec has no such source; valid: tcp, udp-smooth, udp-bursty"),
+        ({"traffic.source": "udp-smooth", "run.backend": "live"}, "live, fec has the source tcp only"),
+        ({"host.nic_rate": "4.5Gbps", "run.backend": "live"}, "leave it out of a live run"),
+        ({"protection.schemes": ["fec:25/5,flush=30us"]}, "longer than the flush timer of 30 us allows"),
+        ({"protection.schemes": ["fec:5/5,change=50/5@1s,flush=30us"]}, "block of 50 full-size packets"),
+    ],
+)
+def test_fec_refuses_what_it_cannot_do(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        resolve("fec", settings=settings)
+
+
+def test_a_capped_sender_reaches_the_simulator_beside_its_profile() -> None:
+    scenario = resolve("fec", settings={"host.nic_rate": "4.5Gbps", "traffic.source": "udp-bursty"})
+    assert scenario.host is not None
+    words = configuration(scenario, scenario.protections[0])
+    assert words["host"] == {**scenario.host, "nic_rate_bps": 4_500_000_000}
+    assert words["traffic"]["source"] == "udp-bursty"
+    assert words["traffic"]["rate_bps"] == 100_000_000

@@ -37,6 +37,10 @@ def up(
     rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
     split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    port: Annotated[str, typer.Option(help="How frames cross: tap, packet, or xdp (root).")] = "tap",
+    window: Annotated[
+        str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,
     name: _Name = "",
@@ -68,6 +72,8 @@ def up(
         rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
         split=split,
         fifo=fifo,
+        port=port,
+        window_bytes=None if window is None else _read(parse_size, window),
         seed=seed,
     )
     lab = Lab.up(settings, name=name, replace=replace)
@@ -172,6 +178,8 @@ def auto(
     --------
         lossylink lab auto --on 1e-4
     """
+    import math
+
     from lossylink.lab.monitor import Policy, run_monitor
     from lossylink.units import parse_time
 
@@ -181,7 +189,8 @@ def auto(
         confidence=confidence,
         hold_seconds=_read(parse_time, hold) / _PS_PER_SECOND,
     )
-    run_monitor(_lab(name), policy=policy, seconds=seconds, tell=lambda line: print(line, flush=True))
+    limit = math.inf if seconds is None else seconds
+    run_monitor(_lab(name), policy=policy, seconds=limit, tell=lambda line: print(line, flush=True))
 
 
 def _ratio(text: str) -> float:

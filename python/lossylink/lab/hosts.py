@@ -1,4 +1,4 @@
-"""The two hosts: a namespace each, whose one interface is a TAP that the data plane opens."""
+"""The two hosts: a namespace each, whose one interface is a TAP or a cable that the data plane opens."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def interface(host: Host, settings: LabSettings) -> list[str]:
     peer = H8 if host == H4 else H4
     return [
         "link set lo up",
-        f"tuntap add dev {INTERFACE} mode tap",
+        *([f"tuntap add dev {INTERFACE} mode tap"] if settings.port == "tap" else []),
         f"link set {INTERFACE} address {host.mac} mtu {settings.mtu_bytes} txqueuelen 20000 up",
         f"address add {host.address}/24 dev {INTERFACE}",
         f"neighbour add {peer.address} lladdr {peer.mac} dev {INTERFACE} nud permanent",
@@ -84,6 +84,16 @@ def sysctls(settings: LabSettings) -> dict[str, str]:
     }
 
 
+#: What a cable needs beside a TAP's settings: a queue that holds frames back while the far end's ring of 256
+#: is full, VLAN tags left in the frames, and one processor to receive on, so that frames keep their order.
+_CABLE = f"""
+tc qdisc replace dev {INTERFACE} root pfifo limit 20000
+ethtool -K {INTERFACE} txvlan off rxvlan off || true
+for queue in /sys/class/net/{INTERFACE}/queues/rx-*; do
+    (echo 1 > "$queue/rps_cpus") 2> /dev/null || true
+done
+"""
+
 #: Offloads that would make one "frame" of many, or leave a checksum to hardware that is not there.
 _OFFLOADS = ("gro", "gso", "tso", "tx", "rx", "sg")
 
@@ -99,5 +109,6 @@ def configure(enclave: Enclave, namespace: str, host: Host, settings: LabSetting
         *writes,
         f"printf '{batch}\\n' | ip -batch -",
         f"ethtool -K {INTERFACE} {switches} || true",
+        *([] if settings.port == "tap" else [_CABLE]),
     ]
     enclave.run(["ip", "netns", "exec", namespace, "sh", "-c", "\n".join(script)])

@@ -10,7 +10,14 @@ from typing import Any
 from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.lab import topology
 from lossylink.lab.directory import LabDirectory, runtime_directory
-from lossylink.lab.enclave import Enclave, close_enclave, find_enclave, open_enclave, require_tools
+from lossylink.lab.enclave import (
+    Enclave,
+    close_enclave,
+    find_enclave,
+    is_private,
+    open_enclave,
+    require_tools,
+)
 from lossylink.lab.hosts import H8, HOSTS
 from lossylink.lab.losses import data_plane_loss
 from lossylink.lab.plane import PlaneClient
@@ -47,6 +54,7 @@ class Lab:
             if not replace:
                 raise UserError("a lab is up already: `lossylink lab down` first, or `lab up --replace`")
             take_down(name)
+        settings = settings.model_copy(update={"wire_processor": _wire_processor(settings)})
         directory.make(settings, owner=process_of(os.getpid()) if owned else None)
         try:
             enclave = open_enclave(directory.path)
@@ -132,7 +140,17 @@ class Lab:
         ]
         if host not in known:
             raise UserError(f"'{host}' is not in the lab; it has {', '.join(known)}")
-        return self.enclave.inside(self.directory.prefix + host, command)
+        return self.enclave.inside(self.directory.prefix + host, [*self._processors(), *command])
+
+    def _processors(self) -> list[str]:
+        """Return what keeps a command off the processor of the emulated link.
+
+        A command that the link's thread pushes aside in the middle of a system call holds its socket's lock,
+        and then neither data nor ACKs pass until the kernel finds another processor for it.
+        """
+        alone = self.settings.wire_processor
+        others = [] if alone is None else sorted(os.sched_getaffinity(0) - {alone})
+        return ["taskset", "-c", ",".join(map(str, others))] if others else []
 
     def run(self, host: str, command: Sequence[str], *, seconds: float | None = None) -> str:
         """Run a command on a host and return what it printed."""
@@ -156,6 +174,20 @@ class Lab:
     def ping_check(self) -> str:
         """Ping h8 from h4 as the artifact does at the end of its set-up."""
         return self.run("h4", ["ping", *PING_CHECK, H8.address], seconds=10)
+
+
+def _wire_processor(settings: LabSettings) -> int | None:
+    """Choose a processor for the emulated link alone: the last one, if there is another for everything else.
+
+    Two links at a real-time priority must not share one, so only the first lab of a machine has it.
+    """
+    processors = sorted(os.sched_getaffinity(0))
+    if not settings.fifo or settings.split or is_private() or len(processors) < 2:
+        return None
+    base = runtime_directory()
+    labs = [LabDirectory(path.name) for path in base.iterdir() if path.is_dir()] if base.is_dir() else []
+    taken = [found.wire_processor for lab in labs if (found := lab.settings()) is not None]
+    return processors[-1] if processors[-1] not in taken else None
 
 
 def sweep_orphans() -> None:

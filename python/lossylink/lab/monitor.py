@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING
 
 from lossylink.errors import UserError
@@ -89,18 +90,24 @@ def protection_of(copies: int) -> str:
 
 
 def run_monitor(
-    lab: Lab, *, tell: Callable[[str], None], policy: Policy | None = None, seconds: float | None = None
+    lab: Lab,
+    *,
+    tell: Callable[[str], None],
+    policy: Policy | None = None,
+    seconds: float = math.inf,
+    stop: Event | None = None,
 ) -> None:
-    """Poll the link and switch its protection, until Ctrl-C or for ``seconds``."""
-    policy = policy or Policy()
+    """Poll the link and switch its protection, until Ctrl-C, for ``seconds`` or until ``stop`` is set."""
+    policy, stop = policy or Policy(), stop or Event()
     monitor = policy.monitor()
     # The monitor takes its link for unprotected at first.
     lab.protect("off")
     started = time.monotonic()
     try:
-        while seconds is None or time.monotonic() - started < seconds:
+        while time.monotonic() - started < seconds:
             _look(lab, monitor, tell, time.monotonic() - started)
-            time.sleep(policy.poll_seconds)
+            if stop.wait(policy.poll_seconds):
+                return
     except KeyboardInterrupt:
         return
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -34,6 +34,10 @@ class LabSettings(BaseModel):
     native_protection: dict[str, Any] | None = None
     """A protection in the data plane's words, in place of ``protection``."""
     split: bool = False
+    port: Literal["tap", "packet", "xdp"] = "tap"
+    """How frames cross between the hosts and the lab."""
+    wire_processor: int | None = Field(None, ge=0)
+    """The processor of the emulated link alone; hosts keep to the others."""
     seed: int = Field(1, ge=0, lt=2**64)
     fifo: bool = True
     congestion_control: str = "cubic"

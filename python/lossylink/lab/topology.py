@@ -8,7 +8,7 @@ from typing import Any
 
 from lossylink.lab.directory import LabDirectory
 from lossylink.lab.enclave import Enclave, is_private
-from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, configure, creation
+from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, Host, configure, creation
 from lossylink.lab.plane import PlaneClient, start_plane
 from lossylink.lab.settings import HEADROOM_BYTES, LabSettings
 
@@ -21,6 +21,8 @@ _GUARD_PRIORITY = 30
 _GUARD_SPIN_US = 0
 #: Without root a veth cannot be told to queue on one processor: then its senders stay on one each.
 _PROCESSORS = {"sw2": 0, WIRE: 1, "sw6": 0}
+#: The ends of the hosts' cables, where the hosts have no TAP: in a guard's box, or in that of the fused path.
+_LAN = "lan"
 #: The wire leaves a processor to the guards.
 _SPLIT_WIRE_SPIN_US = 15
 
@@ -54,10 +56,12 @@ def build(enclave: Enclave, directory: LabDirectory, settings: LabSettings) -> d
         *(line for host in HOSTS for line in creation(prefix, host)),
         *(f"netns add {prefix}{box}" for box in boxes),
     )
+    cables = [*_host_cables(prefix, settings), *(_trunks(prefix) if settings.split else ())]
+    if cables:
+        enclave.ip(*cables)
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda host: configure(enclave, prefix + host.name, host, settings), HOSTS))
-        if settings.split:
-            enclave.ip(*_cables(prefix))
+        if cables:
             list(pool.map(lambda box: _prepare_box(enclave, prefix + box, settings), boxes))
         configs = (
             _split_configs(directory, settings) if settings.split else _fused_config(directory, settings)
@@ -83,10 +87,27 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
 
 
 def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
-    near, far = (f"tap:{INTERFACE}@{directory.prefix}{host.name}" for host in HOSTS)
+    near, far = (host_port(directory, host, settings) for host in HOSTS)
     role = _path_role(near, far, settings)
     role["protection"] = settings.protection_words()
-    return {"path": settings.common(directory.control("path")) | {"role": {"path": role}}}
+    processor = {} if settings.wire_processor is None else {"processor": settings.wire_processor}
+    return {"path": settings.common(directory.control("path")) | processor | {"role": {"path": role}}}
+
+
+def host_port(directory: LabDirectory, host: Host, settings: LabSettings) -> str:
+    """Return the data plane's word for its port toward a host.
+
+    Examples
+    --------
+    >>> host_port(LabDirectory(), H4, LabSettings())
+    'tap:eth0@lossylink-h4'
+    >>> host_port(LabDirectory(), H4, LabSettings(port="xdp")), host_port(
+    ...     LabDirectory(), H4, LabSettings(port="xdp", split=True))
+    ('xdp:h4', 'xdp:lan')
+    """
+    if settings.port == "tap":
+        return f"tap:{INTERFACE}@{directory.prefix}{host.name}"
+    return f"{settings.port}:{_LAN if settings.split else host.name}"
 
 
 def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
@@ -94,10 +115,12 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
         processor = {"processor": _PROCESSORS[plane]} if is_private() else {}
         return settings.common(directory.control(plane)) | {"spin_us": spin_us} | processor
 
+    cable = "packet" if settings.port == "tap" else settings.port
+
     def guard(box: str) -> dict[str, Any]:
         role = {
-            "lan": f"tap:{INTERFACE}@{directory.prefix}{GUARDS[box].name}",
-            "link": "packet:trunk",
+            "lan": host_port(directory, GUARDS[box], settings),
+            "link": f"{cable}:trunk",
             "rate_bps": settings.rate_bps,
             "protection": settings.protection_words(),
         }
@@ -107,12 +130,24 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
     # A plain wire knows nothing of guards: it carries longer frames and has no protection of its own.
     wire = common(WIRE, _SPLIT_WIRE_SPIN_US) | {
         "mtu_bytes": settings.mtu_bytes + HEADROOM_BYTES,
-        "role": {"path": _path_role("packet:near", "packet:far", settings)},
+        "role": {"path": _path_role(f"{cable}:near", f"{cable}:far", settings)},
     }
     return {"sw2": guard("sw2"), WIRE: wire, "sw6": guard("sw6")}
 
 
-def _cables(prefix: str) -> Iterable[str]:
+def _host_cables(prefix: str, settings: LabSettings) -> Iterable[str]:
+    if settings.port == "tap":
+        return
+    boxes = {host: box for box, host in GUARDS.items()}
+    for host in HOSTS:
+        box, end = (boxes[host], _LAN) if settings.split else (WIRE, host.name)
+        yield (
+            f"link add name {INTERFACE} netns {prefix}{host.name} "
+            f"type veth peer name {end} netns {prefix}{box}"
+        )
+
+
+def _trunks(prefix: str) -> Iterable[str]:
     for box, end in zip(GUARDS, ("near", "far"), strict=True):
         yield f"link add name trunk netns {prefix}{box} type veth peer name {end} netns {prefix}{WIRE}"
 

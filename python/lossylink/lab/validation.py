@@ -67,7 +67,8 @@ def _measure(backend: str, settings: dict[str, Any], seed: int) -> dict[str, Any
 
 def _line(one: Comparison) -> str:
     point = one.point
-    return f"{point.congestion_control} {point.loss_ratio:g} {point.rtt}: {_difference(one)}"
+    means = " and ".join(f"{mean.mbps:.2f} +- {mean.half_width_mbps:.2f}" for mean in (one.sim, one.live))
+    return f"{point.congestion_control} {point.loss_ratio:g} {point.rtt}: {means} Mb/s, {_difference(one)}"
 
 
 def _difference(one: Comparison) -> str:

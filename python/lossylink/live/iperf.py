@@ -151,7 +151,7 @@ class _Watcher(threading.Thread):
             if elapsed >= self._total:
                 self._end_losses()
             else:
-                self._look()
+                self._look(elapsed)
             self._report(min(elapsed, self._total), self._total)
 
     def finish(self) -> None:
@@ -164,13 +164,13 @@ class _Watcher(threading.Thread):
             self.under_loss = evidence(self._lab, self._before)
             self._lab.set_loss(forward="none", reverse="none")
 
-    def _look(self) -> None:
+    def _look(self, elapsed: float) -> None:
         command = self._lab.command("h4", ["ss", "-tinH", "dst", H8.address, "dport", "=", str(PORT)])
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         sockets = [parse_socket(line) for line in text.splitlines() if "mss:" in line]
         flows = [one for one in sockets if one.get("bytes_sent", 0.0) > _CONTROL_BYTES]
         if flows:
-            self.looks.append(max(flows, key=lambda one: one["bytes_sent"]))
+            self.looks.append(max(flows, key=lambda one: one["bytes_sent"]) | {"elapsed": elapsed})
 
 
 def parse_socket(line: str) -> dict[str, float]:
@@ -180,6 +180,8 @@ def parse_socket(line: str) -> dict[str, float]:
     --------
     >>> parse_socket("reno mss:1460 cwnd:10 bytes_sent:5 rtt:6.1/0.2 minrtt:6.05")["rtt"]
     6.1
+    >>> parse_socket("bbr rtt:6.1/0.2 bbr:(bw:1bps,mrtt:5.9) rcv_rtt:7")["rtt"]
+    6.1
     """
-    pairs = re.findall(r"(mss|rtt|minrtt|cwnd|bytes_sent|lost|retrans):([\d.]+)", line)
+    pairs = re.findall(r"\b(mss|rtt|minrtt|cwnd|bytes_sent|lost|retrans):([\d.]+)", line)
     return {name: float(value) for name, value in pairs}

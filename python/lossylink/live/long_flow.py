@@ -101,10 +101,10 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
     seen = evidence(lab, outcome["before"])
     under_loss = outcome["under_loss"] or seen
     offered, lost = under_loss["link_frames"], under_loss["frames_lost"]
-    looks = [look for look in outcome["sockets"] if look.get("mss")]
+    warmup, measured, _ = iperf.parts_seconds(config)
+    looks = [look for look in outcome["sockets"] if warmup <= look["elapsed"] <= warmup + measured]
     if not looks:
         raise RunError("ss did not see the flow")
-    warmup, measured, _ = iperf.parts_seconds(config)
     return {
         "congestion_control": config["transport"]["congestion_control"],
         "flows": (config.get("flow") or {}).get("count", 1),
@@ -113,6 +113,7 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
         "rtt_min_ms": min(look["minrtt"] for look in looks),
         "cwnd_packets_mean": statistics.fmean(look["cwnd"] for look in looks),
         **_tcp_row(lab),
+        "flow_retransmissions": sum(one["sender"]["retransmits"] for one in outcome["end"]["streams"]),
         **seen,
         "host_frames": seen["frames_offered"],
         "frames_offered": offered,
@@ -120,6 +121,7 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
         "realised_loss_ratio": lost / max(offered, 1),
         "duration_s": measured,
         "counted_seconds": measured,
+        "simulated_seconds": None,
         "warmup_s": warmup,
     }
 

@@ -34,6 +34,7 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     values = scenario.values
     _check_link(values)
     _check_source(scenario)
+    _check_live(scenario)
     _check_frame(values)
     _check_flush(scenario)
     _check_transport(scenario, strict=strict)
@@ -65,6 +66,17 @@ def _check_source(scenario: Scenario) -> None:
         raise UserError(
             f"traffic.source = {traffic.source}: {name} has no such source; valid: {', '.join(sources)}"
         )
+
+
+def _check_live(scenario: Scenario) -> None:
+    """The live lab sends TCP at its own pace; it must not seem to have obeyed what it does not know."""
+    values = scenario.values
+    if values.run.backend != "live":
+        return
+    if values.traffic is not None and values.traffic.source.startswith("udp"):
+        raise UserError(f"traffic.source = {values.traffic.source}: live, fec has the source tcp only")
+    if values.host is not None and values.host.nic_rate is not None:
+        raise UserError("host.nic_rate is an interface of the simulator; leave it out of a live run")
 
 
 def _check_flush(scenario: Scenario) -> None:

@@ -7,7 +7,7 @@
 
 use super::bpf::Redirection;
 use super::xdp_ring::{Mapping, Ring};
-use super::{check, interface::Interface};
+use super::{check, check_size, interface::Interface};
 use crate::error::{Attempt, Error, Result};
 use std::io;
 use std::mem::size_of;
@@ -16,10 +16,15 @@ use std::slice;
 
 /// Bytes of one chunk of the shared memory: a page, the most that the kernel takes.
 const CHUNK_BYTES: usize = 4096;
-/// Chunks for frames that arrive, and places of the rings around them: 5 ms of full frames at 10 Gb/s.
+/// Chunks for frames that arrive: 5 ms of full frames at 10 Gb/s.
 const RECEIVE_CHUNKS: u32 = 4096;
 /// Chunks for frames that leave, likewise.
 const SEND_CHUNKS: u32 = 2048;
+/// The kernel shows what it has consumed only now and then, at the latest when it has consumed all that it
+/// had seen: twice the places and there is always room for every chunk.
+const PLACES_PER_CHUNK: u32 = 2;
+/// Descriptors that one call sends at most.
+const SENT_PER_CALL: u32 = 32;
 
 /// A socket bound to queue 0 of an interface, with the program that feeds it.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ pub struct XdpSocket {
     leaving: Ring<libc::xdp_desc>,
     /// Chunks that no frame uses on its way out.
     free: Vec<u64>,
+    /// Descriptors written since the kernel last had sent them all.
+    unsent: u32,
     /// A frame that arrived in several chunks, put together.
     whole: Vec<u8>,
     _redirection: Redirection,
@@ -59,11 +66,13 @@ impl XdpSocket {
         let map = |page_offset, offsets, entries| Ring::map(&fd, page_offset, offsets, entries);
         let [fill_page, completion_page] =
             [libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING];
-        let fill = map(fill_page as libc::off_t, offsets.fr, RECEIVE_CHUNKS).attempting(&what)?;
+        let fill =
+            map(fill_page as libc::off_t, offsets.fr, RECEIVE_CHUNKS * PLACES_PER_CHUNK).attempting(&what)?;
         let completion = map(completion_page as libc::off_t, offsets.cr, SEND_CHUNKS).attempting(&what)?;
         let arriving =
             Ring::map(&fd, libc::XDP_PGOFF_RX_RING, offsets.rx, RECEIVE_CHUNKS).attempting(&what)?;
-        let leaving = Ring::map(&fd, libc::XDP_PGOFF_TX_RING, offsets.tx, SEND_CHUNKS).attempting(&what)?;
+        let leaving = Ring::map(&fd, libc::XDP_PGOFF_TX_RING, offsets.tx, SEND_CHUNKS * PLACES_PER_CHUNK)
+            .attempting(&what)?;
         let mut socket = Self {
             fd,
             memory,
@@ -72,6 +81,7 @@ impl XdpSocket {
             arriving,
             leaving,
             free: (RECEIVE_CHUNKS..RECEIVE_CHUNKS + SEND_CHUNKS).map(chunk).collect(),
+            unsent: 0,
             whole: Vec::new(),
             _redirection: redirection,
         };
@@ -136,10 +146,10 @@ impl XdpSocket {
     /// Puts a frame among those that the next [`Self::kick`] sends; `false` when there is no room.
     pub fn send(&mut self, frame: &[u8]) -> bool {
         let chunks = frame.len().div_ceil(CHUNK_BYTES);
-        if self.free.len() < chunks || (self.leaving.room() as usize) < chunks {
+        if self.free.len() < chunks {
             self.kick();
         }
-        if self.free.len() < chunks || (self.leaving.room() as usize) < chunks {
+        if self.free.len() < chunks {
             return false;
         }
         for (number, part) in frame.chunks(CHUNK_BYTES).enumerate() {
@@ -152,31 +162,34 @@ impl XdpSocket {
             self.leaving.write(libc::xdp_desc { addr: address, len: part.len() as u32, options });
         }
         self.leaving.publish();
+        self.unsent += chunks as u32;
         true
     }
 
-    /// Lets the kernel send what waits: a call sends 32 descriptors at most. What it cannot take now
-    /// stays for the next time.
+    /// Lets the kernel send what waits. What it cannot take now stays for the next time.
     pub fn kick(&mut self) {
-        let mut room = None;
-        while !self.leaving.is_drained() && room != Some(self.leaving.room()) {
-            room = Some(self.leaving.room());
-            // Refusals show in the ring: a call that took nothing ends the loop.
-            // SAFETY: an empty message to nobody; no pointers are passed.
-            unsafe {
-                libc::sendto(
-                    self.fd.as_raw_fd(),
-                    std::ptr::null(),
-                    0,
-                    libc::MSG_DONTWAIT,
-                    std::ptr::null(),
-                    0,
-                )
-            };
+        for _ in 0..self.unsent.div_ceil(SENT_PER_CALL) + 1 {
+            if self.unsent == 0 {
+                break;
+            }
+            match self.send_some() {
+                Ok(_) => self.unsent = 0,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // The interface is down or full: like a cable, it says nothing.
+                Err(_) => break,
+            }
         }
         let sent = self.completion.waiting();
         (0..sent).for_each(|ahead| self.free.push(self.completion.peek(ahead)));
         self.completion.give_back(sent);
+    }
+
+    /// One call to the kernel, which succeeds when nothing is left to be sent.
+    fn send_some(&self) -> io::Result<usize> {
+        let nothing = std::ptr::null();
+        let flags = libc::MSG_DONTWAIT;
+        // SAFETY: an empty message to nobody; no pointers are passed.
+        check_size(unsafe { libc::sendto(self.fd.as_raw_fd(), nothing, 0, flags, nothing.cast(), 0) })
     }
 
     /// Frames that arrived and were dropped for want of a chunk or of a place in the ring.
@@ -236,10 +249,10 @@ fn register_memory(fd: &OwnedFd) -> io::Result<Mapping> {
 /// Makes the four rings and asks where their parts are.
 fn make_rings(fd: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
     for (ring, entries) in [
-        (libc::XDP_UMEM_FILL_RING, RECEIVE_CHUNKS),
+        (libc::XDP_UMEM_FILL_RING, RECEIVE_CHUNKS * PLACES_PER_CHUNK),
         (libc::XDP_UMEM_COMPLETION_RING, SEND_CHUNKS),
         (libc::XDP_RX_RING, RECEIVE_CHUNKS),
-        (libc::XDP_TX_RING, SEND_CHUNKS),
+        (libc::XDP_TX_RING, SEND_CHUNKS * PLACES_PER_CHUNK),
     ] {
         set_option(fd, ring, &entries)?;
     }

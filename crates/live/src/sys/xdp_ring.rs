@@ -87,14 +87,9 @@ impl<T: Copy> Ring<T> {
     }
 
     /// As the producer: how many descriptors may be written.
-    pub(super) fn room(&self) -> u32 {
+    fn room(&self) -> u32 {
         let consumed = self.word(self.offsets.consumer).load(Ordering::Acquire);
         self.entries - self.place.wrapping_sub(consumed)
-    }
-
-    /// As the producer: whether the other side has taken everything.
-    pub(super) fn is_drained(&self) -> bool {
-        self.room() == self.entries
     }
 
     /// As the producer: writes the next descriptor; [`Self::publish`] shows it.

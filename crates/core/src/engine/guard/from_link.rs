@@ -83,9 +83,10 @@ impl Guard {
     }
 
     fn handle_dummy(&mut self, now: Instant, next: Position) {
-        let session = self.session.as_mut().expect("only a guard with a session looks into frames");
+        let Self { session, to_lan, .. } = self;
+        let session = session.as_mut().expect("only a guard with a session looks into frames");
         let wait = session.handshake.loop_time();
-        let notification = session.receiving.handle_dummy(now, next, wait);
+        let notification = session.receiving.handle_dummy(now, next, wait, to_lan);
         self.ask_again(notification);
     }
 

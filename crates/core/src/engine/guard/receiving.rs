@@ -129,6 +129,7 @@ impl Receiving {
             self.engine.detect(now, position)
         };
         self.note(now, &detection, position, wait);
+        self.give_up_overrun(now, to_lan);
         let delivery = if is_retransmission || is_late {
             self.engine.deliver_retransmission(now, position)
         } else {
@@ -149,9 +150,11 @@ impl Receiving {
         now: Instant,
         next: Position,
         wait: Option<Duration>,
+        to_lan: &mut VecDeque<Frame>,
     ) -> Option<Notification> {
         let detection = self.engine.detect_dummy(now, next);
         self.note(now, &detection, next, wait);
+        self.give_up_overrun(now, to_lan);
         detection.notification
     }
 
@@ -221,16 +224,29 @@ impl Receiving {
 
     fn give_up_to(&mut self, now: Instant, last: Position, to_lan: &mut VecDeque<Frame>) {
         while self.engine.as_ordered().is_some_and(|side| !side.next().is_after(last)) {
-            if let Some((position, frame)) = self.take_next() {
-                self.engine.deliver_buffered(now, position);
-                to_lan.push_back(frame);
-            } else if self.engine.give_up(now).is_some() {
-                self.given_up += 1;
-            } else {
+            if !self.pass_next(now, to_lan) {
                 break;
             }
         }
         self.release(now, to_lan);
+    }
+
+    /// Gives up, whatever its deadline, what lies further back than positions can be compared: after a
+    /// blackout the numbers may have run that far ahead (LG-33, G-14).
+    fn give_up_overrun(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
+        while self.engine.is_overrun() && self.pass_next(now, to_lan) {}
+    }
+
+    /// Deals with the next position: hands its frame on, or gives it up; `false` when nothing waits.
+    fn pass_next(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) -> bool {
+        if let Some((position, frame)) = self.take_next() {
+            self.engine.deliver_buffered(now, position);
+            to_lan.push_back(frame);
+            return true;
+        }
+        let given_up = self.engine.give_up(now).is_some();
+        self.given_up += u64::from(given_up);
+        given_up
     }
 
     /// Ends the session: what is held goes out in its order, without what is missing (G-6).
@@ -359,6 +375,23 @@ mod tests {
         bench.receiving.handle_timeout(Instant::ZERO + UNMEASURED_WAIT, &mut bench.to_lan);
         assert_eq!(bench.delivered(), [1]);
         assert_eq!(bench.receiving.state().given_up, 1);
+    }
+
+    // LG-33, G-14: the numbers run ahead by more than can be compared; one position is given up at once.
+    #[test]
+    fn what_lies_too_far_back_is_given_up_before_its_deadline() {
+        for (furthest, delivered) in [(32_767, vec![]), (32_768, vec![1])] {
+            let mut bench = Bench::new(LinkProtection::Ordered);
+            bench.arrive(1, false, 60);
+            bench.arrive(furthest, false, 60);
+            assert_eq!(bench.delivered(), delivered);
+            assert_eq!(bench.receiving.state().given_up, delivered.len() as u64);
+        }
+        let mut bench = Bench::new(LinkProtection::Ordered);
+        bench.arrive(1, false, 60);
+        let next = Position::new(32_769, false);
+        bench.receiving.handle_dummy(Instant::ZERO, next, None, &mut bench.to_lan);
+        assert_eq!(bench.delivered(), [1]);
     }
 
     // G-16

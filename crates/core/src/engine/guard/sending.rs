@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 /// that they guard (G-11).
 const FIRST_DUMMY_AFTER: Duration = Duration::from_us(25);
 /// The most positions that may be unacknowledged: a quarter of the sequence space, half of what the
-/// comparison of positions allows (G-12).
+/// comparison of positions allows (G-12). The engine therefore never has to let one go (LG-33).
 const WINDOW: i32 = 1 << 15;
 /// The most bytes of copies; older copies make room, and cannot be sent again (G-12).
 const COPIES_LIMIT: Bytes = Bytes(32 << 20);
@@ -269,6 +269,8 @@ mod tests {
         assert!(!sending.is_full());
         protect(&mut sending, &mut pool, 60);
         assert!(sending.is_full());
+        // LG-33: whoever stops here never lets a position go whose number is in use again.
+        assert_eq!(sending.state().engine.abandoned, 0);
         let mut again = VecDeque::new();
         sending.handle_ack(Position::new(9, false), &mut again, Key::new(KEY.0, KEY.1), &mut pool);
         assert!(!sending.is_full() && again.is_empty());

@@ -49,8 +49,9 @@ format: build ## Format everything
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: build ## Measure the simulator and compare it with earlier measurements; measure the codec
+bench: build ## Measure the simulator and compare it with earlier measurements; measure the live ports and the codec
 	$(BIN)/python benches/bench.py $(ARGS)
+	$(BIN)/python benches/ports.py
 	cargo bench --locked -p lossylink-codec
 
 .PHONY: wheel

@@ -49,10 +49,9 @@ format: build ## Format everything
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: build ## Measure the simulator and compare it with earlier measurements; measure the live ports and the codec
+bench: build ## Measure what must be fast and compare it with earlier measurements
 	$(BIN)/python benches/bench.py $(ARGS)
 	$(BIN)/python benches/ports.py
-	cargo bench --locked -p lossylink-codec
 
 .PHONY: wheel
 wheel: build ## Build a wheel and try it in a fresh environment

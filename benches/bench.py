@@ -1,8 +1,8 @@
-"""Measures the simulator and compares with earlier measurements on the same kind of machine.
+"""Measures the cases of every module in this folder and compares with earlier measurements.
 
-Every case runs in a process of its own, on the threads that it names, and is repeated; the fastest repetition
-counts, because everything else on the machine can only slow one down. ``benches/history.jsonl`` keeps a line
-of each measurement.
+A module that defines ``CASES`` (a name and a :class:`case.Case` each) takes part. ``benches/history.jsonl``
+keeps a line of each measurement, with its machine and its commit: a case that takes longer than it used to
+on the same kind of machine is flagged.
 
     python benches/bench.py [--quick] [--only CASE,...] [--dry-run]
 """
@@ -10,13 +10,11 @@ of each measurement.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import resource
 import statistics
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,100 +22,25 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-import lossylink
-from instructions import counted
+from case import Case, Simulation
 from lossylink.manifest import machine
 
-HISTORY = Path(__file__).with_name("history.jsonl")
-REPETITIONS = 3
+FOLDER = Path(__file__).parent
+HISTORY = FOLDER / "history.jsonl"
 #: A case is flagged when it takes this much longer than the median of its history.
 REGRESSION = 1.2
+#: Memory is flat when a run needs at most this much more than one a quarter as long.
+FLAT_MIB = 8.0
 QUICK_DIVISOR = 20
 
 
-@dataclass(frozen=True)
-class Case:
-    """One experiment, what it counts, and the goal for the time of one of them."""
-
-    experiment: str
-    protection: tuple[str, ...]
-    threads: int
-    unit: str
-    count_key: str
-    goal_ns: float
-    size: dict[str, int]
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-CASES = {
-    "stress-none": Case(
-        "stress", ("none",), 1, "frame", "packets_sent", 20.0, {"traffic.packets": 20_000_000}
-    ),
-    "stress-lg": Case("stress", ("lg",), 1, "frame", "packets_sent", 62.5, {"traffic.packets": 20_000_000}),
-    "stress-lg-nb": Case(
-        "stress", ("lg-nb",), 1, "frame", "packets_sent", 62.5, {"traffic.packets": 20_000_000}
-    ),
-    "tcp-fct": Case(
-        "tcp-fct", ("none", "lg", "lg-nb"), 2, "flow", "trials", 20_000.0, {"flow.trials": 5_000}
-    ),
-    "rdma-fct": Case(
-        "rdma-fct", ("none", "lg", "lg-nb"), 2, "message", "trials", 3_300.0, {"flow.trials": 100_000}
-    ),
-    "cubic-10g": Case(
-        "throughput",
-        ("none",),
-        1,
-        "simulated second",
-        "simulated_seconds",
-        286e6,
-        {},
-        {"loss.forward": "0%"},
-    ),
-    "workload": Case("workload", ("none", "lg"), 2, "flow", "trials", 1_000_000.0, {"flow.trials": 2_000}),
-    "reno-10g": Case(
-        "throughput",
-        ("none",),
-        1,
-        "segment",
-        "segments_sent",
-        100.0,
-        {},
-        {"congestion_control": "reno", "run.duration": "7s", "run.warmup": "0s", "run.cooldown": "0s"},
-    ),
-}
-
-
-def measure(case: Case, divisor: int) -> dict[str, Any]:
-    """Run a case in this process; gives time and instructions of one unit, and peak memory."""
-    sizes = {key: max(1, size // divisor) for key, size in case.size.items()}
-    with counted() as counter:
-        started = time.perf_counter()
-        run = lossylink.run(
-            case.experiment,
-            protection=case.protection,
-            threads=case.threads,
-            settings={**case.settings, **sizes},
-        )
-        seconds = time.perf_counter() - started
-    units = int(run.rows[case.count_key].sum())
-    return {
-        "seconds": seconds,
-        "ns": seconds * 1e9 / units,
-        "instructions": counter.instructions / units if counter.instructions else None,
-        "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
-
-
-def measure_apart(name: str, divisor: int) -> dict[str, Any]:
-    """Repeat a case in fresh processes; gives the fastest."""
-    command = [sys.executable, __file__, "--case", name, "--divisor", str(divisor)]
-    found = []
-    for _ in range(REPETITIONS):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"error: {name}: {done.stderr.strip().splitlines()[-1]}")
-        found.append(json.loads(done.stdout))
-    return min(found, key=lambda one: float(one["ns"]))
+def cases() -> dict[str, Case]:
+    """Return the cases of all modules, in the order of their names."""
+    found: dict[str, Case] = {}
+    for path in sorted(FOLDER.glob("*.py")):
+        if path.name != Path(__file__).name:
+            found.update(getattr(importlib.import_module(path.stem), "CASES", {}))
+    return found
 
 
 def earlier(name: str, processor: str, divisor: int) -> list[float]:
@@ -134,42 +57,50 @@ def earlier(name: str, processor: str, divisor: int) -> list[float]:
     ]
 
 
-def table_of(results: dict[str, dict[str, Any]], processor: str, divisor: int) -> tuple[Table, list[str]]:
-    """Set the results beside the goals and the history; gives the table and the cases that got slower."""
+def table_of(
+    measured: dict[str, Case], results: dict[str, dict[str, Any]], processor: str, divisor: int
+) -> tuple[Table, list[str]]:
+    """Set the results beside the goals and the history; gives the table and what is to be complained of."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("case", "ns each", "million/s", "instructions", "MiB", "goal ns", "history", "change"):
+    headings = ("case", "ns each", "million/s", "instructions", "MiB", "goal ns", "history", "change")
+    for heading in headings:
         table.add_column(heading, justify="left" if heading == "case" else "right")
-    slower = []
+    complaints = []
     for name, found in results.items():
         past = earlier(name, processor, divisor)
         usual = statistics.median(past) if past else None
         if usual is not None and found["ns"] > usual * REGRESSION:
-            slower.append(name)
-        instructions = found["instructions"]
+            complaints.append(f"{name} is slower than its history by more than {REGRESSION - 1:.0%}")
+        if found.get("memory_mib", 0.0) > found.get("quarter_memory_mib", 0.0) + FLAT_MIB:
+            complaints.append(f"{name} needs more memory the longer it runs")
         table.add_row(
-            f"{name} (a {CASES[name].unit})",
+            f"{name} (a {measured[name].unit})",
             f"{found['ns']:,.1f}",
             f"{1e3 / found['ns']:,.3f}",
-            f"{instructions:,.0f}" if instructions else "-",
-            f"{found['memory_mib']:,.0f}",
-            f"{CASES[name].goal_ns:,.1f}",
-            f"{usual:,.1f}" if usual is not None else "-",
-            f"{found['ns'] / usual - 1:+.0%}" if usual is not None else "-",
+            _number(found.get("instructions"), ",.0f"),
+            _number(found.get("memory_mib"), ",.0f"),
+            _number(measured[name].goal_ns, ",.1f"),
+            _number(usual, ",.1f"),
+            _number(found["ns"] / usual - 1 if usual is not None else None, "+.0%"),
         )
-    return table, slower
+    return table, complaints
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
 
 
 def commit() -> str:
     """Return the commit that is measured, marked when the tree differs from it."""
-    command = ["git", "-C", str(HISTORY.parent), "describe", "--always", "--dirty"]
+    command = ["git", "-C", str(FOLDER), "describe", "--always", "--dirty"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 
-def arguments() -> argparse.Namespace:
+def arguments(names: list[str]) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description="Measure the simulator.")
-    parser.add_argument("--only", help="cases, separated by commas", default=",".join(CASES))
+    parser = argparse.ArgumentParser(description="Measure what must be fast.")
+    parser.add_argument("--only", help="cases, separated by commas", default=",".join(names))
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_DIVISOR} times smaller")
     parser.add_argument("--dry-run", action="store_true", help="keep no history")
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -179,30 +110,33 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     """Measure what was asked for, show it, and keep it."""
-    asked = arguments()
+    known = cases()
+    asked = arguments(list(known))
     if asked.case:
-        print(json.dumps(measure(CASES[asked.case], asked.divisor)))
+        case = known[asked.case]
+        assert isinstance(case, Simulation), "only a simulation is repeated in processes of its own"
+        print(json.dumps(case.run_here(asked.divisor)))
         return 0
     names = [name.strip() for name in asked.only.split(",")]
-    unknown = [name for name in names if name not in CASES]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"error: unknown case '{unknown[0]}'; valid: {', '.join(CASES)}", file=sys.stderr)
+        print(f"error: unknown case '{unknown[0]}'; valid: {', '.join(known)}", file=sys.stderr)
         return 2
     divisor = QUICK_DIVISOR if asked.quick else 1
     facts = machine()
     results = {}
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        results[name] = measure_apart(name, divisor)
-    table, slower = table_of(results, facts["processor"], divisor)
+        results[name] = known[name].measure(name, divisor)
+    table, complaints = table_of(known, results, facts["processor"], divisor)
     Console().print(table)
     if not asked.dry_run:
         record = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), "machine": facts}
         with HISTORY.open("a", encoding="utf-8") as history:
             history.write(json.dumps({**record, "divisor": divisor, "cases": results}) + "\n")
-    for name in slower:
-        print(f"slower than its history by more than {REGRESSION - 1:.0%}: {name}", file=sys.stderr)
-    return 1 if slower else 0
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
 
 
 if __name__ == "__main__":

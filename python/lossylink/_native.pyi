@@ -40,3 +40,57 @@ def live_main(arguments: list[str]) -> int:
 
     Its one argument is the configuration in JSON; see ``docs/guides/live-lab.md``.
     """
+
+class Monitor:
+    """Decides from frame counters when a link needs a protection: ``docs/protocols/monitor.md``.
+
+    Parameters
+    ----------
+    window_frames
+        Frames that the decision to do less looks back on; at least ``-ln(1 - confidence) / off_loss``.
+    on_loss, off_loss
+        Loss ratios from which the link is protected, and below which it is not any more.
+    many_copies_loss
+        Loss ratio below which one copy is sent whatever the target asks for.
+    target_loss
+        Effective loss ratio that copies are to reach.
+    confidence
+        How sure a decision must be; above 0.5 and below 1.
+    hold_seconds
+        Least time from a change to one that does less.
+
+    Raises
+    ------
+    ValueError
+        The thresholds cannot work together; one line says the mend.
+    """
+
+    def __init__(
+        self,
+        *,
+        window_frames: int,
+        on_loss: float,
+        off_loss: float,
+        many_copies_loss: float,
+        target_loss: float,
+        confidence: float,
+        hold_seconds: float,
+    ) -> None: ...
+    def observe(self, now_seconds: float, received_ok: int, received_all: int) -> int | None:
+        """Take a reading and return what to change: copies from now on, 0 for no protection, or nothing.
+
+        Parameters
+        ----------
+        now_seconds
+            A clock that never goes back.
+        received_ok, received_all
+            The link's counters, which only grow: frames received whole, and frames received in all.
+        """
+
+    @property
+    def copies(self) -> int:
+        """Copies in use; 0 while the link is not protected."""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Frames of the window, and those of them that were corrupted."""

@@ -43,7 +43,8 @@ def complete_row(
     if scenario.experiment.name == "fec":
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
-        row["checks"] = _methodology(row, configuration)
+        is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
+        row["checks"] = _methodology(row, configuration) if is_tcp else {}
     return in_order(scenario.experiment.name, row)
 
 

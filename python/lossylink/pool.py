@@ -26,9 +26,11 @@ def run_all(
     """
     stop = threading.Event()
     interrupted = False
+    futures: list[Future[Result]] = []
     with ThreadPoolExecutor(threads, thread_name_prefix="lossylink") as pool:
-        futures = [pool.submit(work, task, stop) for task in tasks]
         try:
+            # Inside, for Ctrl-C may come here too; the pool would wait for tasks that nobody stops.
+            futures.extend(pool.submit(work, task, stop) for task in tasks)
             _wait(futures, stop)
         except KeyboardInterrupt:
             interrupted = True

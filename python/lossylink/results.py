@@ -21,6 +21,8 @@ class Run:
         Results by the keys of ``docs/data-dictionary.md``.
     tables
         ``trials``, ``series`` and ``timeline`` where the experiment has them, with a ``protection`` column.
+    files
+        Texts to keep beside the summary, by file name: reports of the programs that measured.
     interrupted
         True when it was stopped early; rows and tables then hold what had finished.
     """
@@ -33,6 +35,7 @@ class Run:
     scenario: dict[str, Any]
     rows: polars.DataFrame
     tables: dict[str, polars.DataFrame] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
     def summary(self) -> dict[str, Any]:

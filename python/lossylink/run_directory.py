@@ -83,10 +83,12 @@ def _move_into_place(staging: Path, target: Path) -> None:
 
 
 def write_run(directory: Path, result: Run, *, command: Sequence[str] | None = None) -> None:
-    """Write ``summary.json``, the tables as Parquet, ``scenario.toml`` and the manifest."""
+    """Write ``summary.json``, the tables as Parquet, further files, ``scenario.toml`` and the manifest."""
     write_json(directory / "summary.json", result.summary())
     for name, table in result.tables.items():
         table.write_parquet(directory / f"{name}.parquet")
+    for name, text in result.files.items():
+        (directory / name).write_text(text, encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
     write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))
 

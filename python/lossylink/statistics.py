@@ -155,9 +155,12 @@ def percentile_ratio(
 ) -> Estimate:
     """Ratio of one percentile of two independent samples, with its bootstrap interval.
 
+    A resample never exceeds the sample: where one is too small to bound its percentile from above, so is the
+    ratio on that side, infinite above or zero below.
+
     Examples
     --------
-    >>> ratio = percentile_ratio([30.0] * 50, [2.0] * 50, 99.9)
+    >>> ratio = percentile_ratio([30.0] * 50, [2.0] * 50, 90)
     >>> ratio
     Estimate(value=15.0, low=15.0, high=15.0)
     """
@@ -168,7 +171,16 @@ def percentile_ratio(
     )
     miss = (1.0 - confidence) / 2.0
     low, high = (float(end) for end in np.quantile(ratios, [miss, 1.0 - miss]))
+    if not _is_bounded(top.size, percent, confidence):
+        high = float("inf")
+    if not _is_bounded(bottom.size, percent, confidence):
+        low = 0.0
     return Estimate(percentile(top, percent) / percentile(bottom, percent), low, high)
+
+
+def _is_bounded(count: int, percent: float, confidence: float) -> bool:
+    """Whether the largest of ``count`` values exceeds the percentile with that (two-sided) confidence."""
+    return (percent / 100.0) ** count <= (1.0 - confidence) / 2.0
 
 
 def mean_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> Estimate:

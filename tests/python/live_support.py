@@ -41,6 +41,10 @@ def needs_live_lab() -> None:
     pytest.skip(f"live lab: {reason}", allow_module_level=True)
 
 
+#: How long to wait for what must happen at all: a loaded machine may take its time.
+PATIENCE_SECONDS = 30.0
+
+
 @contextmanager
 def lab(**settings: Any) -> Iterator[Lab]:
     """Yield a lab of a name of its own."""
@@ -55,6 +59,19 @@ def until(condition: Callable[[], bool], *, seconds: float, what: str) -> float:
         assert time.monotonic() - started < seconds, f"{what} did not happen within {seconds} s"
         time.sleep(0.01)
     return time.monotonic() - started
+
+
+#: Frames later than this, in microseconds: for so long the machine had no processor for the data plane.
+_DISTURBED_US = 20_000.0
+
+
+def disturbed(up: Lab) -> bool:
+    """Whether the machine kept a data plane from its work since the lateness was last cleared.
+
+    What a lab does in a given time says something about the lab only where this is false.
+    """
+    late = [one for plane in up.planes().values() for one in plane.counters()["lateness"].values()]
+    return any(one["max_us"] > _DISTURBED_US for one in late)
 
 
 def agreed(up: Lab) -> bool:

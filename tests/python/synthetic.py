@@ -12,6 +12,7 @@ from lossylink.reproduce.model import Job
 from lossylink.reproduce.runner import Report
 from lossylink.results import Run
 from lossylink.statistics import describe
+from lossylink.theory.fec import residual_loss_ratio
 
 RTO_SHARE = {"none": 0.004, "lg": 0.0, "lg-nb": 0.0}
 
@@ -60,7 +61,10 @@ def stress_run(job: Job, seed: int) -> Run:
     """Stress rows near the published ones, octet counters that add up, and a buffer series."""
     rows, frames = [], []
     for place, protection in enumerate(job.protections):
-        rows.append(stress_row(protection, int(job.settings["traffic.packets"])))
+        packets = int(job.settings["traffic.packets"])
+        coded = "fec-model:5/5" in job.protections
+        loss = float(job.settings["loss.forward"]) if coded else 0.0
+        rows.append(fec_stress_row(protection, packets, loss) if coded else stress_row(protection, packets))
         frames.append(_buffer_series(protection, np.random.default_rng([seed, place])))
     return run_of(job.experiment, rows, {"series": polars.concat(frames)})
 
@@ -68,7 +72,8 @@ def stress_run(job: Job, seed: int) -> Run:
 def stress_row(protection: str, packets: int) -> dict[str, Any]:
     """One stress row; the link carries 98.74 Gb/s, or 92.3 in ordered mode."""
     ordered = protection == "lg"
-    speed = 92.31 if ordered else 98.756
+    unpaused = protection == "lg:backpressure=off"
+    speed = 12.0 if unpaused else 92.31 if ordered else 98.756
     seconds = packets * 1538 * 8 / (speed * 1e9)
     losses = round(packets * 9.99e-4)
     return {
@@ -88,7 +93,7 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "tx_buffer_kb_max": 25.6 if ordered else 23.9,
         "rx_buffer_kb_min": 0.0,
         "rx_buffer_kb_p50": 0.0,
-        "rx_buffer_kb_max": 83.9 if ordered else 0.0,
+        "rx_buffer_kb_max": 8000.0 if unpaused else 83.9 if ordered else 0.0,
         "retransmissions": losses * 2,
         "retx_delay_us_p50": 3.1,
         "retx_delay_us_max": 3.9,
@@ -159,8 +164,31 @@ def timeline_run(job: Job, seed: int) -> Run:
                 }
             )
         )
-    rows = [{"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0} for name in job.protections]
+    switched = {"protected_at_s": 1.1, "unprotected_at_s": 3.6, "protection_changes": 2}
+    rows = [
+        {"protection": name, "loss_rate": 1e-3, "link_gbps": 25.0, **switched} for name in job.protections
+    ]
     return run_of(job.experiment, rows, {"timeline": polars.concat(frames)})
+
+
+def workload_run(job: Job, seed: int) -> Run:
+    """Slowdowns near two and, without protection, a few flows that wait for a timer; order costs a fifth."""
+    trials = int(job.settings["flow.trials"])
+    loss_free = job.settings.get("loss.forward") == "0%"
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        draws = np.random.default_rng([seed, place, loss_free])
+        slowdown = (1.2 if protection == "lg" else 1.0) * (1.0 + draws.gamma(2.0, 0.5, trials))
+        slow = np.arange(trials) < (0 if loss_free else trials * RTO_SHARE.get(protection, 0.0))
+        slowdown = np.where(slow, draws.uniform(60.0, 80.0, trials), slowdown)
+        flow_bytes = np.where(np.arange(trials) % 4 > 0, 500.0, 2e6)
+        summary = {f"slowdown_{key}": value for key, value in describe(slowdown).items()}
+        classes = {f"slowdown_p99_{name}": 5.0 for name in ("to_10kb", "above_1mb")}
+        link = {"link_utilisation": 0.35, "queue_bytes_max": 1e5, "queue_drops": 0, "retransmissions": 9}
+        rows.append({"protection": protection, "trials": trials, **summary, **classes, **link})
+        table = {"protection": [protection] * trials, "flow_bytes": flow_bytes, "slowdown": slowdown}
+        frames.append(polars.DataFrame(table))
+    return run_of(job.experiment, rows, {"trials": polars.concat(frames)})
 
 
 def mathis_run(job: Job, seed: int) -> Run:
@@ -191,32 +219,123 @@ def mathis_run(job: Job, seed: int) -> Run:
     return run_of(job.experiment, rows)
 
 
-def fec_run(job: Job, _seed: int) -> Run:
-    """Throughput that falls with loss unless a code repairs it."""
-    loss = float(job.settings["loss.forward"])
-    rows = []
+def fec_run(job: Job, seed: int) -> Run:
+    """Throughput that falls with loss unless a code repairs it, a queue that codes fill, and a sawtooth."""
+    rows, trials, series = [], [], []
     for protection in job.protections:
-        coded = protection.startswith("fec")
-        k, h = (int(part) for part in protection.partition(":")[2].split("/")) if coded else (1, 0)
-        residual = loss ** (h + 1) if coded else loss
-        full = 9.4 if protection == "lg-nb" else 9.4 * k / (k + h)
-        rate = min(full, 0.02 / np.sqrt(max(residual, 1e-12)) / 10) if protection != "lg-nb" else full
-        rows.append(
-            {
-                "protection": protection,
-                "loss_rate": loss,
-                "link_gbps": 10.0,
-                "fec_k": k,
-                "fec_h": h,
-                "throughput_gbps": rate,
-                "cwnd_packets_mean": rate * 60,
-                "latency_us_mean": 40.0 + 500.0 * h / k,
-                "queue_bytes_max": 1_000_000.0,
-                "residual_loss_rate": residual,
-                "residual_loss_theory": residual,
-            }
-        )
-    return run_of(job.experiment, rows)
+        row = fec_row(job, protection)
+        rows.append(row)
+        draws = np.random.default_rng(seed)
+        count = int(job.settings["flow.trials"])
+        columns = {key: row[key] * draws.normal(1.0, 1e-3, count) for key in FEC_TRIAL_COLUMNS}
+        trials.append(polars.DataFrame({"protection": [protection] * count, **columns}))
+        series.append(_fec_series(job, protection, row))
+    return run_of(job.experiment, rows, {"trials": polars.concat(trials), "series": polars.concat(series)})
+
+
+FEC_TRIAL_COLUMNS = ("throughput_gbps", "cwnd_packets_mean", "latency_us_mean")
+
+
+def fec_row(job: Job, protection: str) -> dict[str, Any]:
+    """One row of the fec experiment: (k, h) carries its share, and a little more where nothing is lost."""
+    loss = float(job.settings["loss.forward"])
+    coded = protection.startswith("fec")
+    code = protection.partition(":")[2].partition(",")[0] if coded else "1/0"
+    k, h = (int(part) for part in code.split("/"))
+    theory = residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss)
+    residual = 1e-4 if ",priority" in protection else float(theory)
+    rate = _fec_rate(job, k, h, residual if coded else loss * (protection == "none"))
+    limited = (
+        job.settings["host.nic_rate"] == "4.5Gbps" or ",meter" in protection or ",priority" in protection
+    )
+    queue = 950_000.0 - 10_000.0 * k / h if coded and not limited and rate > 4 else 4_000.0
+    latency = 2.0 + queue * 8e-4
+    if h == 0:
+        queue, latency = 0.0, 2.0
+    return {
+        "protection": protection,
+        "loss_rate": loss,
+        "link_gbps": 10.0,
+        "fec_k": k if coded else None,
+        "fec_h": h if coded else None,
+        "trials": job.settings["flow.trials"],
+        "throughput_gbps": rate,
+        "cwnd_packets_mean": rate * 1e9 * (82e-6 + (latency - 2.0) * 1e-6) / 8 / 1460,
+        "latency_us_p50": latency,
+        "latency_us_mean": latency,
+        "latency_us_p99": 1.2 * latency,
+        "latency_intact_us_mean": latency,
+        "latency_intact_us_max": 1.5 * latency,
+        **_fec_waits(job, protection, k, latency),
+        "queue_bytes_mean": queue,
+        "queue_bytes_max": 1_000_000.0 if queue > 1e5 else queue,
+        "queue_drops_data": 1,
+        "queue_drops_parity": 1000 if queue > 1e5 else 0,
+        "frames_offered": 1_000_000,
+        "parity_frames": 1_000_000,
+        "residual_loss_rate": residual,
+        "residual_loss_theory": residual,
+    }
+
+
+def _fec_rate(job: Job, k: int, h: int, residual: float) -> float:
+    if "traffic.rate" in job.settings:
+        return float(str(job.settings["traffic.rate"]).removesuffix("Mbps")) / 1e3 * 0.97
+    full = min(9.49, 9.49 * k / (k + h) * (1.3 if residual < 1e-25 and h == k else 1.0))
+    if job.settings["host.nic_rate"] == "4.5Gbps":
+        full = min(full, 4.27)
+    return full if residual == 0 else min(full, 0.05 / np.sqrt(residual), 1e-4 / residual**2.2)
+
+
+def _fec_waits(job: Job, protection: str, k: int, latency: float) -> dict[str, float]:
+    """How late recovered packets are: their block at the source's rate, or the flush timer."""
+    slow = job.settings.get("traffic.rate") == "100Mbps"
+    timed = protection.startswith("fec:")
+    wait = min(122.0 * (k - 1) / 2 + 6.0, 120.0 if timed else np.inf) if slow else 20.0
+    bursty = job.settings.get("traffic.source") == "udp-bursty" and not timed
+    return {
+        "latency_recovered_us_mean": latency + wait,
+        "latency_recovered_us_p99": latency + 2 * wait,
+        "latency_recovered_us_max": 8_950.0 if bursty else latency + 2 * wait,
+    }
+
+
+def _fec_series(job: Job, protection: str, row: dict[str, Any]) -> polars.DataFrame:
+    """A sawtooth: halves for Reno, 0.7 for CUBIC; it covers the whole run."""
+    seconds = float(str(job.settings["run.duration"]).removesuffix("ms")) / 1e3
+    time_s = np.linspace(0, seconds, 401)[1:]
+    kept = 0.7 if job.key.endswith("cubic") else 0.5
+    tooth = kept + (1 - kept) * (np.arange(400) % 50) / 49
+    rate = row["throughput_gbps"]
+    changed = "change=" in protection
+    return polars.DataFrame(
+        {
+            "protection": [protection] * 400,
+            "time_s": time_s,
+            "latency_us_ewma": row["latency_us_mean"] * tooth,
+            "queue_bytes": row["queue_bytes_mean"] * tooth,
+            "cwnd_packets": 100.0 * tooth,
+            "throughput_gbps": np.where(time_s > seconds / 2, 4.745, rate) if changed else np.full(400, rate),
+        }
+    )
+
+
+def fec_stress_row(protection: str, packets: int, loss: float) -> dict[str, Any]:
+    """Frames at line rate under a code that behaves as its closed forms say."""
+    k, h = (int(part) for part in protection.partition(":")[2].split("/")) if ":" in protection else (1, 0)
+    header = 6 if h else 0
+    share = k * 1538 / ((k + h) * (1538 + header))
+    residual = residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss)
+    return stress_row(protection, packets) | {
+        "actual_loss_rate": loss,
+        "frames_simulated": packets + packets * h // k,
+        "effective_link_speed_gbps": 10.0 * share,
+        "effective_loss_rate": float(residual),
+        "latency_us_intact_mean": 4.4,
+        "latency_us_recovered_mean": 4.4 + ((k - 1) / 2 + h) * 1.2352 * 1.01,
+        "octets_header": packets * header,
+        "octets_parity": packets * h // k * 1544,
+    }
 
 
 MAKERS = {
@@ -225,6 +344,7 @@ MAKERS = {
     "rdma-fct": completion_run,
     "throughput": throughput_run,
     "timeline": timeline_run,
+    "workload": workload_run,
     "mathis": mathis_run,
     "fec": fec_run,
 }

@@ -73,6 +73,13 @@ def test_the_dictionary_is_what_runs_produce(experiment: str) -> None:
     assert {pair for pair in produced if pair[1] != "protection"} <= tables
 
 
+def test_the_dictionary_of_rdma_throughput() -> None:
+    settings = {**SMALL["throughput"], "transport.protocol": "rdma", "run.duration": "22ms"}
+    rows = lossylink.run("throughput", settings=settings, protection=["lg"]).rows
+    section = first_column(DICTIONARY["throughput over RDMA"])
+    assert set(rows.columns) == {*first_column(DICTIONARY[COMMON]), *section}
+
+
 def small_run(experiment: str) -> Run:
     protections = PROTECTIONS.get(experiment, ["none", "lg", "lg-nb"])
     return lossylink.run(experiment, settings=SMALL[experiment], protection=protections)

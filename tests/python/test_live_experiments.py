@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -10,18 +11,30 @@ import pytest
 
 import lossylink
 from lossylink.errors import UserError
-from lossylink.live import long_flow
+from lossylink.live import iperf
 from lossylink.live.capture import completion_times_us
 from lossylink.live.simulate import simulate
+from lossylink.row_keys import ROW_KEYS
 from lossylink.theory import mathis
 from lossylink.theory.intervals import clopper_pearson
 
 from .live_support import needs_live_lab
+from .test_documents import DICTIONARY, documented, first_column
 
 needs_live_lab()
 
+#: What the data dictionary has for live rows beside the keys of their experiment.
+LIVE = set(first_column(DICTIONARY["On the live backend"]))
+
 #: A stall of the machine makes a run invalid, and its row says so; one of so many is undisturbed.
 _ATTEMPTS = 4
+#: A run whose 99th percentile of lateness is below this had a processor when it needed one: its rates and
+#: times may be judged. On a busy machine its books still must balance.
+_PUNCTUAL_US = 500.0
+
+
+def _is_punctual(row: dict[str, Any]) -> bool:
+    return bool(row["lateness_us_p99"] < _PUNCTUAL_US)
 
 
 def _until_valid(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -83,16 +96,8 @@ def test_every_retransmission_is_accounted_for() -> None:
     row = _until_valid(lambda: _row("throughput", "none", _LONG | {"loss.forward": "1%"}))
     assert row["retransmissions"] - row["dsacks"] == row["segments_lost"] + row["queue_drops"]
     assert 50 < row["frames_lost"] <= row["frames_unrecovered"]
-    law = float(
-        mathis.bandwidth_bps(
-            mss_bytes=1460,
-            rtt_s=row["rtt_mean_ms"] / 1e3,
-            loss_ratio=row["frames_lost"] / row["frames_offered"],
-            constant=mathis.PERIODIC,
-        )
-    )
     # 6 s at 1 % are some 100 loss events: the mean is good to about 10 %.
-    assert 0.7 < row["average_throughput_gbps"] * 1e9 / law < 1.35
+    assert not _is_punctual(row) or 0.7 < row["law_ratio"] < 1.35
     assert row["mss_bytes"] == 1460
     assert row["largest_frame_bytes"] == 1514
 
@@ -103,7 +108,9 @@ def test_linkguardian_hides_the_losses_from_tcp() -> None:
     assert row["frames_unrecovered"] == 0
     assert row["retransmissions"] - row["dsacks"] == row["queue_drops"]
     assert row["reordering_seen"] == 0
-    assert row["average_throughput_gbps"] > 0.090
+    # 100 Mb/s * 1460 / 1547 octets, and three copies of one frame in a thousand.
+    assert row["average_throughput_gbps"] <= 0.0944
+    assert not _is_punctual(row) or row["average_throughput_gbps"] > 0.090
     assert row["checks"]["mss"]["passed"]
 
 
@@ -121,9 +128,44 @@ def test_short_flows_lose_their_tail_with_protection() -> None:
     assert bare["flows_hit"] > 60
     assert protected["frames_lost"] > 100
     assert protected["retransmissions"] == protected["dsacks"]
-    assert protected["fct_us_p99"] * 1.5 < bare["fct_us_p99"]
+    if _is_punctual(bare) and _is_punctual(protected):
+        assert protected["fct_us_p99"] * 1.5 < bare["fct_us_p99"]
     # Two round trips of 1 ms, and no frame faster than the link.
     assert min(bare["fct_us_min"], protected["fct_us_min"]) > 2000
+
+
+_FEC = {
+    "link.rate": "100Mbps",
+    "path.rtt": "2ms",
+    "run.duration": "4s",
+    "transport.congestion_control": "cubic",
+    "switch.queue": "500KB",
+    "loss.forward": "2%",
+}
+
+
+def test_code_brings_frames_back_and_its_latency_is_measured() -> None:
+    run = lossylink.run("fec", protection=["fec:5/2"], settings=_FEC, backend="live", seed=3)
+    row = run.rows.to_dicts()[0]
+    assert set(ROW_KEYS["fec"]) <= row.keys() <= documented("fec") | documented("throughput") | LIVE
+    assert row["frames_recovered"] > 0
+    assert row["residual_loss_rate"] < 0.02 / 4
+    assert row["latency_samples"] > 100
+    # Half of the round trip and the frame's own 0.124 ms at the least; queue and parity come on top.
+    assert 1000 + 123 < row["latency_us_p50"] <= row["latency_us_p99"] <= row["latency_us_max"]
+    assert json.loads(run.files["fec-5-2-iperf3.json"])["start"]["version"].startswith("iperf 3")
+
+
+def test_the_rows_of_long_flows_are_complete() -> None:
+    run = lossylink.run(
+        "throughput", protection=["none"], settings=_LONG | {"loss.forward": "0"}, backend="live"
+    )
+    row = run.rows.to_dicts()[0]
+    assert set(ROW_KEYS["throughput"]) <= row.keys() <= documented("throughput") | LIVE
+    assert documented("throughput") - row.keys() == set()
+    assert row["frames_lost"] == 0
+    assert (row["law_mbps"], row["simulated_seconds"]) == (None, None)
+    assert row["measured_mbps"] == pytest.approx(row["average_throughput_gbps"] * 1e3)
 
 
 def test_a_mathis_trial_passes_its_checks() -> None:
@@ -148,7 +190,7 @@ def test_a_mathis_trial_passes_its_checks() -> None:
     assert row["queue_drops"] == 0
     assert row["ping_rtt_ms_min"] >= 6.0
     law = float(mathis.bandwidth_bps(mss_bytes=1460, rtt_s=0.0062, loss_ratio=0.02, constant=mathis.PERIODIC))
-    assert 0.6 < row["measured_mbps"] * 1e6 / law < 1.5
+    assert not _is_punctual(row) or 0.6 < row["measured_mbps"] * 1e6 / law < 1.5
 
 
 @pytest.mark.parametrize(
@@ -175,7 +217,33 @@ def test_intervals_outside_the_measured_part_do_not_count() -> None:
             for start, end, size in sums
         ]
     }
-    assert long_flow._measured_bps(config, outcome) == 200 * 8
+    assert iperf.measured_bps(config, outcome) == 200 * 8
+
+
+def _packet(source: int, target: int, sequence: int, acknowledged: int, flags: int, payload: int) -> bytes:
+    """Return the headers of a TCP packet as a capture has them."""
+    ip = struct.pack(">BBHHHBBH8x", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0)
+    tcp = struct.pack(">HHIIBB6x", source, target, sequence, acknowledged, 5 << 4, flags)
+    return bytes(12) + b"\x08\x00" + ip + tcp
+
+
+def test_a_port_that_is_used_again_begins_another_flow(tmp_path: Any) -> None:
+    syn, ack = 0x02, 0x10
+    packets = [
+        (10, _packet(4000, 5001, 99, 0, syn, 0)),
+        (20, _packet(4000, 5001, 100, 1, ack, 1000)),
+        (30, _packet(5001, 4000, 1, 1100, ack, 0)),
+        # The same port, another initial number: a new flow, whose request is repeated.
+        (40, _packet(4000, 5001, 7, 0, syn, 0)),
+        (45, _packet(4000, 5001, 7, 0, syn, 0)),
+        (50, _packet(4000, 5001, 8, 1, ack, 1000)),
+        (60, _packet(4000, 5001, 8, 1, ack, 1000)),
+        (90, _packet(5001, 4000, 1, 1008, ack, 0)),
+    ]
+    file = tmp_path / "flows.pcap"
+    records = (struct.pack("<IIII", 0, at * 1000, len(data), len(data)) + data for at, data in packets)
+    file.write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 128, 1) + b"".join(records))
+    assert completion_times_us(file, server_port=5001, size_bytes=1000) == [(10.0, 0), (40.0, 1)]
 
 
 def test_a_file_that_is_no_capture_is_refused(tmp_path: Any) -> None:

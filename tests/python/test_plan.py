@@ -14,6 +14,7 @@ from lossylink.errors import UserError
 from lossylink.plan import Link, Plan, fec, linkguardian, plan, verify
 from lossylink.plan.figure import plan_figure
 from lossylink.plan.prediction import KEYS, SIMULATED, Prediction
+from lossylink.plan.verify import compare
 
 
 def link(*, rate_gbps: int = 100, loss: float = 1e-3, **rest: object) -> Link:
@@ -87,6 +88,9 @@ def test_a_cable_longer_than_the_timeout_defeats_the_ordered_mode() -> None:
         (400, 1e-3, {}),
         (25, 1e-2, {"switch": "ideal", "propagation_ps": 5_000_000}),
         (200, 1e-3, {"frame_bytes": 300}),
+        (100, 1e-1, {}),
+        (400, 1e-2, {}),
+        (10, 1e-5, {}),
     ],
 )
 def test_the_simulator_agrees(rate_gbps: int, loss: float, rest: dict[str, object]) -> None:
@@ -98,6 +102,22 @@ def test_the_simulator_agrees(rate_gbps: int, loss: float, rest: dict[str, objec
         "fec",
     }
     assert [comparison for comparison in comparisons if not comparison.agrees] == []
+
+
+def test_losses_that_come_together_are_one_event() -> None:
+    """A block that cannot be rebuilt takes tens of packets: alone it is no evidence against 1e-5."""
+    planned = plan(link(loss=0.1), target=1e-5)
+    prediction = next(p for p in planned.predictions if p.protection == "fec:128/32")
+    row = {"fec_k": 128, "fec_h": 32, "loss_rate": 0.1, "packets_sent": 300_000}
+    measured = {"effective_loss_rate": 28 / 3e5, "effective_lost_packets": 28}
+    rest = dict.fromkeys(
+        ("effective_link_speed_gbps", "tx_buffer_kb_max", "rx_buffer_kb_max", "retx_delay_us_p50"), None
+    )
+    (block,) = compare(planned.link, prediction, row | measured | rest | {"retx_delay_us_max": None})
+    assert block.agrees
+    measured = {"effective_loss_rate": 600 / 3e5, "effective_lost_packets": 600}
+    (blocks,) = compare(planned.link, prediction, row | measured | rest | {"retx_delay_us_max": None})
+    assert not blocks.agrees
 
 
 def test_a_wrong_prediction_is_noticed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.scenario.protection import parse_protection
+from lossylink.scenario.protection import CodeChange, parse_protection
 
 
 def test_defaults_are_the_published_protocol() -> None:
@@ -38,12 +38,35 @@ def test_non_blocking_has_no_order_and_no_backpressure() -> None:
         ("fec:25/5", "fec_k", 25),
         ("fec-model:5/5", "fec_h", 5),
         ("fec:1/0", "fec_h", 0),
+        ("fec:25/5,release=in-order", "fec_release", "in-order"),
+        ("fec:25/5,flush=200us", "fec_flush_ps", 200_000_000),
+        ("fec:25/5,flush=auto", "fec_flush_ps", None),
+        ("fec-model:25/5,flush=off", "fec_flush_ps", None),
+        ("fec:25/5,meter=police", "fec_meter", "police"),
+        ("fec:5/5,meter=mark,priority=data", "fec_priority", "data"),
+        ("fec-model:5/5,meter=mark", "fec_meter", "mark"),
+        ("fec:25/5,change=5/5@2s", "fec_change", CodeChange(at_ps=2 * 10**12, k=5, h=5)),
     ],
 )
 def test_options(text: str, key: str, value: object) -> None:
     protection = parse_protection(text)
     assert getattr(protection, key) == value
     assert protection.label == text
+
+
+def test_options_of_codes_reach_only_the_simulator_and_only_when_given() -> None:
+    words = parse_protection("fec:25/5").native(dummy_count=3)
+    assert not {"fec_release", "fec_flush_ps", "fec_meter", "fec_priority", "fec_change"} & words.keys()
+    words = parse_protection("fec:25/5,flush=1ms,change=5/5@1ms").native(dummy_count=3)
+    assert words["fec_flush_ps"] == 10**9
+    assert words["fec_change"] == {"at_ps": 10**9, "k": 5, "h": 5}
+
+
+def test_common_options_reach_the_codes_that_take_them() -> None:
+    common = {"release": "in-order", "meter": "police", "copies": 2}
+    assert parse_protection("fec:5/5", common).fec_release == "in-order"
+    assert parse_protection("fec-model:5/5", common).fec_release is None
+    assert parse_protection("fec-model:5/5", common).fec_meter == "police"
 
 
 def test_own_options_win_over_common_ones_that_apply() -> None:
@@ -69,6 +92,15 @@ def test_own_options_win_over_common_ones_that_apply() -> None:
         ("fec:129/5", "1 to 128 data packets"),
         ("fec:5/33", "at most 32 parity"),
         ("fec:5", "write fec:K/H"),
+        ("fec:5/5,relase=eager", "did you mean 'release'.*Valid: change, flush, meter, priority, release"),
+        ("fec-model:5/5,release=eager", "unknown option of fec-model"),
+        ("fec-model:5/5,priority=data", "unknown option of fec-model"),
+        ("fec:5/5,release=late", "none of eager, in-order"),
+        ("fec:5/5,meter=on", "none of off, police, mark"),
+        ("fec:5/5,flush=off", "flush=off is for fec-model"),
+        ("fec:5/5,flush=0", "is zero"),
+        ("fec:5/5,change=0/5@1s", "1 to 128 data packets"),
+        ("fec:5/5,change=5/5", "write change=5/5@2s"),
         ("", "unknown protection"),
     ],
 )

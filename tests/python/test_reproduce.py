@@ -127,7 +127,7 @@ def test_an_interruption_keeps_what_had_finished(tmp_path: Path, console: Consol
 def test_an_interrupted_run_counts_with_the_trials_it_has(tmp_path: Path, console: Console) -> None:
     def cut_short(job: Job, *, seed: int, threads: int, report: Report) -> Run:
         fewer = replace(job, settings={**job.settings, "flow.trials": 300})
-        return replace(completion_run(fewer, seed), interrupted=True)
+        return replace(completion_run(fewer, seed), interrupted="lg" in job.protections)
 
     result = run_synthetic(tmp_path, console, runner=cut_short, only=["tcp-fct"])
     assert result.interrupted

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from lossylink.report.html import chart_view
@@ -83,10 +86,19 @@ def test_a_timeline_is_judged_by_its_phases() -> None:
     assert set(outcomes("timeline").values()) == {Outcome.HOLDS}
 
 
-def test_wrong_statements_of_the_source_hold_with_a_correction() -> None:
-    found = outcomes("fec", divisor=1)
-    corrected = {text for text, outcome in found.items() if outcome is Outcome.CORRECTED}
-    assert (
-        "Packets of the TCP test come about one order of magnitude faster than those of the UDP test"
-        in corrected
-    )
+@pytest.mark.parametrize("name", ["tcp-fct", "tcp-fct-2mb", "ablation", "workload"])
+def test_a_quick_look_never_fails_a_claim_about_a_tail(name: str) -> None:
+    """A twentieth of the trials rarely holds a flow of the tail: that is no evidence against it."""
+    found = outcomes(name)
+    assert Outcome.FAILS not in {outcome for text, outcome in found.items() if "percentile" in text}
+    assert Outcome.UNDECIDED in found.values()
+
+
+def test_slowdowns_are_judged_short_flows_apart() -> None:
+    found = outcomes("workload", divisor=1)
+    assert set(found.values()) == {Outcome.HOLDS}
+
+
+def test_the_report_can_be_imported_before_the_experiments() -> None:
+    command = [sys.executable, "-c", "import lossylink.report.html"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars
@@ -13,6 +13,7 @@ import pytest
 
 import lossylink
 from lossylink import RunError, UserError
+from lossylink.pool import run_all
 from lossylink.results import Run
 from lossylink.row_keys import ROW_KEYS
 from lossylink.runner import run_scenario
@@ -188,3 +189,16 @@ def test_pcap_of_several_protections_is_refused() -> None:
 
     with pytest.raises(UserError, match="choose one protection"):
         run_scenario(resolve("stress"), pcap=("sw2-sw6", Path("x")))
+
+
+def test_ctrl_c_while_tasks_are_handed_out_stops_those_that_run() -> None:
+    class Interrupted(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            yield 1
+            raise KeyboardInterrupt
+
+    def until_told(task: int, stop: threading.Event) -> int:
+        assert stop.wait(timeout=60)
+        return task
+
+    assert run_all(until_told, Interrupted(), threads=1) == ([1], True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -199,6 +200,26 @@ def test_overrides_of_the_switch_reach_the_simulator() -> None:
     ]
 
 
+def test_dcqcn_is_the_hosts_or_the_transports() -> None:
+    def of(**settings: object) -> dict[str, Any]:
+        scenario = resolve("throughput", settings={"transport.protocol": "rdma", **settings})
+        return configuration(scenario, scenario.protections[0])
+
+    assert of()["transport"]["dcqcn"] is False
+    given = of(
+        **{
+            "transport.dcqcn": "on",
+            "switch.marking_min": "50KB",
+            "switch.marking_max": "200KB",
+            "switch.marking_probability": "10%",
+        }
+    )
+    assert given["transport"]["dcqcn"] is True
+    marking = ("red_min_bytes", "red_max_bytes", "red_max_probability")
+    assert [given["switch"][key] for key in marking] == [50_000, 200_000, 0.1]
+    assert of(**{"transport.dcqcn": "on", "transport.protocol": "tcp"})["transport"]["dcqcn"] is False
+
+
 def test_the_host_profile_fills_in_what_is_not_set() -> None:
     scenario = resolve("tcp-fct", settings={"rto_min": "5ms"})
     transport = configuration(scenario, scenario.protections[0])["transport"]
@@ -247,3 +268,27 @@ def test_all_profiles_of_a_kind_have_the_same_keys(kind: str) -> None:
     profiles = [tomllib.loads(path.read_text()) for path in sorted((SCENARIOS / kind).glob("*.toml"))]
     assert len(profiles) >= 2
     assert all(profile.keys() == profiles[0].keys() for profile in profiles)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"traffic.source": "saturated"}, "fec has no such source; valid: tcp, udp-smooth, udp-bursty"),
+        ({"traffic.source": "udp-smooth", "run.backend": "live"}, "live, fec has the source tcp only"),
+        ({"host.nic_rate": "4.5Gbps", "run.backend": "live"}, "leave it out of a live run"),
+        ({"protection.schemes": ["fec:25/5,flush=30us"]}, "longer than the flush timer of 30 us allows"),
+        ({"protection.schemes": ["fec:5/5,change=50/5@1s,flush=30us"]}, "block of 50 full-size packets"),
+    ],
+)
+def test_fec_refuses_what_it_cannot_do(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        resolve("fec", settings=settings)
+
+
+def test_a_capped_sender_reaches_the_simulator_beside_its_profile() -> None:
+    scenario = resolve("fec", settings={"host.nic_rate": "4.5Gbps", "traffic.source": "udp-bursty"})
+    assert scenario.host is not None
+    words = configuration(scenario, scenario.protections[0])
+    assert words["host"] == {**scenario.host, "nic_rate_bps": 4_500_000_000}
+    assert words["traffic"]["source"] == "udp-bursty"
+    assert words["traffic"]["rate_bps"] == 100_000_000

@@ -66,6 +66,15 @@ def test_percentile_ratio_agrees_with_a_plain_bootstrap() -> None:
     assert ratio.high == pytest.approx(high, rel=0.05)
 
 
+def test_a_percentile_ratio_is_open_where_a_sample_is_too_small() -> None:
+    """At 99.9 % and 95 % confidence 3688 values bound a percentile from above, 3687 do not."""
+    small, large = np.arange(1.0, 3688.0), np.arange(1.0, 3689.0)
+    assert np.isinf(statistics.percentile_ratio(small, large, 99.9).high)
+    assert statistics.percentile_ratio(small, large, 99.9).low > 0
+    assert statistics.percentile_ratio(large, small, 99.9).low == 0
+    assert np.isfinite(statistics.percentile_ratio(large, small, 99.9).high)
+
+
 def test_percentile_ratio_repeats_for_the_same_seed() -> None:
     first = statistics.percentile_ratio(range(1, 90), range(1, 40), 99.9, seed=3)
     assert first == statistics.percentile_ratio(range(1, 90), range(1, 40), 99.9, seed=3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betainc
 
 from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
 
@@ -316,3 +317,15 @@ class TestRefusals:
     def test_one_bad_value_in_an_array_is_named(self) -> None:
         with pytest.raises(ValueError, match="not -3"):
             cubic.window_segments(rtt_s=[0.1, -3.0], loss_ratio=0.01)
+
+
+@given(
+    k=st.integers(1, 128),
+    h=st.integers(1, 32),
+    exponent=st.floats(-6, -0.001),
+)
+def test_residual_loss_is_the_incomplete_beta_function(k: int, h: int, exponent: float) -> None:
+    p = 10**exponent
+    expected = p * float(betainc(h, k, p))
+    found = float(fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=p))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-300)

@@ -1,6 +1,7 @@
 //! `lossylink._native`: conversions between Python and the simulator, and nothing else.
 
 mod convert;
+mod monitor;
 mod wait;
 
 use std::panic;
@@ -43,6 +44,7 @@ fn quiet_panics() {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
+    module.add_class::<monitor::LinkMonitor>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)

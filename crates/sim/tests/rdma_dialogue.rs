@@ -347,3 +347,43 @@ fn responses_are_paced_at_the_responder() {
     assert_eq!(script.responder.poll_timeout(), at_ns(8_171) + lossylink_core::time::Duration::from_ps(520));
     assert_eq!(script.replies(at_ns(8_172)), "r1");
 }
+
+/// What the requester's limiter says at a time: its rate in Gb/s, and alpha in 256ths.
+fn limiter_at(script: &mut Script, us: u64) -> (f64, f64) {
+    let limiter = script.requester.limiter().expect("DCQCN is on");
+    (limiter.rate_bps(at(us)) / 1e9, limiter.alpha(at(us)) * 256.0)
+}
+
+/// Marks at 8 and 66 us, each a notification two later; alpha decays and the rate recovers every 55 us
+/// after the last one: four times half-way to the target, then the target has risen by 40 Mb/s.
+// RDMA-30, RDMA-31, RDMA-32, RDMA-33
+#[test]
+fn alpha_and_the_stages_of_increase_follow_the_notifications() {
+    let dcqcn = Dcqcn::on(BitRate::from_gbps(100));
+    let mut script = Script::new(Config { dcqcn: Some(dcqcn), ..Config::default() });
+    script.post(at(0), Operation::Write(100_000));
+    assert_eq!(script.some_requests(at(0), 2), "w0 w1");
+    assert_eq!(limiter_at(&mut script, 7), (100.0, 256.0));
+    assert_eq!(script.deliver_marked(at(8), "w0"), "cnp");
+    script.answer(at(10), "cnp");
+    assert_eq!(limiter_at(&mut script, 10), (50.0, 256.0));
+    assert_eq!(limiter_at(&mut script, 64), (50.0, 256.0));
+    assert_eq!(limiter_at(&mut script, 65), (75.0, 255.0));
+
+    assert_eq!(script.deliver_marked(at(66), "w1"), "cnp");
+    script.answer(at(68), "cnp");
+    let cut = 75.0 * (1.0 - 255.0 / 512.0);
+    let near = |(rate, alpha): (f64, f64), expected: (f64, f64)| {
+        assert!((rate - expected.0).abs() < 1e-6 && (alpha - expected.1).abs() < 1e-6, "{rate} {alpha}");
+    };
+    let alpha = 255.0 + 1.0 / 256.0;
+    near(limiter_at(&mut script, 68), (cut, alpha));
+    let mut gap = 75.0 - cut;
+    for step in 1..=4 {
+        gap /= 2.0;
+        let decayed = alpha * (255.0f64 / 256.0).powi(step);
+        near(limiter_at(&mut script, 68 + 55 * step as u64), (75.0 - gap, decayed));
+    }
+    let (rate, _) = limiter_at(&mut script, 68 + 55 * 5);
+    near((rate, 0.0), (75.04 - (gap + 0.04) / 2.0, 0.0));
+}

@@ -3,6 +3,7 @@
 //! Ticks come at whole milliseconds; the round trip is 10 ms unless a test says otherwise.
 
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{
     Ack, Block, Config, CongestionControl, Data, Packet, Receiver, SackBlocks, Sender, State, Timer,
 };
@@ -468,4 +469,26 @@ fn a_short_last_segment_is_acknowledged_at_once() {
     listener.0.handle_packet(ms(20), &Packet::Data(last), false);
     assert_eq!(listener.answers(ms(20)), [(17, vec![])]);
     assert_eq!(listener.0.bytes_in_order(), 24_387);
+}
+
+/// TCP-61: each packet occupies the stack for its payload over the rate, here 1 ms; a stack that was
+/// idle begins at once and has nothing in hand. What is repeated takes its turn.
+#[test]
+fn a_stack_hands_down_one_packet_after_another() {
+    let stack_rate = Some(BitRate::from_bps(1460 * 8 * 1000));
+    let config = Config { stack_rate, initial_window: 4, ..reno() };
+    let mut sender = Sender::new(&config, Some(12 * 1460), Duration::ZERO);
+    sender.open(ms(0));
+    let mut talk = Talk(sender);
+    assert_eq!(talk.says(ms(0)), ["syn"]);
+    assert_eq!(talk.hears(ms(10), &Packet::SynAck), ["ack", "0"], "acknowledgements cost nothing");
+    assert_eq!(talk.waits_until(ms(11)), ["1"]);
+    assert_eq!(talk.waits_until(ms(12)), ["2"]);
+    assert_eq!(talk.waits_until(ms(13)), ["3"]);
+    assert_eq!(talk.hears(ms(20), &ack(1, &[])), ["4"], "idle since 14 ms: at once");
+    assert_eq!(talk.hears(us(20_500), &ack(1, &[(2, 3)])), Vec::<String>::new(), "busy until 21 ms");
+    assert_eq!(talk.waits_until(ms(21)), ["5"]);
+    assert_eq!(talk.waits_until(ms(22)), ["6"]);
+    assert_eq!(talk.hears(us(22_500), &ack(1, &[(2, 5)])), Vec::<String>::new(), "1 is lost: it waits");
+    assert_eq!(talk.waits_until(ms(23)), ["1*"]);
 }

@@ -4,6 +4,7 @@
 use lossylink_core::probability::Probability;
 use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{Config, CongestionControl, Packet, Receiver, Sender};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -121,19 +122,23 @@ fn configs() -> impl Strategy<Value = Config> {
     let sizes = (prop::sample::select(vec![536u32, 1460, 4312]), any::<bool>(), 1u32..17);
     let receivers = (1u32..3, any::<bool>(), any::<bool>(), 20_000u64..4_000_000);
     let timers = (prop::sample::select(vec![1u64, 4, 10]), prop::sample::select(vec![1u64, 200]));
-    (algorithms, sizes, receivers, timers).prop_map(|(algorithm, sizes, receivers, timers)| Config {
-        congestion_control: algorithm,
-        mss_bytes: sizes.0,
-        mtu_bytes: 9_000,
-        timestamps: sizes.1,
-        max_burst_segments: sizes.2,
-        delayed_ack_segments: receivers.0,
-        sack_compression: receivers.1,
-        ecn: receivers.2,
-        receive_window_bytes: receivers.3,
-        tick: Duration::from_ms(timers.0),
-        rto_min: Duration::from_ms(timers.1),
-        ..Config::default()
+    let stacks = prop::sample::select(vec![None, Some(10_000_000), Some(42_000_000_000)]);
+    (algorithms, sizes, receivers, timers, stacks).prop_map(|(algorithm, sizes, receivers, timers, stack)| {
+        Config {
+            congestion_control: algorithm,
+            mss_bytes: sizes.0,
+            mtu_bytes: 9_000,
+            timestamps: sizes.1,
+            max_burst_segments: sizes.2,
+            delayed_ack_segments: receivers.0,
+            sack_compression: receivers.1,
+            ecn: receivers.2,
+            receive_window_bytes: receivers.3,
+            tick: Duration::from_ms(timers.0),
+            rto_min: Duration::from_ms(timers.1),
+            stack_rate: stack.map(BitRate::from_bps),
+            ..Config::default()
+        }
     })
 }
 

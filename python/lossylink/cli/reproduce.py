@@ -21,9 +21,14 @@ def command(
     ),
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run again what an earlier call with this output finished.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a claim fails.")] = False,
 ) -> None:
     """Run the published experiments, print each table beside the published one, and write a report.
+
+    Ctrl-C keeps the points that are finished; the same call again goes on from there.
 
     Examples
     --------
@@ -45,6 +50,7 @@ def command(
             quick=quick,
             seed=seed,
             threads=threads or len(os.sched_getaffinity(0)),
+            fresh=fresh,
         )
     except ValueError as error:
         raise UserError(str(error)) from None

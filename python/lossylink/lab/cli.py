@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="A live lab: two real hosts and a link that corrupts.", no_args_is_help=True)
 
+_PS_PER_SECOND = 10**12
 _Name = Annotated[str, typer.Option("--name", help="Which lab; the unnamed one when not given.")]
 
 
@@ -162,12 +163,46 @@ def auto(
     seconds: Annotated[
         float | None, typer.Option(min=0.1, help="Stop after this long; Ctrl-C stops any time.")
     ] = None,
+    on: Annotated[str, typer.Option(help="Protect from this loss on.")] = "1e-5",
+    off: Annotated[
+        str | None, typer.Option(help="Stop below this loss; half of --on when not given.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="How sure a decision must be.")] = 0.99,
+    hold: Annotated[str, typer.Option(help="Least time from a change to one that does less.")] = "5s",
     name: _Name = "",
 ) -> None:
-    """Watch the link, and protect it while it corrupts frames."""
-    from lossylink.lab.monitor import run_monitor
+    """Watch the link, protect it while it corrupts frames, and stop when it surely does no longer.
 
-    run_monitor(_lab(name), seconds=seconds, tell=print)
+    Decisions are those of docs/protocols/monitor.md; to switch off takes about 4.6 / OFF frames without loss.
+
+    Examples
+    --------
+        lossylink lab auto --on 1e-4
+    """
+    import math
+
+    from lossylink.lab.monitor import Policy, run_monitor
+    from lossylink.units import parse_time
+
+    policy = Policy(
+        on_loss=_ratio(on),
+        off_loss=None if off is None else _ratio(off),
+        confidence=confidence,
+        hold_seconds=_read(parse_time, hold) / _PS_PER_SECOND,
+    )
+    limit = math.inf if seconds is None else seconds
+    run_monitor(_lab(name), policy=policy, seconds=limit, tell=lambda line: print(line, flush=True))
+
+
+def _ratio(text: str) -> float:
+    """Read a loss ratio or percentage; a mistake is one line."""
+    from lossylink.errors import UserError
+    from lossylink.units import parse_ratio
+
+    try:
+        return parse_ratio(text)
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})

@@ -26,7 +26,7 @@ echo $$ > "$1/keeper"
 exec sleep infinity
 """
 #: How long a private namespace may take to come up.
-_KEEPER_SECONDS = 5.0
+_KEEPER_SECONDS = 15.0
 #: How much of a refused command is shown.
 _SHOWN = 80
 #: Tools without which nothing works, and the Debian package of each.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import polars
@@ -42,13 +44,20 @@ def run_scenario(scenario: Scenario, *, progress: Progress | None = None) -> Run
         seed=scenario.seed,
         wall_seconds=time.monotonic() - started,
         scenario=scenario.describe(),
-        rows=polars.DataFrame([row for row, _ in parts], infer_schema_length=None),
-        tables=_stack([tables for _, tables in parts]),
+        rows=polars.DataFrame([part.row for part in parts], infer_schema_length=None),
+        tables=_stack([part.tables for part in parts]),
+        files={name: text for part in parts for name, text in part.files.items()},
         interrupted=interrupted,
     )
 
 
-_Part = tuple[dict[str, Any], dict[str, polars.DataFrame]]
+@dataclass(frozen=True)
+class _Part:
+    """What was measured under one protection."""
+
+    row: dict[str, Any]
+    tables: dict[str, polars.DataFrame]
+    files: dict[str, str]
 
 
 def _measure_all(scenario: Scenario, progress: Progress | None) -> tuple[list[_Part], bool]:
@@ -82,7 +91,9 @@ def _measure(scenario: Scenario, protection: Protection, report: Progress) -> _P
         name: polars.DataFrame(columns).with_columns(protection=label).select("protection", *columns)
         for name, columns in outcome["columns"].items()
     }
-    return row, tables
+    prefix = re.sub(r"[^a-z0-9.-]+", "-", protection.label)
+    files = {f"{prefix}-{name}": text for name, text in outcome.get("files", {}).items()}
+    return _Part(row, tables, files)
 
 
 def _stack(parts: list[dict[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:

@@ -1,61 +1,126 @@
-"""The monitor: watches a link's loss and decides about its protection, as the published daemon does.
+"""``lab auto``: watches a link's counters and switches its protection, as the core's monitor decides.
 
-The rule: over a window of frames, a loss rate from 1e-8 on asks for one copy, from 1e-3 on for as many as
-bring the rest below 1e-8. A window here is the last few seconds, since a live link carries no 10^8 frames in
-them; a rate is acted on when at least one frame was lost, and forgotten after a window without loss.
+The evidence and the thresholds are those of ``docs/protocols/monitor.md``; this file reads, obeys and tells.
+The published thresholds need 10^9 frames to switch off, three hours at 1 Gb/s: a lab has its own.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING
 
+from lossylink.errors import UserError
+
 if TYPE_CHECKING:
+    from lossylink._native import Monitor
     from lossylink.lab.lab import Lab
 
-#: Effective loss that the copies are to reach.
-_TARGET_LOSS = 1e-8
-#: From this loss rate on the number of copies follows the rule; below, one is enough.
-_MANY_COPIES_FROM = 1e-3
-#: Seconds between two looks, and of the window.
-_POLL_SECONDS, _WINDOW_SECONDS = 0.5, 5.0
+
+#: More copies are a flood; the data plane refuses them.
+MOST_COPIES = 16
 
 
-def decide(*, frames: int, lost: int) -> str:
-    """Return the protection that a window of ``frames`` of which ``lost`` were corrupted asks for.
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """When to protect a link, and how much evidence that takes."""
+
+    on_loss: float = 1e-5
+    """Loss ratio from which the link is protected: 1,000 times the published one, at 1/1,000 of its rate."""
+    off_loss: float | None = None
+    """Loss ratio below which it is not any more; half of ``on_loss`` when not given, as in the core."""
+    many_copies_loss: float = 1e-3
+    """Below it one copy is sent, as the published program does."""
+    target_loss: float = 1e-8
+    """Effective loss that the copies are to reach, as published."""
+    confidence: float = 0.99
+    hold_seconds: float = 5.0
+    """Least time from a change to one that does less."""
+    poll_seconds: float = 0.5
+
+    def monitor(self) -> Monitor:
+        """Return a monitor with the shortest window that can ever switch off.
+
+        Raises
+        ------
+        UserError
+            The thresholds cannot work together.
+
+        Examples
+        --------
+        >>> Policy(on_loss=1e-3).monitor().copies
+        0
+        """
+        from lossylink import _native
+
+        off = self.on_loss / 2 if self.off_loss is None else self.off_loss
+        try:
+            return _native.Monitor(
+                window_frames=_shortest_window(self.confidence, off),
+                on_loss=self.on_loss,
+                off_loss=off,
+                many_copies_loss=self.many_copies_loss,
+                target_loss=self.target_loss,
+                confidence=self.confidence,
+                hold_seconds=self.hold_seconds,
+            )
+        except ValueError as error:
+            raise UserError(str(error)) from None
+
+
+def _shortest_window(confidence: float, off_loss: float) -> int:
+    """Return the frames without loss that show a ratio below ``off_loss`` (MON-7)."""
+    if not (0 < confidence < 1 and 0 < off_loss < 1):
+        return 1  # the monitor refuses these with its own words
+    return math.ceil(-math.log(1 - confidence) / off_loss) + 1
+
+
+def protection_of(copies: int) -> str:
+    """Return the protection that a decision asks for.
 
     Examples
     --------
-    >>> decide(frames=100_000, lost=0), decide(frames=100_000, lost=5), decide(frames=100_000, lost=1000)
-    ('off', 'lg:copies=1', 'lg:copies=3')
+    >>> protection_of(0), protection_of(2)
+    ('off', 'lg:copies=2')
     """
-    if lost == 0 or frames == 0:
-        return "off"
-    rate = lost / frames
-    if rate < _MANY_COPIES_FROM:
-        return "lg:copies=1"
-    copies = math.ceil(math.log(_TARGET_LOSS) / math.log(min(rate, 0.5)) - 1e-9) - 1
-    return f"lg:copies={min(max(copies, 1), 16)}"
+    return f"lg:copies={min(copies, MOST_COPIES)}" if copies else "off"
 
 
-def run_monitor(lab: Lab, *, seconds: float | None, tell: Callable[[str], None]) -> None:
-    """Poll the link and switch its protection, until Ctrl-C or for ``seconds``."""
-    window: deque[tuple[int, int]] = deque(maxlen=round(_WINDOW_SECONDS / _POLL_SECONDS) + 1)
-    current, started = "", time.monotonic()
+def run_monitor(
+    lab: Lab,
+    *,
+    tell: Callable[[str], None],
+    policy: Policy | None = None,
+    seconds: float = math.inf,
+    stop: Event | None = None,
+) -> None:
+    """Poll the link and switch its protection, until Ctrl-C, for ``seconds`` or until ``stop`` is set."""
+    policy, stop = policy or Policy(), stop or Event()
+    monitor = policy.monitor()
+    # The monitor takes its link for unprotected at first.
+    lab.protect("off")
+    started = time.monotonic()
     try:
-        while seconds is None or time.monotonic() - started < seconds:
-            forward = lab.link.counters()["directions"]["forward"]
-            window.append((forward["frames_offered"], forward["frames_lost"]))
-            frames, lost = (now - then for now, then in zip(window[-1], window[0], strict=True))
-            wanted = decide(frames=frames, lost=lost)
-            if wanted != current and len(window) > 1:
-                lab.protect(wanted)
-                rate = lost / frames if frames else 0.0
-                tell(f"{lost} of {frames} frames lost ({rate:.2e}): {wanted}")
-                current = wanted
-            time.sleep(_POLL_SECONDS)
+        while time.monotonic() - started < seconds:
+            _look(lab, monitor, tell, time.monotonic() - started)
+            if stop.wait(policy.poll_seconds):
+                return
     except KeyboardInterrupt:
         return
+
+
+def _look(lab: Lab, monitor: Monitor, tell: Callable[[str], None], now: float) -> None:
+    forward = lab.link.counters()["directions"]["forward"]
+    offered, lost = forward["frames_offered"], forward["frames_lost"]
+    copies = monitor.observe(now, offered - lost, offered)
+    if copies is None:
+        return
+    protection = protection_of(copies)
+    lab.protect(protection)
+    frames, corrupted = monitor.counts
+    tell(
+        f"{now:7.1f} s: {corrupted} of the last {frames} frames lost ({corrupted / frames:.1e}): {protection}"
+    )

@@ -14,7 +14,7 @@ from lossylink.lab.enclave import Enclave
 from lossylink.lab.process import start_daemon
 
 #: How long a data plane may take to open its ports.
-_START_SECONDS = 5.0
+_START_SECONDS = 15.0
 #: How long an answer may take: the data plane itself gives up after five seconds.
 _ANSWER_SECONDS = 6.0
 

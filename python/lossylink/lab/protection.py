@@ -7,6 +7,8 @@ from typing import Any
 from lossylink.errors import UserError
 from lossylink.scenario.protection import parse_protection
 
+#: Options of the codes that only the simulator has.
+_SIMULATED = {"fec_release", "fec_flush_ps", "fec_meter", "fec_priority", "fec_change"}
 #: Dummies after the last frame, as published.
 _DUMMIES = 3
 
@@ -26,4 +28,8 @@ def native_protection(text: str) -> dict[str, Any] | None:
     protection = parse_protection(text)
     if protection.kind == "fec-model":
         raise UserError("fec-model is a model of the simulator; live, use fec:K/H")
-    return protection.native(dummy_count=_DUMMIES)
+    words = protection.native(dummy_count=_DUMMIES)
+    foreign = sorted(_SIMULATED & words.keys())
+    if foreign:
+        raise UserError(f"protection '{text}': live, fec takes no option {foreign[0].split('_')[1]}")
+    return words

@@ -46,16 +46,27 @@ def _look(lab: Lab) -> dict[str, Any]:
 
 def _view(before: dict[str, Any], after: dict[str, Any]) -> Group:
     seconds = after["at"] - before["at"]
+    near, far = after["near"], after["far"]
+    forward = after["link"]["directions"]["forward"]
+    ratio = forward["frames_lost"] / max(forward["frames_offered"], 1)
+    gone = near["to_link_first"] - far["to_lan"]
     return Group(
-        Text(f"protection {after['near'].get('protection', 'none')}, peer {after['near'].get('peer', '-')}"),
+        Text(f"up {after['link']['uptime_seconds']:.0f} s, scheduling {after['link']['scheduling']}"),
+        Text(f"protection {near.get('protection', 'none')}, peer {near.get('peer', 'not looked for')}"),
+        Text(
+            f"h4 -> h8 so far: the link lost {ratio:.2e} of its frames; {gone:,} under way or lost for good"
+        ),
+        Text(),
         _directions(before["link"], after["link"], seconds),
+        Text(),
         _guards(before, after, seconds),
+        Text("Ctrl-C ends", style="dim"),
     )
 
 
 def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("direction", "Mb/s", "frames/s", "lost/s", "late p50 us", "p99", "max"):
+    table = _table()
+    for heading in ("direction", "Mb/s", "frames/s", "lost/s", "late: p50 us", "p99 us", "max us"):
         table.add_column(heading, justify="left" if heading == "direction" else "right")
     for name, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
         then, now = before["directions"][name], after["directions"][name]
@@ -65,17 +76,21 @@ def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -
         ]
         table.add_row(
             words,
-            f"{rates[0] * 8 / 1e6:.1f}",
+            f"{rates[0] * 8 / 1e6:,.1f}",
             *(f"{rate:,.0f}" for rate in rates[1:]),
-            *(f"{late[key]:.1f}" for key in ("p50_us", "p99_us", "max_us")),
+            *(f"{late[key]:,.0f}" for key in ("p50_us", "p99_us", "max_us")),
         )
     return table
 
 
+def _table() -> Table:
+    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+
+
 def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = _table()
     for heading in ("event", "sw2", "per s", "sw6", "per s"):
-        table.add_column(heading, justify="left" if heading == "event" else "right")
+        table.add_column(heading, justify="left" if heading == "event" else "right", min_width=9)
     for words, place in {"queue drops": ("queue_dropped",), **_EVENTS}.items():
         cells = []
         for end in ("near", "far"):

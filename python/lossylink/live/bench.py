@@ -101,6 +101,7 @@ def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
     worst = max(late.values(), key=lambda direction: direction["p99_us"])
     counts = {
         "frames_offered": near["to_link_first"],
+        "link_frames": forward["frames_offered"],
         "frames_lost": forward["frames_lost"],
         "segments_lost": forward["segments_lost"],
         "frames_unrecovered": near["to_link_first"] - far["to_lan"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ _FILE_HEADER, _RECORD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
 _ETHERNET, _IPV4 = 14, b"\x08\x00"
 _TCP = 6
 _SYN, _ACK = 0x02, 0x10
+#: How often the size of a capture is looked at until it stands still, and how many times at the most.
+_LOOK_SECONDS, _MOST_LOOKS = 0.25, 40
 
 
 @dataclass
@@ -29,6 +32,16 @@ class Flow:
     sent_again: int = 0
 
 
+def wait_until_written(capture: Path) -> None:
+    """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
+    size = -1
+    for _ in range(_MOST_LOOKS):
+        time.sleep(_LOOK_SECONDS)
+        before, size = size, capture.stat().st_size
+        if size == before:
+            return
+
+
 def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> list[tuple[float, int]]:
     """Return, for each flow, its completion time in microseconds and the segments that were sent again.
 
@@ -37,7 +50,7 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     """
     flows: list[Flow] = []
     by_port: dict[int, Flow] = {}
-    for when_ns, packet in _packets(path):
+    for when_ns, packet in packets(path):
         _enter(flows, by_port, when_ns, packet, server_port, size_bytes)
     done = [flow for flow in flows if flow.first_data_ns is not None and flow.acknowledged_ns is not None]
     done.sort(key=lambda flow: flow.first_data_ns or 0)
@@ -47,7 +60,14 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     ]
 
 
-def _packets(path: Path) -> Iterator[tuple[int, bytes]]:
+def packets(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the instant of each packet, in nanoseconds, and its first bytes.
+
+    Raises
+    ------
+    ValueError
+        The file is no capture with nanosecond time stamps.
+    """
     data = path.read_bytes()
     if len(data) < _FILE_HEADER.size or _FILE_HEADER.unpack_from(data)[0] != _MAGIC:
         raise ValueError(f"{path} is no capture with nanosecond time stamps")

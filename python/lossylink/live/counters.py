@@ -8,6 +8,8 @@ from lossylink.lab import Lab
 
 #: Events that reduce a window: the entry into a recovery, and a timeout.
 WINDOW_REDUCTIONS = ("TCPSackRecovery", "TCPRenoRecovery", "TCPTimeouts")
+#: Reductions that were taken back because nothing had been lost.
+UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
 
 
 def tcp_counters(lab: Lab, host: str) -> dict[str, int]:

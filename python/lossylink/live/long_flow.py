@@ -1,88 +1,67 @@
-"""Long TCP flows, live: iperf3 for the bytes, ``ss`` for what the sender's kernel thinks of the path."""
+"""Long TCP flows, live: rows from iperf3, the kernel's counters, ``ss`` and the link's own books."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import shutil
 import statistics
 import subprocess
-import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 from lossylink.errors import RunError
 from lossylink.lab import Lab
-from lossylink.lab.hosts import H4, H8
+from lossylink.lab.hosts import H8
+from lossylink.live import iperf
 from lossylink.live.bench import evidence, open_lab, validity
-from lossylink.live.counters import WINDOW_REDUCTIONS, tcp_counters
-from lossylink.live.stress import wait_for_guards
+from lossylink.live.counters import UNDOS, WINDOW_REDUCTIONS, tcp_counters
+from lossylink.live.iperf import Report
+from lossylink.live.one_way import OneWay, summary
+from lossylink.theory import mathis
 
-_PS_PER_SECOND = 10**12
-#: Seconds between two looks at the socket, and between two reports of iperf3.
-_LOOK_SECONDS, _INTERVAL_SECONDS = 0.25, 0.1
-#: The longest run, warm-up included: that of the study's own trials.
-_LONGEST_SECONDS = 240.0
 #: A window that fills 3 Gb/s over 300 ms, the largest product of the Mathis study.
 _MATHIS_WINDOW_BYTES = 128 * 2**20
-#: How long the flow goes on without loss: iperf3 resets its connections at the end, and what was lost within
-#: the last round trips would never be repeated. At least so many seconds, and so many round trips.
-_TAIL_SECONDS, _TAIL_ROUND_TRIPS = 2.0, 5
-#: The control connection of iperf3 is a socket like the flow's; only parameters pass through it.
-_CONTROL_BYTES = 8_192
-#: iperf3 and its connections may take this much longer than the run.
-_GRACE_SECONDS = 20.0
-
-Report = Callable[[float, float], None]
 
 
 def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]:
     """Measure the throughput of long flows in the part of the run that counts."""
     with open_lab(config) as lab:
-        outcome = run_iperf(lab, config, report)
-        row, seen = _common_row(config, lab, outcome)
-        row["average_throughput_gbps"] = _measured_bps(config, outcome) / 1e9
-        row |= {"duration_s": _seconds(config)[1], **seen}
+        outcome = iperf.run_iperf(lab, config, report)
+        row = _common_row(config, lab, outcome)
+        bps = iperf.measured_bps(config, outcome)
+        row |= {"average_throughput_gbps": bps / 1e9, "measured_mbps": bps / 1e6} | _law(row, bps)
         row |= validity(row, lab=lab)
-    return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
+    return _result(row, outcome)
 
 
 def measure_fec(config: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Measure a long flow over forward error correction; one-way latencies are the simulator's to tell."""
+    """Measure a long flow over forward error correction, and how long its frames take to the other host."""
     words = config["protection"]
-    with open_lab(config) as lab:
-        outcome = run_iperf(lab, config, report)
-        row, seen = _common_row(config, lab, outcome)
-        looks = [look["cwnd"] for look in outcome["sockets"] if look.get("cwnd")]
+    with open_lab(config) as lab, OneWay(lab, port=iperf.PORT) as one_way:
+        outcome = iperf.run_iperf(lab, config, report)
+        row = _common_row(config, lab, outcome)
+        bps = iperf.measured_bps(config, outcome)
         row |= {
+            "trials": 1,
             "fec_k": words.get("fec_k"),
             "fec_h": words.get("fec_h"),
-            "throughput_gbps": _measured_bps(config, outcome) / 1e9,
-            "cwnd_packets_mean": statistics.fmean(looks) if looks else None,
-            "residual_loss_rate": seen["frames_unrecovered"] / max(seen["frames_offered"], 1),
+            "throughput_gbps": bps / 1e9,
+            "residual_lost_packets": row["frames_unrecovered"],
+            "residual_loss_rate": row["frames_unrecovered"] / max(row["host_frames"], 1),
             "frames_recovered": lab.guards()[1].get("coder", {}).get("recovered", 0),
-            "duration_s": _seconds(config)[1],
-            **seen,
         }
         row |= validity(row, lab=lab)
-    return {"row": row, "columns": {"intervals": _intervals(outcome)}, "interrupted": False}
+        warmup, measured, _ = iperf.parts_seconds(config)
+        row |= summary(one_way.finish(), since_s=warmup, until_s=warmup + measured)
+    return _result(row, outcome)
 
 
 def measure_mathis(config: dict[str, Any], report: Report) -> dict[str, Any]:
     """Measure one trial of the Mathis study."""
     with open_lab(config, largest_window_bytes=_MATHIS_WINDOW_BYTES) as lab:
         probes = ping_probes(lab, config)
-        outcome = run_iperf(lab, config, report)
-        row, seen = _common_row(config, lab, outcome)
-        row |= {
-            "measured_mbps": _measured_bps(config, outcome) / 1e6,
-            "realised_loss_ratio": seen["frames_lost"] / max(seen["frames_offered"], 1),
-            "duration_s": _seconds(config)[1],
-            **probes,
-            **seen,
-        }
+        outcome = iperf.run_iperf(lab, config, report)
+        row = _common_row(config, lab, outcome)
+        bps = iperf.measured_bps(config, outcome)
+        row |= {"measured_mbps": bps / 1e6, **_law(row, bps), **probes}
         row |= validity(row, lab=lab)
     return {"row": row, "columns": {}, "interrupted": False}
 
@@ -103,170 +82,75 @@ def ping_probes(lab: Lab, config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_iperf(lab: Lab, config: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Run iperf3 from h4 to h8 and return its report, with what ``ss`` saw and the link's counts before."""
-    if shutil.which("iperf3") is None:
-        raise RunError("long flows need iperf3: apt-get install iperf3")
-    wait_for_guards(lab)
-    warmup, measured, cooldown = _seconds(config)
-    total = warmup + measured + cooldown
-    tail = math.ceil(max(_TAIL_SECONDS, _TAIL_ROUND_TRIPS * lab.settings.rtt_ps / _PS_PER_SECOND))
-    server = lab.start("h8", ["iperf3", "-s", "-1", "--forceflush"])
-    _wait_until_listening(server)
-    lab.clear()
-    before = evidence(lab)
-    watcher = _Watcher(lab, total, report, before)
-    watcher.start()
-    try:
-        text = lab.run("h4", _iperf_command(config, total + tail), seconds=total + tail + _GRACE_SECONDS)
-    finally:
-        watcher.finish()
-        server.terminate()
-        server.communicate()
-    outcome: dict[str, Any] = json.loads(text)
-    if "error" in outcome:
-        raise RunError(f"iperf3: {outcome['error']}")
-    return outcome | {"sockets": watcher.looks, "before": before, "under_loss": watcher.under_loss}
-
-
-def _wait_until_listening(server: subprocess.Popen[str]) -> None:
-    for line in server.stdout or ():
-        if "listening" in line:
-            return
-    raise RunError("iperf3's server did not start")
-
-
-def _iperf_command(config: dict[str, Any], seconds: float) -> list[str]:
-    transport, flow = config["transport"], config.get("flow") or {}
-    return [
-        *("iperf3", "-c", H8.address, "-B", H4.address, "-J", "-t", f"{seconds:.0f}"),
-        *("-i", str(_INTERVAL_SECONDS), "-P", str(flow.get("count", 1))),
-        *("-C", transport["congestion_control"], "-M", str(transport["mss_bytes"])),
-    ]
-
-
-def _seconds(config: dict[str, Any]) -> tuple[float, float, float]:
-    """Return warm-up, measured part and cool-down; a run beyond the longest is cut, and its row says so."""
-    run = config["run"]
-    warmup, cooldown = ((run.get(key) or 0) / _PS_PER_SECOND for key in ("warmup_ps", "cooldown_ps"))
-    total = min(run["duration_ps"] / _PS_PER_SECOND, _LONGEST_SECONDS)
-    warmup = min(warmup, total / 4)
-    # iperf3 counts whole seconds.
-    return warmup, max(1.0, round(total) - warmup - cooldown), cooldown
-
-
-def _measured_bps(config: dict[str, Any], outcome: dict[str, Any]) -> float:
-    """Average what was sent in the intervals that count; what is in flight at their ends cancels out."""
-    warmup, measured, _ = _seconds(config)
-    counted = [
-        interval["sum"]
-        for interval in outcome["intervals"]
-        if warmup <= (interval["sum"]["start"] + interval["sum"]["end"]) / 2 <= warmup + measured
-    ]
-    span = sum(one["seconds"] for one in counted)
-    if not counted or span <= 0:
-        raise RunError("iperf3 reported no interval within the part of the run that counts")
-    return float(sum(one["bytes"] for one in counted) * 8 / span)
-
-
-def _intervals(outcome: dict[str, Any]) -> dict[str, list[float]]:
-    """Return iperf3's intervals as columns; the time is their middle."""
-    sums = [interval["sum"] for interval in outcome["intervals"]]
+def _result(row: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return the row, iperf3's intervals as columns, and iperf3's report as it was printed."""
     return {
-        "time_s": [(one["start"] + one["end"]) / 2 for one in sums],
-        "throughput_gbps": [one["bits_per_second"] / 1e9 for one in sums],
-        "retransmissions": [float(one.get("retransmits", 0)) for one in sums],
-        "cwnd_bytes": [float(interval["streams"][0].get("snd_cwnd", 0)) for interval in outcome["intervals"]],
-        "rtt_us": [float(interval["streams"][0].get("rtt", 0)) for interval in outcome["intervals"]],
+        "row": row,
+        "columns": {"intervals": iperf.intervals(outcome)},
+        "files": {"iperf3.json": outcome["text"]},
+        "interrupted": False,
     }
 
 
-def _common_row(
-    config: dict[str, Any], lab: Lab, outcome: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what TCP tells, and what the link tells, read once the flow is over."""
-    _wait_until_acknowledged(lab)
-    counters, seen = tcp_counters(lab, "h4"), evidence(lab, outcome["before"])
+def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what TCP and the link tell, read once everything has been acknowledged.
+
+    TCP's counts are of the whole flow: only over all of it must they agree with the link's.
+    """
+    iperf.wait_until_acknowledged(lab)
+    seen = evidence(lab, outcome["before"])
     under_loss = outcome["under_loss"] or seen
-    seen |= {name: under_loss[name] for name in ("frames_offered", "frames_lost")}
-    looks = [look for look in outcome["sockets"] if look.get("mss")]
+    offered, lost = under_loss["link_frames"], under_loss["frames_lost"]
+    warmup, measured, _ = iperf.parts_seconds(config)
+    looks = [look for look in outcome["sockets"] if warmup <= look["elapsed"] <= warmup + measured]
     if not looks:
         raise RunError("ss did not see the flow")
-    row = {
+    return {
         "congestion_control": config["transport"]["congestion_control"],
+        "flows": (config.get("flow") or {}).get("count", 1),
         "mss_bytes": int(statistics.mode(look["mss"] for look in looks)),
         "rtt_mean_ms": statistics.fmean(look["rtt"] for look in looks),
         "rtt_min_ms": min(look["minrtt"] for look in looks),
+        "cwnd_packets_mean": statistics.fmean(look["cwnd"] for look in looks),
+        **_tcp_row(lab),
+        "flow_retransmissions": sum(one["sender"]["retransmits"] for one in outcome["end"]["streams"]),
+        **seen,
+        "host_frames": seen["frames_offered"],
+        "frames_offered": offered,
+        "frames_lost": lost,
+        "realised_loss_ratio": lost / max(offered, 1),
+        "duration_s": measured,
+        "counted_seconds": measured,
+        "simulated_seconds": None,
+        "warmup_s": warmup,
+    }
+
+
+def _tcp_row(lab: Lab) -> dict[str, Any]:
+    """Return what the sender's kernel has counted since the lab came up."""
+    counters = tcp_counters(lab, "h4")
+    return {
+        "segments_sent": counters["OutSegs"] + counters["RetransSegs"],
         "retransmissions": counters["RetransSegs"],
+        "dsacks": counters["TCPDSACKRecvSegs"],
         "timeouts": counters["TCPTimeouts"],
+        "loss_probes": counters["TCPLossProbes"],
         "loss_events": sum(counters[name] for name in WINDOW_REDUCTIONS),
-        "dsacks": counters["TCPDSACKRecv"],
+        "undo_events": sum(counters[name] for name in UNDOS),
         "reordering_seen": counters["TCPSACKReorder"] + counters["TCPTSReorder"],
     }
-    return row, seen
 
 
-def _wait_until_acknowledged(lab: Lab) -> None:
-    """Wait until h4 has nothing unacknowledged: the last losses are repeated after the flow has ended."""
-    deadline = time.monotonic() + _GRACE_SECONDS
-    while time.monotonic() < deadline:
-        time.sleep(2 * lab.settings.rtt_ps / _PS_PER_SECOND + 0.02)
-        lines = lab.run("h4", ["ss", "-tanH", "dst", H8.address]).splitlines()
-        if all(line.split()[2] == "0" for line in lines):
-            return
-
-
-class _Watcher(threading.Thread):
-    """Looks at the flow's socket from time to time, and ends the link's losses when the run is over."""
-
-    def __init__(self, lab: Lab, total: float, report: Report, before: dict[str, Any]) -> None:
-        super().__init__()
-        self._lab, self._total, self._report, self._before = lab, total, report, before
-        self._over = threading.Event()
-        self.looks: list[dict[str, float]] = []
-        self.under_loss: dict[str, Any] | None = None
-        """The link's counts at the end of the losses."""
-
-    def run(self) -> None:
-        """Look until told to stop."""
-        # The flow begins some time after its command: the clock starts when its socket is seen.
-        started = None
-        while not self._over.wait(_LOOK_SECONDS):
-            if started is None and self.looks:
-                started = time.monotonic()
-            elapsed = 0.0 if started is None else time.monotonic() - started
-            if elapsed >= self._total:
-                self._end_losses()
-            else:
-                self._look()
-            self._report(min(elapsed, self._total), self._total)
-
-    def finish(self) -> None:
-        """Stop looking."""
-        self._over.set()
-        self.join()
-
-    def _end_losses(self) -> None:
-        if self.under_loss is None:
-            self.under_loss = evidence(self._lab, self._before)
-            self._lab.set_loss(forward="none", reverse="none")
-
-    def _look(self) -> None:
-        command = self._lab.command("h4", ["ss", "-tinH", "dst", H8.address, "dport", "=", "5201"])
-        text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        sockets = [parse_socket(line) for line in text.splitlines() if "mss:" in line]
-        flows = [one for one in sockets if one.get("bytes_sent", 0.0) > _CONTROL_BYTES]
-        if flows:
-            self.looks.append(max(flows, key=lambda one: one["bytes_sent"]))
-
-
-def parse_socket(line: str) -> dict[str, float]:
-    """Read the figures of one socket from ``ss -ti``.
-
-    Examples
-    --------
-    >>> parse_socket("reno mss:1460 cwnd:10 bytes_sent:5 rtt:6.1/0.2 minrtt:6.05")["rtt"]
-    6.1
-    """
-    pairs = re.findall(r"(mss|rtt|minrtt|cwnd|bytes_sent|lost|retrans):([\d.]+)", line)
-    return {name: float(value) for name, value in pairs}
+def _law(row: dict[str, Any], bps: float) -> dict[str, Any]:
+    """Hold the throughput against sqrt(3/2) * MSS / (RTT * sqrt(p)), both as measured."""
+    if not row["frames_lost"]:
+        return {"law_mbps": None, "law_ratio": None}
+    law = float(
+        mathis.bandwidth_bps(
+            mss_bytes=row["mss_bytes"],
+            rtt_s=row["rtt_mean_ms"] / 1e3,
+            loss_ratio=row["realised_loss_ratio"],
+            constant=mathis.PERIODIC,
+        )
+    )
+    return {"law_mbps": law / 1e6, "law_ratio": bps / law}

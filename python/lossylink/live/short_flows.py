@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,12 @@ from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
 from lossylink.live import flows
 from lossylink.live.bench import evidence, open_lab, validity
-from lossylink.live.capture import completion_times_us
+from lossylink.live.capture import completion_times_us, wait_until_written
 from lossylink.live.counters import tcp_counters
 from lossylink.live.stress import wait_for_guards
 
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
-#: How often the size of a capture is looked at until it stands still, and how many times at the most.
-_LOOK_SECONDS, _MOST_LOOKS = 0.25, 40
 #: Quantiles of the published table.
 _QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 
@@ -71,7 +68,7 @@ def run_flows(
         report(float(line), trials)
     _, problem = client.communicate(timeout=30)
     server.terminate()
-    _wait_until_written(capture)
+    wait_until_written(capture)
     tcpdump.send_signal(signal.SIGINT)
     for process in (tcpdump, server):
         process.communicate(timeout=30)
@@ -93,16 +90,6 @@ def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
         raise RunError(f"tcpdump did not start: {line.strip()}")
 
 
-def _wait_until_written(capture: Path) -> None:
-    """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
-    size = -1
-    for _ in range(_MOST_LOOKS):
-        time.sleep(_LOOK_SECONDS)
-        before, size = size, capture.stat().st_size
-        if size == before:
-            return
-
-
 def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> dict[str, Any]:
     values = numpy.array([time for time, _ in times])
     if values.size == 0:
@@ -120,7 +107,9 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         "fct_us_std": float(values.std(ddof=1)) if values.size > 1 else 0.0,
         "flows_hit": sum(again > 0 for _, again in times),
         "retransmissions": counters["RetransSegs"],
-        "dsacks": counters["TCPDSACKRecv"],
+        "dsacks": counters["TCPDSACKRecvSegs"],
+        "timeouts": counters["TCPTimeouts"],
+        "loss_probes": counters["TCPLossProbes"],
         "mss_bytes": config["transport"]["mss_bytes"],
         "rtt_us": lab.settings.rtt_ps / 1e6,
         **seen,

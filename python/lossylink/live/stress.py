@@ -48,7 +48,7 @@ def load_rate(config: dict[str, Any]) -> int:
     return int(min(config["link"]["rate_bps"] * _HEADROOM / (1 + loss * copies), ceiling))
 
 
-def wait_for_guards(lab: Lab, *, seconds: float = 2.0) -> None:
+def wait_for_guards(lab: Lab, *, seconds: float = 10.0) -> None:
     """Wait until both guards of a protected link know each other."""
     if lab.settings.native_protection is None and lab.settings.protection in {"none", "off"}:
         return

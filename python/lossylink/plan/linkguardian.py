@@ -73,14 +73,10 @@ def predict(link: Link, options: Options) -> Prediction:
     """Predict what LinkGuardian does for a link."""
     loss = Figure(effective_loss(options, link.loss_ratio), EXACT)
     speed = Figure(nonblocking_speed_gbps(link, options, link.loss_ratio), EXACT)
-    if options.ordered:
-        probe = _probe(link, options)
-        speed = Figure(ordered_speed_gbps(link, options, link.loss_ratio, probe.time_lost_s), SIMULATED)
-        given_up = link.loss_ratio * probe.given_up_ratio
-        if given_up > (loss.value or 0):
-            # Copies that come after the timeout of the ordered side come too late.
-            loss = Figure(given_up, SIMULATED)
+    buffer = Figure(0.0, EXACT)
     typical_s, worst_s = _retransmission_s(link, options)
+    if options.ordered:
+        loss, speed, buffer = _in_order(link, options, loss, _receiver_buffer(link, worst_s))
     return Prediction(
         protection=options.spelling,
         effective_loss_ratio=loss,
@@ -88,8 +84,22 @@ def predict(link: Link, options: Options) -> Prediction:
         added_latency_us_typical=Figure(typical_s * 1e6, ESTIMATE),
         added_latency_us_worst=Figure(worst_s * 1e6, BOUND),
         sender_buffer_kb=Figure(_sender_buffer_bytes(link) / 1e3, BOUND),
-        receiver_buffer_kb=_receiver_buffer(link, worst_s) if options.ordered else Figure(0.0, EXACT),
+        receiver_buffer_kb=buffer,
     )
+
+
+def _in_order(link: Link, options: Options, loss: Figure, buffer: Figure) -> tuple[Figure, Figure, Figure]:
+    """Loss, speed and reorder buffer of the ordered mode, corrected by the short run."""
+    probe = _probe(link, options)
+    speed = ordered_speed_gbps(link, options, link.loss_ratio, probe.time_lost_s)
+    given_up = link.loss_ratio * probe.given_up_ratio
+    if given_up > (loss.value or 0):
+        # Copies that come after the timeout of the ordered side come too late.
+        loss = Figure(given_up, SIMULATED)
+    if probe.receiver_kb > (buffer.value or 0):
+        # Losses come faster than the loop empties: pauses no longer bound what it holds.
+        buffer = Figure(probe.receiver_kb, SIMULATED)
+    return loss, Figure(speed, SIMULATED), buffer
 
 
 def nonblocking_speed_gbps(link: Link, options: Options, loss_ratio: float) -> float:
@@ -117,6 +127,8 @@ class Probe:
     """Time for which a corrupted frame stops the ordered mode."""
     given_up_ratio: float
     """Corrupted frames that the ordered side gave up, of all corrupted frames."""
+    receiver_kb: float
+    """The fullest that the reorder buffer was."""
 
 
 def _probe(link: Link, options: Options) -> Probe:
@@ -127,7 +139,11 @@ def _probe(link: Link, options: Options) -> Probe:
     slowdown = unhindered / row["effective_link_speed_gbps"] - 1
     losses_per_second = probed.loss_ratio / probed.serialisation_s()
     given_up = row["effective_loss_rate"] / probed.loss_ratio
-    return Probe(time_lost_s=max(0.0, slowdown / losses_per_second), given_up_ratio=given_up)
+    return Probe(
+        time_lost_s=max(0.0, slowdown / losses_per_second),
+        given_up_ratio=given_up,
+        receiver_kb=row["rx_buffer_kb_max"],
+    )
 
 
 def simulate(link: Link, protection: str, *, packets: int) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lossylink.plan.link import Link
-from lossylink.plan.linkguardian import stress_settings
+from lossylink.plan.linkguardian import PROBE_FRAMES, stress_settings
 from lossylink.plan.planner import Plan
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, KEYS, SIMULATED, Figure, Prediction
+from lossylink.statistics import binomial_interval
+from lossylink.theory import fec
 from lossylink.theory.linkguardian import HEADER_BYTES
 
 FRAMES: Final = 1_000_000
@@ -18,6 +20,8 @@ TOLERANCES: Final = {EXACT: 0.05, SIMULATED: 0.1, ESTIMATE: 0.3}
 """Relative errors that count as agreement; a bound must not be exceeded by more than `EXCESS`."""
 EXCESS: Final = 1.05
 SIGMAS: Final = 3.0
+LOSS_CONFIDENCE: Final = 0.999
+"""Of the intervals of losses: at 95 % one sound prediction in twenty would be said to differ."""
 UNIFORM_DEVIATION: Final = 0.577
 """Standard deviation over mean of a uniform wait from zero, 1 / sqrt(3)."""
 
@@ -91,7 +95,7 @@ def compare(link: Link, prediction: Prediction, row: dict[str, Any]) -> list[Com
                 predicted=figure.value,
                 measured=measured,
                 validation=figure.validation,
-                agrees=_loss_agrees(figure.value, row) if is_loss else _agrees(key, figure, measured, row),
+                agrees=_loss_agrees(figure, row) if is_loss else _agrees(key, figure, measured, row),
             )
         )
     return comparisons
@@ -123,10 +127,32 @@ def _late_us(link: Link, row: dict[str, Any]) -> tuple[float | None, float | Non
     return (typical + shown_us, longest + shown_us) if typical is not None else (None, None)
 
 
-def _loss_agrees(predicted: float, row: dict[str, Any]) -> bool:
-    """Whether the interval of the measured loss covers the prediction."""
-    low, high = row["effective_loss_ci95"]
-    return bool(low <= predicted <= high)
+def _loss_agrees(figure: Figure, row: dict[str, Any]) -> bool:
+    """Whether the interval of the measured loss covers the prediction.
+
+    Losses that a code leaves come in blocks: the blocks are what is counted. A prediction from a short run
+    is itself a count, with an interval of its own.
+    """
+    assert figure.value is not None
+    together = _lost_together(row)
+    events = round(row["effective_lost_packets"] / together)
+    trials = max(1, round(row["packets_sent"] / together))
+    measured = binomial_interval(min(events, trials), trials, confidence=LOSS_CONFIDENCE)
+    if figure.validation != SIMULATED:
+        return measured.contains(figure.value)
+    probe = binomial_interval(round(figure.value * PROBE_FRAMES), PROBE_FRAMES, confidence=LOSS_CONFIDENCE)
+    near = abs(measured.value - figure.value) <= TOLERANCES[SIMULATED] * figure.value
+    return near or (measured.low <= probe.high and probe.low <= measured.high)
+
+
+def _lost_together(row: dict[str, Any]) -> float:
+    """Data packets that one event takes: those lost of a block that could not be rebuilt, else one."""
+    k, h, loss = row.get("fec_k"), row.get("fec_h"), row["loss_rate"]
+    if not k or not h:
+        return 1.0
+    code = {"data_packets": k, "parity_packets": h, "loss_ratio": loss}
+    failures = float(fec.block_failure_ratio(**code))
+    return max(1.0, k * float(fec.residual_loss_ratio(**code)) / failures) if failures else 1.0
 
 
 def _agrees(key: str, figure: Figure, measured: float, row: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from lossylink.experiments.mathis.figures import figure3 as mathis_figure3
 from lossylink.experiments.mathis.figures import figure4 as mathis_figure4
 from lossylink.plot.buffers import buffers
 from lossylink.plot.ccdf import ccdf, completion_samples
-from lossylink.plot.fec import fec_throughput
+from lossylink.plot.fec import fec_throughput, fec_trace
 from lossylink.plot.link_speed import link_speed
 from lossylink.plot.save import save
 from lossylink.plot.timeline import timeline
@@ -14,6 +14,7 @@ __all__ = [
     "ccdf",
     "completion_samples",
     "fec_throughput",
+    "fec_trace",
     "link_speed",
     "mathis_figure3",
     "mathis_figure4",

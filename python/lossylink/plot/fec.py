@@ -1,13 +1,27 @@
-"""Throughput of one TCP flow against loss, protection by protection."""
+"""Forward error correction: quantities against loss, protection by protection, and a trace over time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import polars
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from lossylink.plot.style import MARKERS, colours_of, dash_of, new_figure
 from lossylink.report.palette import name_of
 from lossylink.statistics import mean_interval
+
+LABELS = {
+    "throughput_gbps": "throughput (Gb/s)",
+    "cwnd_packets_mean": "mean window (packets)",
+    "latency_us_mean": "mean latency (µs)",
+    "latency_us_p99": "99th percentile of latency (µs)",
+    "queue_bytes_mean": "mean queue (B)",
+    "queue_bytes_max": "deepest queue (B)",
+}
+TRACE_INCHES = (5.0, 4.4)
 
 
 def fec_throughput(rows: polars.DataFrame, *, value: str = "throughput_gbps") -> Figure:
@@ -23,7 +37,6 @@ def fec_throughput(rows: polars.DataFrame, *, value: str = "throughput_gbps") ->
     """
     protections = tuple(rows["protection"].unique(maintain_order=True))
     colours = colours_of(protections)
-    labels = {"throughput_gbps": "throughput (Gb/s)", "cwnd_packets_mean": "mean window (packets)"}
     with new_figure() as (figure, (axes,)):
         for place, protection in enumerate(protections):
             points = rows.filter(polars.col("protection") == protection)
@@ -40,7 +53,7 @@ def fec_throughput(rows: polars.DataFrame, *, value: str = "throughput_gbps") ->
                 label=name_of(protection),
             )
         axes.set(
-            xscale="log", xlabel="loss rate of the link", ylabel=labels.get(value, value), ylim=(0, None)
+            xscale="log", xlabel="loss rate of the link", ylabel=LABELS.get(value, value), ylim=(0, None)
         )
         axes.legend()
     return figure
@@ -56,3 +69,24 @@ def _means(points: polars.DataFrame, value: str) -> tuple[list[float], list[floa
         for column, number in zip(columns, (float(str(loss)), estimate.value, *reach), strict=True):
             column.append(number)
     return columns
+
+
+def fec_trace(traces: Mapping[str, Sequence[NDArray[np.float64]]]) -> Figure:
+    """Latency (a moving average) and queue over time; ``traces`` gives time, latency and bytes by protection.
+
+    Examples
+    --------
+    >>> time_s = np.arange(3.0)
+    >>> fec_trace({"fec:5/5": (time_s, 100 * time_s, 1e5 * time_s)}).axes[1].get_ylabel()
+    'queue (KB)'
+    """
+    colours = colours_of(tuple(traces))
+    with new_figure(rows=2, size_inches=TRACE_INCHES, share_x=True) as (figure, (latencies, queues)):
+        for protection, (time_s, latency_us, queue_bytes) in traces.items():
+            colour = colours[protection]
+            latencies.plot(time_s, latency_us, label=name_of(protection), color=colour, linewidth=0.8)
+            queues.plot(time_s, queue_bytes / 1e3, color=colour, linewidth=0.8)
+        latencies.set(ylabel="latency (µs)", ylim=(0, None))
+        queues.set(xlabel="time (s)", ylabel="queue (KB)", ylim=(0, None))
+        latencies.legend()
+    return figure

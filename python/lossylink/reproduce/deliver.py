@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lossylink.report.html import render
 from lossylink.reproduce.model import Published, Verdict
 from lossylink.reproduce.result import ExperimentResult, ReproduceResult
 from lossylink.results import jsonable
@@ -28,6 +27,8 @@ def prepare(output: Path) -> None:
 
 def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write runs, summary and report; gives the result with the report's path."""
+    from lossylink.report.html import render  # it is written in this package's terms
+
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
     write_json(output / SUMMARY_NAME, summary_of(result))
@@ -70,6 +71,7 @@ def summary_of(result: ReproduceResult) -> dict[str, Any]:
     return {
         "quick": result.quick,
         "interrupted": result.interrupted,
+        "points_resumed": result.resumed,
         "provenance": {**vars(result.provenance)},
         "experiments": [_experiment_summary(experiment) for experiment in result.experiments],
     }

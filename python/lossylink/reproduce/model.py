@@ -188,3 +188,5 @@ class PublishedExperiment:
     notes: tuple[str, ...] = ()
     on_request: bool = False
     """Whether it is too large to run unless it is named."""
+    quick_by_default: bool = False
+    """Whether ``--quick`` runs it all the same."""

@@ -1,7 +1,7 @@
 """Runs published experiments one after another, prints what they gave and writes the report.
 
-An interruption keeps every run that finished: their tables and verdicts are printed and reported, and the
-report says that it is partial.
+An interruption keeps every point that finished: their tables and verdicts are printed and reported, the
+report says that it is partial, and the next call with the same output goes on where this one was left.
 """
 
 from __future__ import annotations
@@ -27,11 +27,16 @@ from lossylink.reproduce.model import (
     Scale,
     judge,
 )
+from lossylink.reproduce.points import PointStore
 from lossylink.reproduce.progress import OverallProgress
 from lossylink.reproduce.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.resuming import Resuming
 from lossylink.reproduce.runner import Runner, simulate
 from lossylink.reproduce.terminal import print_experiment, print_summary
 from lossylink.results import Run
+
+POINTS_NAME = "points"
+"""Where finished points are kept, below the output directory."""
 
 
 def reproduce(
@@ -41,6 +46,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 1,
     threads: int = 2,
+    fresh: bool = False,
     progress: bool = True,
     with_figures: bool = True,
     runner: Runner = simulate,
@@ -55,13 +61,15 @@ def reproduce(
     output
         Directory for ``report.html``, figures and ``reproduce.json``; made when absent.
     only
-        Names of experiments; all of them when none are given.
+        Names of experiments; without any all but the largest, see `registry.select`.
     quick
         Makes every experiment `QUICK_DIVISOR` times smaller.
     seed
         Seed of every run.
     threads
         Threads of every run; the rows do not depend on it.
+    fresh
+        Whether to run again what an earlier call with this ``output`` finished.
     progress
         Whether to show a progress bar with an ETA on stderr.
     with_figures
@@ -82,18 +90,19 @@ def reproduce(
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
-    chosen = registry.select(only)
+    chosen = registry.select(only, quick=quick)
     figures = published if published is not None else published_figures.load()
     prepare(output)
     scale = Scale(QUICK_DIVISOR if quick else 1)
     planned = [(experiment, experiment.jobs(scale)) for experiment in chosen]
+    store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
     started = time.monotonic()
     results: list[ExperimentResult] = []
     interrupted = False
     with OverallProgress([job for _, jobs in planned for job in jobs], shown=progress) as overall:
         for experiment, jobs in planned:
-            batch = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
+            batch = _run_jobs(jobs, Resuming(runner, store), overall, seed=seed, threads=threads)
             interrupted = batch.interrupted
             if batch.runs or batch.failures:
                 results.append(_evaluate(experiment, jobs, batch, figures))
@@ -101,7 +110,7 @@ def reproduce(
             if interrupted:
                 break
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
-    result = ReproduceResult(tuple(results), record, quick, interrupted)
+    result = ReproduceResult(tuple(results), record, quick, interrupted, resumed=store.resumed)
     result = deliver(result, output)
     print_summary(console, result)
     if with_figures:

@@ -43,6 +43,8 @@ class ReproduceResult:
     quick: bool
     interrupted: bool
     report_path: Path | None = None
+    resumed: int = 0
+    """Points that an earlier call had finished."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -124,7 +124,15 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
     console.print()
     if result.interrupted:
         console.print(
-            Text("Interrupted: only what had finished is in the tables and the report.", style="yellow")
+            Text(
+                "Interrupted: only what had finished is in the tables and the report; "
+                "the same call goes on from here.",
+                style="yellow",
+            )
+        )
+    if result.resumed:
+        console.print(
+            f"{result.resumed} points are from an earlier call; --fresh runs them again.", highlight=False
         )
     counts = result.counts
     parts = [f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome]]

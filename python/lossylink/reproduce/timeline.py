@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lossylink.report.chart import Axis, Chart, Guide, Series, embedded
 from lossylink.report.palette import name_of, slots_of
 from lossylink.reproduce.comparison import Column, ComparisonTable, Row, cell
-from lossylink.reproduce.judging import at_least, at_most, bounded
-from lossylink.reproduce.measures import derived
+from lossylink.reproduce.judging import at_least, at_most, between, bounded
+from lossylink.reproduce.measures import derived, exact
 from lossylink.reproduce.model import (
     Basis,
     Claim,
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 JOB = "25G, DCTCP"
 FASTER_JOB = "50G, DCTCP"
 """Ours: there a recirculation port of 100G is no longer four times as fast as the link."""
+STUBBORN_JOB = "25G, saturated source"
+"""Ours: a source that does not give way when frames are given up."""
+AUTOMATIC_JOB = "25G, monitor"
+"""Ours: a monitor decides, and the link heals."""
 PLAIN, UNPAUSED = "lg", "lg:backpressure=off"
 PROTECTIONS = (PLAIN, UNPAUSED)
 
@@ -38,6 +42,12 @@ CORRUPTION_MS, PROTECTION_MS, END_MS, BIN_MS = 1000, 3000, 5000, 100
 
 FASTER_SHARE = 5
 """The faster run is this many times shorter."""
+
+STUBBORN_PACKETS = 1_000_000
+HEALING_MS, POLL_MS, HOLD_MS = 3000, 100, 500
+"""With the monitor: the link heals; between two readings; least time before it takes protection off."""
+WINDOW_FRAMES = 1_000_000
+"""Half a second of full frames at 25G."""
 
 RATE = "send_gbps"
 PANELS = {
@@ -64,7 +74,39 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     return (
         Job(JOB, "timeline", PROTECTIONS, settings, 5.0 / scale.divisor),
         Job(FASTER_JOB, "timeline", PROTECTIONS, {"link.rate": "50Gbps", **shorter}, 2.0 / scale.divisor),
+        Job(
+            STUBBORN_JOB,
+            "stress",
+            PROTECTIONS,
+            {
+                "link.rate": "25Gbps",
+                "traffic.source": "saturated",
+                "traffic.packets": scale.of(STUBBORN_PACKETS),
+            },
+            1.0 / scale.divisor,
+        ),
+        Job(AUTOMATIC_JOB, "timeline", (PLAIN,), _automatic(scale), 2.5 / scale.divisor),
     )
+
+
+def _automatic(scale: Scale) -> dict[str, object]:
+    """Settings of a monitor whose lower threshold is five losses in half a second of a clean link."""
+    window = scale.of(WINDOW_FRAMES)
+    moments = {
+        "timeline.corruption": CORRUPTION_MS,
+        "timeline.corruption_end": HEALING_MS,
+        "timeline.poll": POLL_MS,
+        "timeline.bin": BIN_MS,
+        "monitor.hold": HOLD_MS,
+        "run.duration": END_MS,
+    }
+    return {
+        "timeline.protection": "auto",
+        **{key: f"{scale.of(value)}ms" for key, value in moments.items()},
+        "monitor.window": window,
+        "monitor.off_loss": 5 / window,
+        "monitor.on_loss": 10 / window,
+    }
 
 
 def _moments_s(finished: Finished, job: str = JOB) -> tuple[float, float, float]:
@@ -162,6 +204,7 @@ def claims(_published: Published) -> tuple[Claim, ...]:
             source=shape,
         ),
         *_backpressure_claims(shape),
+        *_monitor_claims(),
     )
 
 
@@ -180,7 +223,7 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
                 at_most(1.0),
                 unit="x",
                 digits=4,
-                remark="a loop of 100G empties beside a link of 25G in all but a few bins",
+                remark="a loop of 100G empties beside a link of 25G, and DCTCP gives way where it does not",
             ),
             source=shape,
         ),
@@ -189,6 +232,55 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
             bounded(derived(_ratio(unpaused, after, FASTER_JOB)), at_most(0.9), unit="x"),
             Basis.OURS,
             shape,
+        ),
+        Claim(
+            "Without backpressure a source that does not give way fills the Rx buffer, at 25G",
+            bounded(derived(_stubborn("rx_buffer_kb_max")), at_least(20.0), unit="x"),
+            Basis.OURS,
+            shape,
+        ),
+        Claim(
+            "Without backpressure such a source loses half of its rate or more, at 25G",
+            bounded(derived(_stubborn("effective_link_speed_gbps")), at_most(0.5), unit="x"),
+            Basis.OURS,
+            shape,
+        ),
+    )
+
+
+def _stubborn(key: str) -> Callable[[Finished], float]:
+    """A number without backpressure over that with it, of the source that does not give way."""
+
+    def measure(finished: Finished) -> float:
+        return finished.number(STUBBORN_JOB, UNPAUSED, key) / finished.number(STUBBORN_JOB, PLAIN, key)
+
+    return measure
+
+
+def _monitor_claims() -> tuple[Claim, ...]:
+    def delay(key: str, moment_ms: int) -> Callable[[Finished], float]:
+        def measure(finished: Finished) -> float:
+            end = _moments_s(finished, AUTOMATIC_JOB)[2]
+            late = finished.number(AUTOMATIC_JOB, PLAIN, key) - end * moment_ms / END_MS
+            return late / (end * POLL_MS / END_MS)
+
+        return measure
+
+    return (
+        Claim(
+            "A monitor switches LinkGuardian on within two readings of the corruption",
+            bounded(derived(delay("protected_at_s", CORRUPTION_MS)), between(0.0, 2.0), unit="readings"),
+            Basis.OURS,
+        ),
+        Claim(
+            "It takes it off again once a window has passed on the healed link",
+            bounded(derived(delay("unprotected_at_s", HEALING_MS)), between(4.0, 15.0), unit="readings"),
+            Basis.OURS,
+        ),
+        Claim(
+            "It does neither more than once",
+            bounded(exact(AUTOMATIC_JOB, PLAIN, "protection_changes"), between(2.0, 2.0), unit="changes"),
+            Basis.OURS,
         ),
     )
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 ETHERNET_HEADER = 14
 #: Smallest Ethernet frame without FCS.
 MIN_FRAME = 60
+#: A full-size frame with the header of a code, on the wire with preamble, FCS and gap.
+CODED_FRAME_OCTETS = 1538 + 6
+#: Sources that an experiment has.
+SOURCES = {"stress": ("generator", "saturated"), "fec": ("tcp", "udp-smooth", "udp-bursty")}
 #: IPv4 and TCP headers without options, and TCP timestamps padded.
 TCP_IP_HEADERS, TCP_TIMESTAMPS = 40, 12
 #: IPv4, UDP, base transport header, RDMA extended header and invariant CRC of a RoCEv2 packet.
@@ -29,17 +33,67 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     """Refuse combinations that cannot be run; ``strict`` also refuses what a run would quietly change."""
     values = scenario.values
     _check_link(values)
+    _check_source(scenario)
+    _check_live(scenario)
     _check_frame(values)
+    _check_flush(scenario)
     _check_transport(scenario, strict=strict)
     _check_times(values)
     _check_load(scenario)
     _check_thresholds(scenario)
+    _check_marking(scenario)
     _check_grid(scenario, strict=strict)
+
+
+def is_rdma(scenario: Scenario) -> bool:
+    """Tell whether the scenario's traffic is RDMA."""
+    transport = scenario.values.transport
+    only_rdma = "transport.mss" not in scenario.experiment.keys
+    return transport is not None and (only_rdma or transport.protocol == "rdma")
 
 
 def _check_link(values: Sections) -> None:
     if not 68 <= values.link.mtu <= MAX_MTU:
         raise UserError(f"link.mtu = {values.link.mtu} is outside 68 to {MAX_MTU} bytes")
+
+
+def _check_source(scenario: Scenario) -> None:
+    traffic, name = scenario.values.traffic, scenario.experiment.name
+    if traffic is None:
+        return
+    sources = SOURCES[name]
+    if traffic.source not in sources:
+        raise UserError(
+            f"traffic.source = {traffic.source}: {name} has no such source; valid: {', '.join(sources)}"
+        )
+
+
+def _check_live(scenario: Scenario) -> None:
+    """The live lab sends TCP at its own pace; it must not seem to have obeyed what it does not know."""
+    values = scenario.values
+    if values.run.backend != "live":
+        return
+    if values.traffic is not None and values.traffic.source.startswith("udp"):
+        raise UserError(f"traffic.source = {values.traffic.source}: live, fec has the source tcp only")
+    if values.host is not None and values.host.nic_rate is not None:
+        raise UserError("host.nic_rate is an interface of the simulator; leave it out of a live run")
+
+
+def _check_flush(scenario: Scenario) -> None:
+    """A timer that closes every block before it can be full makes another code of it (FEC-7)."""
+    rate = scenario.values.link.rate
+    for protection in scenario.protections:
+        flush, k = protection.fec_flush_ps, protection.fec_k
+        if flush is None or k is None:
+            continue
+        largest = max(k, protection.fec_change.k if protection.fec_change else 0)
+        block = largest * CODED_FRAME_OCTETS * 8 * 10**12 / rate
+        if block > flush:
+            raise UserError(
+                f"protection '{protection.label}': a block of {largest} full-size packets lasts"
+                f" {block / 1e6:.6g} us at {rate / 1e9:g} Gb/s, longer than the flush timer of"
+                f" {flush / 1e6:g} us allows; use smaller blocks or a longer timer"
+            )
 
 
 def _check_frame(values: Sections) -> None:
@@ -59,8 +113,7 @@ def _check_transport(scenario: Scenario, *, strict: bool) -> None:
     transport, mtu = scenario.values.transport, scenario.values.link.mtu
     if transport is None:
         return
-    is_rdma = "transport.mss" not in scenario.experiment.keys or transport.protocol == "rdma"
-    if is_rdma:
+    if is_rdma(scenario):
         if transport.mtu + ROCE_HEADERS > mtu:
             raise UserError(
                 f"transport.mtu = {transport.mtu} B does not fit link.mtu {mtu} B; set link.mtu to at least"
@@ -116,6 +169,21 @@ def _check_thresholds(scenario: Scenario) -> None:
         return
     derived = threshold_at(scenario.switch["threshold"], rate)
     check_order(switch.resume or derived["resume_bytes"], switch.pause or derived["pause_bytes"], "switch")
+
+
+def _check_marking(scenario: Scenario) -> None:
+    given, profile = scenario.values.switch, scenario.switch
+    low = profile["red_min_bytes"] if given.marking_min is None else given.marking_min
+    high = profile["red_max_bytes"] if given.marking_max is None else given.marking_max
+    if low >= high:
+        raise UserError(
+            f"switch.marking_min {low} B is not below switch.marking_max {high} B, where every packet is"
+            " marked; lower it"
+        )
+    if given.marking_probability == 0:
+        raise UserError(
+            "switch.marking_probability = 0 never marks before marking_max; write a ratio above 0"
+        )
 
 
 def _check_grid(scenario: Scenario, *, strict: bool) -> None:

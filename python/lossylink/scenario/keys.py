@@ -10,14 +10,16 @@ from lossylink.scenario.models import SECTIONS
 _COMMON = (
     *("link.rate", "link.propagation", "link.length", "link.mtu", "loss.forward", "loss.reverse"),
     *("switch.profile", "switch.queue", "switch.ecn_threshold", "switch.resume", "switch.pause"),
+    *("switch.marking_min", "switch.marking_max", "switch.marking_probability"),
     *("run.threads", "run.backend", "run.skip"),
     *(f"protection.{key}" for key in SECTIONS["protection"].model_fields),
 )
 _TCP = (
     *("transport.congestion_control", "transport.mss", "transport.timestamps", "transport.delayed_ack"),
     *("transport.rto_min", "transport.initial_window", "transport.segmentation_offload"),
-    *("host.profile", "path.rtt"),
+    *("host.profile", "host.nic_rate", "path.rtt"),
 )
+_RDMA = ("transport.recovery", "transport.mtu", "transport.dcqcn")
 _LONG = ("flow.count", "run.duration", "run.warmup", "run.cooldown")
 
 #: Other names of keys, where the short one is what people type.
@@ -63,15 +65,20 @@ EXPERIMENTS = {
             "rdma-fct",
             "completion times of RDMA writes, one after another",
             "trials",
-            *("transport.recovery", "transport.mtu", "host.profile", "path.rtt"),
+            *(*_RDMA, "host.profile", "host.nic_rate", "path.rtt"),
             *("flow.size", "flow.trials"),
         ),
-        _experiment("throughput", "long TCP flows over the protected link", "protections", *_TCP, *_LONG),
+        _experiment(
+            "throughput",
+            "long flows over the protected link, of TCP or of RDMA writes",
+            "protections",
+            *(*_TCP, *_LONG, "transport.protocol", *_RDMA),
+        ),
         _experiment(
             "workload",
             "flows of many sizes that begin at random and share the link",
             "trials",
-            *(*_TCP, "transport.protocol", "transport.recovery", "transport.mtu"),
+            *(*_TCP, "transport.protocol", *_RDMA),
             *("flow.distribution", "flow.load", "flow.trials"),
         ),
         _experiment(
@@ -81,7 +88,13 @@ EXPERIMENTS = {
             *(*_TCP, *_LONG, *(f"timeline.{key}" for key in SECTIONS["timeline"].model_fields)),
             *(f"monitor.{key}" for key in SECTIONS["monitor"].model_fields),
         ),
-        _experiment("fec", "TCP over forward error correction", "trials", *_TCP, *_LONG, "flow.trials"),
+        _experiment(
+            "fec",
+            "TCP or UDP over forward error correction",
+            "trials",
+            *(*_TCP, *_LONG, "flow.trials"),
+            *("traffic.source", "traffic.rate", "traffic.burst", "traffic.frame"),
+        ),
         _experiment(
             "mathis",
             "TCP under random loss against the Mathis law",

@@ -10,6 +10,7 @@ from lossylink.scenario.protection import parse_option
 from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
+TrafficSource = Literal["generator", "saturated", "tcp", "udp-smooth", "udp-bursty"]
 Recovery = Literal["go-back-n", "selective-repeat"]
 
 #: Packet payloads that a RoCE interface offers, in bytes (InfiniBand specification, path MTU).
@@ -69,6 +70,15 @@ class SwitchSection(Section):
     profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
     queue: Size | None = Field(None, description="limit of the sender's normal queue")
     ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
+    marking_min: Size | None = Field(
+        None, description="queue from which on DCQCN's random marking begins (Kmin)"
+    )
+    marking_max: Size | None = Field(
+        None, description="queue beyond which every packet is marked for DCQCN (Kmax)"
+    )
+    marking_probability: Ratio | None = Field(
+        None, description="share of packets marked for DCQCN just below that (Pmax)"
+    )
     resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
     pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
 
@@ -77,6 +87,7 @@ class HostSection(Section):
     """The end hosts."""
 
     profile: str = Field("ae-hosts", description="a profile's name (ideal, ae-hosts) or a TOML file")
+    nic_rate: Rate | None = Field(None, description="rate of the sending host's interface; unset: the link's")
 
 
 class ProtectionSection(Section):
@@ -98,6 +109,18 @@ class ProtectionSection(Section):
     order: OnOff = Field(True, description="hold packets behind a hole until it is filled")
     backpressure: OnOff = Field(True, description="pause the sender when the reorder buffer fills")
     deduplicate: OnOff = Field(True, description="drop second copies in non-blocking mode")
+    release: Annotated[str, _option("release")] = Field(
+        "eager", description="FEC: packets leave the decoder eager or in-order"
+    )
+    flush: Annotated[int | None, _option("flush")] = Field(
+        None, description="FEC: close a partial block so long after its first packet, or auto"
+    )
+    meter: Annotated[str, _option("meter")] = Field(
+        "off", description="FEC: what a meter before the encoder does: off, police or mark"
+    )
+    priority: Annotated[str, _option("priority")] = Field(
+        "off", description="FEC: data before parity in the queue, or off"
+    )
 
     def options(self) -> dict[str, Any]:
         """Return the options that were given, without the schemes."""
@@ -105,13 +128,16 @@ class ProtectionSection(Section):
 
 
 class Traffic(Section):
-    """Frames of the stress test."""
+    """What is sent: frames of the stress test, or the TCP flow or the datagrams of the fec experiment."""
 
-    packets: Count = Field(description="frames to send")
+    packets: Count | None = Field(None, description="frames to send")
     frame: Size = Field(1514, description="Ethernet frame without FCS, in bytes")
-    source: Literal["generator", "saturated"] = Field(
-        "generator", description="the switch's packet generator, or a queue that is never empty"
+    source: TrafficSource = Field(
+        "generator",
+        description="stress: generator (of the switch) or saturated; fec: tcp, udp-smooth or udp-bursty",
     )
+    rate: Rate = Field(100_000_000, description="mean rate of a UDP source, in bits of frames without FCS")
+    burst: Count = Field(74, description="frames of a bursty UDP source that leave back to back")
 
 
 class Transport(Section):
@@ -124,9 +150,12 @@ class Transport(Section):
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
     segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
-    protocol: Literal["tcp", "rdma"] = Field("tcp", description="what carries the flows of a workload")
+    protocol: Literal["tcp", "rdma"] = Field(
+        "tcp", description="what carries the flows of a workload, or long flows"
+    )
     recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
     mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
+    dcqcn: OnOff | None = Field(None, description="RDMA senders slow down when packets are marked")
 
 
 class PathSection(Section):

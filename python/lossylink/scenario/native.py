@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lossylink.scenario.checks import is_rdma
 from lossylink.scenario.profiles import threshold_at
 from lossylink.scenario.protection import Protection
 from lossylink.scenario.resolve import Scenario
@@ -31,7 +32,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "loss": {"forward": scenario.forward.native, "reverse": scenario.reverse.native},
         "switch": _switch(scenario),
         "protection": protection.native(dummy_count=scenario.switch["dummy_count"]),
-        "host": scenario.host,
+        "host": _host(scenario),
         "traffic": _traffic(scenario),
         "transport": _transport(scenario),
         "path": {"rtt_ps": values.path.rtt} if values.path else None,
@@ -56,6 +57,12 @@ def _switch(scenario: Scenario) -> dict[str, Any]:
         profile["queue_bytes"] = given.queue
     if given.ecn_threshold is not None:
         profile["ecn_threshold_bytes"] = given.ecn_threshold
+    marking = {
+        "red_min_bytes": given.marking_min,
+        "red_max_bytes": given.marking_max,
+        "red_max_probability": given.marking_probability,
+    }
+    profile |= {key: value for key, value in marking.items() if value is not None}
     if given.resume is not None or given.pause is not None:
         point = threshold_at(profile["threshold"], scenario.values.link.rate)
         point["resume_bytes"] = given.resume or point["resume_bytes"]
@@ -68,7 +75,20 @@ def _traffic(scenario: Scenario) -> dict[str, Any] | None:
     traffic = scenario.values.traffic
     if traffic is None:
         return None
-    return {"packets": traffic.packets, "frame_bytes": traffic.frame, "source": traffic.source}
+    return {
+        "packets": traffic.packets,
+        "frame_bytes": traffic.frame,
+        "source": traffic.source,
+        "rate_bps": traffic.rate,
+        "burst_packets": traffic.burst,
+    }
+
+
+def _host(scenario: Scenario) -> dict[str, Any] | None:
+    given, profile = scenario.values.host, scenario.host
+    if given is None or profile is None or given.nic_rate is None:
+        return profile
+    return {**profile, "nic_rate_bps": given.nic_rate}
 
 
 def _transport(scenario: Scenario) -> dict[str, Any] | None:
@@ -76,7 +96,7 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
     transport, host = scenario.values.transport, scenario.host
     if transport is None or host is None:
         return None
-    offload = transport.segmentation_offload
+    offload, dcqcn = transport.segmentation_offload, transport.dcqcn
     return {
         "congestion_control": transport.congestion_control,
         "mss_bytes": transport.mss,
@@ -87,6 +107,8 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
         "segmentation_offload": host["segmentation_offload"] if offload is None else offload,
         "recovery": transport.recovery,
         "mtu_bytes": transport.mtu,
+        "dcqcn": is_rdma(scenario) and (host["rdma_dcqcn"] if dcqcn is None else dcqcn),
+        "protocol": transport.protocol,
     }
 
 

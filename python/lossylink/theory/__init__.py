@@ -15,6 +15,18 @@ in which it holds.
 | `intervals` | confidence intervals of counts and ratios, rare events included |
 """
 
-from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
 
 __all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "mathis", "pftk"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load a module when it is first used: intervals need scipy, which takes longest of all to load."""
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

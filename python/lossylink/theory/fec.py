@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
 
 from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
@@ -26,6 +25,9 @@ PARITY_GROWTH_BYTES: Final = 22
 
 FRAME_WIRE_BYTES: Final = 1538
 """Octets that a full frame takes on the wire: 1518 with FCS, 8 of preamble, 12 of inter-frame gap."""
+
+NEGLIGIBLE: Final = 1e-18
+"""Terms below this part of their sum are left out."""
 
 PARITY_PACKETS_AT_MOST: Final = 255
 """Largest block that an 8-bit symbol can address."""
@@ -88,10 +90,39 @@ def _data(data_packets: ArrayLike) -> NDArray[np.int64]:
 
 
 def _at_least(data_packets: NDArray[np.int64], losses: ArrayLike, p: FloatArray) -> FloatArray:
-    """P[Bin(k + losses - 1, p) >= losses] as an incomplete beta function, exact to the smallest tail."""
+    """P[Bin(k + losses - 1, p) >= losses], exact to the smallest tail.
+
+    The terms of the tail that holds the smaller half are summed, all of them positive. An incomplete beta
+    function would do as well, but scipy takes longer to load than a plan takes to make.
+    """
     at_least = _validate.count("parity_packets", losses)
-    tail = betainc(np.maximum(at_least, 1), data_packets, p)
-    return np.asarray(np.where(at_least == 0, 1.0, tail))
+    k, h, p = np.broadcast_arrays(data_packets, at_least, p)
+    n = k + h - 1
+    upper = h > n * p
+    tail = np.where(upper, _binomial_sum(n, h, p), 1.0)
+    # The other tail, from h - 1 down, is that of successes instead of losses.
+    rest = _binomial_sum(n, np.maximum(n - h + 1, 0), 1.0 - p)
+    return np.asarray(np.where(h == 0, 1.0, np.where(upper, tail, 1.0 - rest)))
+
+
+def _binomial_sum(n: NDArray[np.int64], first: NDArray[np.int64], p: FloatArray) -> FloatArray:
+    """Sum of the binomial terms from ``first`` to n, where they fall from the first on; else anything."""
+    first = np.minimum(first, n)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(2, int(n.max()) + 1))))])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = log_factorial[n] - log_factorial[first] - log_factorial[n - first]
+        logarithm = logarithm + np.where(first > 0, first * np.log(p), 0.0)
+        logarithm = logarithm + np.where(n > first, (n - first) * np.log1p(-p), 0.0)
+        odds = np.where(p < 1.0, p / (1.0 - p), 0.0)
+    term = np.exp(logarithm)
+    total: FloatArray = term.copy()
+    for step in range(int((n - first).max())):
+        place = first + step
+        term = term * np.maximum(n - place, 0) / (place + 1) * odds
+        total = total + term
+        if np.all(term <= total * NEGLIGIBLE):
+            break
+    return total
 
 
 def decoded_block_ratio(*, data_packets: ArrayLike, loss_ratio: ArrayLike) -> FloatArray:

@@ -1,6 +1,6 @@
 //! The RoCEv2 packets that the simulator's RDMA packets stand for.
 //!
-//! One reliable connection. Left out: message numbers, memory keys and addresses, which the
+//! Each conversation is a reliable connection of its own. Left out: message numbers, memory keys and addresses, which the
 //! simulator has none of and which are zero; the invariant check of a packet that the capture cuts
 //! before its end. A selective NAK is the simulator's own (RDMA-20): a NAK whose header four bytes
 //! with the number of the packet that arrived follow.
@@ -15,7 +15,8 @@ use lossylink_core::wire::roce::{
 };
 use lossylink_core::wire::udp::UdpHeader;
 
-/// Queue pairs of the two ends; any numbers beyond the reserved 0 and 1 would do.
+/// Queue pairs of the two ends of the first connection, any beyond the reserved 0 and 1; those of the
+/// next are two further.
 const NEAR_QUEUE_PAIR: u32 = 0x11;
 const FAR_QUEUE_PAIR: u32 = 0x12;
 /// The default partition (InfiniBand 10.9.1).
@@ -92,7 +93,9 @@ impl Carries<Addressed<Packet>> for RdmaConnection {
         };
         udp.emit(&mut buffer[Ipv4Header::LEN..], &ip.pseudo_header());
         let (opcode, psn, extension) = self.describe(packet);
-        base_header(direction, packet, opcode, psn).emit(&mut buffer[Ipv4Header::LEN + UdpHeader::LEN..]);
+        let connection = frame.payload.conversation;
+        base_header(direction, connection, packet, (opcode, psn))
+            .emit(&mut buffer[Ipv4Header::LEN + UdpHeader::LEN..]);
         extension.emit(&mut buffer[BASE_END..]);
         if length <= buffer.len() {
             let (covered, check) = buffer[..length].split_at_mut(length - ICRC_LEN);
@@ -118,7 +121,12 @@ impl Extension {
     }
 }
 
-fn base_header(direction: Direction, packet: &Packet, opcode: Opcode, psn: Psn) -> BaseHeader {
+fn base_header(
+    direction: Direction,
+    connection: u32,
+    packet: &Packet,
+    (opcode, psn): (Opcode, Psn),
+) -> BaseHeader {
     let payload = match packet {
         Packet::Request(request) => request.payload,
         Packet::ReadResponse(data) => data.payload,
@@ -131,10 +139,11 @@ fn base_header(direction: Direction, packet: &Packet, opcode: Opcode, psn: Psn) 
         partition_key: PARTITION_KEY,
         forward_congestion: false,
         backward_congestion: matches!(packet, Packet::Cnp),
-        destination_queue_pair: match direction {
-            Direction::Forward => FAR_QUEUE_PAIR,
-            Direction::Backward => NEAR_QUEUE_PAIR,
-        },
+        destination_queue_pair: 2 * connection
+            + match direction {
+                Direction::Forward => FAR_QUEUE_PAIR,
+                Direction::Backward => NEAR_QUEUE_PAIR,
+            },
         ack_request: matches!(packet, Packet::Request(request) if request.ack_request),
         sequence: psn.value(),
     }
@@ -178,6 +187,16 @@ mod tests {
         let transport = [0x11, 0x40, 0xff, 0xff, 0, 0, 0, 0x11, 0, 0, 0, 9, 0x1f, 0, 0, 0];
         assert_eq!(udp.payload()[..16], transport);
         assert_eq!(udp.payload()[16..], invariant_crc(&buffer[..44]));
+    }
+
+    #[test]
+    fn every_connection_has_queue_pairs_of_its_own() {
+        let packet = Packet::Ack { psn: Psn::of(9) };
+        let payload = Addressed { packet, conversation: 3, ..Addressed::default() };
+        let mut buffer = [0; 104];
+        let frame = Frame::of_ip_bytes(packet.ip_bytes(), Ecn::NotCapable, payload);
+        RdmaConnection::new(1).emit(Direction::Backward, &frame, &mut buffer);
+        assert_eq!(buffer[33..36], [0, 0, 0x11 + 6]);
     }
 
     #[test]

@@ -53,6 +53,10 @@ pub struct HostProfile {
     pub rdma_timeout_us: u64,
     /// Its retry count.
     pub rdma_retry_count: u32,
+    /// Whether the RDMA interface slows down when packets are marked (DCQCN); a scenario's transport
+    /// decides.
+    #[serde(default)]
+    pub rdma_dcqcn: bool,
     /// Between the two RDMA interfaces, without serialisation.
     pub rdma_one_way_ns: f64,
     /// Doorbell to completion, once per message.

@@ -11,7 +11,9 @@ mod switch;
 pub use capture::CaptureConfig;
 pub use host::{HostProfile, LatencyTable};
 pub use loss::LossConfig;
-pub use protection::{ProtectionConfig, ProtectionKind};
+pub use protection::{
+    CodeChangeConfig, MeterConfig, PriorityConfig, ProtectionConfig, ProtectionKind, ReleaseConfig,
+};
 pub use sections::{
     FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RunConfig, TimelineConfig,
     TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,

@@ -1,9 +1,11 @@
 //! A protection as it stands in a configuration.
 
 use crate::ConfigError;
+use crate::net::coded::CodeChange;
 use crate::net::linkguardian::Options;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use lossylink_core::time::Instant;
 use serde::Deserialize;
 
 /// The families of protection.
@@ -54,6 +56,66 @@ pub struct ProtectionConfig {
     pub fec_k: Option<u32>,
     /// Parity frames in a block.
     pub fec_h: Option<u32>,
+    /// When intact frames leave the decoder.
+    #[serde(default)]
+    pub fec_release: ReleaseConfig,
+    /// When a partial block is closed; `None` is the default of the code, and never in the model.
+    pub fec_flush_ps: Option<u64>,
+    /// A meter in front of the encoder.
+    #[serde(default)]
+    pub fec_meter: MeterConfig,
+    /// Who goes first in the queue.
+    #[serde(default)]
+    pub fec_priority: PriorityConfig,
+    /// Another code from some time on.
+    pub fec_change: Option<CodeChangeConfig>,
+}
+
+/// When intact frames leave the decoder (FEC-14, FEC-15).
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseConfig {
+    /// At once.
+    #[default]
+    Eager,
+    /// In the order of sending.
+    InOrder,
+}
+
+/// What a meter does beyond its rate (FEC-22).
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeterConfig {
+    /// There is none.
+    #[default]
+    Off,
+    /// Drops.
+    Police,
+    /// Marks what can be marked.
+    Mark,
+}
+
+/// Who goes first in the queue (FEC-23).
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityConfig {
+    /// Whoever came first.
+    #[default]
+    Off,
+    /// Data.
+    Data,
+}
+
+/// Another code from some time on (FEC-8).
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct CodeChangeConfig {
+    /// Since the start of the run.
+    pub at_ps: u64,
+    /// Data frames in a block.
+    pub k: u32,
+    /// Parity frames in a block.
+    pub h: u32,
 }
 
 impl ProtectionConfig {
@@ -80,6 +142,18 @@ impl ProtectionConfig {
         let size = self.fec_k.ok_or_else(|| missing("fec_k"))?;
         let rows = self.fec_h.ok_or_else(|| missing("fec_h"))?;
         Code::new(size, rows).map_err(|error| ConfigError(error.to_string()))
+    }
+
+    /// The change of code, if there is one.
+    ///
+    /// # Errors
+    /// If its k or h is out of range.
+    pub fn code_change(&self) -> Result<Option<CodeChange>, ConfigError> {
+        let checked = |change: CodeChangeConfig| {
+            let code = Code::new(change.k, change.h).map_err(|error| ConfigError(error.to_string()))?;
+            Ok(CodeChange { at: Instant::from_ps(change.at_ps), code })
+        };
+        self.fec_change.map(checked).transpose()
     }
 }
 

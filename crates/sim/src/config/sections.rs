@@ -42,26 +42,36 @@ pub struct LossDirections {
     pub reverse: LossConfig,
 }
 
-/// Frames of the stress test.
+/// What is sent: frames of the stress test, or datagrams.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficConfig {
-    /// Frames to send.
-    pub packets: u64,
+    /// Frames of the stress test to send.
+    pub packets: Option<u64>,
     /// Ethernet frame without check sequence.
     pub frame_bytes: u32,
     /// Where they come from.
     pub source: TrafficSource,
+    /// Mean rate of a UDP source, in bits of frames without check sequence.
+    pub rate_bps: Option<u64>,
+    /// Frames of a bursty UDP source that leave back to back.
+    pub burst_packets: Option<u64>,
 }
 
-/// Sources of the stress test.
+/// Where frames come from.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficSource {
-    /// The switch's packet generator.
+    /// The switch's packet generator (stress).
     Generator,
-    /// A queue that is never empty.
+    /// A queue that is never empty (stress).
     Saturated,
+    /// A TCP connection (fec).
+    Tcp,
+    /// Datagrams at equal distances (fec).
+    UdpSmooth,
+    /// Datagrams in bursts with pauses between them (fec).
+    UdpBursty,
 }
 
 /// The transport protocol.
@@ -86,6 +96,12 @@ pub struct TransportConfig {
     pub recovery: String,
     /// RDMA packet payload.
     pub mtu_bytes: u32,
+    /// Whether RDMA senders slow down when packets are marked.
+    #[serde(default)]
+    pub dcqcn: bool,
+    /// What carries long flows.
+    #[serde(default)]
+    pub protocol: WorkloadProtocol,
 }
 
 /// The path between the hosts.
@@ -122,11 +138,12 @@ pub struct WorkloadConfig {
     pub load: f64,
 }
 
-/// What carries the flows of a workload.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+/// What carries the flows of a workload, or long flows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadProtocol {
     /// A TCP connection for each flow.
+    #[default]
     Tcp,
     /// An RDMA write for each flow, on a pool of connections.
     Rdma,

@@ -8,6 +8,9 @@ use crate::net::Tap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 
+/// The experiments that can be recorded.
+const CAPTURED: &str = "stress, tcp-fct, rdma-fct, throughput, timeline";
+
 /// The capture of an experiment, if it was asked for; frames carry what `C` knows.
 pub(super) struct Capture<C>(Option<Recorder<C, BufWriter<File>>>);
 
@@ -56,7 +59,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let refuse = |why: String| Err(ConfigError(format!("--pcap {}: {why}", capture.hop)));
     let hops = hops(config);
     if hops.is_empty() {
-        return refuse(format!("{} has no captures; take tcp-fct or stress", config.experiment));
+        return refuse(format!("{} has no captures; take one of {CAPTURED}", config.experiment));
     }
     if !hops.contains(&capture.hop.as_str()) {
         return refuse(format!("{} has no such hop; its hops: {}", config.experiment, hops.join(", ")));

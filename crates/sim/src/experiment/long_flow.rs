@@ -1,11 +1,12 @@
 //! Long TCP flows: the throughput experiment, and one trial of the Mathis study.
 
 use super::capturing::Capture;
+use super::long_writes;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
 use crate::capture::TcpConnections;
-use crate::config::Config;
+use crate::config::{Config, WorkloadProtocol};
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
@@ -53,6 +54,11 @@ impl Snapshot {
         bytes as f64 * 8.0 / (self.at - begin.at).as_secs_f64()
     }
 
+    /// Jain's index of what the flows got since `begin`.
+    fn fairness_since(&self, begin: &Self) -> f64 {
+        jain(self.bytes.iter().zip(&begin.bytes).map(|(end, begin)| end - begin))
+    }
+
     pub(super) fn sum(&self, of: fn(&tcp::Statistics) -> u64) -> u64 {
         self.flows.iter().map(of).sum()
     }
@@ -67,6 +73,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         let message = "nothing is left between run.warmup and run.cooldown; lengthen run.duration";
         return Err(ConfigError(message.into()));
     }
+    if config.require(&config.transport, "transport")?.protocol == WorkloadProtocol::Rdma {
+        return long_writes::run(&setup, &run, control);
+    }
     let (tcp, _) = setup.tcp()?;
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let streams = Streams::new(config.seed);
@@ -80,6 +89,17 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     capture.finish()?;
     let interrupted = control.is_cancelled();
     Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
+}
+
+/// Jain's fairness index: one for equal shares, 1 / n if one of n takes all (Jain, Chiu, Hawe, 1984).
+pub(super) fn jain(shares: impl Iterator<Item = u64>) -> f64 {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for share in shares.map(|share| share as f64) {
+        count += 1.0;
+        sum += share;
+        squares += share * share;
+    }
+    if squares == 0.0 { 1.0 } else { sum * sum / (count * squares) }
 }
 
 /// Long flows over `link`, all of them opened at time zero; `tap` looks at the hops around it.
@@ -141,6 +161,7 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot
     row.set("congestion_control", config.congestion_control.name())
         .set("flows", end.flows.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
+        .set("fairness", end.fairness_since(begin))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|flow| flow.retransmissions))
         .set("timeouts", during(|flow| flow.timeouts))

@@ -4,6 +4,7 @@ mod blocks;
 mod capturing;
 mod fec;
 mod long_flow;
+mod long_writes;
 mod rdma_fct;
 mod row;
 mod serial;

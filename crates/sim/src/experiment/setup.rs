@@ -1,17 +1,21 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile, ProtectionKind};
+use crate::config::{Config, HostProfile, MeterConfig, PriorityConfig, ProtectionKind, ReleaseConfig};
+use crate::net::coded::EgressOptions;
 use crate::net::fec::FecOptions;
 use crate::net::fec_model::FecModelOptions;
 use crate::net::frame::FCS_OCTETS;
 use crate::net::linkguardian::Options;
 use crate::net::linkguardian::timing::queue_limits;
+use crate::net::meter::MeterOptions;
 use crate::net::plain::PlainConfig;
-use crate::net::{AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, PlainLink};
+use crate::net::{
+    AnyLink, FecLink, FecModelLink, LineRate, LinkGuardianLink, Marker, PlainLink, ProtectedLink, Red,
+};
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
-use lossylink_core::engine::fec::Code;
+use lossylink_core::engine::fec::{Code, Release};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -52,10 +56,53 @@ impl<'a> Setup<'a> {
 
     /// The options of forward error correction on this link.
     fn fec(&self) -> Result<FecOptions, ConfigError> {
-        let code = self.config.protection.code()?;
-        let options = FecOptions::new(code, self.rate, Bytes(self.config.switch.queue_bytes));
+        let protection = &self.config.protection;
+        let egress = self.egress()?;
+        let mut options = FecOptions::new(protection.code()?, egress, self.rate, self.queue());
+        if let Some(ps) = protection.fec_flush_ps {
+            options = options.with_flush(Duration::from_ps(ps), self.rate, self.queue());
+        }
+        options.release = match protection.fec_release {
+            ReleaseConfig::Eager => Release::Eager,
+            ReleaseConfig::InOrder => Release::InOrder,
+        };
         options.check(self.rate)?;
         Ok(options)
+    }
+
+    /// The options of the switch model on this link.
+    fn fec_model(&self) -> Result<FecModelOptions, ConfigError> {
+        let protection = &self.config.protection;
+        if protection.fec_priority == PriorityConfig::Data {
+            let words = "the decoder of fec-model knows one block at a time, which data that pass its parity would \
+                         end; leave priority out, or use fec";
+            return Err(ConfigError(words.into()));
+        }
+        let flush = protection.fec_flush_ps.map(Duration::from_ps);
+        let published = FecModelOptions::published(protection.code()?);
+        let options = FecModelOptions { flush, egress: self.egress()?, ..published };
+        options.check(self.rate)?;
+        Ok(options)
+    }
+
+    /// What a code's frames meet before the wire.
+    fn egress(&self) -> Result<EgressOptions, ConfigError> {
+        let protection = &self.config.protection;
+        let meter = |marks| MeterOptions::usual(self.rate.bit_rate(), self.queue(), marks);
+        Ok(EgressOptions {
+            meter: match protection.fec_meter {
+                MeterConfig::Off => None,
+                MeterConfig::Police => Some(meter(false)),
+                MeterConfig::Mark => Some(meter(true)),
+            },
+            data_first: protection.fec_priority == PriorityConfig::Data,
+            change: protection.code_change()?,
+        })
+    }
+
+    /// Room in the queue in front of the link.
+    const fn queue(&self) -> Bytes {
+        Bytes(self.config.switch.queue_bytes)
     }
 
     /// From a dequeue at the link to the receiver's decision, without serialisation.
@@ -91,13 +138,23 @@ impl<'a> Setup<'a> {
     /// The protected link, with its own random streams.
     pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let losses = self.losses(streams);
-        match self.config.protection.kind {
-            ProtectionKind::None => Ok(AnyLink::Plain(self.unprotected(losses))),
+        let mut link = match self.config.protection.kind {
+            ProtectionKind::None => AnyLink::Plain(self.unprotected(losses)),
             ProtectionKind::Lg | ProtectionKind::LgNb => {
-                Ok(AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams)))
+                AnyLink::LinkGuardian(self.guarded(&self.linkguardian(), losses, streams))
             }
-            ProtectionKind::Fec | ProtectionKind::FecModel => self.coded(losses),
+            ProtectionKind::Fec | ProtectionKind::FecModel => self.coded(losses)?,
+        };
+        if self.config.transport.as_ref().is_some_and(|transport| transport.dcqcn) {
+            link.queue_mut().set_marker(Marker::red(self.marking()?, streams.stream("link/0/marking")));
         }
+        Ok(link)
+    }
+
+    /// The marking that DCQCN wants of the queue in front of the link.
+    fn marking(&self) -> Result<Red, ConfigError> {
+        let switch = &self.config.switch;
+        Red::new(switch.red_min_bytes, switch.red_max_bytes, switch.red_max_probability)
     }
 
     /// The link under a code: the engine, or the switch model.
@@ -109,7 +166,7 @@ impl<'a> Setup<'a> {
         if self.config.protection.kind == ProtectionKind::Fec {
             return Ok(AnyLink::Fec(FecLink::new(switch, self.rate, propagation, &self.fec()?, losses)));
         }
-        let options = FecModelOptions::published(self.config.protection.code()?);
+        let options = self.fec_model()?;
         Ok(AnyLink::FecModel(FecModelLink::new(switch, self.rate, propagation, &options, losses)))
     }
 
@@ -164,7 +221,7 @@ impl<'a> Setup<'a> {
         self.config.path.and_then(|path| path.rtt_ps).map(Duration::from_ps)
     }
 
-    /// The hops around the link: none with `path.rtt`, else those of the artifact.
+    /// The hops around the link: with `path.rtt` at most an interface, else those of the artifact.
     pub(super) fn path(&self, one_way_ns: f64) -> Result<Path, ConfigError> {
         if let Some(rtt) = self.rtt() {
             let too_short = || {
@@ -173,7 +230,9 @@ impl<'a> Setup<'a> {
                     self.flight() * 2
                 ))
             };
-            return Path::direct(rtt, self.flight()).ok_or_else(too_short);
+            let host = self.host()?;
+            let interface = (host.nic_rate_bps > 0).then(|| self.interface_rate(host));
+            return Path::direct(rtt, self.flight(), interface).ok_or_else(too_short);
         }
         let interface = self.interface_rate(self.host()?);
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
@@ -182,7 +241,7 @@ impl<'a> Setup<'a> {
     }
 
     /// The rate of a host's interface: as its profile says, and never above the link's.
-    fn interface_rate(&self, host: &HostProfile) -> LineRate {
+    pub(super) fn interface_rate(&self, host: &HostProfile) -> LineRate {
         match host.nic_rate_bps {
             0 => self.rate,
             bps => LineRate::new(BitRate::from_bps(bps.min(self.config.link.rate_bps))),
@@ -200,13 +259,15 @@ impl<'a> Setup<'a> {
     pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
         let host = self.host()?;
+        let interface = self.interface_rate(host).bit_rate();
         let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
         Ok(rdma::Config {
             mtu: rdma::Mtu::new(transport.mtu_bytes).map_err(|error| refuse(&error))?,
             recovery: transport.recovery.parse().map_err(|error: rdma::UnknownRecovery| refuse(&error))?,
             timeout: Duration::from_us(host.rdma_timeout_us),
             retry_count: host.rdma_retry_count,
-            interface_rate: Some(self.interface_rate(host).bit_rate()),
+            interface_rate: Some(interface),
+            dcqcn: transport.dcqcn.then(|| rdma::Dcqcn::on(interface)),
             ..rdma::Config::default()
         })
     }
@@ -233,9 +294,9 @@ impl<'a> Setup<'a> {
             stack_rate: self.stack_rate(host),
             ..tcp::Config::default()
         };
-        // On the artifact's path an interface cuts bursts at once; a virtual path has none, so
+        // An interface cuts bursts at once; a virtual path has none unless its rate is given, so
         // there bursts cross whole, which is one of the traps of the Mathis study.
-        let has_interface = self.rtt().is_none();
+        let has_interface = self.rtt().is_none() || host.nic_rate_bps > 0;
         if transport.segmentation_offload && !has_interface {
             config.max_burst_segments = (host.segmentation_max_bytes / config.payload_bytes()).max(1);
         }

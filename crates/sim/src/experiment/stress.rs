@@ -6,7 +6,7 @@ use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
 use crate::config::{Config, ProtectionKind, TrafficSource};
 use crate::measure::Description;
-use crate::net::fec::Latency;
+use crate::net::coded::{EgressCounters, Latency};
 use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
@@ -27,7 +27,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         AnyLink::FecModel(link) => stress::run(link, stress, control),
     };
     let mut row = Row::new(&setup);
-    set_traffic(&mut row, &stress, &result, link.traffic());
+    let egress = link.egress();
+    // A frame that only the queue had no room for has entered the code, and may come back.
+    set_traffic(&mut row, &stress, &result, link.traffic(), egress.data_dropped);
     match &link {
         AnyLink::LinkGuardian(link) => {
             row.set("copies", setup.linkguardian().sender.copies);
@@ -36,12 +38,12 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         AnyLink::Plain(_) => set_unprotected(&mut row, &result),
         AnyLink::Fec(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().decoder.recovered, link.latency());
+            set_fec(&mut row, &setup, link.counters().decoder.recovered, link.latency(), egress);
             set_buffers(&mut row, &result.samples, link.high_water_bytes());
         }
         AnyLink::FecModel(link) => {
             set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().recovered, link.latency());
+            set_fec(&mut row, &setup, link.counters().recovered, link.latency(), egress);
             set_buffers(&mut row, &result.samples, (0, link.most_circulating_bytes()));
         }
     }
@@ -57,8 +59,10 @@ fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
             period: Duration::from_ps(config.switch.generator_period_ps),
             queue_packets: room_for_data(config),
         },
+        _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
-    Ok(Stress { packets: traffic.packets, frame_bytes: traffic.frame_bytes, source })
+    let packets = *config.require(&traffic.packets, "traffic.packets")?;
+    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
 /// Frames that the generator keeps waiting: as many as the queue holds, less the parity that a block
@@ -72,8 +76,8 @@ fn room_for_data(config: &Config) -> usize {
 }
 
 /// What every protection reports.
-fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic) {
-    let sent = traffic.data_frames;
+fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic, dropped: u64) {
+    let sent = traffic.data_frames + dropped;
     let delivered = result.delivered.received() - result.delivered.duplicated();
     row.set("packets_sent", sent)
         .set("packets_delivered", delivered)
@@ -106,14 +110,17 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
 }
 
 /// What forward error correction reports on top of that.
-fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency) {
-    let (protection, us) = (&setup.config.protection, |ps: f64| ps / 1e6);
+fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency, egress: EgressCounters) {
+    let protection = &setup.config.protection;
     row.set("fec_k", protection.fec_k)
         .set("fec_h", protection.fec_h)
         .set("recovered_packets", recovered)
-        .set("latency_us_intact_mean", latency.intact().mean().map(us))
-        .set("latency_us_recovered_mean", latency.recovered().mean().map(us))
-        .set("latency_us_recovered_max", latency.recovered().max().map(|max| us(max as f64)));
+        .set("latency_us_intact_mean", latency.intact().mean_us())
+        .set("latency_us_recovered_mean", latency.recovered().mean_us())
+        .set("latency_us_recovered_max", latency.recovered().max_us())
+        .set("queue_drops_data", egress.data_dropped)
+        .set("queue_drops_parity", egress.parity_dropped)
+        .set("meter_drops", egress.meter_dropped);
 }
 
 /// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).

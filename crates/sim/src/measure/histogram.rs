@@ -1,10 +1,11 @@
-//! Counts in bins of equal width: percentiles of any number of values in constant memory.
+//! Counts in bins of equal width: percentiles of any number of values in bounded memory.
 
-/// Values counted in bins of equal width, with exact extremes.
+/// Values counted in bins of equal width, with exact extremes. Memory reaches as far as the values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     bin_width: u64,
-    counts: Box<[u64]>,
+    bins: usize,
+    counts: Vec<u64>,
     total: u64,
     sum: u128,
     min: u64,
@@ -18,14 +19,17 @@ impl Histogram {
     /// If either is zero.
     pub fn new(bin_width: u64, bins: usize) -> Self {
         assert!(bin_width > 0 && bins > 0, "a histogram needs bins of some width");
-        Self { bin_width, counts: vec![0; bins].into(), total: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { bin_width, bins, counts: Vec::new(), total: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 
     /// Counts a value.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        let bin = (value / self.bin_width).min(self.counts.len() as u64 - 1);
-        self.counts[bin as usize] += 1;
+        let bin = (value / self.bin_width).min(self.bins as u64 - 1) as usize;
+        if bin >= self.counts.len() {
+            self.reach(bin + 1);
+        }
+        self.counts[bin] += 1;
         self.total += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
@@ -37,7 +41,8 @@ impl Histogram {
     /// # Panics
     /// If its bins are others.
     pub fn merge(&mut self, other: &Self) {
-        assert_eq!((self.bin_width, self.counts.len()), (other.bin_width, other.counts.len()));
+        assert_eq!((self.bin_width, self.bins), (other.bin_width, other.bins));
+        self.reach(other.counts.len());
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
@@ -45,6 +50,14 @@ impl Histogram {
         self.sum += other.sum;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+    }
+
+    /// Makes room for `bins` bins at least.
+    #[cold]
+    fn reach(&mut self, bins: usize) {
+        if bins > self.counts.len() {
+            self.counts.resize(bins.next_power_of_two().min(self.bins), 0);
+        }
     }
 
     /// How many values were counted.
@@ -65,6 +78,11 @@ impl Histogram {
     /// The largest value.
     pub fn max(&self) -> Option<u64> {
         (self.total > 0).then_some(self.max)
+    }
+
+    /// The sum of the values.
+    pub const fn sum(&self) -> u128 {
+        self.sum
     }
 
     /// The mean value.

@@ -1,9 +1,11 @@
 //! What an experiment observes: histograms, percentiles, sequences, samples over time.
 
+mod delays;
 mod describe;
 mod histogram;
 mod sequence;
 
+pub use delays::{Delays, SMOOTHING_GAIN};
 pub use describe::{Description, percentile_sorted};
 pub use histogram::Histogram;
 pub use sequence::SequenceCheck;

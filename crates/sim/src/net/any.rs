@@ -4,6 +4,7 @@ use super::{
     FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Tap, Traffic,
 };
 use crate::kernel::Pipe;
+use crate::net::coded::{EgressCounters, Latency};
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
@@ -122,6 +123,24 @@ impl<P: Copy + Default> AnyLink<P> {
         }
     }
 
+    /// Latencies across a code, if the link has one.
+    pub const fn code_latency(&self) -> Option<&Latency> {
+        match self {
+            Self::Fec(link) => Some(link.latency()),
+            Self::FecModel(link) => Some(link.latency()),
+            _ => None,
+        }
+    }
+
+    /// What a code's queue and meter dropped; nothing without a code.
+    pub fn egress(&self) -> EgressCounters {
+        match self {
+            Self::Fec(link) => link.egress_counters(),
+            Self::FecModel(link) => link.egress_counters(),
+            _ => EgressCounters::default(),
+        }
+    }
+
     /// The unprotected link, if it is one.
     pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P>> {
         match self {
@@ -169,6 +188,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn backlog(&self) -> usize {
         each!(self, link => link.backlog())
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        each!(self, link => link.waiting_bytes())
     }
 
     #[inline]

@@ -84,8 +84,15 @@ impl LineRate {
         if self.ps_per_octet > 0 {
             Duration::from_ps(u64::from(octets) * self.ps_per_octet)
         } else {
-            Bytes(u64::from(octets)) / self.rate
+            self.divide(octets)
         }
+    }
+
+    /// Out of the way of the rates at which nothing is divided.
+    #[cold]
+    #[inline(never)]
+    fn divide(self, octets: u32) -> Duration {
+        Bytes(u64::from(octets)) / self.rate
     }
 }
 

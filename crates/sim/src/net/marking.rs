@@ -1,9 +1,10 @@
 //! Which frames a queue marks as they leave it: all behind a threshold, or more the deeper it is.
 
+use crate::ConfigError;
 use lossylink_core::probability::Probability;
 use lossylink_core::rng::Stream;
 
-/// Marking whose chance rises with the depth, as DCQCN wants it (Zhu et al., SIGCOMM 2015): none up
+/// Marking whose chance rises with the depth, as DCQCN wants it (RDMA-35): none up
 /// to `from_bytes`, rising to `most` at `full_bytes`, and every frame beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
@@ -18,6 +19,24 @@ pub struct Red {
 impl Red {
     /// The published switch's: 1250 and 3000 cells of 80 B, at most 0.2.
     pub const PUBLISHED: Self = Self { from_bytes: 100_000, full_bytes: 240_000, most: 0.2 };
+
+    /// Marking that starts at `from_bytes` and reaches the chance `most` at `full_bytes`.
+    ///
+    /// # Errors
+    /// If the depths are in the wrong order, or `most` is no chance.
+    pub fn new(from_bytes: u64, full_bytes: u64, most: f64) -> Result<Self, ConfigError> {
+        if from_bytes >= full_bytes {
+            return Err(ConfigError(format!(
+                "marking from {from_bytes} B on is not below {full_bytes} B, where all is marked; lower it"
+            )));
+        }
+        if !(most > 0.0 && most <= 1.0) {
+            return Err(ConfigError(format!(
+                "the marking probability {most} is out of range; write a number above 0 and up to 1"
+            )));
+        }
+        Ok(Self { from_bytes, full_bytes, most })
+    }
 
     /// The chance of a mark at a depth.
     pub fn chance(&self, depth_bytes: u64) -> f64 {
@@ -80,6 +99,7 @@ mod tests {
         assert!(marker.marks(100_000));
     }
 
+    // RDMA-35
     #[test]
     fn the_chance_rises_between_the_two_depths() {
         let red = Red::PUBLISHED;
@@ -87,6 +107,15 @@ mod tests {
         assert!((red.chance(170_000) - 0.1).abs() < 1e-12);
         assert!((red.chance(240_000) - 0.2).abs() < 1e-12);
         assert_eq!(red.chance(240_001), 1.0);
+    }
+
+    #[test]
+    fn depths_in_the_wrong_order_are_refused() {
+        assert_eq!(Red::new(100_000, 240_000, 0.2).unwrap(), Red::PUBLISHED);
+        assert!(Red::new(100_000, 100_000, 0.2).unwrap_err().to_string().contains("is not below 100000 B"));
+        for most in [0.0, 1.1, f64::NAN] {
+            assert!(Red::new(0, 1, most).unwrap_err().to_string().contains("out of range"));
+        }
     }
 
     /// Of n draws with chance p, the marks lie within four standard deviations of n p.

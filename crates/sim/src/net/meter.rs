@@ -31,6 +31,23 @@ pub struct MeterOptions {
     pub action: MeterAction,
 }
 
+/// Bytes that a meter lets wait, as a share of the room in the queue behind it: what is beyond a
+/// tenth would only be delay (assumed; a switch's operator chooses it).
+const BURST_SHARE: u64 = 10;
+/// Where it begins to mark, as a share of that burst (assumed).
+const THRESHOLD_SHARE: u64 = 2;
+
+impl MeterOptions {
+    /// A meter at the line rate in front of a queue of `queue` bytes; it marks if `marks`, else
+    /// drops.
+    pub const fn usual(rate: BitRate, queue: Bytes, marks: bool) -> Self {
+        let burst = Bytes(queue.0 / BURST_SHARE);
+        let threshold = Bytes(burst.0 / THRESHOLD_SHARE);
+        let action = if marks { MeterAction::Mark { threshold } } else { MeterAction::Police };
+        Self { rate, burst, action }
+    }
+}
+
 /// A meter with its counters.
 #[derive(Clone, Debug)]
 pub struct Meter {

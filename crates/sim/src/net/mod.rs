@@ -7,6 +7,7 @@
 
 mod any;
 pub mod cells;
+pub mod coded;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
@@ -80,6 +81,11 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// How many frames wait in the queue in front of the link.
     fn backlog(&self) -> usize;
+
+    /// Buffer space of the frames that wait there, in all queues.
+    fn waiting_bytes(&self) -> u64 {
+        self.queue().bytes()
+    }
 
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;

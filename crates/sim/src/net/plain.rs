@@ -72,8 +72,9 @@ impl<P: Copy + Default> PlainLink<P> {
     }
 
     /// Sends what the queue holds and the line has room for at `now`.
+    #[inline]
     fn serve(&mut self, now: Instant) {
-        while self.busy_until <= now {
+        while self.deadline() <= now {
             let start = self.busy_until;
             let Some(frame) = self.queue.poll() else { return };
             self.send(start, frame);

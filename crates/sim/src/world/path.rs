@@ -119,11 +119,14 @@ impl Path {
     }
 
     /// A path that is nothing but the link and its `rtt`, of which the link itself takes
-    /// `link_delay` each way. `None` if that is more than there is.
-    pub fn direct(rtt: Duration, link_delay: Duration) -> Option<Self> {
+    /// `link_delay` each way, behind the sending host's interface if that has a rate of its own.
+    /// `None` if the link takes more than there is.
+    pub fn direct(rtt: Duration, link_delay: Duration, interface: Option<LineRate>) -> Option<Self> {
         let half = rtt / 2;
         let rest = Duration::from_ps(half.as_ps().checked_sub(link_delay.as_ps())?);
-        Some(Self { to_far: Leg::delay(rest), to_near: Leg::delay(rest), ..Self::default() })
+        let hop = |rate| Hop::new(rate, Duration::ZERO, UNLIMITED_BYTES);
+        let to_link = Leg { hops: interface.map(hop).into_iter().collect(), delay: Duration::ZERO };
+        Some(Self { to_link, to_far: Leg::delay(rest), to_near: Leg::delay(rest), ..Self::default() })
     }
 }
 
@@ -165,9 +168,19 @@ mod tests {
 
     #[test]
     fn a_direct_path_cannot_be_shorter_than_its_link() {
-        assert!(Path::direct(Duration::from_us(1), Duration::from_ns(501)).is_none());
-        let path = Path::direct(Duration::from_us(30), Duration::from_ns(500)).unwrap();
+        assert!(Path::direct(Duration::from_us(1), Duration::from_ns(501), None).is_none());
+        let path = Path::direct(Duration::from_us(30), Duration::from_ns(500), None).unwrap();
         assert_eq!(path.to_link.least_time(), Duration::ZERO);
         assert_eq!(path.to_far.least_time(), Duration::from_ns(14_500));
+    }
+
+    #[test]
+    fn an_interface_spaces_what_leaves_a_host() {
+        let slow = LineRate::new(BitRate::from_bps(4_500_000_000));
+        let mut path = Path::direct(Duration::from_us(30), Duration::from_ns(500), Some(slow)).unwrap();
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
+        let mut cross = || path.to_link.cross(Instant::ZERO, &frame).unwrap();
+        let first = slow.serialisation(1538);
+        assert_eq!((cross(), cross()), (Instant::ZERO + first, Instant::ZERO + first + first));
     }
 }

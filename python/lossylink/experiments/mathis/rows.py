@@ -21,6 +21,7 @@ MEASURED: Final = (
 LIVE: Final = (
     *("valid", "invalid_because", "lateness_us_p50", "lateness_us_p99", "lateness_us_max"),
     *("ping_rtt_ms_min", "ping_rtt_ms_mean", "ping_loss_percent"),
+    *("segments_lost", "dsacks", "loss_probes", "flow_retransmissions", "law_mbps", "law_ratio"),
 )
 """What only a live run can tell; a simulated row goes without."""
 """Native entries that a row carries on as they are, for the checks and for whoever wants to look closer."""

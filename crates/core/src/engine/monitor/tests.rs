@@ -4,6 +4,7 @@ use super::*;
 use crate::loss::{LossModel, LossProcess};
 use crate::rng::Streams;
 use crate::time::Duration;
+use alloc::vec::Vec;
 
 /// A monitor and the counters that it reads.
 struct Link {
@@ -164,4 +165,30 @@ fn false_alarms_are_as_rare_as_stated() {
         })
         .count();
     assert!(alarms <= 13, "{alarms} of 400 links at the threshold were taken for worse");
+}
+
+/// A constant loss is decided upon once, wherever it lies: below both thresholds, between them, at
+/// the upper one, above it. The number of copies may be corrected as evidence comes in, but does not
+/// go to and fro.
+// MON-4..7
+#[test]
+fn a_constant_loss_never_flaps() {
+    for (loss, ends_protected) in
+        [(2e-6, Some(false)), (3e-5, None), (1e-4, None), (1e-3, Some(true)), (1e-2, Some(true))]
+    {
+        for seed in 0..4 {
+            let model = LossModel::bernoulli(loss).unwrap();
+            let mut process = LossProcess::new(&model, Streams::new(seed).stream("link/0/loss"));
+            let mut link = Link::new(config());
+            let decisions: Vec<_> = (0..100)
+                .filter_map(|_| {
+                    link.poll(100_000, (0..100_000).filter(|_| process.is_lost(1518)).count() as u64)
+                })
+                .collect();
+            assert!(!decisions.contains(&Decision::Unprotect), "{loss:e}: {decisions:?}");
+            assert!(decisions.len() <= 3, "{loss:e}: {decisions:?}");
+            let is_protected = link.monitor.copies().is_some();
+            assert!(ends_protected.is_none_or(|ends| ends == is_protected), "{loss:e}: {decisions:?}");
+        }
+    }
 }

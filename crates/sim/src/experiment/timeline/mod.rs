@@ -42,6 +42,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let (tcp, _) = setup.tcp()?;
     let moments = *config.require(&config.timeline, "timeline")?;
     check(&moments)?;
+    if config.protection.code_change()?.is_some() {
+        return Err(ConfigError("a time line switches the code itself; leave its change out".into()));
+    }
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let mut timeline = Timeline::new(&setup, moments, &capture)?;
     let end = Duration::from_ps(config.require(&config.run, "run")?.duration_ps);

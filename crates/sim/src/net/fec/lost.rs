@@ -33,11 +33,17 @@ impl<P: Default> Default for Stamped<P> {
 pub(super) struct LostFrames<P: Copy + Default> {
     dropped: Ring<Stamped<P>>,
     corrupted: Ring<Stamped<P>>,
+    recovered_from_wire: u64,
 }
 
 impl<P: Copy + Default> LostFrames<P> {
     pub(super) fn new() -> Self {
-        Self { dropped: Ring::new(), corrupted: Ring::new() }
+        Self { dropped: Ring::new(), corrupted: Ring::new(), recovered_from_wire: 0 }
+    }
+
+    /// Frames found that had been corrupted on the wire.
+    pub(super) const fn recovered_from_wire(&self) -> u64 {
+        self.recovered_from_wire
     }
 
     /// The queue had no room for a frame.
@@ -56,13 +62,22 @@ impl<P: Copy + Default> LostFrames<P> {
         stamp: DataStamp,
         has_left: impl Fn(DataStamp) -> bool,
     ) -> Option<Stamped<P>> {
-        [&mut self.corrupted, &mut self.dropped].into_iter().find_map(|ring| {
-            while ring.front().is_some_and(|lost| has_left(lost.stamp)) {
-                ring.pop();
-            }
-            (0..ring.len()).filter_map(|place| ring.get(place)).find(|lost| lost.stamp == stamp).copied()
-        })
+        let corrupted = take(&mut self.corrupted, stamp, &has_left);
+        self.recovered_from_wire += u64::from(corrupted.is_some());
+        corrupted.or_else(|| take(&mut self.dropped, stamp, &has_left))
     }
+}
+
+/// The frame with this stamp; forgets those in front for which `has_left` holds.
+fn take<P: Copy + Default>(
+    ring: &mut Ring<Stamped<P>>,
+    stamp: DataStamp,
+    has_left: impl Fn(DataStamp) -> bool,
+) -> Option<Stamped<P>> {
+    while ring.front().is_some_and(|lost| has_left(lost.stamp)) {
+        ring.pop();
+    }
+    (0..ring.len()).filter_map(|place| ring.get(place)).find(|lost| lost.stamp == stamp).copied()
 }
 
 fn push<P: Copy + Default>(ring: &mut Ring<Stamped<P>>, lost: Stamped<P>) {

@@ -1,17 +1,14 @@
 //! The receiving end: the decoder, the frames that wait for it, and those that leave.
 
-use super::line::{Arrival, Part};
+use super::label::{Part, Tag};
 use super::lost::{LostFrames, Stamped};
-use super::{FecOptions, HEADER_OCTETS, Latency};
+use super::{FecOptions, kept_bytes};
 use crate::kernel::{Pipe, Ring};
 use crate::net::Frame;
-use crate::net::frame::FCS_OCTETS;
+use crate::net::coded::{Arrival, Exit, HEADER_OCTETS};
 use lossylink_core::engine::fec::{Admission, DataStamp, DataVerdict, Decoder, Output, ParityStamp, Release};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
-
-/// Period of the series of latencies.
-const LATENCY_PERIOD: Duration = Duration::from_ms(1);
 
 /// The receiving switch.
 #[derive(Clone, Debug)]
@@ -23,8 +20,6 @@ pub(super) struct Receiving<P: Copy + Default> {
     held: Ring<Stamped<P>>,
     /// Eager: rebuilt frames whose arithmetic is under way.
     rebuilding: Pipe<Frame<P>>,
-    pub(super) delivered: Pipe<Frame<P>>,
-    pub(super) latency: Latency,
 }
 
 impl<P: Copy + Default> Receiving<P> {
@@ -35,8 +30,6 @@ impl<P: Copy + Default> Receiving<P> {
             lost: LostFrames::new(),
             held: Ring::new(),
             rebuilding: Pipe::new(),
-            delivered: Pipe::new(),
-            latency: Latency::new(LATENCY_PERIOD),
         }
     }
 
@@ -48,39 +41,34 @@ impl<P: Copy + Default> Receiving<P> {
 
     /// Does what is due at `now`: rebuilt frames leave, blocks are given up.
     #[inline]
-    pub(super) fn advance(&mut self, now: Instant) {
+    pub(super) fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some((at, frame)) = self.rebuilding.pop_due(now) {
-            self.delivered.push(at, frame);
+            exit.delivered.push(at, frame);
         }
         if self.decoder.poll_timeout() <= now {
             self.decoder.handle_timeout(now);
-            self.obey(now);
+            self.obey(now, exit);
         }
     }
 
     /// A frame reaches the decoder.
     #[inline]
-    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>) {
+    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P, Tag>, exit: &mut Exit<P>) {
         let Arrival { tag, frame, is_intact } = arrival;
         match tag.part {
-            Part::Data(stamp) => self.receive_data(now, tag.entered, stamp, frame, is_intact),
-            Part::Parity(stamp) if is_intact => self.receive_parity(now, &stamp, kept_bytes(&frame)),
-            Part::Untagged if is_intact => self.deliver(now, tag.entered, frame, false),
+            Part::Data(stamp) => {
+                let frame = Frame { octets: frame.octets - HEADER_OCTETS, ..frame };
+                self.receive_data(now, Stamped { stamp, entered: tag.entered, frame }, is_intact, exit);
+            }
+            Part::Parity(stamp) if is_intact => self.receive_parity(now, &stamp, kept_bytes(&frame), exit),
+            Part::Untagged if is_intact => self.deliver(now, tag.entered, frame, false, exit),
             Part::Parity(_) | Part::Untagged => {}
         }
     }
 
     #[inline]
-    fn receive_data(
-        &mut self,
-        now: Instant,
-        entered: Instant,
-        stamp: DataStamp,
-        coded: Frame<P>,
-        is_intact: bool,
-    ) {
-        let frame = Frame { octets: coded.octets - HEADER_OCTETS, ..coded };
-        let stamped = Stamped { stamp, entered, frame };
+    fn receive_data(&mut self, now: Instant, stamped: Stamped<P>, is_intact: bool, exit: &mut Exit<P>) {
+        let Stamped { stamp, entered, frame } = stamped;
         if !is_intact {
             self.lost.push_corrupted(stamped);
             return;
@@ -89,65 +77,65 @@ impl<P: Copy + Default> Receiving<P> {
         if self.decoder.admit(stamp.block, bytes) == Admission::Stale {
             return;
         }
-        self.obey(now);
+        self.obey(now, exit);
         match self.decoder.handle_data(now, stamp, bytes) {
-            DataVerdict::Forward => self.deliver(now, entered, frame, false),
+            DataVerdict::Forward => self.deliver(now, entered, frame, false, exit),
             DataVerdict::Hold => self.held.push(stamped),
             DataVerdict::Drop => {}
         }
-        self.obey(now);
+        self.obey(now, exit);
     }
 
     #[inline]
-    fn receive_parity(&mut self, now: Instant, stamp: &ParityStamp, bytes: Bytes) {
+    fn receive_parity(&mut self, now: Instant, stamp: &ParityStamp, bytes: Bytes, exit: &mut Exit<P>) {
         if self.decoder.admit(stamp.block, bytes) == Admission::Open {
-            self.obey(now);
+            self.obey(now, exit);
             self.decoder.handle_parity(now, stamp, bytes);
-            self.obey(now);
+            self.obey(now, exit);
         }
     }
 
     /// Does what the decoder wants.
     #[inline]
-    fn obey(&mut self, now: Instant) {
+    fn obey(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some(output) = self.decoder.poll() {
             if let Output::Release { stamp } = output {
-                self.release(now, stamp);
+                self.release(now, stamp, exit);
             }
         }
     }
 
     /// A frame that was held or rebuilt leaves.
-    fn release(&mut self, now: Instant, stamp: DataStamp) {
+    fn release(&mut self, now: Instant, stamp: DataStamp, exit: &mut Exit<P>) {
         if self.held.front().is_some_and(|held| held.stamp == stamp) {
             let held = self.held.pop().expect("the front was just seen");
-            self.deliver(now, held.entered, held.frame, false);
+            self.deliver(now, held.entered, held.frame, false, exit);
         } else {
             let decoder = &self.decoder;
             let found = self.lost.find(stamp, |stamp| decoder.has_left(stamp.block));
             let Stamped { entered, frame, .. } = found.expect("only lost frames are rebuilt");
-            self.deliver(now, entered, frame, true);
+            self.deliver(now, entered, frame, true, exit);
         }
     }
 
     /// A frame leaves the far switch, a rebuilt one after its arithmetic. In order, none passes it.
     #[inline]
-    fn deliver(&mut self, now: Instant, entered: Instant, frame: Frame<P>, is_recovered: bool) {
+    fn deliver(
+        &mut self,
+        now: Instant,
+        entered: Instant,
+        frame: Frame<P>,
+        is_recovered: bool,
+        exit: &mut Exit<P>,
+    ) {
         let mut leaves = if is_recovered { now + self.decode } else { now };
         if self.decoder.config().release == Release::InOrder {
-            leaves = leaves.max(self.delivered.last_due());
-            self.delivered.push(leaves, frame);
-        } else if is_recovered && leaves > now {
+            leaves = leaves.max(exit.delivered.last_due());
+        } else if leaves > now {
             self.rebuilding.push(leaves, frame);
-        } else {
-            self.delivered.push(leaves, frame);
+            exit.note(leaves, entered, is_recovered);
+            return;
         }
-        self.latency.note(leaves, entered, is_recovered);
+        exit.deliver(leaves, entered, frame, is_recovered);
     }
-}
-
-/// Bytes for which the decoder needs room.
-#[inline]
-pub(super) fn kept_bytes<P>(frame: &Frame<P>) -> Bytes {
-    Bytes(u64::from(frame.frame_bytes_with_fcs() - FCS_OCTETS))
 }

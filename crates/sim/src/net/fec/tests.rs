@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::config::switch_profile as profile;
+use crate::net::coded::EgressOptions;
 use crate::net::meter::{MeterAction, MeterOptions};
+use crate::net::{Ecn, ProtectedLink};
 use lossylink_core::engine::fec::Release;
 use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
@@ -20,7 +22,7 @@ fn rate() -> LineRate {
 }
 
 fn options(size: u32, rows: u32) -> FecOptions {
-    FecOptions::new(Code::new(size, rows).unwrap(), rate(), Bytes(1_000_000))
+    FecOptions::new(Code::new(size, rows).unwrap(), EgressOptions::default(), rate(), Bytes(1_000_000))
 }
 
 fn link(options: &FecOptions, lost: &[u64]) -> FecLink<u32> {
@@ -95,7 +97,7 @@ fn a_frame_dropped_by_the_queue_is_rebuilt() {
     offer(&mut link, Instant::ZERO + DATA * 4, [5]);
     let left = drain(&mut link);
     assert_eq!(numbers(&left), [0, 1, 2, 3, 5, 4]);
-    assert_eq!((link.counters().data_dropped, link.counters().decoder.recovered), (1, 1));
+    assert_eq!((link.egress_counters().data_dropped, link.counters().decoder.recovered), (1, 1));
 }
 
 // FEC-8
@@ -125,13 +127,14 @@ fn without_parity_frames_pass_untouched() {
 fn a_meter_keeps_the_queue_short() {
     let share = |action| {
         let meter = MeterOptions { rate: BitRate::from_gbps(10), burst: Bytes(20_000), action };
-        let mut link = link(&FecOptions { meter: Some(meter), ..options(5, 5) }, &[]);
+        let egress = EgressOptions { meter: Some(meter), ..EgressOptions::default() };
+        let mut link = link(&FecOptions { egress, ..options(5, 5) }, &[]);
         // Twice what the code leaves room for.
         for number in 0..20_000 {
             offer(&mut link, Instant::ZERO + DATA * u64::from(number), [number]);
         }
         let passed = drain(&mut link).len() as f64 / 20_000.0;
-        (passed, link.queue().high_water_bytes(), link.counters())
+        (passed, link.queue().high_water_bytes(), link.egress_counters())
     };
     // A data frame and its share of parity take DATA + PARITY of the line.
     let expected = DATA.as_ns_f64() / (DATA + PARITY).as_ns_f64();
@@ -146,7 +149,8 @@ fn a_meter_keeps_the_queue_short() {
 #[test]
 fn data_first_delays_recovery_but_loses_nothing() {
     for release in [Release::Eager, Release::InOrder] {
-        let mut link = link(&FecOptions { data_first: true, release, ..options(3, 1) }, &[1]);
+        let egress = EgressOptions { data_first: true, ..EgressOptions::default() };
+        let mut link = link(&FecOptions { egress, release, ..options(3, 1) }, &[1]);
         offer(&mut link, Instant::ZERO, 0..9);
         let left = drain(&mut link);
         let last = Instant::ZERO + DATA * 9 + PARITY + FLIGHT;

@@ -1,6 +1,7 @@
 //! The model's decoder: counts unmarked packets, holds marked ones until their block ends (FEC-26, FEC-27).
 
-use super::{Arrival, BlockEnd, Tag};
+use super::{BlockEnd, Tag};
+use crate::net::coded::Arrival;
 use crate::net::{Frame, LineRate};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
@@ -64,6 +65,11 @@ impl<P: Copy> ModelDecoder<P> {
         (self.recovered, self.unrecovered)
     }
 
+    /// Marked packets whose block has not ended.
+    pub(super) fn circulating(&self) -> u64 {
+        self.circulating.len() as u64
+    }
+
     /// Bytes in recirculation.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
@@ -82,8 +88,9 @@ impl<P: Copy> ModelDecoder<P> {
 
     /// A packet arrives; true when it goes on at once.
     #[inline]
-    pub(super) fn handle_packet(&mut self, now: Instant, arrival: Arrival<P>) -> bool {
-        let Arrival { tag, frame, is_marked } = arrival;
+    pub(super) fn handle_packet(&mut self, now: Instant, arrival: Arrival<P, Tag>) -> bool {
+        let Arrival { tag, frame, is_intact } = arrival;
+        let is_marked = !is_intact;
         let goes_on = tag.is_data() && !is_marked;
         if tag.block < self.block {
             self.unrecovered += u64::from(tag.is_data() && is_marked);

@@ -1,8 +1,8 @@
 //! The switch model of Wharf's evaluation: real packets and real time, but no coding.
 //!
 //! ```text
-//!  offer -> [encoder: clones the last packet h times] -> [queue] -> [marks with p] == wire ==>
-//!        [decoder: marked packets circulate until their block ends] -> delivered
+//!  offer -> [meter] -> [encoder: clones the last packet h times] -> [queue] -> [marks with p]
+//!        == wire ==> [decoder: marked packets circulate until their block ends] -> delivered
 //! ```
 //!
 //! Source: the evaluation of "In-network computing to the rescue of faulty links" on two Tofino
@@ -11,31 +11,26 @@
 //! else it is dropped. Packets that the queue dropped cannot come back (FEC-25).
 
 mod decoder;
+mod encoder;
 mod options;
 #[cfg(test)]
 mod tests;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
 
-use super::fec::Latency;
-use super::fec::port::{Line, Port};
-use super::linkguardian::timing::queue_limits;
-use super::queue::QueueLimits;
+use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS, Label};
 use super::wire::Kind;
-use super::{Ecn, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::{Frame, LineRate};
 use crate::config::SwitchProfile;
-use crate::kernel::Pipe;
 use decoder::ModelDecoder;
+use encoder::ModelEncoder;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
-use lossylink_core::wire::fec::FecHeader;
 
-/// Octets of Wharf's header, as long as ours.
-const HEADER_OCTETS: u32 = FecHeader::DATA_OVERHEAD.0 as u32;
-/// Period of the series of latencies.
-const LATENCY_PERIOD: Duration = Duration::from_ms(1);
+/// A link with the switch model in its forward direction.
+pub type FecModelLink<P> = CodedLink<P, ModelCoder<P>>;
 
 /// Counters of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +39,8 @@ pub struct FecModelCounters {
     pub blocks: u64,
     /// Parity packets made.
     pub parity: u64,
-    /// Data packets for which the queue had no room.
-    pub data_dropped: u64,
-    /// Parity packets for which the queue had no room.
-    pub parity_dropped: u64,
+    /// Of meter and queue.
+    pub egress: EgressCounters,
     /// Marked data packets that were let go when their block ended.
     pub recovered: u64,
     /// Marked data packets that were dropped.
@@ -56,7 +49,7 @@ pub struct FecModelCounters {
 
 /// What the header says of a packet, and when it came to the encoder.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tag {
+pub(in crate::net) struct Tag {
     entered: Instant,
     block: u64,
     /// 0 to k - 1 for data, from k on for parity.
@@ -71,9 +64,14 @@ impl Tag {
         self.index < self.size
     }
 
-    /// Packets of a code without parity carry no header (FEC-1).
+    /// A packet of a code without parity, as it came (FEC-1).
+    const fn is_bare(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Octets of a data packet's header.
     const fn header_octets(&self) -> u32 {
-        if self.rows == 0 { 0 } else { HEADER_OCTETS }
+        if self.is_bare() { 0 } else { HEADER_OCTETS }
     }
 
     const fn is_last(&self) -> bool {
@@ -81,57 +79,22 @@ impl Tag {
     }
 }
 
-/// A packet at the far end of the wire.
-#[derive(Clone, Copy, Debug, Default)]
-struct Arrival<P> {
-    tag: Tag,
-    frame: Frame<P>,
-    is_marked: bool,
-}
-
-/// The wire, and what is under way on it.
-#[derive(Clone, Debug)]
-struct ForwardLine<P: Copy + Default> {
-    wire: Wire,
-    flight: Duration,
-    arrivals: Pipe<Arrival<P>>,
-}
-
-impl<P: Copy + Default> Line<P, Tag> for ForwardLine<P> {
+impl Label for Tag {
     #[inline]
-    fn send(&mut self, end: Instant, tag: Tag, frame: Frame<P>) {
-        let header_octets = tag.header_octets();
-        let kind = if tag.is_data() { Kind::Data { header_octets } } else { Kind::Parity };
-        let is_marked = !self.wire.carry(frame.octets, kind);
-        if is_marked && tag.rows == 0 {
-            return;
+    fn kind(&self) -> Kind {
+        if self.is_bare() || self.is_data() {
+            Kind::Data { header_octets: self.header_octets() }
+        } else {
+            Kind::Parity
         }
-        self.arrivals.push(end + self.flight, Arrival { tag, frame, is_marked });
     }
 }
 
-/// A link with the switch model in its forward direction.
+/// The encoder's registers and the decoder's, with its packets in recirculation.
 #[derive(Clone, Debug)]
-pub struct FecModelLink<P: Copy + Default> {
-    rate: LineRate,
-    /// When the link next does something by itself.
-    due: Instant,
-    options: FecModelOptions,
-    next_code: Code,
-    /// The encoder's registers: block, packet index, and the length of the longest packet.
-    block: u64,
-    index: u8,
-    longest_octets: u32,
-    flush_at: Instant,
-    port: Port<P, Tag>,
-    line: ForwardLine<P>,
+pub struct ModelCoder<P> {
+    encoder: ModelEncoder,
     decoder: ModelDecoder<P>,
-    delivered: Pipe<Frame<P>>,
-    reverse: Wire,
-    reverse_busy_until: Instant,
-    returned: Pipe<Frame<P>>,
-    latency: Latency,
-    counters: FecModelCounters,
 }
 
 impl<P: Copy + Default> FecModelLink<P> {
@@ -143,206 +106,117 @@ impl<P: Copy + Default> FecModelLink<P> {
         options: &FecModelOptions,
         losses: (LossProcess, LossProcess),
     ) -> Self {
-        let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
         let recirculation = BitRate::from_bps(profile.recirculation_bps.max(rate.bit_rate().as_bps()));
-        let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
-        let rounds = if profile.recirculates && options.recirculates {
+        let round = if profile.recirculates && options.recirculates {
             Duration::from_ns_f64(profile.rx_loop_fixed_ns)
         } else {
             Duration::ZERO
         };
-        Self {
-            rate,
-            due: Instant::NEVER,
-            options: *options,
-            next_code: options.code,
-            block: 0,
-            index: 0,
-            longest_octets: 0,
-            flush_at: Instant::NEVER,
-            port: Port::new(rate, limits, options.data_first),
-            line: ForwardLine { wire: Wire::new(losses.0), flight, arrivals: Pipe::new() },
-            decoder: ModelDecoder::new(options.block_end, recirculation, rounds),
-            delivered: Pipe::new(),
-            reverse: Wire::new(losses.1),
-            reverse_busy_until: Instant::ZERO,
-            returned: Pipe::new(),
-            latency: Latency::new(LATENCY_PERIOD),
-            counters: FecModelCounters::default(),
-        }
+        let encoder = ModelEncoder::new(options);
+        let decoder = ModelDecoder::new(options.block_end, recirculation, round);
+        let coder = ModelCoder { encoder, decoder };
+        Self::with_coder(profile, rate, propagation, &options.egress, losses, coder)
     }
 
     /// Counts of what happened so far.
     pub fn counters(&self) -> FecModelCounters {
-        let (recovered, unrecovered) = self.decoder.decided();
-        FecModelCounters { recovered, unrecovered, ..self.counters }
-    }
-
-    /// Latencies from the encoder's entry to the decoder's exit.
-    pub const fn latency(&self) -> &Latency {
-        &self.latency
+        let (recovered, unrecovered) = self.coder.decoder.decided();
+        let (blocks, parity) = self.coder.encoder.made();
+        FecModelCounters { blocks, parity, egress: self.egress_counters(), recovered, unrecovered }
     }
 
     /// Bytes that circulate at the decoder.
     pub const fn circulating_bytes(&self) -> u64 {
-        self.decoder.bytes()
+        self.coder.decoder.bytes()
+    }
+
+    /// Packets that circulate there.
+    pub fn circulating_packets(&self) -> u64 {
+        self.coder.decoder.circulating()
     }
 
     /// The most bytes that ever circulated.
     pub const fn most_circulating_bytes(&self) -> u64 {
-        self.decoder.most_bytes()
-    }
-
-    /// Changes the code at the next block boundary: at once when no block is open (FEC-8).
-    pub fn set_code(&mut self, code: Code) {
-        self.next_code = code;
-        if self.index == 0 {
-            self.options.code = code;
-        }
-    }
-
-    /// Replaces the forward loss process.
-    pub fn set_loss(&mut self, loss: LossProcess) {
-        self.line.wire.set_loss(loss);
-    }
-
-    #[inline]
-    fn schedule(&mut self) {
-        let sending = self.port.deadline().min(self.flush_at);
-        self.due = sending.min(self.line.arrivals.due()).min(self.decoder.deadline());
-    }
-
-    /// The block ends: its last packet is cloned (FEC-24).
-    fn close(&mut self, now: Instant, last: Frame<P>) {
-        let (size, rows) = (self.index, self.options.code.rows());
-        let octets = match self.options.parity_size {
-            ParitySize::LastPacket => last.octets,
-            ParitySize::LongestPacket => self.longest_octets,
-        };
-        for row in 0..rows {
-            let tag = Tag { entered: now, block: self.block, index: size + row, size, rows };
-            let clone = Frame { octets, ecn: Ecn::NotCapable, payload: P::default() };
-            let accepted = self.port.offer_parity(now, tag, clone, &mut self.line);
-            self.counters.parity_dropped += u64::from(!accepted);
-        }
-        self.counters.parity += u64::from(rows);
-        self.counters.blocks += 1;
-        self.block += 1;
-        self.index = 0;
-        self.longest_octets = 0;
-        self.flush_at = Instant::NEVER;
-        self.options.code = self.next_code;
-    }
-
-    /// Closes a partial block, where the option says so: its parity is as long as the longest packet.
-    fn flush(&mut self, now: Instant) {
-        let octets = self.longest_octets;
-        self.close(now, Frame { octets, ecn: Ecn::NotCapable, payload: P::default() });
-    }
-
-    /// Packets leave the far switch: the one that arrived, and those whose block has ended.
-    #[inline]
-    fn deliver_due(&mut self, now: Instant) {
-        while let Some((at, tag, frame)) = self.decoder.poll(now) {
-            self.deliver(at, tag, frame, true);
-        }
-    }
-
-    #[inline]
-    fn deliver(&mut self, now: Instant, tag: Tag, coded: Frame<P>, is_recovered: bool) {
-        self.delivered.push(now, Frame { octets: coded.octets - tag.header_octets(), ..coded });
-        self.latency.note(now, tag.entered, is_recovered);
+        self.coder.decoder.most_bytes()
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for FecModelLink<P> {
+impl<P: Copy + Default> ModelCoder<P> {
+    /// Packets whose last round is over leave.
     #[inline]
-    fn offer(&mut self, now: Instant, frame: Frame<P>) {
-        if self.flush_at <= now {
-            self.flush(now);
+    fn let_go(&mut self, now: Instant, exit: &mut Exit<P>) {
+        while let Some((at, tag, frame)) = self.decoder.poll(now) {
+            deliver(at, tag, frame, true, exit);
         }
-        let (size, rows) = (self.options.code.size(), self.options.code.rows());
-        let tag = Tag { entered: now, block: self.block, index: self.index, size, rows };
-        let coded = Frame { octets: frame.octets + tag.header_octets(), ..frame };
-        if rows == 0 {
-            let accepted = self.port.offer(now, tag, coded, &mut self.line);
-            self.counters.data_dropped += u64::from(!accepted);
-            self.schedule();
-            return;
-        }
-        if self.index == 0 {
-            self.flush_at = self.options.flush.map_or(Instant::NEVER, |flush| now + flush);
-        }
-        self.index += 1;
-        self.longest_octets = self.longest_octets.max(coded.octets);
-        let accepted = self.port.offer(now, tag, coded, &mut self.line);
-        self.counters.data_dropped += u64::from(!accepted);
-        if self.index == size {
-            self.close(now, coded);
-        }
-        self.schedule();
     }
+}
 
-    fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
-        let start = now.max(self.reverse_busy_until);
-        self.reverse_busy_until = start + self.rate.serialisation(frame.octets);
-        if self.reverse.carry(frame.octets, Kind::Data { header_octets: 0 }) {
-            self.returned.push(self.reverse_busy_until + self.line.flight, frame);
-        }
+impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
+    type Tag = Tag;
+
+    #[inline]
+    fn encode(&mut self, now: Instant, frame: &Frame<P>) -> (Tag, u32) {
+        let tag = self.encoder.handle_data(now, frame.octets + HEADER_OCTETS);
+        (tag, tag.header_octets())
     }
 
     #[inline]
-    fn deadline(&self) -> Instant {
-        self.due
+    fn poll_parity(&mut self, now: Instant) -> Option<(Tag, u32)> {
+        self.encoder.poll_parity(now)
     }
 
     #[inline]
-    fn advance(&mut self, now: Instant) {
-        while self.due <= now {
-            let due = self.due;
-            if self.flush_at <= due {
-                self.flush(due);
-            }
-            self.port.serve(due, &mut self.line);
-            self.decoder.handle_timeout(due);
-            self.deliver_due(due);
-            while let Some((at, arrival)) = self.line.arrivals.pop_due(due) {
-                if arrival.tag.rows == 0 || self.decoder.handle_packet(at, arrival) {
-                    self.deliver(at, arrival.tag, arrival.frame, false);
-                }
-                self.deliver_due(at);
-            }
-            self.schedule();
+    fn flush_due(&self) -> Instant {
+        self.encoder.flush_due()
+    }
+
+    fn flush(&mut self, now: Instant) {
+        self.encoder.flush(now);
+    }
+
+    fn set_code(&mut self, code: Code) {
+        self.encoder.set_code(code);
+    }
+
+    /// What the queue dropped is gone (FEC-25).
+    fn note_dropped(&mut self, _now: Instant, _tag: Tag, _frame: Frame<P>) {}
+
+    #[inline]
+    fn receive(&mut self, now: Instant, arrival: Arrival<P, Tag>, exit: &mut Exit<P>) {
+        let goes_on = match arrival.tag.is_bare() {
+            true => arrival.is_intact,
+            false => self.decoder.handle_packet(now, arrival),
+        };
+        if goes_on {
+            deliver(now, arrival.tag, arrival.frame, false, exit);
         }
+        self.let_go(now, exit);
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
-        &mut self.delivered
+    fn due(&self) -> Instant {
+        self.decoder.deadline()
     }
 
-    #[inline]
-    fn returned(&mut self) -> &mut Pipe<Frame<P>> {
-        &mut self.returned
+    fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {
+        self.decoder.handle_timeout(now);
+        self.let_go(now, exit);
     }
 
-    fn backlog(&self) -> usize {
-        self.port.backlog()
+    fn buffer_bytes(&self) -> (u64, u64) {
+        (0, self.decoder.bytes())
     }
+}
 
-    fn traffic(&self) -> &Traffic {
-        self.line.wire.traffic()
-    }
-
-    fn queue(&self) -> &FrameQueue<P> {
-        self.port.queue()
-    }
-
-    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
-        self.port.queue_mut()
-    }
-
-    fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
-        (0, self.circulating_bytes())
-    }
+/// A packet leaves the far switch without its header.
+#[inline]
+fn deliver<P: Copy + Default>(
+    at: Instant,
+    tag: Tag,
+    coded: Frame<P>,
+    is_recovered: bool,
+    exit: &mut Exit<P>,
+) {
+    let frame = Frame { octets: coded.octets - tag.header_octets(), ..coded };
+    exit.deliver(at, tag.entered, frame, is_recovered);
 }

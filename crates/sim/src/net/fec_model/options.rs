@@ -1,5 +1,8 @@
 //! What the published description of the model leaves open, each a choice (FEC-24..27).
 
+use crate::ConfigError;
+use crate::net::LineRate;
+use crate::net::coded::{EgressOptions, check_flush};
 use lossylink_core::engine::fec::Code;
 use lossylink_core::time::Duration;
 
@@ -37,8 +40,8 @@ pub struct FecModelOptions {
     pub recirculates: bool,
     /// When a partial block is closed. The published encoder had no timer, hence its tail of 9 ms.
     pub flush: Option<Duration>,
-    /// Whether data pass parity in the queue (FEC-23).
-    pub data_first: bool,
+    /// The way to the wire.
+    pub egress: EgressOptions,
 }
 
 impl FecModelOptions {
@@ -50,7 +53,17 @@ impl FecModelOptions {
             block_end: BlockEnd { last_index: true, newer_block: true, timer: None },
             recirculates: true,
             flush: None,
-            data_first: false,
+            egress: EgressOptions { meter: None, data_first: false, change: None },
         }
+    }
+
+    /// Refuses a flush timer, if there is one, that closes every block before it can be full.
+    ///
+    /// # Errors
+    /// If a block of full-size packets lasts longer at `rate` than the flush timer.
+    pub fn check(&self, rate: LineRate) -> Result<(), ConfigError> {
+        let Some(flush) = self.flush else { return Ok(()) };
+        let codes = [Some(self.code), self.egress.change.map(|change| change.code)];
+        codes.into_iter().flatten().try_for_each(|code| check_flush(code, flush, rate))
     }
 }

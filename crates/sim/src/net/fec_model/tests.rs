@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::switch_profile as profile;
+use crate::net::{Ecn, ProtectedLink};
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
@@ -143,7 +144,8 @@ fn the_queue_drops_for_good() {
         FecModelLink::new(&small, rate, Duration::ZERO, &published(6, 1), (process("a"), process("b")));
     offer(&mut link, Instant::ZERO, full(0..6));
     assert_eq!(drain(&mut link).len(), 4);
-    assert_eq!((link.counters().data_dropped, link.counters().parity_dropped), (2, 1));
+    let egress = link.egress_counters();
+    assert_eq!((egress.data_dropped, egress.parity_dropped), (2, 1));
 }
 
 // FEC-1, FEC-8: without parity packets carry no header, and marked ones are lost at once.

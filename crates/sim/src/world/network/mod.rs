@@ -10,7 +10,7 @@ use super::deadlines::Deadlines;
 use super::path::Leg;
 use super::{Endpoint, Host, Path, Protocol};
 use crate::kernel::Pipe;
-use crate::measure::Histogram;
+use crate::measure::Delays;
 use crate::net::tap::{Content, LegName};
 use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};
@@ -25,8 +25,8 @@ pub struct Addressed<P> {
     pub generation: u32,
     /// The packet.
     pub packet: P,
-    /// When the first bit of it left its host.
-    pub sent_at: Instant,
+    /// When it reached the link on its way forward.
+    pub entered_at: Instant,
 }
 
 /// The two ends of one conversation.
@@ -70,8 +70,8 @@ pub struct Network<T: Protocol, L> {
     at_near: Pipe<Frame<Addressed<T::Packet>>>,
     near_timers: Deadlines,
     far_timers: Deadlines,
-    /// From a host's sending to the far switch's, in picoseconds, if anybody wants to know.
-    latency: Option<Histogram>,
+    /// Across the link, forward, if anybody wants to know.
+    latency: Option<Delays>,
     tap: Tap<Addressed<T::Packet>>,
 }
 
@@ -112,15 +112,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.now
     }
 
-    /// From now on counts in `latency`, in picoseconds, how long each packet takes from its host to
-    /// the exit of the link; on a direct path that is from the entry of the link.
-    pub fn measure_latency(&mut self, latency: Histogram) {
-        self.latency = Some(latency);
+    /// From now on counts how long each packet takes from the entry of the link to its exit.
+    pub fn measure_latency(&mut self) {
+        self.latency = Some(Delays::default());
     }
 
-    /// Ends that measurement.
-    pub fn take_latency(&mut self) -> Option<Histogram> {
-        self.latency.take()
+    /// What has been counted, if it is measured.
+    pub const fn latency(&self) -> Option<&Delays> {
+        self.latency.as_ref()
     }
 
     /// The tap.
@@ -285,32 +284,32 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the near end of a conversation has to send.
     #[inline]
     fn flush_near(&mut self, index: usize) {
-        while let Some(packet) = self.conversations[index].near.poll_transmit(self.now) {
-            let (protocol, path, at_link) = (&self.protocol, &mut self.path, &mut self.at_link);
-            let (now, tap) = (self.now, &self.tap);
-            let owner = (index as u32, self.generations[index]);
+        let Self { protocol, path: Path { to_link: leg, .. }, tap, at_link, now, .. } = self;
+        let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
+        while let Some(packet) = near.poll_transmit(*now) {
             protocol.cut(packet, &mut |packet| {
-                let frame = address(protocol, owner, packet, now);
-                if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (now, now), &frame) {
+                let mut frame = address(protocol, owner, packet, *now);
+                if let Some(at) = cross(tap, LegName::ToLink, leg, (*now, *now), &frame) {
+                    frame.payload.entered_at = at;
                     at_link.push(at, frame);
                 }
             });
         }
-        self.near_timers.set(index, self.conversations[index].near.poll_timeout());
+        self.near_timers.set(index, near.poll_timeout());
     }
 
     /// Sends what the far end of a conversation has to send.
     #[inline]
     fn flush_far(&mut self, index: usize) {
-        while let Some(packet) = self.conversations[index].far.poll_transmit(self.now) {
-            let owner = (index as u32, self.generations[index]);
-            let frame = address(&self.protocol, owner, packet, self.now);
-            let (now, leg) = (self.now, &mut self.path.back_to_link);
-            if let Some(at) = cross(&self.tap, LegName::BackToLink, leg, (now, now), &frame) {
-                self.back_at_link.push(at, frame);
+        let Self { protocol, path: Path { back_to_link: leg, .. }, tap, back_at_link, now, .. } = self;
+        let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
+        while let Some(packet) = far.poll_transmit(*now) {
+            let frame = address(protocol, owner, packet, *now);
+            if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
+                back_at_link.push(at, frame);
             }
         }
-        self.far_timers.set(index, self.conversations[index].far.poll_timeout());
+        self.far_timers.set(index, far.poll_timeout());
     }
 
     /// Takes what has left the link on toward the hosts.
@@ -319,7 +318,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let (now, tap) = (self.now, &self.tap);
         self.link.delivered().take_all(|at, frame| {
             if let Some(latency) = &mut self.latency {
-                latency.add((at - frame.payload.sent_at).as_ps());
+                latency.add(at - frame.payload.entered_at);
             }
             if let Some(at) = cross(tap, LegName::ToFar, &mut self.path.to_far, (now, at), frame) {
                 self.at_far.push(self.far_host.handled_at(at), *frame);
@@ -367,9 +366,9 @@ fn address<T: Protocol>(
     protocol: &T,
     (conversation, generation): (u32, u32),
     packet: T::Packet,
-    sent_at: Instant,
+    now: Instant,
 ) -> Frame<Addressed<T::Packet>> {
     let frame = protocol.frame(packet);
-    let payload = Addressed { conversation, generation, packet: frame.payload, sent_at };
+    let payload = Addressed { conversation, generation, packet: frame.payload, entered_at: now };
     Frame { octets: frame.octets, ecn: frame.ecn, payload }
 }

@@ -38,6 +38,10 @@ struct Next {
 }
 
 impl Next {
+    fn earliest(&self) -> Instant {
+        self.near.min(self.link).min(self.far)
+    }
+
     /// How far the link may run: no host's packet reaches it sooner, nor an answer to what it will
     /// do. On a tie it goes before the hosts.
     fn link_until(&self, leads: &Leads) -> Instant {
@@ -71,23 +75,36 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         if self.tap.is_open() {
             while self.step(end) {}
         }
-        while self.next_event() <= end && !self.next_event().is_never() {
-            self.stride(end);
+        let mut next = self.next_of_each();
+        while next.earliest() <= end && !next.earliest().is_never() {
+            next = self.stride(next, end);
         }
         self.now = self.now.max(end);
     }
 
-    /// Gives each place its turn, up to and including `end`.
-    fn stride(&mut self, end: Instant) {
-        let until = self.next_of_each().link_until(&self.leads);
-        self.link.run(end.min(until), &mut self.at_link, &mut self.back_at_link);
-        self.collect();
-        let until = self.next_of_each().far_until(&self.leads);
-        self.run_far(end.min(until));
-        let until = self.next_of_each().near_until(&self.leads);
-        self.run_near(end.min(until));
+    /// Gives each place its turn, up to and including `end`; returns what comes then.
+    #[inline]
+    fn stride(&mut self, mut next: Next, end: Instant) -> Next {
+        let until = next.link_until(&self.leads).min(end);
+        if next.link <= until {
+            self.link.run(until, &mut self.at_link, &mut self.back_at_link);
+            self.collect();
+            next = self.next_of_each();
+        }
+        let until = next.far_until(&self.leads).min(end);
+        if next.far <= until {
+            self.run_far(until);
+            next = self.next_of_each();
+        }
+        let until = next.near_until(&self.leads).min(end);
+        if next.near <= until {
+            self.run_near(until);
+            next = self.next_of_each();
+        }
+        next
     }
 
+    #[inline]
     fn next_of_each(&self) -> Next {
         Next {
             near: self.at_near.due().min(self.near_timers.next()),

@@ -100,7 +100,7 @@ mod tests {
         };
         let plain = PlainConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };
         let link = PlainLink::new(plain, process(forward), process(LossModel::None));
-        let path = Path::direct(RTT, LINK_DELAY).unwrap();
+        let path = Path::direct(RTT, LINK_DELAY, None).unwrap();
         let conversation = Conversation { near: Requester::new(&config), far: Responder::new(&config) };
         Network::new(Rdma { config }, link, path, vec![conversation])
     }

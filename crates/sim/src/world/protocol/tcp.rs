@@ -38,12 +38,17 @@ impl Protocol for Tcp {
     #[inline]
     fn cut(&self, packet: TcpPacket, send: &mut impl FnMut(TcpPacket)) {
         match packet.0 {
-            tcp::Packet::Data(data) if self.cuts_bursts && data.segments > 1 => {
-                let payload = self.config.payload_bytes();
-                data.frames(payload).for_each(|frame| send(TcpPacket(tcp::Packet::Data(frame))));
-            }
+            tcp::Packet::Data(data) if self.cuts_bursts && data.segments > 1 => self.cut_burst(data, send),
             _ => send(packet),
         }
+    }
+}
+
+impl Tcp {
+    #[inline(never)]
+    fn cut_burst(&self, burst: tcp::Data, send: &mut impl FnMut(TcpPacket)) {
+        let payload = self.config.payload_bytes();
+        burst.frames(payload).for_each(|frame| send(TcpPacket(tcp::Packet::Data(frame))));
     }
 }
 

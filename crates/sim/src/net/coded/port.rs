@@ -6,7 +6,7 @@ use crate::net::{Frame, FrameQueue, LineRate};
 use lossylink_core::time::Instant;
 
 /// Takes what leaves a port.
-pub(in crate::net) trait Line<P, T> {
+pub(super) trait Line<P, T> {
     /// A frame whose last bit leaves at `end`.
     fn send(&mut self, end: Instant, tag: T, frame: Frame<P>);
 }
@@ -39,7 +39,7 @@ impl<P: Copy + Default, T: Copy + Default> Lane<P, T> {
 /// A port with its queue. While the queue is empty a frame is sent as it is offered, without an
 /// event.
 #[derive(Clone, Debug)]
-pub(in crate::net) struct Port<P: Copy + Default, T: Copy + Default> {
+pub(super) struct Port<P: Copy + Default, T: Copy + Default> {
     rate: LineRate,
     first: Lane<P, T>,
     /// The queue of parity, when data have priority; it is served when the first is empty.
@@ -48,7 +48,7 @@ pub(in crate::net) struct Port<P: Copy + Default, T: Copy + Default> {
 }
 
 impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
-    pub(in crate::net) fn new(rate: LineRate, limits: QueueLimits, data_first: bool) -> Self {
+    pub(super) fn new(rate: LineRate, limits: QueueLimits, data_first: bool) -> Self {
         Self {
             rate,
             first: Lane::new(limits),
@@ -59,7 +59,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 
     /// A data frame reaches the port; false when it is dropped.
     #[inline]
-    pub(in crate::net) fn offer(
+    pub(super) fn offer(
         &mut self,
         now: Instant,
         tag: T,
@@ -75,7 +75,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 
     /// A parity frame reaches the port; false when it is dropped.
     #[inline]
-    pub(in crate::net) fn offer_parity(
+    pub(super) fn offer_parity(
         &mut self,
         now: Instant,
         tag: T,
@@ -91,13 +91,13 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 
     /// When the port next sends something by itself.
     #[inline]
-    pub(in crate::net) fn deadline(&self) -> Instant {
+    pub(super) fn deadline(&self) -> Instant {
         if self.backlog() == 0 { Instant::NEVER } else { self.busy_until }
     }
 
     /// Sends what waits and the line has room for.
     #[inline]
-    pub(in crate::net) fn serve(&mut self, now: Instant, line: &mut impl Line<P, T>) {
+    pub(super) fn serve(&mut self, now: Instant, line: &mut impl Line<P, T>) {
         while self.busy_until <= now {
             let start = self.busy_until;
             let second = self.second.as_mut();
@@ -108,17 +108,22 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 
     /// Frames that wait.
     #[inline]
-    pub(in crate::net) fn backlog(&self) -> usize {
+    pub(super) fn backlog(&self) -> usize {
         self.first.frames.len() + self.second.as_ref().map_or(0, |lane| lane.frames.len())
     }
 
+    /// Buffer space of all frames that wait.
+    pub(super) fn bytes(&self) -> u64 {
+        self.first.frames.bytes() + self.second.as_ref().map_or(0, |lane| lane.frames.bytes())
+    }
+
     /// The queue of data, and of parity unless data have priority.
-    pub(in crate::net) const fn queue(&self) -> &FrameQueue<P> {
+    pub(super) const fn queue(&self) -> &FrameQueue<P> {
         &self.first.frames
     }
 
     /// The same, to start a measurement.
-    pub(in crate::net) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+    pub(super) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.first.frames
     }
 

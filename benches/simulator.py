@@ -1,0 +1,44 @@
+"""The simulator's cases: a packet generator, long flows, completion times, workloads."""
+
+from __future__ import annotations
+
+from case import Simulation
+
+_EVERY = ("none", "lg", "lg-nb")
+_FRAMES = {"traffic.packets": (20e6, "")}
+#: Everything counts, from the first packet on.
+_WHOLE = {"run.warmup": "0s", "run.cooldown": "0s"}
+#: The goal for 70 s of CUBIC is 5 s; protected, the flow sends 809,000 segments a second.
+_CUBIC_GOAL_NS = 5e9 / (70 * 809_000)
+
+
+def _stress(protection: str, goal_ns: float) -> Simulation:
+    return Simulation("stress", (protection,), "frame", "packets_sent", goal_ns, _FRAMES)
+
+
+def _long_flow(algorithm: str, protection: str, seconds: float, goal_ns: float) -> Simulation:
+    settings = {"congestion_control": algorithm, **_WHOLE}
+    size = {"run.duration": (seconds, "s")}
+    return Simulation("throughput", (protection,), "segment", "segments_sent", goal_ns, size, settings)
+
+
+def _flows(experiment: str, unit: str, trials: int, goal_ns: float) -> Simulation:
+    size = {"flow.trials": (float(trials), "")}
+    return Simulation(experiment, _EVERY, unit, "trials", goal_ns, size, threads=2)
+
+
+CASES = {
+    "stress-none": _stress("none", 20.0),
+    "stress-lg": _stress("lg", 62.5),
+    "stress-lg-nb": _stress("lg-nb", 62.5),
+    "reno-10g": _long_flow("reno", "none", 20.0, 100.0),
+    "cubic-70s-none": _long_flow("cubic", "none", 70.0, _CUBIC_GOAL_NS),
+    "cubic-70s-lg": _long_flow("cubic", "lg", 70.0, _CUBIC_GOAL_NS),
+    "cubic-70s-lg-nb": _long_flow("cubic", "lg-nb", 70.0, _CUBIC_GOAL_NS),
+    # 5,000 flows under each protection in 0.3 s; 100,000 messages in 1 s.
+    "tcp-fct": _flows("tcp-fct", "flow", 5_000, 20_000.0),
+    "rdma-fct": _flows("rdma-fct", "message", 100_000, 3_300.0),
+    "workload": Simulation(
+        "workload", ("none", "lg"), "flow", "trials", 1e6, {"flow.trials": (2e3, "")}, threads=2
+    ),
+}

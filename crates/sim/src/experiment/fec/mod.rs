@@ -1,0 +1,81 @@
+//! TCP or UDP over forward error correction: one flow, several independent runs of it.
+//!
+//! Source: Wharf's evaluation (NetCompute 2018): TCP transfers of 10 s over a faulty 10G link, 25 a
+//! point; UDP at 100 Mb/s.
+
+mod row;
+mod trial;
+mod watch;
+mod worlds;
+
+use super::blocks::{Block, run_blocks};
+use super::long_flow::open_flows;
+use super::setup::Setup;
+use crate::config::Config;
+use crate::net::{ProtectedLink, Tap};
+use crate::world::datagrams::{DatagramSource, Datagrams};
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::time::Instant;
+use trial::Trial;
+use watch::watch;
+use worlds::{UdpWorld, datagram_source};
+
+pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config)?;
+    let run = *config.require(&config.run, "run")?;
+    if run.warmup_ps + run.cooldown_ps > 0 {
+        return Err(ConfigError("fec counts the whole run; leave run.warmup and run.cooldown out".into()));
+    }
+    let source = datagram_source(config, setup.interface_rate(setup.host()?))?;
+    let trials = config.require(&config.flow, "flow")?.trials;
+    let end = Instant::from_ps(run.duration_ps);
+    let one = |block: Block| match source {
+        None => run_tcp(&setup, block, end, control),
+        Some(source) => run_udp(&setup, source, block, end, control),
+    };
+    let (finished, interrupted) = run_blocks((trials, 1), config.seed, config.threads, control, one)?;
+    let finished: Vec<Trial> = finished.into_iter().flatten().collect();
+    let interrupted = interrupted || control.is_cancelled();
+    let columns = trial::columns(&finished);
+    Ok(Outcome { row: row::row(&setup, &finished)?.finish(), columns, interrupted })
+}
+
+/// Runs one TCP flow to `end`; `None` if the caller loses patience.
+fn run_tcp(
+    setup: &Setup<'_>,
+    block: Block,
+    end: Instant,
+    control: &Control,
+) -> Result<Option<Trial>, ConfigError> {
+    let link = setup.link(&block.streams)?;
+    let mut network = open_flows(setup, link, &block.streams, Tap::default())?;
+    network.measure_latency();
+    let Some(seen) = watch(&mut network, end, control) else { return Ok(None) };
+    let flow = *network.conversation(0).near.statistics();
+    let trial = Trial::new(&network, seen, end, Some(flow));
+    drain(&mut network.link);
+    Ok(Some(trial.with_losses(&network.link)))
+}
+
+/// Runs datagrams to `end`; `None` if the caller loses patience.
+fn run_udp(
+    setup: &Setup<'_>,
+    source: DatagramSource,
+    block: Block,
+    end: Instant,
+    control: &Control,
+) -> Result<Option<Trial>, ConfigError> {
+    let mut world: UdpWorld = Datagrams::new(setup.link(&block.streams)?, source);
+    let Some(seen) = watch(&mut world, end, control) else { return Ok(None) };
+    let trial = Trial::new(&world, seen, end, None);
+    drain(&mut world.link);
+    Ok(Some(trial.with_losses(&world.link)))
+}
+
+/// Lets what is under way arrive, so that every lost packet has been repaired or given up.
+fn drain<P: Copy + Default>(link: &mut impl ProtectedLink<P>) {
+    while !link.deadline().is_never() {
+        link.advance(link.deadline());
+        while link.delivered().pop().is_some() {}
+    }
+}

@@ -1,0 +1,40 @@
+//! Where frames leave the far switch, with the time that they took.
+
+use super::Latency;
+use crate::kernel::Pipe;
+use crate::net::Frame;
+use lossylink_core::time::Instant;
+
+/// The decoder's exit.
+#[derive(Clone, Debug)]
+pub(in crate::net) struct Exit<P: Copy + Default> {
+    pub(in crate::net) delivered: Pipe<Frame<P>>,
+    pub(super) latency: Latency,
+}
+
+impl<P: Copy + Default> Default for Exit<P> {
+    fn default() -> Self {
+        Self { delivered: Pipe::new(), latency: Latency::default() }
+    }
+}
+
+impl<P: Copy + Default> Exit<P> {
+    /// A frame that `entered` leaves at `at`, intact or rebuilt.
+    #[inline]
+    pub(in crate::net) fn deliver(
+        &mut self,
+        at: Instant,
+        entered: Instant,
+        frame: Frame<P>,
+        is_recovered: bool,
+    ) {
+        self.delivered.push(at, frame);
+        self.note(at, entered, is_recovered);
+    }
+
+    /// The same of a frame that the caller delivers.
+    #[inline]
+    pub(in crate::net) fn note(&mut self, at: Instant, entered: Instant, is_recovered: bool) {
+        self.latency.note(at - entered, is_recovered);
+    }
+}

@@ -1,0 +1,32 @@
+//! How long frames take from the encoder's entry to the decoder's exit, intact and rebuilt apart.
+//!
+//! The published evaluation stamped packets in the switch at both ends of the protected link.
+
+use crate::measure::Delays;
+use lossylink_core::time::Duration;
+
+/// Latencies across a protected link.
+#[derive(Clone, Debug, Default)]
+pub struct Latency {
+    intact: Delays,
+    recovered: Delays,
+}
+
+impl Latency {
+    /// A frame took `latency`.
+    #[inline]
+    pub(super) fn note(&mut self, latency: Duration, is_recovered: bool) {
+        let delays = if is_recovered { &mut self.recovered } else { &mut self.intact };
+        delays.add(latency);
+    }
+
+    /// Latencies of frames that arrived intact.
+    pub const fn intact(&self) -> &Delays {
+        &self.intact
+    }
+
+    /// Latencies of frames that were rebuilt.
+    pub const fn recovered(&self) -> &Delays {
+        &self.recovered
+    }
+}

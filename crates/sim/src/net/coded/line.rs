@@ -1,0 +1,39 @@
+//! The wire between encoder and decoder, and what is under way on it.
+
+use super::port::Line;
+use crate::kernel::Pipe;
+use crate::net::wire::Kind;
+use crate::net::{Frame, Wire};
+use lossylink_core::time::{Duration, Instant};
+use std::fmt;
+
+/// What travels with a frame.
+pub(in crate::net) trait Label: Copy + Default + fmt::Debug {
+    /// What the frame is on the wire.
+    fn kind(&self) -> Kind;
+}
+
+/// A frame at the far end of the wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::net) struct Arrival<P, T> {
+    pub(in crate::net) tag: T,
+    pub(in crate::net) frame: Frame<P>,
+    pub(in crate::net) is_intact: bool,
+}
+
+/// The wire, and what is under way on it.
+#[derive(Clone, Debug)]
+pub(super) struct ForwardLine<P: Copy + Default, T: Copy + Default> {
+    pub(super) wire: Wire,
+    /// From the last bit on the wire to the decoder.
+    pub(super) flight: Duration,
+    pub(super) arrivals: Pipe<Arrival<P, T>>,
+}
+
+impl<P: Copy + Default, T: Label> Line<P, T> for ForwardLine<P, T> {
+    #[inline]
+    fn send(&mut self, end: Instant, tag: T, frame: Frame<P>) {
+        let is_intact = self.wire.carry(frame.octets, tag.kind());
+        self.arrivals.push(end + self.flight, Arrival { tag, frame, is_intact });
+    }
+}

@@ -1,0 +1,35 @@
+//! What travels with a frame from the encoder to the decoder.
+
+use crate::net::coded::{HEADER_OCTETS, Label};
+use crate::net::wire::Kind;
+use lossylink_core::engine::fec::{DataStamp, ParityStamp};
+use lossylink_core::time::Instant;
+
+/// What travels with a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::net) struct Tag {
+    /// When the frame came to the encoder.
+    pub(super) entered: Instant,
+    pub(super) part: Part,
+}
+
+/// What a frame is to the protection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Part {
+    /// Nothing: it is not tagged (FEC-1).
+    #[default]
+    Untagged,
+    Data(DataStamp),
+    Parity(ParityStamp),
+}
+
+impl Label for Tag {
+    #[inline]
+    fn kind(&self) -> Kind {
+        match self.part {
+            Part::Untagged => Kind::Data { header_octets: 0 },
+            Part::Data(_) => Kind::Data { header_octets: HEADER_OCTETS },
+            Part::Parity(_) => Kind::Parity,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What a host profile does to flows: parts per wake-up and per flow, and the rate of a flow's stack.
+
+mod support;
+
+use lossylink_sim::Outcome;
+use serde_json::{Value, json};
+use support::{config, number, profile, run};
+
+/// Flows of `bytes` over a link without loss, between ideal hosts with some keys changed.
+fn clean(bytes: u64, changes: &[(&str, Value)]) -> Outcome {
+    let mut config = config("tcp-fct", "none");
+    config["loss"]["forward"] = json!({"model": "none"});
+    config["flow"] = json!({"size_bytes": bytes, "trials": 20, "count": 1});
+    for (key, value) in changes {
+        config["host"][*key] = value.clone();
+    }
+    run(&config)
+}
+
+/// The longest completion time of such flows, microseconds.
+fn takes_us(bytes: u64, changes: &[(&str, Value)]) -> f64 {
+    let outcome = clean(bytes, changes);
+    assert_eq!(number(&outcome, "trials"), 20.0);
+    number(&outcome, "fct_us_max")
+}
+
+/// The quantile function of a latency that never changes.
+fn always(us: f64) -> Value {
+    json!([[0.0, us * 1e3], [1.0, us * 1e3]])
+}
+
+fn close(measured: f64, expected: f64) {
+    assert!((measured - expected).abs() < 0.01, "{measured} us, expected {expected} us");
+}
+
+#[test]
+fn a_flow_takes_its_own_part_once_however_many_wake_ups_it_has() {
+    for bytes in [143, 24_387] {
+        let with = takes_us(bytes, &[("flow_latency", always(7.0))]);
+        close(with - takes_us(bytes, &[]), 7.0);
+    }
+}
+
+/// 143 B cross in one round trip with two wake-ups, 24,387 B in two with four.
+#[test]
+fn a_wake_up_takes_its_part_at_each_end_of_each_round_trip() {
+    let at = |us| [("receive_latency", always(us)), ("receive_burst_packets", json!(1))];
+    // Above the 2 us in which a window arrives, so that no packet comes after its wake-up.
+    close(takes_us(143, &at(20.0)) - takes_us(143, &at(10.0)), 2.0 * 10.0);
+    close(takes_us(24_387, &at(20.0)) - takes_us(24_387, &at(10.0)), 4.0 * 10.0);
+}
+
+#[test]
+fn a_lone_packet_takes_its_share_of_a_burst() {
+    let at = |us| [("receive_latency", always(us)), ("receive_burst_packets", json!(10))];
+    close(takes_us(143, &at(20.0)) - takes_us(143, &at(10.0)), 2.0 * 10.0 / 10.0);
+    close(takes_us(2_000, &at(20.0)) - takes_us(2_000, &at(10.0)), 2.0 * 10.0 * 2.0 / 10.0);
+    close(takes_us(24_387, &at(20.0)) - takes_us(24_387, &at(10.0)), 4.0 * 10.0);
+}
+
+/// TCP-61
+#[test]
+fn a_flow_is_no_faster_than_its_stack() {
+    let bytes = 2_000_000;
+    let bits_per_us = 10_000.0;
+    let stack = |bps: u64| [("flow_rate_bps", json!(bps))];
+    let (limited, free) = (takes_us(bytes, &stack(10_000_000_000)), takes_us(bytes, &[]));
+    let at_rate = 8.0 * bytes as f64 / bits_per_us;
+    assert!(free < at_rate && at_rate < limited, "{free} us without, {limited} us with the limit");
+    assert!(limited < at_rate + 100.0, "slow start and a round trip: {limited} us");
+}
+
+#[test]
+fn a_stack_faster_than_the_interface_changes_nothing() {
+    let stack = |bps: u64| [("flow_rate_bps", json!(bps)), ("nic_rate_bps", json!(10_000_000_000_u64))];
+    let free = clean(200_000, &stack(0));
+    assert_eq!(clean(200_000, &stack(10_000_000_000)).columns, free.columns);
+    assert_ne!(clean(200_000, &stack(9_000_000_000)).columns, free.columns);
+}
+
+/// Flows between the published hosts.
+fn published(protection: &str, bytes: u64, trials: u64, loss: f64) -> Outcome {
+    let mut config = config("tcp-fct", protection);
+    config["host"] = profile("host", "ae-hosts");
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": loss});
+    config["flow"] = json!({"size_bytes": bytes, "trials": trials, "count": 1});
+    run(&config)
+}
+
+/// 3 % at the 99.9th percentile is asked of many more flows (`lossylink reproduce --only tcp-fct-2mb`).
+#[test]
+fn order_hides_losses_from_a_long_flow_and_its_absence_does_not() {
+    let flows = |protection, loss| published(protection, 2_000_000, 400, loss);
+    let (clean, ordered, unordered) = (flows("none", 0.0), flows("lg", 1e-3), flows("lg-nb", 1e-3));
+    assert!(number(&ordered, "flows_hit") > 200.0);
+    assert_eq!(number(&ordered, "retransmissions"), 0.0);
+    for percentile in ["fct_us_p50", "fct_us_p90", "fct_us_p99"] {
+        let ratio = number(&ordered, percentile) / number(&clean, percentile);
+        assert!((0.97..1.03).contains(&ratio), "{percentile}: {ratio}");
+    }
+    assert!(number(&unordered, "fct_us_p99") > 1.5 * number(&ordered, "fct_us_p99"));
+}
+
+/// Nothing follows a lone packet: unless the link repairs it, a timer must, and timers tick in milliseconds.
+#[test]
+fn a_lost_lone_packet_waits_for_a_timer_or_for_the_link() {
+    let flows = |protection| published(protection, 143, 5_000, 1e-2);
+    let (bare, ordered) = (flows("none"), flows("lg"));
+    // A percent of the flows is hit: the 99.9th percentile lies amid them.
+    assert!(number(&bare, "fct_us_p99_9") > 2000.0, "two ticks at least");
+    assert_eq!((number(&ordered, "timeouts"), number(&ordered, "retransmissions")), (0.0, 0.0));
+    let gain = number(&bare, "fct_us_p99_9") / number(&ordered, "fct_us_p99_9");
+    assert!(gain > 40.0, "{gain}");
+}

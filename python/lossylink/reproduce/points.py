@@ -1,0 +1,106 @@
+"""Finished points of a reproduction, a file each: a point is there whole or not at all.
+
+A point is one job under one protection. Its file is named after everything that decides its result: the
+resolved scenario, its seed, the version and the very bytes of the compiled simulator.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+import polars
+
+from lossylink import _native
+from lossylink.results import Run
+from lossylink.scenario import Scenario
+
+SUMMARY = "summary.json"
+TABLE_SUFFIX = ".parquet"
+
+_DAMAGED = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    polars.exceptions.PolarsError,
+)
+"""What reading a file that was cut short, or that is none of ours, may raise."""
+
+
+class PointStore:
+    """A directory of finished points; with ``fresh`` those of earlier calls are not looked at."""
+
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        self._folder = folder
+        self._fresh = fresh
+        self._of_this_call: set[Path] = set()
+        self.resumed = 0
+        """Points taken from an earlier call."""
+
+    def load(self, scenario: Scenario) -> Run | None:
+        """The run of a point that an earlier call finished; a damaged file counts as none."""
+        path = self._path(scenario)
+        is_ours = path in self._of_this_call
+        if self._fresh and not is_ours:
+            return None
+        try:
+            run = _read(path)
+        except _DAMAGED:
+            return None
+        self.resumed += not is_ours
+        return run
+
+    def keep(self, scenario: Scenario, run: Run) -> None:
+        """Write beside and rename, so that a crash leaves an older file or none."""
+        path = self._path(scenario)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}.partial")
+        with partial.open("wb") as file:
+            file.write(_packed(run))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        self._of_this_call.add(path)
+
+    def _path(self, scenario: Scenario) -> Path:
+        return self._folder / f"{scenario.fingerprint(build())}.zip"
+
+
+@functools.cache
+def build() -> str:
+    """Version of the simulator and a digest of its bytes: a rebuilt one starts over."""
+    digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
+    return f"{_native.version()}+{digest}"
+
+
+def _packed(run: Run) -> bytes:
+    """The run as a zip archive, whose directory comes last: what was cut short cannot be opened."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(SUMMARY, json.dumps(run.summary(), allow_nan=False))
+        for name, table in run.tables.items():
+            content = io.BytesIO()
+            table.write_parquet(content)
+            archive.writestr(f"{name}{TABLE_SUFFIX}", content.getvalue())
+    return buffer.getvalue()
+
+
+def _read(path: Path) -> Run:
+    with zipfile.ZipFile(path) as archive:
+        summary = json.loads(archive.read(SUMMARY))
+        tables = {
+            name.removesuffix(TABLE_SUFFIX): polars.read_parquet(io.BytesIO(archive.read(name)))
+            for name in archive.namelist()
+            if name.endswith(TABLE_SUFFIX)
+        }
+    rows = polars.DataFrame(summary.pop("rows"), infer_schema_length=None)
+    return Run(**summary, rows=rows, tables=tables)

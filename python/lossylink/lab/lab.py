@@ -10,7 +10,14 @@ from typing import Any
 from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.lab import topology
 from lossylink.lab.directory import LabDirectory, runtime_directory
-from lossylink.lab.enclave import Enclave, close_enclave, find_enclave, is_private, open_enclave, require_tools
+from lossylink.lab.enclave import (
+    Enclave,
+    close_enclave,
+    find_enclave,
+    is_private,
+    open_enclave,
+    require_tools,
+)
 from lossylink.lab.hosts import H8, HOSTS
 from lossylink.lab.losses import data_plane_loss
 from lossylink.lab.plane import PlaneClient

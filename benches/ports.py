@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -86,9 +87,10 @@ def _smallest(port: str) -> tuple[float, float]:
 
 
 def _plane(lab: Lab) -> Process:
-    name = str(lab.directory.control("path"))
+    # The one whose configuration names its control socket; others in its namespace are the lab's helpers.
+    name = str(lab.directory.control("path")).encode()
     found = lab.enclave.processes(f"{lab.directory.prefix}wire")
-    return next(process for process in found if name in process.command)
+    return next(one for one in found if name in Path(f"/proc/{one.pid}/cmdline").read_bytes())
 
 
 def _delivered(lab: Lab) -> int:

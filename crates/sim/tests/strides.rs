@@ -65,7 +65,7 @@ impl World {
         };
         let path = match self.extra_rtt {
             None => Path::artifact(rate, rate, Duration::from_us(5), flight, 120_000),
-            Some(extra) => Path::direct(flight * 2 + extra, flight).unwrap(),
+            Some(extra) => Path::direct(flight * 2 + extra, flight, None).unwrap(),
         };
         let config = tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() };
         let flow = |index| Conversation {

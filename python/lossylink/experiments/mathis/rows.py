@@ -16,15 +16,16 @@ NORMAL_QUANTILE_95: Final = 1.959964
 
 MEASURED: Final = (
     *("frames_offered", "frames_lost", "retransmissions", "timeouts"),
-    *("largest_frame_bytes", "queue_drops", "queue_bytes_max"),
+    *("loss_probes", "largest_frame_bytes", "queue_drops", "queue_bytes_max"),
 )
+"""Native entries that a row carries on as they are, for the checks and for whoever wants to look closer."""
+
 LIVE: Final = (
     *("valid", "invalid_because", "lateness_us_p50", "lateness_us_p99", "lateness_us_max"),
     *("ping_rtt_ms_min", "ping_rtt_ms_mean", "ping_loss_percent"),
-    *("segments_lost", "dsacks", "loss_probes", "flow_retransmissions", "law_mbps", "law_ratio"),
+    *("segments_lost", "dsacks", "flow_retransmissions", "law_mbps", "law_ratio"),
 )
 """What only a live run can tell; a simulated row goes without."""
-"""Native entries that a row carries on as they are, for the checks and for whoever wants to look closer."""
 
 
 def row_of(job: Job, native: Mapping[str, Any], *, thresholds: Thresholds | None = None) -> dict[str, Any]:

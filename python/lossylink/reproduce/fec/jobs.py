@@ -41,7 +41,6 @@ REMEDY_LOSSES = (1e-2, 1e-1)
 REMEDIES = (
     STRONGEST,
     f"{STRONGEST},meter=police",
-    f"{STRONGEST},priority=data",
     "fec:5/5",
     "fec:5/5,meter=police",
     "fec:5/5,priority=data",

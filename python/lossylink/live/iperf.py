@@ -107,6 +107,20 @@ def measured_bps(config: dict[str, Any], outcome: dict[str, Any]) -> float:
     return float(sum(one["bytes"] for one in counted) * 8 / span)
 
 
+def fairness(outcome: dict[str, Any]) -> float:
+    """Return Jain's index of the flows: 1 when all got the same, 1/n when one of n got everything.
+
+    Examples
+    --------
+    >>> streams = [{"sender": {"bits_per_second": rate}} for rate in (3.0, 1.0)]
+    >>> fairness({"end": {"streams": streams}})
+    0.8
+    """
+    rates = [one["sender"]["bits_per_second"] for one in outcome["end"]["streams"]]
+    squares = len(rates) * sum(rate**2 for rate in rates)
+    return float(sum(rates) ** 2 / squares) if squares else 1.0
+
+
 def intervals(outcome: dict[str, Any]) -> dict[str, list[float]]:
     """Return iperf3's intervals as columns; the time is their middle."""
     sums = [interval["sum"] for interval in outcome["intervals"]]

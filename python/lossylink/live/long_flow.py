@@ -7,7 +7,7 @@ import statistics
 import subprocess
 from typing import Any
 
-from lossylink.errors import RunError
+from lossylink.errors import RunError, UserError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8
 from lossylink.live import iperf
@@ -35,18 +35,22 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
 def measure_fec(config: dict[str, Any], report: Report) -> dict[str, Any]:
     """Measure a long flow over forward error correction, and how long its frames take to the other host."""
     words = config["protection"]
+    source = (config.get("traffic") or {}).get("source", "tcp")
+    if source != "tcp":
+        raise UserError(f"traffic.source={source} is simulated only: live, fec measures a TCP flow")
     with open_lab(config) as lab, OneWay(lab, port=iperf.PORT) as one_way:
         outcome = iperf.run_iperf(lab, config, report)
         row = _common_row(config, lab, outcome)
         bps = iperf.measured_bps(config, outcome)
         row |= {
             "trials": 1,
+            "traffic_source": source,
             "fec_k": words.get("fec_k"),
             "fec_h": words.get("fec_h"),
             "throughput_gbps": bps / 1e9,
             "residual_lost_packets": row["frames_unrecovered"],
             "residual_loss_rate": row["frames_unrecovered"] / max(row["host_frames"], 1),
-            "frames_recovered": lab.guards()[1].get("coder", {}).get("recovered", 0),
+            "packets_recovered": lab.guards()[1].get("coder", {}).get("recovered", 0),
         }
         row |= validity(row, lab=lab)
         warmup, measured, _ = iperf.parts_seconds(config)
@@ -114,6 +118,7 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
         "cwnd_packets_mean": statistics.fmean(look["cwnd"] for look in looks),
         **_tcp_row(lab),
         "flow_retransmissions": sum(one["sender"]["retransmits"] for one in outcome["end"]["streams"]),
+        "fairness": iperf.fairness(outcome),
         **seen,
         "host_frames": seen["frames_offered"],
         "frames_offered": offered,

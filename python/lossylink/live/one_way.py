@@ -109,7 +109,7 @@ def summary(samples: Samples, *, since_s: float, until_s: float) -> dict[str, An
     sent, took = samples
     begun = sent.min() if sent.size else 0.0
     counted = took[(sent >= begun + since_s) & (sent <= begun + until_s)]
-    names = {"latency_us_p50": 50, "latency_us_p99": 99}
+    names = {"latency_us_p50": 50, "latency_us_p99": 99, "latency_us_p99_9": 99.9}
     if not counted.size:
         return {"latency_samples": 0, "latency_us_mean": None, "latency_us_max": None, **dict.fromkeys(names)}
     return {

@@ -2,6 +2,8 @@
 //! write and read back. The stable tests and the fuzz targets drive the same checks.
 #![allow(missing_docs, unreachable_pub)]
 
+pub mod guard;
+
 use lossylink_core::loss::LossModel;
 use lossylink_core::wire::checksum::Checksum;
 use lossylink_core::wire::ethernet::EthernetHeader;

@@ -97,7 +97,7 @@ def residual_deviation(k: int, h: int, loss: float, packets: int) -> float:
     Examples
     --------
     >>> f"{residual_deviation(5, 1, 0.1, 1_000_000):.1e}"
-    '3.4e-04'
+    '2.7e-04'
     """
     n = k + h
     mean = square = 0.0

@@ -234,7 +234,11 @@ impl Receiving {
     /// Gives up, whatever its deadline, what lies further back than positions can be compared: after a
     /// blackout the numbers may have run that far ahead (LG-33, G-14).
     fn give_up_overrun(&mut self, now: Instant, to_lan: &mut VecDeque<Frame>) {
+        if !self.engine.is_overrun() {
+            return;
+        }
         while self.engine.is_overrun() && self.pass_next(now, to_lan) {}
+        self.release(now, to_lan);
     }
 
     /// Deals with the next position: hands its frame on, or gives it up; `false` when nothing waits.

@@ -1,0 +1,48 @@
+//! What must hold of the receiver of forward error correction for every input: it never panics, delivers
+//! no more than it got or rebuilt, and nothing longer than a frame.
+#![allow(missing_docs, unreachable_pub)]
+
+use lossylink_codec::{Cauchy, Receiver};
+use lossylink_core::engine::fec::{DecoderConfig, Release};
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
+use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
+use lossylink_core::wire::fec::FecHeader;
+
+/// The longest frame of a script, far beyond what an Ethernet carries.
+const LONGEST: usize = 20_000;
+
+/// Feeds a receiver with the coded frames that a script describes: a header, a length, a time.
+pub fn receiver(script: &[u8]) {
+    let config = DecoderConfig {
+        release: Release::InOrder,
+        window: 4,
+        timeout: Duration::from_ms(1),
+        kept_max: Bytes(100_000),
+    };
+    let mut receiver = Receiver::new(Cauchy::new(), config);
+    let (mut taken, mut delivered, mut now) = (0u64, 0u64, Instant::ZERO);
+    for step in script.chunks_exact(FecHeader::LEN + 3) {
+        let (header, rest) = step.split_at(FecHeader::LEN);
+        now += Duration::from_us(u64::from(rest[0]));
+        if receiver.poll_timeout() <= now {
+            receiver.handle_timeout(now, |_| delivered += 1);
+        }
+        let length = usize::from(u16::from_be_bytes([rest[1], rest[2]])) % LONGEST;
+        let _ = receiver.receive(now, &coded(header, length), |delivery| {
+            assert!(delivery.frame.len() <= LONGEST);
+            delivered += 1;
+        });
+        taken += 1;
+        assert!(delivered <= taken + receiver.counters().recovered, "{delivered} of {taken}");
+    }
+}
+
+/// A frame with these bytes as its coding header.
+fn coded(header: &[u8], length: usize) -> Vec<u8> {
+    let mut frame = vec![2; 12];
+    frame.extend_from_slice(&EtherType::FEC.0.to_be_bytes());
+    frame.extend_from_slice(header);
+    frame.resize(EthernetHeader::LEN + header.len() + length, 7);
+    frame
+}

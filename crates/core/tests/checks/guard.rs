@@ -1,0 +1,193 @@
+//! What must hold of a pair of guards whatever the link does with their frames, and whatever else comes
+//! from it: nothing is delivered twice or altered, and what either of them holds stays within its pool.
+//!
+//! The input is a script: each step is a byte that says what happens and a byte that says to which end,
+//! how long, or with which of the frames that were seen before.
+
+use lossylink_core::engine::guard::{Guard, GuardConfig, LinkProtection, Protection, QueueLimits, Side};
+use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Frames that a guard may hold: few, so that scripts reach the bound.
+const FRAMES: usize = 40;
+/// Frames of the past that may come again.
+const REMEMBERED: usize = 64;
+/// Frames on the way in one direction; beyond, the oldest is lost.
+const FLIGHT: usize = 64;
+/// The longest frame from a LAN.
+const LONGEST: usize = 300;
+/// Where a frame of the LAN carries its number, behind addresses and EtherType.
+const NUMBER: usize = 14;
+/// EtherTypes by which a guard knows frames of guards, and one that it does not know.
+const ETHERTYPES: [[u8; 2]; 3] = [[0xab, 0xcd], [0x88, 0xb5], [0x08, 0x00]];
+
+/// Two guards, what is on the way between them, and what has been seen.
+struct Bench {
+    guards: [Guard; 2],
+    flying: [VecDeque<Vec<u8>>; 2],
+    past: Vec<Vec<u8>>,
+    delivered: [BTreeSet<u32>; 2],
+    sent: u32,
+    /// How many sessions there were when the script began.
+    settled: u64,
+    now: Instant,
+}
+
+/// Drives two guards by the script in `bytes`.
+pub fn receive_path(bytes: &[u8]) {
+    let Some((mode, script)) = bytes.split_first() else { return };
+    let mut bench =
+        Bench::agreed(if mode & 1 == 0 { LinkProtection::Ordered } else { LinkProtection::NonBlocking });
+    let mut steps = script.iter().copied();
+    while let (Some(what), Some(which)) = (steps.next(), steps.next()) {
+        bench.step(what, which, &mut steps);
+        bench.check();
+    }
+}
+
+impl Bench {
+    /// A pair that has found each other on a clean link.
+    fn agreed(link: LinkProtection) -> Self {
+        let queue = QueueLimits { capacity: Bytes(8 * LONGEST as u64), mark_from: None };
+        let config = GuardConfig { queue, longest_frame: LONGEST, headroom: 0, frames: FRAMES };
+        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
+        let protection = Protection { link, sender, deduplicate: true };
+        let streams = Streams::new(1);
+        let guards = ["near", "far"].map(|name| Guard::new(config, protection, streams.stream(name)));
+        let mut bench = Self {
+            guards,
+            flying: [VecDeque::new(), VecDeque::new()],
+            past: Vec::new(),
+            delivered: [BTreeSet::new(), BTreeSet::new()],
+            sent: 0,
+            settled: 0,
+            now: Instant::ZERO,
+        };
+        for _ in 0..4 {
+            bench.pass(Duration::from_ms(50));
+            for end in [0, 1, 0, 1] {
+                (0..FLIGHT).for_each(|_| bench.arrive(end));
+            }
+        }
+        bench.settled = bench.sessions();
+        bench
+    }
+
+    fn step(&mut self, what: u8, which: u8, more: &mut impl Iterator<Item = u8>) {
+        let end = usize::from(which & 1);
+        match what % 8 {
+            0 | 1 => self.send(end, usize::from(which)),
+            2 => self.pass(Duration::from_us(u64::from(which) * u64::from(which))),
+            3 => self.arrive(end),
+            4 => drop(self.flying[end].pop_front()),
+            5 => self.repeat(end, usize::from(which), None),
+            6 => self.repeat(end, usize::from(which), more.next()),
+            _ => self.invent(end, which, more),
+        }
+    }
+
+    /// A host sends a frame that carries its number.
+    fn send(&mut self, end: usize, length: usize) {
+        let mut frame = vec![0; (NUMBER + 4 + length).min(LONGEST)];
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        frame[NUMBER..NUMBER + 4].copy_from_slice(&self.sent.to_be_bytes());
+        self.sent += 1;
+        self.guards[end].handle_frame(self.now, Side::Lan, &frame);
+        self.pull(end);
+    }
+
+    /// Time goes on; deadlines come in their order.
+    fn pass(&mut self, span: Duration) {
+        let until = self.now + span;
+        loop {
+            let due = [0, 1].map(|end: usize| self.guards[end].poll_timeout());
+            let end = usize::from(due[1] < due[0]);
+            if due[end] > until {
+                break;
+            }
+            self.now = self.now.max(due[end]);
+            self.guards[end].handle_timeout(self.now);
+            self.pull(end);
+        }
+        self.now = until;
+    }
+
+    /// The oldest frame on its way away from `end` arrives.
+    fn arrive(&mut self, end: usize) {
+        if let Some(frame) = self.flying[end].pop_front() {
+            self.reach(1 - end, &frame);
+        }
+    }
+
+    /// A frame that was seen before comes again, at either end, as it was or with one bit flipped.
+    fn repeat(&mut self, end: usize, which: usize, flipped: Option<u8>) {
+        let Some(frame) = self.past.get(which % self.past.len().max(1)) else { return };
+        // Frames of an earlier session pass without a number: who repeats them repeats their contents
+        // (G-6). And a plain frame that is repeated is a host's doing. No link does either.
+        if frame[12..14] == ETHERTYPES[2] || self.sessions() != self.settled {
+            return;
+        }
+        let mut frame = frame.clone();
+        if let Some(place) = flipped {
+            // Addresses, the first header, the tag. The contents are the FCS's business: a real link
+            // would not deliver such a frame.
+            let place = match place % 19 {
+                place @ 0..12 => usize::from(place),
+                place @ 12..15 => usize::from(place) + 2,
+                place => frame.len() - 19 + usize::from(place),
+            };
+            frame[place] ^= 1 << (which % 8);
+        }
+        self.reach(end, &frame);
+    }
+
+    fn sessions(&self) -> u64 {
+        self.guards.iter().map(|guard| guard.counters().sessions).sum()
+    }
+
+    /// Bytes that nobody sent.
+    fn invent(&mut self, end: usize, which: u8, more: &mut impl Iterator<Item = u8>) {
+        let mut frame = vec![0; 12];
+        frame.extend_from_slice(&ETHERTYPES[usize::from(which >> 1) % 2]);
+        frame.extend(more.take(usize::from(which)));
+        frame.truncate(usize::from(which).max(frame.len() / 2));
+        self.reach(end, &frame);
+    }
+
+    fn reach(&mut self, end: usize, frame: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Link, frame);
+        self.pull(end);
+    }
+
+    /// Takes everything that a guard has to send.
+    fn pull(&mut self, end: usize) {
+        while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Link) {
+            self.flying[end].push_back(frame.clone());
+            if self.flying[end].len() > FLIGHT {
+                self.flying[end].pop_front();
+            }
+            self.past.insert(0, frame.clone());
+            self.past.truncate(REMEMBERED);
+            self.guards[end].recycle(frame);
+        }
+        while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Lan) {
+            if let Some(number) = frame.get(NUMBER..NUMBER + 4) {
+                let number = u32::from_be_bytes([number[0], number[1], number[2], number[3]]);
+                assert!(number < self.sent, "a frame that nobody sent");
+                // What a link repeats is known again within its session only.
+                let is_new = self.delivered[end].insert(number);
+                assert!(is_new || self.sessions() != self.settled, "frame {number} was delivered twice");
+            }
+            self.guards[end].recycle(frame);
+        }
+    }
+
+    fn check(&self) {
+        for guard in &self.guards {
+            assert!(guard.frames_held() <= FRAMES, "{} frames held", guard.frames_held());
+        }
+    }
+}

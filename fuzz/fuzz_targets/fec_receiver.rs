@@ -1,0 +1,7 @@
+//! Arbitrary coded frames against the receiver of forward error correction.
+#![no_main]
+
+#[path = "../../crates/codec/tests/checks/mod.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::receiver(bytes));

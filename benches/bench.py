@@ -91,10 +91,15 @@ def _number(value: float | None, form: str) -> str:
 
 
 def commit() -> str:
-    """Return the commit that is measured, marked when the tree differs from it."""
-    command = ["git", "-C", str(FOLDER), "describe", "--always", "--dirty"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """Return the commit that is measured, marked when the tree differs from it by more than its history."""
+    head = _git("rev-parse", "--short", "HEAD")
+    differs = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":!{HISTORY}")
+    return (head or "unknown") + ("-dirty" if differs else "")
+
+
+def _git(*words: str) -> str:
+    command = ["git", "-C", str(FOLDER), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def arguments(names: list[str]) -> argparse.Namespace:

@@ -149,6 +149,17 @@ def lossylink(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, env=dict(os.environ))
 
 
+def test_a_plan_loads_neither_scipy_nor_matplotlib() -> None:
+    """They take longer to load than everything else that a plan needs."""
+    loaded = (
+        "import sys; from lossylink.plan import Link, plan;"
+        "plan(Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-3), target=1e-8);"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'scipy', 'matplotlib', 'polars'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_command_prints_one_object_and_draws(tmp_path: Path) -> None:
     words = ["--loss", "0.1%", "--length", "100m", "--json", "--plot", "plan.svg"]
     done = lossylink("plan", *words, cwd=tmp_path)

@@ -86,7 +86,7 @@ def test_a_timeline_is_judged_by_its_phases() -> None:
     assert set(outcomes("timeline").values()) == {Outcome.HOLDS}
 
 
-@pytest.mark.parametrize("name", ["tcp-fct", "tcp-fct-2mb", "ablation", "workload"])
+@pytest.mark.parametrize("name", ["tcp-fct", "tcp-fct-2mb", "ablation"])
 def test_a_quick_look_never_fails_a_claim_about_a_tail(name: str) -> None:
     """A twentieth of the trials rarely holds a flow of the tail: that is no evidence against it."""
     found = outcomes(name)

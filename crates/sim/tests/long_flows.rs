@@ -33,7 +33,8 @@ fn every_algorithm_fills_a_clean_line_at_every_rate() {
         for (gbps, ms) in [(10, 40), (25, 20), (100, 12), (400, 8)] {
             let outcome = run(&flow(algorithm, gbps, ms));
             let share = share_of_payload(&outcome);
-            assert!(share > 0.94 && share <= 1.0, "{algorithm} at {gbps}G: {share} {:?}", outcome.row);
+            // The counted time may hold a frame more than its length, of 16,000 and more.
+            assert!(share > 0.94 && share < 1.0001, "{algorithm} at {gbps}G: {share} {:?}", outcome.row);
             assert_eq!(number(&outcome, "fairness"), 1.0);
         }
     }

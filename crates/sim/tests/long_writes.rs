@@ -43,6 +43,8 @@ fn two_senders_under_dcqcn_share_the_line_and_keep_the_queue_short() {
     assert!(share_of_payload(&with) > 0.9, "{:?}", with.row);
     assert_eq!(number(&with, "queue_drops"), 0.0);
     assert!(number(&without, "queue_drops") > 0.0, "together they offer twice the line's rate");
+    assert!(number(&without, "retransmissions") < 1e6, "counters outlive a connection that fails");
+    assert_eq!(number(&with, "connection_failures"), 0.0);
     assert!(number(&with, "queue_bytes_max") < 0.6 * number(&without, "queue_bytes_max"));
 }
 

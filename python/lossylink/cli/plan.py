@@ -144,7 +144,7 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("", no_wrap=True)
     for prediction in plan.predictions:
-        table.add_column(prediction.protection, justify="right", overflow="fold")
+        table.add_column(prediction.protection.replace(",", ",\n"), justify="right", overflow="fold")
     for key in KEYS:
         figures = [prediction.figure(key) for prediction in plan.predictions]
         table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))

@@ -11,7 +11,6 @@ from lossylink.plan.link import Link
 from lossylink.plan.linkguardian import PROBE_FRAMES, stress_settings
 from lossylink.plan.planner import Plan
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, KEYS, SIMULATED, Figure, Prediction
-from lossylink.statistics import binomial_interval
 from lossylink.theory import fec
 from lossylink.theory.linkguardian import HEADER_BYTES
 
@@ -133,6 +132,8 @@ def _loss_agrees(figure: Figure, row: dict[str, Any]) -> bool:
     Losses that a code leaves come in blocks: the blocks are what is counted. A prediction from a short run
     is itself a count, with an interval of its own.
     """
+    from lossylink.statistics import binomial_interval  # scipy takes longer to load than a plan to make
+
     assert figure.value is not None
     together = _lost_together(row)
     events = round(row["effective_lost_packets"] / together)

@@ -44,6 +44,7 @@ FASTER_SHARE = 5
 """The faster run is this many times shorter."""
 
 STUBBORN_PACKETS = 1_000_000
+"""Whatever the scale: growth begins with losses close together, for which it takes so many."""
 HEALING_MS, POLL_MS, HOLD_MS = 3000, 100, 500
 """With the monitor: the link heals; between two readings; least time before it takes protection off."""
 WINDOW_FRAMES = 1_000_000
@@ -81,9 +82,9 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
             {
                 "link.rate": "25Gbps",
                 "traffic.source": "saturated",
-                "traffic.packets": scale.of(STUBBORN_PACKETS),
+                "traffic.packets": STUBBORN_PACKETS,
             },
-            1.0 / scale.divisor,
+            1.0,
         ),
         Job(AUTOMATIC_JOB, "timeline", (PLAIN,), _automatic(scale), 2.5 / scale.divisor),
     )
@@ -217,10 +218,10 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
             source=shape,
         ),
         Claim(
-            "Without backpressure the rate stays lower",
+            "Without backpressure the rate stays lower, by a hundredth or more",
             bounded(
                 derived(_ratio(unpaused, after)),
-                at_most(1.0),
+                at_most(0.99),
                 unit="x",
                 digits=4,
                 remark="a loop of 100G empties beside a link of 25G, and DCTCP gives way where it does not",

@@ -11,7 +11,7 @@ use super::stress::ratio;
 use crate::capture::RdmaConnection;
 use crate::config::RunConfig;
 use crate::net::{AnyLink, ProtectedLink, Traffic};
-use crate::transport::rdma::{Operation, Packet, Requester, RequesterStatistics, Responder};
+use crate::transport::rdma::{Operation, Packet, Requester, Responder};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Rdma};
 use crate::{ConfigError, Control, Outcome};
@@ -25,33 +25,61 @@ const DEPTH: usize = 2;
 /// Simulated time between two looks at the caller's wishes.
 const PROGRESS_STEP: Duration = Duration::from_ms(1);
 
-type Writes = Network<Rdma, AnyLink<Addressed<Packet>>>;
+/// What a sender and its receiver have counted, over all their connections.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    bytes: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    notifications: u64,
+    failures: u64,
+}
+
+impl Counted {
+    /// What the present connection counts, on top of the ones before.
+    fn with(self, ends: &Conversation<Rdma>) -> Self {
+        let sender = ends.near.statistics();
+        Self {
+            bytes: self.bytes + ends.far.bytes_in_order(),
+            retransmissions: self.retransmissions + sender.retransmissions,
+            timeouts: self.timeouts + sender.timeouts,
+            notifications: self.notifications + sender.congestion_notifications,
+            failures: self.failures,
+        }
+    }
+}
+
+/// The senders on their network.
+struct Writes {
+    network: Network<Rdma, AnyLink<Addressed<Packet>>>,
+    /// What connections that failed had counted, by sender.
+    ended: Vec<Counted>,
+}
 
 /// Counters of all senders at one time.
 #[derive(Clone, Debug)]
 struct Snapshot {
     at: Instant,
-    bytes: Vec<u64>,
-    senders: Vec<RequesterStatistics>,
+    senders: Vec<Counted>,
     traffic: Traffic,
     marked: u64,
     dropped: u64,
 }
 
 impl Snapshot {
-    fn of(network: &Writes) -> Self {
-        let ends = network.conversations();
+    fn of(writes: &Writes) -> Self {
+        let network = &writes.network;
+        let senders = writes.ended.iter().zip(network.conversations());
         Self {
             at: network.now(),
-            bytes: ends.iter().map(|ends| ends.far.bytes_in_order()).collect(),
-            senders: ends.iter().map(|ends| *ends.near.statistics()).collect(),
+            senders: senders.map(|(ended, ends)| ended.with(ends)).collect(),
             traffic: *network.link.traffic(),
             marked: network.link.queue().marked(),
             dropped: network.link.queue().dropped() + network.hop_drops(),
         }
     }
 
-    fn sum(&self, of: fn(&RequesterStatistics) -> u64) -> u64 {
+    fn sum(&self, of: fn(&Counted) -> u64) -> u64 {
         self.senders.iter().map(of).sum()
     }
 }
@@ -67,57 +95,67 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
         .collect();
     let path = setup.path(setup.host()?.rdma_one_way_ns)?;
     let link = setup.link(&streams)?.tapped(capture.tap());
-    let mut network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
-    (0..count as usize).for_each(|index| keep_busy(&mut network, index));
+    let network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
+    let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
+    (0..count as usize).for_each(|index| writes.keep_busy(index));
     control.set_total(run.duration_ps);
-    let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
-    network.link.queue_mut().reset_high_water();
-    let end = run_watched(&mut network, Duration::from_ps(run.duration_ps - run.cooldown_ps), control);
+    let begin = writes.run_watched(Duration::from_ps(run.warmup_ps), control);
+    writes.network.link.queue_mut().reset_high_water();
+    let end = writes.run_watched(Duration::from_ps(run.duration_ps - run.cooldown_ps), control);
     capture.finish()?;
-    let row = row(setup, &network, &begin, &end).finish();
+    let row = row(setup, &writes, &begin, &end).finish();
     Ok(Outcome { row, columns: Vec::new(), interrupted: control.is_cancelled() })
 }
 
-/// Posts messages until as many are outstanding as should be. A connection that failed begins anew.
-fn keep_busy(network: &mut Writes, index: usize) {
-    network.act(index, |now, ends| {
-        if ends.near.has_failed() {
-            ends.near.reconnect();
-            ends.far.reconnect();
+impl Writes {
+    /// Posts messages until as many are outstanding as should be. A connection that failed begins
+    /// anew, and what is still under way of it finds nobody.
+    fn keep_busy(&mut self, index: usize) {
+        if self.network.conversation(index).near.has_failed() {
+            self.ended[index] = self.ended[index].with(self.network.conversation(index));
+            self.ended[index].failures += 1;
+            self.network.renew(index);
+            self.network.act(index, |_, ends| {
+                ends.near.reconnect();
+                ends.far.reconnect();
+            });
         }
-        while ends.near.poll_completion().is_some() {}
-        while ends.near.outstanding() < DEPTH {
-            ends.near.post(now, Operation::Write(MESSAGE_BYTES));
-        }
-    });
-}
-
-/// Runs until `until` after the start, or until the caller loses patience.
-fn run_watched(network: &mut Writes, until: Duration, control: &Control) -> Snapshot {
-    let end = Instant::ZERO + until;
-    while network.now() < end && !control.is_cancelled() {
-        let from = network.now();
-        let until = (from + PROGRESS_STEP).min(end);
-        while network.step(until) {
-            let index = network.touched();
-            if network.conversation(index).near.outstanding() < DEPTH {
-                keep_busy(network, index);
+        self.network.act(index, |now, ends| {
+            while ends.near.poll_completion().is_some() {}
+            while ends.near.outstanding() < DEPTH {
+                ends.near.post(now, Operation::Write(MESSAGE_BYTES));
             }
-        }
-        network.wait_until(until);
-        control.add_done((until - from).as_ps());
+        });
     }
-    Snapshot::of(network)
+
+    /// Runs until `until` after the start, or until the caller loses patience.
+    fn run_watched(&mut self, until: Duration, control: &Control) -> Snapshot {
+        let end = Instant::ZERO + until;
+        while self.network.now() < end && !control.is_cancelled() {
+            let from = self.network.now();
+            let until = (from + PROGRESS_STEP).min(end);
+            while self.network.step(until) {
+                let index = self.network.touched();
+                if self.network.conversation(index).near.outstanding() < DEPTH {
+                    self.keep_busy(index);
+                }
+            }
+            self.network.wait_until(until);
+            control.add_done((until - from).as_ps());
+        }
+        Snapshot::of(self)
+    }
 }
 
-fn row(setup: &Setup<'_>, network: &Writes, begin: &Snapshot, end: &Snapshot) -> Row {
+fn row(setup: &Setup<'_>, writes: &Writes, begin: &Snapshot, end: &Snapshot) -> Row {
     let seconds = (end.at - begin.at).as_secs_f64();
-    let during = |of: fn(&RequesterStatistics) -> u64| end.sum(of) - begin.sum(of);
-    let shares: Vec<u64> = end.bytes.iter().zip(&begin.bytes).map(|(end, begin)| end - begin).collect();
+    let during = |of: fn(&Counted) -> u64| end.sum(of) - begin.sum(of);
+    let shares: Vec<u64> =
+        end.senders.iter().zip(&begin.senders).map(|(end, begin)| end.bytes - begin.bytes).collect();
     let bits_per_second = shares.iter().sum::<u64>() as f64 * 8.0 / seconds;
     let offered = end.traffic.data_frames - begin.traffic.data_frames;
     let lost = end.traffic.data_lost - begin.traffic.data_lost;
-    let config = &network.protocol().config;
+    let config = &writes.network.protocol().config;
     let mut row = Row::new(setup);
     row.set("protocol", "rdma")
         .set("recovery", config.recovery.name())
@@ -129,13 +167,14 @@ fn row(setup: &Setup<'_>, network: &Writes, begin: &Snapshot, end: &Snapshot) ->
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|sender| sender.retransmissions))
         .set("timeouts", during(|sender| sender.timeouts))
-        .set("congestion_notifications", during(|sender| sender.congestion_notifications))
+        .set("connection_failures", during(|sender| sender.failures))
+        .set("congestion_notifications", during(|sender| sender.notifications))
         .set("frames_marked", end.marked - begin.marked)
         .set("frames_offered", offered)
         .set("frames_lost", lost)
         .set("realised_loss_ratio", ratio(lost, offered))
         .set("queue_drops", end.dropped - begin.dropped)
-        .set("queue_bytes_max", network.link.queue().high_water_bytes())
+        .set("queue_bytes_max", writes.network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
         .set("counted_seconds", seconds);
     row

@@ -107,7 +107,7 @@ def _drops(finished: Finished) -> ComparisonTable:
         f"TCP, loss {power_text(loss)}": (jobs.grid_job(loss), jobs.STRONGEST) for loss in jobs.REMEDY_LOSSES
     }
     places[f"datagrams at {jobs.OVERLOAD_GBPS:g} Gb/s, loss 1e-1"] = (jobs.OVERLOAD, jobs.STRONGEST)
-    places["TCP behind a policer, loss 1e-1"] = (jobs.remedy_job(1e-1), jobs.REMEDIES[1])
+    places["TCP behind a policer, loss 1e-1"] = (jobs.remedy_job(1e-1), jobs.POLICED)
     columns = tuple(
         Column(label, digits=DIGITS)
         for label in ("rate (Gb/s)", "data dropped", "parity dropped", "residual loss", "its theory")

@@ -13,7 +13,7 @@ SHALLOW_BYTES = 20_000.0
 """A queue of a block and a burst: what is left when nothing is dropped."""
 METERED_KEEPS = 0.85
 """What a policer must leave of the throughput: TCP drives it with a sawtooth."""
-POLICED, PRIORITY, MARKING = jobs.REMEDIES[1], jobs.REMEDIES[2], jobs.MARKING[1]
+MARKING = jobs.MARKING[1]
 
 
 def claims(wharf: Published) -> tuple[Claim, ...]:
@@ -29,7 +29,7 @@ def _meter() -> tuple[Claim, ...]:
             "A limit at the encoder's entry, set to what the code leaves, keeps the queue short",
             bounded(
                 quotient(
-                    trial_mean(job, POLICED, "latency_us_mean"),
+                    trial_mean(job, jobs.POLICED, "latency_us_mean"),
                     trial_mean(job, jobs.STRONGEST, "latency_us_mean"),
                 ),
                 at_most(0.25),
@@ -41,7 +41,7 @@ def _meter() -> tuple[Claim, ...]:
             16,
             "With it TCP sees every drop of its flow",
             bounded(
-                mapped(lambda finished: dropped_share(finished, job, POLICED, "parity")),
+                mapped(lambda finished: dropped_share(finished, job, jobs.POLICED, "parity")),
                 at_most(1e-4),
                 remark="share of parity that the queue drops behind the policer",
             ),
@@ -49,7 +49,7 @@ def _meter() -> tuple[Claim, ...]:
         statement(
             19,
             "A policer, as P4 meters are, keeps the throughput",
-            bounded(_kept(job, POLICED, jobs.STRONGEST), at_least(METERED_KEEPS), unit="x"),
+            bounded(_kept(job, jobs.POLICED, jobs.STRONGEST), at_least(METERED_KEEPS), unit="x"),
         ),
         statement(
             19,
@@ -115,18 +115,22 @@ def _priority() -> tuple[Claim, ...]:
             "Data before parity in the queue keeps the latency of data short",
             bounded(
                 quotient(
-                    trial_mean(job, PRIORITY, "latency_us_mean"),
-                    trial_mean(job, jobs.STRONGEST, "latency_us_mean"),
+                    trial_mean(job, jobs.OUR_CODE_DATA_FIRST, "latency_us_mean"),
+                    trial_mean(job, jobs.OUR_CODE, "latency_us_mean"),
                 ),
                 at_most(1.0),
                 unit="x",
-                remark="mean latency over that of one queue, (5, 5) at 1e-2",
+                remark="mean latency over that of one queue, fec:5/5 at 1e-2",
             ),
         ),
         question(
             "but parity then comes too late or not at all, and more losses stay",
             bounded(
-                mapped(lambda finished: _residual(finished, PRIORITY) / _residual(finished, jobs.STRONGEST)),
+                mapped(
+                    lambda finished: (
+                        _residual(finished, jobs.OUR_CODE_DATA_FIRST) / _residual(finished, jobs.OUR_CODE)
+                    )
+                ),
                 at_least(10.0),
                 unit="x",
                 remark="residual loss over that of one queue",

@@ -1,0 +1,38 @@
+"""The guide to planning: its transcripts are what the command prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "planning.md"
+TRANSCRIPTS = re.findall(r"^```\n\$ lossylink (plan .+)\n((?:.|\n)*?)^```$", GUIDE.read_text(), re.MULTILINE)
+
+
+def printed(words: str, directory: Path) -> str:
+    """What a terminal of the usual width shows."""
+    command = [sys.executable, "-m", "lossylink", *shlex.split(words)]
+    environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=directory, env=environment, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def trimmed(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def test_the_guide_has_transcripts() -> None:
+    assert len(TRANSCRIPTS) == 4
+
+
+@pytest.mark.parametrize(("words", "shown"), TRANSCRIPTS, ids=[words for words, _ in TRANSCRIPTS])
+def test_a_transcript_is_true(words: str, shown: str, tmp_path: Path) -> None:
+    assert trimmed(printed(words, tmp_path)) == trimmed(shown)

@@ -39,7 +39,8 @@ def up(
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
     port: Annotated[str, typer.Option(help="How frames cross: tap, packet, or xdp (root).")] = "tap",
     window: Annotated[
-        str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
+        str | None,
+        typer.Option(help="Most that a connection may have under way; below the queue, none drops."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,

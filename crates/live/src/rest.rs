@@ -15,6 +15,8 @@ const OVERHEAD: Duration = Duration::from_us(15);
 pub const REST: Duration = Duration::from_us(60);
 /// How much rest may be owed before one is taken.
 const DUE: Duration = REST;
+/// How much may be owed at most for the sake of a deadline: a fiftieth of the 50 ms.
+const OVERDUE: Duration = Duration::from_ms(1);
 /// How much rest may be put on one side: a third of the 50 ms that one second asks for.
 const SAVED_AT_MOST: Duration = Duration::from_ms(15);
 
@@ -42,15 +44,29 @@ impl Rest {
         self.saved_ps = (self.saved_ps + rested - paid).min(SAVED_AT_MOST.as_ps());
     }
 
-    /// Whether it is time to rest.
-    pub fn is_due(&self) -> bool {
-        self.owed_ps >= DUE.as_ps()
+    /// Whether it is time to rest, with nothing to do for so long: what is owed waits for such a gap,
+    /// but not for ever.
+    pub fn is_due(&self, gap: Duration) -> bool {
+        let fits = gap >= REST + OVERHEAD;
+        self.owed_ps >= if fits { DUE.as_ps() } else { OVERDUE.as_ps() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const GAP: Duration = Duration::from_ms(1);
+
+    #[test]
+    fn a_deadline_puts_a_rest_off_for_a_while() {
+        let mut rest = Rest::default();
+        rest.worked(REST * AWAKE_PER_REST);
+        assert!(rest.is_due(REST + OVERHEAD));
+        assert!(!rest.is_due(REST));
+        rest.worked(OVERDUE * AWAKE_PER_REST);
+        assert!(rest.is_due(Duration::ZERO));
+    }
 
     #[test]
     fn a_busy_thread_rests_one_part_in_thirteen() {
@@ -59,7 +75,7 @@ mod tests {
         while awake < Duration::from_secs(1) {
             rest.worked(Duration::from_us(10));
             awake += Duration::from_us(10);
-            if rest.is_due() {
+            if rest.is_due(GAP) {
                 rest.slept(REST + OVERHEAD);
                 asleep += REST + OVERHEAD;
             }
@@ -74,7 +90,7 @@ mod tests {
         for _ in 0..1000 {
             rest.worked(Duration::from_us(100));
             rest.slept(Duration::from_us(100));
-            assert!(!rest.is_due());
+            assert!(!rest.is_due(GAP));
         }
     }
 
@@ -83,9 +99,9 @@ mod tests {
         let mut rest = Rest::default();
         rest.worked(REST * AWAKE_PER_REST);
         rest.slept(OVERHEAD);
-        assert!(rest.is_due());
+        assert!(rest.is_due(GAP));
         rest.slept(OVERHEAD + Duration::from_ps(1));
-        assert!(!rest.is_due());
+        assert!(!rest.is_due(GAP));
     }
 
     #[test]
@@ -93,8 +109,8 @@ mod tests {
         let mut rest = Rest::default();
         rest.slept(Duration::from_secs(10));
         rest.worked(SAVED_AT_MOST * AWAKE_PER_REST);
-        assert!(!rest.is_due());
+        assert!(!rest.is_due(GAP));
         rest.worked(REST * AWAKE_PER_REST);
-        assert!(rest.is_due());
+        assert!(rest.is_due(GAP));
     }
 }

@@ -15,6 +15,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// How long a loop without deadlines sleeps at most; nothing depends on it.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// How long after a frame a loop with a processor of its own keeps looking instead of sleeping: a
+/// sleeping processor takes tens of microseconds to wake up, and hosts that ping do so each 0.2 s.
+const LINGER: Duration = Duration::from_ms(250);
 /// How long frames in flight may take to drain after the order to stop.
 const DRAIN: Duration = Duration::from_ms(500);
 /// Rounds without sleep between two looks at signals and commands, which cost a system call each.
@@ -89,6 +92,10 @@ pub struct Runner<P> {
     /// Why the loop has no real-time priority; `None` when it has.
     ordinary: Option<String>,
     rest: Rest,
+    /// How long after a frame not to sleep.
+    linger: Duration,
+    /// Until when not to sleep.
+    awake_until: Instant,
     /// Until when the account of rest is kept.
     looked_at: Instant,
     stopping_since: Option<Instant>,
@@ -98,6 +105,7 @@ impl<P: Plane> Runner<P> {
     /// Prepares the calling thread: priority, memory, timers.
     pub fn new(plane: P, clock: Clock, control: Control, termination: OwnedFd, pace: Pace) -> Self {
         let ordinary = prepare_thread(pace);
+        let has_processor = ordinary.is_none() && pace.processor.is_some();
         Self {
             plane,
             clock,
@@ -106,6 +114,8 @@ impl<P: Plane> Runner<P> {
             margin: Margin::new(pace.spin),
             ordinary,
             rest: Rest::default(),
+            linger: if has_processor { LINGER } else { Duration::ZERO },
+            awake_until: Instant::ZERO,
             looked_at: Instant::ZERO,
             stopping_since: None,
         }
@@ -141,10 +151,13 @@ impl<P: Plane> Runner<P> {
         let now = self.clock.now();
         self.rest.worked(now.saturating_since(self.looked_at));
         self.looked_at = now;
+        if busy {
+            self.awake_until = now + self.linger;
+        }
         let ahead = self.plane.next_event().saturating_since(now);
-        if !busy && ahead > self.margin.ahead() {
+        if now >= self.awake_until && !busy && ahead > self.margin.ahead() {
             self.sleep(now, ahead.saturating_sub(self.margin.ahead()).min(LONGEST_SLEEP))?;
-        } else if self.ordinary.is_none() && self.rest.is_due() {
+        } else if self.ordinary.is_none() && self.rest.is_due(ahead) {
             // Nothing is watched: a rest that a waiting frame cut short would be none.
             wait(&[], Some(REST.as_ps() / PS_PER_NS)).attempting("rest")?;
         } else {

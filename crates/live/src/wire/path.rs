@@ -33,7 +33,7 @@ pub struct Station {
     pub port: Box<dyn Port>,
     /// Between the host and the link.
     pub guard: Protector,
-    /// How late frames left toward the host.
+    /// How late frames were handed to the host.
     pub lateness: Histogram,
 }
 
@@ -43,12 +43,14 @@ impl Station {
         Self { port, guard, lateness: Histogram::default() }
     }
 
-    /// Hands to the host what the guard has for it; `due` is when that should have happened.
+    /// Hands to the host what the guard has for it; `due` is when that should have happened. A frame
+    /// is as late as the handing over begins: on a TAP the rest is the host's own receive path, up to
+    /// its answer and the waking of its program.
     fn deliver(&mut self, due: Instant, clock: &Clock) {
         while let Some(frame) = self.guard.poll_transmit(due, Side::Lan) {
+            self.lateness.record(clock.now().saturating_since(due));
             self.port.send(&frame);
             self.guard.recycle(frame);
-            self.lateness.record(clock.now().saturating_since(due));
         }
     }
 }

@@ -63,13 +63,15 @@ pub struct Path {
     /// Direction `i` leads away from station `i`.
     pub directions: [Direction; 2],
     clock: Clock,
+    /// The frame that has just been read.
+    inbox: Vec<u8>,
     is_retired: bool,
 }
 
 impl Path {
     /// A path between two stations.
     pub fn new(stations: [Station; 2], directions: [Direction; 2], clock: Clock) -> Self {
-        Self { stations, directions, clock, is_retired: false }
+        Self { stations, directions, clock, inbox: Vec::new(), is_retired: false }
     }
 
     /// Takes no more frames from the hosts, so that what is held can drain.
@@ -94,16 +96,22 @@ impl Path {
         Ok(taken > 0)
     }
 
-    /// Takes one frame from the port at `end`. It enters at the time at which it is read, and nothing
-    /// older is left undone: a guard's time never goes back.
+    /// Takes one frame from the port at `end`. It enters at a time after the reading, so that none
+    /// crosses faster than the link allows, and nothing older is left undone: a guard's time never
+    /// goes back.
     fn receive_one(&mut self, end: usize) -> Result<bool> {
-        let now = self.catch_up();
-        let Station { port, guard, .. } = &mut self.stations[end];
-        let taken = port.receive(1, &mut |frame| guard.handle_frame(now, Side::Lan, frame))?;
-        if taken > 0 {
-            self.drive(end, now);
+        let Self { stations, inbox, .. } = self;
+        let taken = stations[end].port.receive(1, &mut |frame| {
+            inbox.clear();
+            inbox.extend_from_slice(frame);
+        })?;
+        if taken == 0 {
+            return Ok(false);
         }
-        Ok(taken > 0)
+        let now = self.catch_up();
+        self.stations[end].guard.handle_frame(now, Side::Lan, &self.inbox);
+        self.drive(end, now);
+        Ok(true)
     }
 
     /// Does what is due until nothing is, and returns the time. Delivering a frame runs the kernel's

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 JOB = "60 trials"
 LOSS_EVENTS = 300
 """Loss events a trial: a mean bandwidth is then known to about 6 %."""
-LOSS_EVENTS_AT_LEAST = 30
+LOSS_EVENTS_AT_LEAST = 60
+"""The method asks for 30 expected losses, which a run that ends with its sixtieth has."""
 LOSS_COUNT = 4
 HOLDS_UP_TO = 1e-2
 """Loss ratio up to which the square-root law is claimed to hold."""

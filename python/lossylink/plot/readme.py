@@ -13,10 +13,10 @@ import polars
 
 from lossylink.plot.ccdf import ccdf
 from lossylink.plot.save import save
-from lossylink.reproduce import tcp_fct
 from lossylink.reproduce.completion import percentiles_by_protection
 from lossylink.reproduce.deliver import run_folder
 from lossylink.reproduce.published import load
+from lossylink.reproduce.single_flows import SAMPLES
 
 NAME = "fct-ccdf"
 
@@ -30,7 +30,7 @@ def readme_figure(runs: Path, folder: Path) -> Path:
         ``runs`` holds no finished tcp-fct.
     """
     samples = {}
-    for name, (job, protection) in tcp_fct.SAMPLES.items():
+    for name, (job, protection) in SAMPLES.items():
         trials = polars.read_parquet(runs / "tcp-fct" / run_folder(job) / "trials.parquet")
         samples[name] = trials.filter(polars.col("protection") == protection)["fct_us"].to_numpy()
     published = percentiles_by_protection(load()["linkguardian"]["tcp_fct"])

@@ -16,6 +16,7 @@ from lossylink.reproduce.figures import completion_figure
 from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.model import Basis, Claim, Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.single_flows import LOSS_FREE_JOB, LOSSY_JOB, single_flow_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 TRIALS = 40_000
 """Four flows beyond the 99.99th percentile, and forty that lose their last frame."""
 
-LOSSY_JOB = "loss 1e-3"
-LOSS_FREE_JOB = "no loss"
 RETRANSMISSION = "lg:order=off,tail=off"
 WITH_ORDER = "lg:tail=off"
 WITH_TAIL = "lg:order=off"
@@ -40,10 +39,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     trials = scale.of(TRIALS)
     variants = ("none", RETRANSMISSION, WITH_ORDER, WITH_TAIL, ALL)
     weight = trials / 5000.0
-    return (
-        Job(LOSSY_JOB, "tcp-fct", variants, {"flow.trials": trials}, weight),
-        Job(LOSS_FREE_JOB, "tcp-fct", ("none",), {"flow.trials": trials, "loss.forward": "0%"}, weight),
-    )
+    return single_flow_jobs("tcp-fct", {"flow.trials": trials}, weight=weight, protections=variants)
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:

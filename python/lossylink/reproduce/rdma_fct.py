@@ -18,6 +18,7 @@ from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, 
 from lossylink.reproduce.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.model import Basis, Claim, Finished, Job, Published, PublishedExperiment, Scale
 from lossylink.reproduce.published import by_protection
+from lossylink.reproduce.single_flows import SAMPLES, near_loss_free_claim, single_flow_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,15 +27,7 @@ TRIALS = 100_000
 KNIFE_EDGE = "one write in 980 loses its last packet, so that the percentile lies at the edge of these"
 """Of 100 K writes 102 are expected to time out, give or take ten; the percentile needs more than 100."""
 
-LOSSY_JOB = "loss 1e-3"
-LOSS_FREE_JOB = "no loss"
 SELECTIVE_JOB = "selective repeat"
-SAMPLES: Mapping[str, Source] = {
-    "loss-free": (LOSS_FREE_JOB, "none"),
-    "none": (LOSSY_JOB, "none"),
-    "lg": (LOSSY_JOB, "lg"),
-    "lg-nb": (LOSSY_JOB, "lg-nb"),
-}
 SELECTIVE: Mapping[str, Source] = {
     "none": (SELECTIVE_JOB, "none"),
     "lg": (SELECTIVE_JOB, "lg"),
@@ -49,8 +42,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     settings = {"flow.trials": trials}
     every = ("none", "lg", "lg-nb")
     return (
-        Job(LOSSY_JOB, "rdma-fct", every, settings, weight),
-        Job(LOSS_FREE_JOB, "rdma-fct", ("none",), {**settings, "loss.forward": "0%"}, weight),
+        *single_flow_jobs("rdma-fct", settings, weight=weight),
         Job(SELECTIVE_JOB, "rdma-fct", every, {**settings, "transport.recovery": "selective-repeat"}, weight),
     )
 
@@ -109,15 +101,7 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
             ),
             source="artifact's table",
         ),
-        Claim(
-            "With LinkGuardian the 99.9th percentile is within 1.3 times that of a link without loss",
-            bounded(
-                completion_ratio(SAMPLES["lg"], SAMPLES["loss-free"], 99.9),
-                at_most(1.3, slack=ROUNDED_BOUND_SLACK),
-                unit="x",
-            ),
-            source="Figure 11(c)",
-        ),
+        near_loss_free_claim("Figure 11(c)"),
     )
 
 

@@ -6,7 +6,6 @@ with its tail of milliseconds, is a prediction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
@@ -14,23 +13,16 @@ from lossylink.reproduce.charts import completion_chart
 from lossylink.reproduce.comparison import ComparisonTable
 from lossylink.reproduce.completion import completion_table, percentiles_by_protection
 from lossylink.reproduce.figures import completion_figure
-from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
-from lossylink.reproduce.measures import Source, completion_percentile, completion_ratio, exact
+from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
+from lossylink.reproduce.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.model import Basis, Claim, Finished, Job, Published, PublishedExperiment, Scale
 from lossylink.reproduce.published import by_protection
+from lossylink.reproduce.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TRIALS = 5000
-LOSSY_JOB = "loss 1e-3"
-LOSS_FREE_JOB = "no loss"
-SAMPLES: Mapping[str, Source] = {
-    "loss-free": (LOSS_FREE_JOB, "none"),
-    "none": (LOSSY_JOB, "none"),
-    "lg": (LOSSY_JOB, "lg"),
-    "lg-nb": (LOSSY_JOB, "lg-nb"),
-}
 MARKS = {"lg": "calibrated"}
 
 
@@ -38,10 +30,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     """The three published columns, and the run without loss that the claims refer to."""
     trials = scale.of(TRIALS)
     weight = trials / 5000.0  # seconds for a protection, at the floor
-    return (
-        Job(LOSSY_JOB, "tcp-fct", ("none", "lg", "lg-nb"), {"flow.trials": trials}, weight),
-        Job(LOSS_FREE_JOB, "tcp-fct", ("none",), {"flow.trials": trials, "loss.forward": "0%"}, weight),
-    )
+    return single_flow_jobs("tcp-fct", {"flow.trials": trials}, weight=weight)
 
 
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
@@ -94,15 +83,7 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
             ),
             source="artifact's table",
         ),
-        Claim(
-            "With LinkGuardian the 99.9th percentile is within 1.3 times that of a link without loss",
-            bounded(
-                completion_ratio(SAMPLES["lg"], SAMPLES["loss-free"], 99.9),
-                at_most(1.3, slack=ROUNDED_BOUND_SLACK),
-                unit="x",
-            ),
-            source="Figure 11(a)",
-        ),
+        near_loss_free_claim("Figure 11(a)"),
     )
 
 

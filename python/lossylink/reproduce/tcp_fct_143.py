@@ -5,7 +5,6 @@ No table was published for this size; nothing of ours was fitted to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
@@ -13,9 +12,10 @@ from lossylink.reproduce.charts import completion_chart
 from lossylink.reproduce.comparison import ComparisonTable
 from lossylink.reproduce.completion import completion_table
 from lossylink.reproduce.figures import completion_figure
-from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
-from lossylink.reproduce.measures import Source, completion_ratio
+from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
+from lossylink.reproduce.measures import completion_ratio
 from lossylink.reproduce.model import Claim, Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.single_flows import SAMPLES, near_loss_free_claim, single_flow_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,24 +32,12 @@ KNIFE_EDGE = (
     "milliseconds whatever the number of flows"
 )
 
-LOSSY_JOB = "loss 1e-3"
-LOSS_FREE_JOB = "no loss"
-SAMPLES: Mapping[str, Source] = {
-    "loss-free": (LOSS_FREE_JOB, "none"),
-    "none": (LOSSY_JOB, "none"),
-    "lg": (LOSSY_JOB, "lg"),
-    "lg-nb": (LOSSY_JOB, "lg-nb"),
-}
-
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
     """The three protections, and the run without loss."""
     settings = {"flow.size": "143B", "flow.trials": scale.of(TRIALS)}
     weight = scale.of(TRIALS) / 150_000.0
-    return (
-        Job(LOSSY_JOB, "tcp-fct", ("none", "lg", "lg-nb"), settings, weight),
-        Job(LOSS_FREE_JOB, "tcp-fct", ("none",), {**settings, "loss.forward": "0%"}, weight),
-    )
+    return single_flow_jobs("tcp-fct", settings, weight=weight)
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
@@ -93,15 +81,7 @@ def claims(_published: Published) -> tuple[Claim, ...]:
             )
             for key, name in (("lg", "LinkGuardian"), ("lg-nb", "LinkGuardian NB"))
         ),
-        Claim(
-            "With LinkGuardian the 99.9th percentile is within 1.3 times that of a link without loss",
-            bounded(
-                completion_ratio(SAMPLES["lg"], SAMPLES["loss-free"], 99.9),
-                at_most(1.3, slack=ROUNDED_BOUND_SLACK),
-                unit="x",
-            ),
-            source="143 B flows",
-        ),
+        near_loss_free_claim("143 B flows"),
     )
 
 

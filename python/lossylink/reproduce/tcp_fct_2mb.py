@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
@@ -11,8 +10,9 @@ from lossylink.reproduce.comparison import ComparisonTable
 from lossylink.reproduce.completion import completion_table
 from lossylink.reproduce.figures import completion_figure
 from lossylink.reproduce.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
-from lossylink.reproduce.measures import Source, completion_ratio
+from lossylink.reproduce.measures import completion_ratio
 from lossylink.reproduce.model import Claim, Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.single_flows import SAMPLES, single_flow_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,24 +23,12 @@ HOSTS = (
     "loop and gets marked (docs/guides/experiments.md)"
 )
 
-LOSSY_JOB = "loss 1e-3"
-LOSS_FREE_JOB = "no loss"
-SAMPLES: Mapping[str, Source] = {
-    "loss-free": (LOSS_FREE_JOB, "none"),
-    "none": (LOSSY_JOB, "none"),
-    "lg": (LOSSY_JOB, "lg"),
-    "lg-nb": (LOSSY_JOB, "lg-nb"),
-}
-
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
     """The three protections, and the run without loss."""
     settings = {"flow.size": "2MB", "flow.trials": scale.of(TRIALS)}
     weight = scale.of(TRIALS) / 2500.0
-    return (
-        Job(LOSSY_JOB, "tcp-fct", ("none", "lg", "lg-nb"), settings, weight),
-        Job(LOSS_FREE_JOB, "tcp-fct", ("none",), {**settings, "loss.forward": "0%"}, weight),
-    )
+    return single_flow_jobs("tcp-fct", settings, weight=weight)
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:

@@ -4,7 +4,8 @@
 //! * [`rng`], [`probability`]: named random streams and integer-compared probabilities.
 //! * [`loss`]: the processes by which a link corrupts frames.
 //! * [`wire`]: frame formats, a byte view and a plain struct each.
-//! * [`engine`]: the protections; an engine *decides*, a driver executes and times.
+//! * [`protection`]: what a user chose to protect a link with: one value for all who ask.
+//! * [`engine`]: how it is done; an engine *decides*, a driver executes and times.
 //!
 //! The simulator and the live data plane drive the same engines.
 
@@ -16,6 +17,7 @@ extern crate alloc;
 pub mod engine;
 pub mod loss;
 pub mod probability;
+pub mod protection;
 pub mod rng;
 pub mod time;
 pub mod units;

@@ -20,7 +20,6 @@ fn check_all(bytes: &[u8]) {
         checks::udp,
         checks::tcp,
         checks::roce,
-        checks::loss_spec,
     ];
     for check in checks {
         check(bytes);

@@ -6,13 +6,11 @@ use crate::traffic::Load;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
-use lossylink_core::loss::LossModel;
+use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
 use serde::Deserialize;
-use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
 const MOST_COPIES: u8 = 16;
@@ -71,11 +69,11 @@ pub struct PathConfig {
     /// One-way propagation, in picoseconds.
     pub propagation_ps: u64,
     /// Loss from near to far.
-    #[serde(default = "no_loss")]
-    pub loss_forward: String,
+    #[serde(default)]
+    pub loss_forward: LossSpec,
     /// Loss from far to near.
-    #[serde(default = "no_loss")]
-    pub loss_reverse: String,
+    #[serde(default)]
+    pub loss_reverse: LossSpec,
     /// The protection of the link; a plain wire if absent.
     #[serde(default)]
     pub protection: Option<ProtectionConfig>,
@@ -154,10 +152,6 @@ fn published_dummies() -> u8 {
 
 fn yes() -> bool {
     true
-}
-
-fn no_loss() -> String {
-    "none".to_owned()
 }
 
 impl Config {
@@ -241,28 +235,9 @@ pub(crate) fn port(text: &str) -> Result<PortSpec> {
     text.parse()
 }
 
-/// Begins a recorded loss whose frames are given in place.
-const TRACE: &str = "trace:";
-
-/// Reads a loss model; a trace is given by its frames, since this process opens no files of users.
-pub(crate) fn loss(text: &str) -> Result<LossModel>
-where
-    <LossModel as FromStr>::Err: Display,
-{
-    let wrong = |error: &dyn Display| Error::Usage(format!("loss `{text}`: {error}"));
-    let Some(trace) = text.strip_prefix(TRACE) else {
-        return text.parse().map_err(|error| wrong(&error));
-    };
-    let lost: Option<Vec<bool>> = trace
-        .chars()
-        .map(|letter| match letter {
-            '0' => Some(false),
-            '1' => Some(true),
-            _ => None,
-        })
-        .collect();
-    let lost = lost.ok_or_else(|| wrong(&"a trace here is its frames, 0 delivered and 1 lost"))?;
-    LossModel::trace(&lost).map_err(|error| wrong(&error))
+/// The loss model that is described.
+pub(crate) fn loss(spec: &LossSpec) -> Result<LossModel> {
+    spec.model().map_err(|error| Error::Usage(error.to_string()))
 }
 
 #[cfg(test)]
@@ -275,7 +250,7 @@ mod tests {
             "role": {"path": {"near": "tap:a", "far": "tap:b", "rate_bps": 1000, "propagation_ps": 5}}}"#;
         let config = Config::parse(text).unwrap();
         let Role::Path(path) = config.role else { panic!("a path was asked for") };
-        assert_eq!(path.loss_forward, "none");
+        assert_eq!(path.loss_forward, LossSpec::None);
         assert_eq!(config.spin_us, 60);
     }
 
@@ -283,9 +258,9 @@ mod tests {
     fn mistakes_are_named() {
         let unknown = Config::parse(r#"{"mtu": 1500}"#).unwrap_err();
         assert!(unknown.to_string().contains("unknown field `mtu`"), "{unknown}");
-        assert!(loss("2").unwrap_err().is_usage());
-        assert!(loss("trace:012").unwrap_err().is_usage());
-        assert!((loss("trace:0010").unwrap().mean_loss_rate(100) - 0.25).abs() < 1e-12);
+        assert!(loss(&LossSpec::Bernoulli { p: 2.0 }).unwrap_err().is_usage());
+        let trace = loss(&LossSpec::Trace { lost: vec![false, false, true, false] }).unwrap();
+        assert!((trace.mean_loss_rate(100) - 0.25).abs() < 1e-12);
         assert!(rate(0).is_err());
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{Attempt, Result};
 use crate::prometheus;
 use crate::sys;
 use crate::sys::process::wake_up_call;
+use lossylink_core::loss::LossSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
@@ -36,10 +37,10 @@ pub enum Command {
     Loss {
         /// From near to far.
         #[serde(default)]
-        forward: Option<String>,
+        forward: Option<LossSpec>,
         /// From far to near.
         #[serde(default)]
-        reverse: Option<String>,
+        reverse: Option<LossSpec>,
     },
     /// Another protection from now on; none if absent.
     Protect {
@@ -174,8 +175,9 @@ mod tests {
     #[test]
     fn commands_are_read() {
         assert_eq!(parse(r#"{"command":"counters"}"#).unwrap(), Command::Counters);
-        let loss = Command::Loss { forward: Some("1e-3".to_owned()), reverse: None };
-        assert_eq!(parse(r#"{"command":"loss","forward":"1e-3"}"#).unwrap(), loss);
+        let loss = Command::Loss { forward: Some(LossSpec::Bernoulli { p: 1e-3 }), reverse: None };
+        let text = r#"{"command":"loss","forward":{"model":"bernoulli","p":1e-3}}"#;
+        assert_eq!(parse(text).unwrap(), loss);
         assert!(parse(r#"{"command":"explode"}"#).is_err());
     }
 

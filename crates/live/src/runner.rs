@@ -9,6 +9,7 @@ use crate::rest::{REST, Rest};
 use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
+use lossylink_core::loss::LossSpec;
 use lossylink_core::time::{Duration, Instant};
 use serde_json::{Value, json};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -51,8 +52,8 @@ pub trait Plane {
     /// Takes other loss models from now on.
     ///
     /// # Errors
-    /// When the text is no loss model, or this plane has no link of its own.
-    fn set_loss(&mut self, forward: Option<&str>, reverse: Option<&str>) -> Result<()>;
+    /// When it describes no loss model, or this plane has no link of its own.
+    fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()>;
 
     /// Protects by another protection from now on.
     ///
@@ -206,7 +207,7 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
             counters["scheduling_note"] = json!(ordinary);
             return counters;
         }
-        Command::Loss { forward, reverse } => plane.set_loss(forward.as_deref(), reverse.as_deref()),
+        Command::Loss { forward, reverse } => plane.set_loss(forward.as_ref(), reverse.as_ref()),
         Command::Protect { protection } => plane.protect(now, protection.as_ref()),
         Command::Clear => {
             plane.clear();

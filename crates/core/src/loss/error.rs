@@ -1,7 +1,6 @@
 //! Why a loss model is refused: one line each, with the mend.
 
 use crate::probability::Probability;
-use alloc::string::String;
 use thiserror::Error;
 
 /// A loss model that makes no sense, and how to write one that does.
@@ -38,56 +37,6 @@ pub enum LossError {
     /// A trace without a frame.
     #[error("the trace is empty: record at least one frame")]
     EmptyTrace,
-    /// A bare number that could be a ratio or a percentage.
-    #[error("{value} is above 1: write {value}% or a ratio such as {ratio}")]
-    RatioOrPercent {
-        /// The number.
-        value: f64,
-        /// Its hundredth.
-        ratio: f64,
-    },
-    /// A percentage above one hundred, or a bare number that is neither ratio nor percentage.
-    #[error("{text} is above 100%: write a ratio up to 1 or a percentage up to 100%")]
-    AboveAll {
-        /// What was written.
-        text: String,
-    },
-    /// A loss rate that is no number.
-    #[error("{text:?} is not a loss rate: write a ratio such as 1e-3 or a percentage such as 0.1%")]
-    NotANumber {
-        /// What was written.
-        text: String,
-    },
-    /// A word in front of the colon that names no model.
-    #[error("unknown loss model {name:?}: use none, bernoulli, quantised, ber, gilbert-elliott, at or trace")]
-    UnknownModel {
-        /// What was written.
-        name: String,
-    },
-    /// A position that is no whole number.
-    #[error("{text:?} is not a position: write whole numbers from 0, such as at:17,18")]
-    NotAPosition {
-        /// What was written.
-        text: String,
-    },
-    /// A Gilbert-Elliott parameter that does not exist.
-    #[error("unknown gilbert-elliott parameter {text:?}: write p=..,r=..,good=..,bad=..")]
-    UnknownParameter {
-        /// What was written.
-        text: String,
-    },
-    /// A Gilbert-Elliott parameter that occurs twice.
-    #[error("gilbert-elliott parameter {0} is given twice")]
-    RepeatedParameter(&'static str),
-    /// A Gilbert-Elliott parameter without a default is missing.
-    #[error("gilbert-elliott needs {0}: write gilbert-elliott:p=1e-4,r=0.3")]
-    MissingParameter(&'static str),
-    /// A trace is named by its file, and this crate opens no files.
-    #[error("a trace must be loaded from its file first: read {path:?} and pass its frames")]
-    TraceNotLoaded {
-        /// The file.
-        path: String,
-    },
 }
 
 /// The smallest positive chance that is drawn: a 64-bit threshold holds it to better than 0.1 %.

@@ -16,6 +16,7 @@ pub use gilbert_elliott::GilbertElliott;
 pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;
+pub use spec::LossSpec;
 
 use crate::probability::Probability;
 use alloc::vec::Vec;
@@ -23,8 +24,8 @@ use error::chance;
 
 /// Which frames one direction of a link corrupts.
 ///
-/// The constructors check their arguments, and every payload can only hold checked values. The
-/// text form (`"0.1%"`, `"ber:1e-12"`, `"at:17,18"`) is read by [`FromStr`](core::str::FromStr).
+/// The constructors check their arguments, and every payload can only hold checked values. A
+/// [`LossSpec`] is the same as it stands in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LossModel {
     /// A clean link.

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn exactly_the_named_frames_are_lost() {
         assert_eq!(lost(&LossModel::at(vec![18, 0, 17]).unwrap(), 100), [0, 17, 18]);
-        assert_eq!(lost(&LossModel::at(vec![u64::MAX]).unwrap(), 100), []);
+        assert!(lost(&LossModel::at(vec![u64::MAX]).unwrap(), 100).is_empty());
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         let model = LossModel::trace(&[false, true, true, false]).unwrap();
         assert_eq!(lost(&model, 10), [1, 2, 5, 6, 9]);
         assert_eq!(lost(&LossModel::trace(&[true]).unwrap(), 3), [0, 1, 2]);
-        assert_eq!(lost(&LossModel::trace(&[false; 3]).unwrap(), 10), []);
+        assert!(lost(&LossModel::trace(&[false; 3]).unwrap(), 10).is_empty());
     }
 
     #[test]

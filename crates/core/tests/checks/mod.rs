@@ -4,7 +4,6 @@
 
 pub mod guard;
 
-use lossylink_core::loss::LossModel;
 use lossylink_core::wire::checksum::Checksum;
 use lossylink_core::wire::ethernet::EthernetHeader;
 use lossylink_core::wire::ipv4::{Ipv4Header, Protocol, PseudoHeader};
@@ -113,14 +112,6 @@ pub fn roce(bytes: &[u8]) {
     round_trip(bytes, rdma, roce::RdmaHeader::LEN, |header, buffer| header.emit(buffer));
     let ack = |bytes: &[u8]| header(roce::AckHeader::parse(bytes));
     round_trip(bytes, ack, roce::AckHeader::LEN, |header, buffer| header.emit(buffer));
-}
-
-pub fn loss_spec(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    match text.parse::<LossModel>() {
-        Ok(model) => assert_eq!(model.to_string().parse(), Ok(model)),
-        Err(error) => assert!(!error.to_string().contains('\n'), "{error} takes more than a line"),
-    }
 }
 
 fn pseudo_header(protocol: Protocol, length: usize) -> PseudoHeader {

@@ -10,6 +10,7 @@ use crate::protector::{PARITY_HEADROOM, Protector};
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::{HEADROOM, Side};
+use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -137,7 +138,7 @@ impl Plane for GuardBox {
         })
     }
 
-    fn set_loss(&mut self, _forward: Option<&str>, _reverse: Option<&str>) -> Result<()> {
+    fn set_loss(&mut self, _forward: Option<&LossSpec>, _reverse: Option<&LossSpec>) -> Result<()> {
         Err(Error::Usage("a guard has no link of its own: ask the wire".to_owned()))
     }
 

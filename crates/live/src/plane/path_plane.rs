@@ -8,7 +8,7 @@ use crate::protector::Protector;
 use crate::report;
 use crate::runner::Plane;
 use crate::wire::{Direction, ENDS, Path, Station};
-use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 use serde_json::{Value, json};
@@ -96,9 +96,9 @@ impl Plane for PathPlane {
         })
     }
 
-    fn set_loss(&mut self, forward: Option<&str>, reverse: Option<&str>) -> Result<()> {
+    fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()> {
         // Both are read before either is changed: a mistake changes nothing.
-        let [forward, reverse] = [forward, reverse].map(|text| text.map(config::loss).transpose());
+        let [forward, reverse] = [forward, reverse].map(|spec| spec.map(config::loss).transpose());
         let models = [forward?, reverse?];
         let streams = self.changed();
         for (end, model) in models.into_iter().enumerate() {

@@ -174,15 +174,14 @@ mod tests {
         }
     }
 
-    fn direction(loss: &str) -> Direction {
-        let model: LossModel = loss.parse().unwrap();
+    fn direction(model: LossModel) -> Direction {
         let process = LossProcess::new(&model, Streams::new(1).stream("test"));
         Direction::new(BitRate::from_gbps(1), Duration::from_us(100), process)
     }
 
     #[test]
     fn a_full_frame_takes_1538_octets_and_the_propagation() {
-        let mut link = direction("none");
+        let mut link = direction(LossModel::None);
         assert_eq!(link.start(Instant::ZERO, vec![0; 1514]), None);
         let serialised = Instant::from_ps(12_304_000);
         assert_eq!(link.next_event(), serialised);
@@ -196,14 +195,14 @@ mod tests {
 
     #[test]
     fn a_short_frame_takes_84_octets() {
-        let mut link = direction("none");
+        let mut link = direction(LossModel::None);
         link.start(Instant::ZERO, vec![0; 20]);
         assert_eq!(link.next_event(), Instant::from_ps(672_000));
     }
 
     #[test]
     fn a_corrupted_frame_takes_its_time_and_comes_back() {
-        let mut link = direction("at:0");
+        let mut link = direction(LossModel::at(vec![0]).unwrap());
         assert_eq!(link.start(Instant::ZERO, vec![7; 60]), Some(vec![7; 60]));
         assert!(!link.is_idle());
         assert!(link.finish_sending(link.next_event()));

@@ -3,14 +3,12 @@
 
 mod capture;
 mod host;
-mod loss;
 mod protection;
 mod sections;
 mod switch;
 
 pub use capture::CaptureConfig;
 pub use host::{HostProfile, LatencyTable};
-pub use loss::LossConfig;
 pub use protection::{
     CodeChangeConfig, MeterConfig, PriorityConfig, ProtectionConfig, ProtectionKind, ReleaseConfig,
 };

@@ -1,7 +1,7 @@
 //! The plain sections of a configuration.
 
-use super::LossConfig;
 use lossylink_core::engine::monitor::MonitorConfig;
+use lossylink_core::loss::LossSpec;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use serde::Deserialize;
@@ -36,10 +36,10 @@ impl LinkConfig {
 pub struct LossDirections {
     /// Of the direction that the data takes.
     #[serde(default)]
-    pub forward: LossConfig,
+    pub forward: LossSpec,
     /// Of the direction that acknowledgements take.
     #[serde(default)]
-    pub reverse: LossConfig,
+    pub reverse: LossSpec,
 }
 
 /// What is sent: frames of the stress test, or datagrams.

@@ -6,11 +6,12 @@ use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::Carries;
-use crate::config::{Config, FlowConfig, HostProfile, LossConfig, ProtectionKind};
+use crate::config::{Config, FlowConfig, HostProfile, ProtectionKind};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
 use crate::{ConfigError, Control, Outcome};
+use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
 
@@ -147,8 +148,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let host = config.require(&config.host, "host")?;
         let flow = *config.require(&config.flow, "flow")?;
         let is_quick = protocol.wake_up(host, 1.0, flow.size_bytes) == Duration::ZERO;
-        let per_frame = !matches!(config.loss.forward, LossConfig::BitErrorRate { .. });
-        let clean_reverse = config.loss.reverse == LossConfig::None;
+        let per_frame = !config.loss.forward.depends_on_length();
+        let clean_reverse = config.loss.reverse == LossSpec::None;
         let is_bare = config.protection.kind == ProtectionKind::None;
         let is_repeatable = is_bare && is_quick && per_frame && clean_reverse;
         Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })

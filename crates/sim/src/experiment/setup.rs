@@ -16,7 +16,7 @@ use crate::net::{
 use crate::transport::{rdma, tcp};
 use crate::world::Path;
 use lossylink_core::engine::fec::{Code, Release};
-use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
@@ -38,8 +38,8 @@ impl<'a> Setup<'a> {
         Ok(Self {
             config,
             rate: LineRate::new(config.link.rate()),
-            forward: config.loss.forward.model()?,
-            reverse: config.loss.reverse.model()?,
+            forward: model(&config.loss.forward)?,
+            reverse: model(&config.loss.reverse)?,
         })
     }
 
@@ -302,6 +302,11 @@ impl<'a> Setup<'a> {
         }
         Ok((config, has_interface))
     }
+}
+
+/// The model that is described.
+fn model(spec: &LossSpec) -> Result<LossModel, ConfigError> {
+    spec.model().map_err(|error| ConfigError(error.to_string()))
 }
 
 /// The code of an encoder that tags nothing (FEC-1).

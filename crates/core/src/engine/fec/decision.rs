@@ -3,11 +3,14 @@
 use super::{BlockNumber, DataStamp};
 use crate::time::Duration;
 use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// When intact frames leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Release {
     /// At once; rebuilt ones follow late (FEC-14).
+    #[default]
     Eager,
     /// In the order of sending; a hole holds what follows it (FEC-15).
     InOrder,

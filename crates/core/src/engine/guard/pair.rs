@@ -15,6 +15,19 @@ const PROPAGATION: Duration = Duration::from_us(100);
 /// Rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
 
+/// A clean direction.
+pub(super) const NONE: LossModel = LossModel::None;
+
+/// Independent losses of a share of the frames.
+pub(super) fn ratio(p: f64) -> LossModel {
+    LossModel::bernoulli(p).unwrap()
+}
+
+/// The loss of exactly these frames.
+pub(super) fn at(positions: &[u64]) -> LossModel {
+    LossModel::at(positions.to_vec()).unwrap()
+}
+
 /// One direction of the link.
 struct Direction {
     free_from: Instant,
@@ -70,19 +83,19 @@ pub(super) fn id(frame: &[u8]) -> u32 {
 }
 
 impl Pair {
-    pub(super) fn new(seed: u64, protection: Protection, loss: [&str; 2]) -> Self {
+    pub(super) fn new(seed: u64, protection: Protection, loss: [LossModel; 2]) -> Self {
         let streams = Streams::new(seed);
         let guard = |name: &str| Guard::new(config(), protection, streams.stream(name));
-        let direction = |name: &str, loss: &str| Direction {
+        let direction = |name: &str, loss: &LossModel| Direction {
             free_from: Instant::ZERO,
             sending: false,
             flying: VecDeque::new(),
-            loss: LossProcess::new(&loss.parse().unwrap(), streams.stream(name)),
+            loss: LossProcess::new(loss, streams.stream(name)),
             is_cut: false,
         };
         Self {
             guards: [guard("near"), guard("far")],
-            directions: [direction("forward", loss[0]), direction("reverse", loss[1])],
+            directions: [direction("forward", &loss[0]), direction("reverse", &loss[1])],
             now: Instant::ZERO,
             delivered: [Vec::new(), Vec::new()],
             streams,
@@ -91,16 +104,15 @@ impl Pair {
     }
 
     /// Both ends know each other.
-    pub(super) fn agreed(seed: u64, protection: Protection, loss: [&str; 2]) -> Self {
-        let mut pair = Self::new(seed, protection, ["none", "none"]);
+    pub(super) fn agreed(seed: u64, protection: Protection, loss: [LossModel; 2]) -> Self {
+        let mut pair = Self::new(seed, protection, [NONE, NONE]);
         pair.run_for(Duration::from_ms(2));
         pair.set_loss(loss);
         pair
     }
 
-    pub(super) fn set_loss(&mut self, loss: [&str; 2]) {
-        for (direction, text) in self.directions.iter_mut().zip(loss) {
-            let model: LossModel = text.parse().unwrap();
+    pub(super) fn set_loss(&mut self, loss: [LossModel; 2]) {
+        for (direction, model) in self.directions.iter_mut().zip(loss) {
             direction.loss = LossProcess::new(&model, self.streams.stream("changed"));
         }
     }

@@ -1,6 +1,6 @@
 //! Dialogues of two guards over a link, and swarms of faults.
 
-use super::pair::{Pair, config, frame, id, protection};
+use super::pair::{NONE, Pair, at, config, frame, id, protection, ratio};
 use super::*;
 use crate::rng::{RngCore, Streams, uniform};
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ fn ids(frames: &[Vec<u8>]) -> Vec<u32> {
 #[test]
 fn on_a_clean_link_everything_arrives_as_it_was() {
     for link in [LinkProtection::None, LinkProtection::Ordered, LinkProtection::NonBlocking] {
-        let mut pair = Pair::agreed(1, protection(link), ["none", "none"]);
+        let mut pair = Pair::agreed(1, protection(link), [NONE, NONE]);
         stream(&mut pair, 0..500, 1514);
         let sent: Vec<_> = (0..500).map(|id| frame(id, 1514)).collect();
         assert_eq!(pair.delivered[1], sent);
@@ -38,7 +38,7 @@ fn on_a_clean_link_everything_arrives_as_it_was() {
 // G-10, LG-6, LG-13
 #[test]
 fn one_lost_frame_comes_one_loop_later() {
-    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), ["at:2", "none"]);
+    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), [at(&[2]), NONE]);
     stream(&mut pair, 0..10, 1514);
     assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..10));
     let sending = pair.guards[0].session().unwrap().sending;
@@ -49,7 +49,7 @@ fn one_lost_frame_comes_one_loop_later() {
 // G-11, LG-12
 #[test]
 fn a_lost_tail_is_found_by_a_dummy() {
-    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), ["at:0", "none"]);
+    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), [at(&[0]), NONE]);
     pair.send(0, &frame(7, 1514));
     pair.run_for(Duration::from_us(400));
     // Serialised in 12.3 us, the dummy 25 us later, the notification and the copy 100 us each.
@@ -59,7 +59,7 @@ fn a_lost_tail_is_found_by_a_dummy() {
 // G-9: three dummies are lost as well; the next hello carries the number.
 #[test]
 fn a_hello_is_the_dummy_of_last_resort() {
-    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), ["at:0,1,2,3", "none"]);
+    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), [at(&[0, 1, 2, 3]), NONE]);
     pair.send(0, &frame(7, 1514));
     pair.run_for(Duration::from_ms(10));
     assert!(pair.delivered[1].is_empty());
@@ -70,16 +70,16 @@ fn a_hello_is_the_dummy_of_last_resort() {
 // G-14: the frame and both copies are lost; the others wait for two loops and the slack, no longer.
 #[test]
 fn a_hole_is_given_up_in_time() {
-    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), ["none", "none"]);
+    let mut pair = Pair::agreed(1, protection(LinkProtection::Ordered), [NONE, NONE]);
     // Long enough for the loop to be measured.
     pair.run_for(Duration::from_ms(200));
     let loop_time = pair.guards[1].session().unwrap().loop_time.unwrap();
     assert!(loop_time > Duration::from_us(200) && loop_time < Duration::from_us(220), "{loop_time}");
-    pair.set_loss(["at:0", "none"]);
+    pair.set_loss([at(&[0]), NONE]);
     pair.send(0, &frame(0, 1514));
     pair.send(0, &frame(1, 1514));
     pair.run_for(Duration::from_us(150));
-    pair.set_loss(["1", "none"]);
+    pair.set_loss([ratio(1.0), NONE]);
     pair.run_for(Duration::from_ms(1));
     assert!(pair.delivered[1].is_empty());
     pair.run_for(Duration::from_us(600));
@@ -92,7 +92,7 @@ fn a_hole_is_given_up_in_time() {
 fn the_effective_loss_is_p_to_the_n_plus_one() {
     const FRAMES: u32 = 60_000;
     for link in [LinkProtection::Ordered, LinkProtection::NonBlocking] {
-        let mut pair = Pair::agreed(3, protection(link), ["0.2", "none"]);
+        let mut pair = Pair::agreed(3, protection(link), [ratio(0.2), NONE]);
         stream(&mut pair, 0..FRAMES, 1000);
         let mut seen = ids(&pair.delivered[1]);
         if link == LinkProtection::Ordered {
@@ -112,7 +112,7 @@ fn the_effective_loss_is_p_to_the_n_plus_one() {
 #[test]
 fn the_sequence_wraps_under_load() {
     const FRAMES: u32 = 140_000;
-    let mut pair = Pair::agreed(5, protection(LinkProtection::Ordered), ["1e-3", "1e-3"]);
+    let mut pair = Pair::agreed(5, protection(LinkProtection::Ordered), [ratio(1e-3), ratio(1e-3)]);
     for id in 0..FRAMES {
         pair.send(0, &frame(id, 60));
         pair.run_for(Duration::from_us(1));
@@ -130,7 +130,7 @@ fn the_sequence_wraps_under_load() {
 // G-8
 #[test]
 fn a_peer_without_a_guard_gets_plain_frames() {
-    let mut pair = Pair::new(1, protection(LinkProtection::Ordered), ["none", "none"]);
+    let mut pair = Pair::new(1, protection(LinkProtection::Ordered), [NONE, NONE]);
     pair.guards[1] = Guard::transparent(config());
     pair.run_for(Duration::from_ms(1200));
     pair.delivered[1].clear(); // the hellos, which a plain host ignores
@@ -143,7 +143,7 @@ fn a_peer_without_a_guard_gets_plain_frames() {
 // G-6: what is under way when the protection changes is neither lost nor repeated.
 #[test]
 fn the_protection_changes_while_frames_pass() {
-    let mut pair = Pair::agreed(2, protection(LinkProtection::Ordered), ["none", "none"]);
+    let mut pair = Pair::agreed(2, protection(LinkProtection::Ordered), [NONE, NONE]);
     let kinds = [LinkProtection::NonBlocking, LinkProtection::None, LinkProtection::Ordered];
     for id in 0..600 {
         if id % 100 == 50 {
@@ -162,7 +162,7 @@ fn the_protection_changes_while_frames_pass() {
 // G-3
 #[test]
 fn garbage_with_our_ethertypes_changes_nothing() {
-    let mut pair = Pair::agreed(4, protection(LinkProtection::Ordered), ["1e-2", "none"]);
+    let mut pair = Pair::agreed(4, protection(LinkProtection::Ordered), [ratio(1e-2), NONE]);
     let mut rng = Streams::new(4).stream("garbage");
     for id in 0..5000 {
         let mut bytes = frame(0, 60 + (rng.next_u32() % 200) as usize);
@@ -184,7 +184,7 @@ fn garbage_with_our_ethertypes_changes_nothing() {
 // G-3: hosts cannot speak for a guard.
 #[test]
 fn the_lan_cannot_forge_frames_of_the_guards() {
-    let mut pair = Pair::agreed(4, protection(LinkProtection::None), ["none", "none"]);
+    let mut pair = Pair::agreed(4, protection(LinkProtection::None), [NONE, NONE]);
     for ethertype in [[0xab, 0xcd], [0x88, 0xb5]] {
         let mut forged = frame(1, 60);
         forged[12..14].copy_from_slice(&ethertype);
@@ -201,7 +201,7 @@ fn swarm(seed: u64) {
     let mut rng = Streams::new(seed).stream("faults");
     let ordered = rng.next_u32() % 2 == 0;
     let link = if ordered { LinkProtection::Ordered } else { LinkProtection::NonBlocking };
-    let mut pair = Pair::new(seed, protection(link), ["none", "none"]);
+    let mut pair = Pair::new(seed, protection(link), [NONE, NONE]);
     let mut next_id = [0u32; 2];
     for _ in 0..12 {
         misbehave(&mut pair, &mut rng, link);
@@ -214,7 +214,7 @@ fn swarm(seed: u64) {
         }
     }
     pair.cut(false);
-    pair.set_loss(["none", "none"]);
+    pair.set_loss([NONE, NONE]);
     pair.run_for(Duration::from_ms(1000));
     let healed = pair.delivered.each_ref().map(Vec::len);
     for end in [0, 1] {
@@ -231,9 +231,9 @@ fn swarm(seed: u64) {
 
 /// Draws a fault: losses on both directions, a cut, a guard that dies and comes back, garbage.
 fn misbehave(pair: &mut Pair, rng: &mut impl RngCore, link: LinkProtection) {
-    let mut loss = || alloc::format!("{}", uniform(rng) * 0.5);
+    let mut loss = || ratio(uniform(rng) * 0.5);
     let (forward, reverse) = (loss(), loss());
-    pair.set_loss([&forward, &reverse]);
+    pair.set_loss([forward, reverse]);
     pair.cut(rng.next_u32() % 5 == 0);
     if rng.next_u32() % 6 == 0 {
         pair.restart((rng.next_u32() % 2) as usize, protection(link));

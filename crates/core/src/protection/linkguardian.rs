@@ -1,0 +1,107 @@
+//! LinkGuardian's options.
+
+use super::{ProtectionError, within};
+use crate::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
+pub const MOST_COPIES: u8 = 16;
+/// The most of what a switch counts in eight bits.
+const MOST_COUNTED: u32 = u8::MAX as u32;
+
+/// What is chosen about LinkGuardian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkGuardian {
+    /// Copies of each retransmission; `None` follows the rule for N from the link's loss (LG-19).
+    #[serde(default)]
+    pub copies: Option<u32>,
+    /// Dummies after the last frame; `None` takes the switch's number, zero looks for no tail losses (LG-4).
+    #[serde(default)]
+    pub dummies: Option<u32>,
+    /// Positions that one notification may mark; `None` is unlimited (LG-9).
+    #[serde(default)]
+    pub holes: Option<u32>,
+    /// Whether order is kept.
+    pub mode: Mode,
+}
+
+/// How frames are handed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Mode {
+    /// In the order of sending: frames wait behind a hole.
+    Ordered {
+        /// Whether the receiver pauses the sender when its buffer fills (LG-23).
+        backpressure: bool,
+    },
+    /// As they come.
+    NonBlocking {
+        /// Whether further copies of a retransmission are dropped.
+        deduplicate: bool,
+    },
+}
+
+impl LinkGuardian {
+    /// The published protocol, in order.
+    pub const ORDERED: Self = Self {
+        copies: None,
+        dummies: None,
+        holes: Some(SenderConfig::PUBLISHED_HOLE_CAP as u32),
+        mode: Mode::Ordered { backpressure: true },
+    };
+    /// The published protocol, non-blocking.
+    pub const NON_BLOCKING: Self = Self { mode: Mode::NonBlocking { deduplicate: true }, ..Self::ORDERED };
+
+    /// Whether order is kept.
+    pub const fn is_ordered(&self) -> bool {
+        matches!(self.mode, Mode::Ordered { .. })
+    }
+
+    /// The sender's parameters on a link that loses `loss_rate` of its full frames, with `dummies` unless
+    /// the user chose their number.
+    pub fn sender(&self, loss_rate: f64, dummies: u8) -> SenderConfig {
+        SenderConfig {
+            copies: count(self.copies).unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS)),
+            dummies: count(self.dummies).unwrap_or(dummies),
+            hole_cap: count(self.holes),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), ProtectionError> {
+        self.copies.map_or(Ok(()), |copies| within("copies", copies, 1, u32::from(MOST_COPIES)))?;
+        self.dummies.map_or(Ok(()), |dummies| within("dummies", dummies, 0, MOST_COUNTED))?;
+        self.holes.map_or(Ok(()), |holes| within("holes", holes, 1, MOST_COUNTED))
+    }
+}
+
+impl fmt::Display for LinkGuardian {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_ordered() { "lg" } else { "lg-nb" })
+    }
+}
+
+/// A count that [`LinkGuardian::check`] has found to fit.
+fn count(chosen: Option<u32>) -> Option<u8> {
+    chosen.map(|count| u8::try_from(count).expect("the options have been checked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // LG-19
+    #[test]
+    fn the_number_of_copies_follows_the_loss_unless_it_is_given() {
+        assert_eq!(LinkGuardian::ORDERED.sender(1e-3, 3).copies, 2);
+        assert_eq!(LinkGuardian { copies: Some(7), ..LinkGuardian::ORDERED }.sender(1e-3, 3).copies, 7);
+    }
+
+    // LG-4
+    #[test]
+    fn the_switch_decides_about_dummies_that_nobody_chose() {
+        assert_eq!(LinkGuardian::NON_BLOCKING.sender(1e-3, 3).dummies, 3);
+        assert_eq!(LinkGuardian { dummies: Some(0), ..LinkGuardian::ORDERED }.sender(1e-3, 3).dummies, 0);
+    }
+}

@@ -41,7 +41,8 @@ mod undo;
 mod window;
 mod windowed;
 
-pub use config::{Config, CongestionControl, UnknownCongestionControl};
+pub use config::Config;
+pub use congestion::{CongestionControl, UnknownCongestionControl};
 pub use packet::{Ack, Block, Data, Packet, SackBlocks};
 pub use receiver::Receiver;
 pub use recovery::State;

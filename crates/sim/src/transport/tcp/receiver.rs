@@ -2,7 +2,7 @@
 //! application reads everything at once.
 
 use super::compression::Compression;
-use super::config::{Config, CongestionControl};
+use super::config::Config;
 use super::delayed_ack::DelayedAck;
 use super::ecn_echo::{EcnEcho, Reaction};
 use super::packet::{Ack, Block, Data, Packet, SackBlocks};
@@ -87,7 +87,7 @@ impl Receiver {
             sacks: SackList::default(),
             duplicate: None,
             compression: Compression::default(),
-            ecn: EcnEcho::new(config.congestion_control == CongestionControl::Dctcp),
+            ecn: EcnEcho::new(config),
             recent: 0,
             acknowledged: 0,
             outbox: [Packet::SynAck; MOST_PACKETS],
@@ -253,7 +253,7 @@ impl Receiver {
 
     /// Reacts to the congestion mark of a packet. (TCP-50, DCTCP-4)
     fn note_mark(&mut self, capable: bool, marked: bool) {
-        if !self.config.uses_ecn() {
+        if !self.ecn.is_on() {
             return;
         }
         match self.ecn.note_data(capable, marked) {
@@ -301,8 +301,8 @@ impl Receiver {
         self.send(Packet::Ack(Ack {
             next,
             sack,
-            ecn_echo: self.ecn.echoing,
-            ecn_capable: self.config.congestion_control == CongestionControl::Dctcp,
+            ecn_echo: self.ecn.is_echoing(),
+            ecn_capable: self.ecn.is_exact(),
             echo: self.recent,
         }));
     }

@@ -1,6 +1,6 @@
 //! The sending host: connection, timers and the polling interface.
 
-use super::config::{Config, CongestionControl};
+use super::config::Config;
 use super::congestion::{Algorithm, Congestion, View};
 use super::pacing::Pacing;
 use super::packet::{Ack, Packet, SackBlocks};
@@ -258,7 +258,8 @@ impl Sender {
         self.window.threshold
     }
 
-    /// DCTCP's alpha, the estimated share of marked segments; `None` for other algorithms.
+    /// The share of marked segments as the congestion control estimates it (DCTCP's alpha); `None`
+    /// if it does not.
     pub fn marked_share(&self) -> Option<f64> {
         self.congestion.marked_share()
     }
@@ -338,11 +339,6 @@ impl Sender {
             payload: self.payload,
             smoothed_eighths: self.rtt.smoothed_eighths(),
         }
-    }
-
-    /// Whether every packet is ECN-capable, retransmissions too (DCTCP).
-    pub(super) fn marks_everything(&self) -> bool {
-        self.config.congestion_control == CongestionControl::Dctcp
     }
 
     /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.

@@ -1,5 +1,6 @@
 //! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
 
+use super::congestion::Algorithm;
 use super::packet::{Data, Packet};
 use super::sender::{Plan, Sender};
 use super::timers::Timer;
@@ -172,7 +173,7 @@ impl Sender {
             payload,
             segments: count as u16,
             retransmission,
-            ecn_capable: self.marks_everything() || (self.config.ecn && !retransmission),
+            ecn_capable: self.congestion.counts_marks() || (self.config.ecn && !retransmission),
             window_reduced: reduced,
             timestamp: if self.config.timestamps { self.clock.millis() } else { 0 },
         })

@@ -1,11 +1,11 @@
 //! Retransmission timeout: everything outstanding is presumed lost, with F-RTO (RFC 5682) on guard
 //! against timeouts that only a delay caused.
 
-use super::acknowledge::Progress;
 use super::congestion::Algorithm;
+use super::progress::Progress;
 use super::recovery::State;
 use super::sender::{DEFAULT_REORDERING, Repair, Sender};
-use super::timers::Timer;
+use super::timers::SenderTimer;
 
 impl Sender {
     /// The timeout expired. (TCP-32)
@@ -20,7 +20,7 @@ impl Sender {
         let head = self.board.una();
         self.outbox = Some(self.retransmit(head, 1));
         self.rtt.back_off(&self.clock);
-        self.arm(Timer::Retransmit, self.rtt.timeout());
+        self.arm(SenderTimer::RetransmissionTimeout, self.rtt.timeout());
     }
 
     fn enter_loss(&mut self) {
@@ -61,11 +61,11 @@ impl Sender {
     /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-34)
     pub(super) fn react_in_loss(&mut self, progress: &Progress) -> Repair {
         let recovered = self.board.una() >= self.recovery_end;
-        if progress.advanced && self.undo_loss(false) {
+        if progress.advanced && self.undo_loss(false, progress.echo) {
             return Repair::Nothing;
         }
         if self.suspect_spurious {
-            if progress.original_delivered && self.undo_loss(true) {
+            if progress.original_delivered && self.undo_loss(true, progress.echo) {
                 return Repair::Nothing;
             }
             if self.board.next() > self.recovery_end {
@@ -81,7 +81,7 @@ impl Sender {
             }
         }
         if recovered {
-            self.finish_recovery();
+            self.finish_recovery(progress.echo);
             return Repair::Nothing;
         }
         Repair::Lost

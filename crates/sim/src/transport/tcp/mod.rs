@@ -13,8 +13,8 @@
 //! window scaling and autotuning (the receive window is constant), urgent data, Nagle, reneging
 //! receivers, connection teardown, TCP Fast Open, host queues.
 
-mod acknowledge;
 mod burst;
+mod clock;
 mod compression;
 pub mod config;
 mod congestion;
@@ -24,6 +24,7 @@ mod loss;
 mod pacing;
 pub mod packet;
 mod probe;
+mod progress;
 mod prr;
 mod rack;
 mod rate;
@@ -36,7 +37,6 @@ mod scoreboard;
 mod sender;
 pub mod statistics;
 mod timers;
-mod transmit;
 mod undo;
 mod window;
 mod windowed;
@@ -48,4 +48,4 @@ pub use receiver::Receiver;
 pub use recovery::State;
 pub use sender::Sender;
 pub use statistics::Statistics;
-pub use timers::Timer;
+pub use timers::{ReceiverTimer, SenderTimer};

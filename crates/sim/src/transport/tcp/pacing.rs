@@ -3,7 +3,7 @@
 
 use super::congestion::Algorithm;
 use super::sender::Sender;
-use super::timers::Timer;
+use super::timers::SenderTimer;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 
@@ -26,17 +26,18 @@ impl Pacing {
     }
 
     /// The timer, if a packet waits for it.
-    pub(super) fn timer(&self) -> Option<Timer> {
-        self.timer.map(Timer::Pacing)
+    pub(super) fn timer(&self) -> Option<SenderTimer> {
+        self.timer.map(SenderTimer::Pacing)
     }
 
-    /// Whether the timer fires now.
-    pub(super) fn expire(&mut self, now: Instant) -> bool {
-        let fires = self.timer.is_some_and(|at| at <= now);
-        if fires {
-            self.timer = None;
-        }
-        fires
+    /// When the packet that waits may leave; [`Instant::NEVER`] if none does.
+    pub(super) fn deadline(&self) -> Instant {
+        self.timer.unwrap_or(Instant::NEVER)
+    }
+
+    /// No packet waits any more.
+    pub(super) const fn disarm(&mut self) {
+        self.timer = None;
     }
 
     /// A packet that takes `span` at the pacing rate leaves now. (TCP-58)

@@ -1,10 +1,10 @@
 //! Tail-loss probe (RFC 8985 section 7): asks about a silent tail before the timeout does.
 
-use super::acknowledge::Progress;
+use super::progress::Progress;
 use super::rack::TIMER_SLACK;
 use super::recovery::State;
 use super::sender::Sender;
-use super::timers::Timer;
+use super::timers::SenderTimer;
 use lossylink_core::time::Duration;
 
 /// A lone segment's acknowledgement may be delayed this long (Linux `TCP_RTO_MIN`).
@@ -53,9 +53,11 @@ impl Sender {
     /// first outstanding segment. (TCP-27)
     pub(super) fn schedule_probe(&mut self, advancing: bool) {
         let wait = self.probe_wait();
-        let until_timeout =
-            if advancing { Some(self.rtt.timeout()) } else { self.timeout_of_head_within(wait) };
-        self.arm(Timer::LossProbe, until_timeout.map_or(wait, |left| left.min(wait)));
+        let until_timeout = match self.board.head() {
+            Some(head) if !advancing => self.rtt.left_of_timeout_within(wait, head.sent_us, &self.clock),
+            _ => Some(self.rtt.timeout()),
+        };
+        self.arm(SenderTimer::LossProbe, until_timeout.map_or(wait, |left| left.min(wait)));
     }
 
     /// Two round trips, two jiffies, and the delayed acknowledgement of a lone segment.
@@ -81,7 +83,7 @@ impl Sender {
             self.probe.end = Some(self.board.next());
             self.statistics.loss_probes += 1;
             // The timeout runs from now.
-            self.timer = None;
+            self.timer.disarm();
         }
         self.arm_retransmission_timer();
     }

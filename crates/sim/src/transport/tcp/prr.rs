@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 6937 as revised by RFC 9937): the window during a reduction.
 
-use super::acknowledge::Progress;
 use super::congestion::Algorithm;
+use super::progress::Progress;
 use super::recovery::State;
 use super::sender::Sender;
 use super::window::NO_THRESHOLD;

@@ -1,10 +1,10 @@
 //! RACK (RFC 8985): a segment is lost when one sent later was delivered and a reordering window
 //! has passed since.
 
-use super::acknowledge::Progress;
+use super::progress::Progress;
 use super::recovery::State;
 use super::sender::Sender;
-use super::timers::Timer;
+use super::timers::SenderTimer;
 
 /// Recoveries after which a widened reordering window shrinks again (RFC 8985 section 6.2 step 4).
 const PERSISTENCE: u32 = 16;
@@ -157,7 +157,7 @@ impl Sender {
         let wait_us = self.mark_overtaken();
         if wait_us > 0 {
             let jiffies = self.clock.jiffies_in_micros(wait_us) + TIMER_SLACK;
-            self.arm(Timer::ReorderingWindow, jiffies.min(self.rtt.timeout()));
+            self.arm(SenderTimer::Reordering, jiffies.min(self.rtt.timeout()));
             progress.set_timer = false;
         }
         progress.retransmission_lost |= self.board.retransmitted() < retransmitted;
@@ -177,7 +177,7 @@ impl Sender {
             }
             self.retransmit_only();
         }
-        if !matches!(self.timer, Some(Timer::Retransmit(_))) {
+        if !self.timer.is_timeout() {
             self.arm_retransmission_timer();
         }
     }

@@ -1,6 +1,7 @@
 //! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
 //! application reads everything at once.
 
+use super::clock::Clock;
 use super::compression::Compression;
 use super::config::Config;
 use super::delayed_ack::DelayedAck;
@@ -8,7 +9,7 @@ use super::ecn_echo::{EcnEcho, Reaction};
 use super::packet::{Ack, Block, Data, Packet, SackBlocks};
 use super::reassembly::{Reassembly, SackList};
 use super::rtt::RoundTrip;
-use super::timers::{Clock, Timer};
+use super::timers::ReceiverTimer;
 use lossylink_core::time::{Duration, Instant};
 
 /// Segments acknowledged at once after a congestion mark (Linux).
@@ -122,16 +123,8 @@ impl Receiver {
     /// Acts on the timers that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.clock.refresh(now);
-        if self.handshake_timer.is_some_and(|at| at <= now) {
-            self.rtt.back_off(&self.clock);
-            self.answer();
-        }
-        if self.compression.timer().is_some_and(|timer| timer.at() <= now) {
-            self.acknowledge();
-        }
-        if self.delayed.timer().is_some_and(|timer| timer.at() <= now) {
-            self.delayed.miss(self.rtt.timeout());
-            self.acknowledge();
+        while let Some(timer) = self.due_timer(now) {
+            self.expire(timer);
         }
     }
 
@@ -152,8 +145,7 @@ impl Receiver {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        let at = |timer: Option<Timer>| timer.map_or(Instant::NEVER, Timer::at);
-        let acknowledgement = at(self.delayed.timer()).min(at(self.compression.timer()));
+        let acknowledgement = self.delayed.deadline().min(self.compression.deadline());
         self.handshake_timer.map_or(acknowledgement, |answer| acknowledgement.min(answer))
     }
 
@@ -165,6 +157,28 @@ impl Receiver {
     /// Data packets that brought nothing new.
     pub const fn duplicates_received(&self) -> u64 {
         self.duplicates_received
+    }
+
+    /// A timer that has to fire by `now`.
+    fn due_timer(&self, now: Instant) -> Option<ReceiverTimer> {
+        let handshake = self.handshake_timer.map(ReceiverTimer::ConnectionAnswer);
+        let timers = [handshake, self.compression.timer(), self.delayed.timer()];
+        timers.into_iter().flatten().find(|timer| timer.at() <= now)
+    }
+
+    /// Acts on a timer; each is called off or armed for a later instant.
+    fn expire(&mut self, timer: ReceiverTimer) {
+        match timer {
+            ReceiverTimer::ConnectionAnswer(_) => {
+                self.rtt.back_off(&self.clock);
+                self.answer();
+            }
+            ReceiverTimer::CompressedAck(_) => self.acknowledge(),
+            ReceiverTimer::DelayedAck(_) => {
+                self.delayed.miss(self.rtt.timeout());
+                self.acknowledge();
+            }
+        }
     }
 
     /// Answers a connection request. (TCP-1)

@@ -13,8 +13,8 @@
 //!                      +--> Open <---------+   window repaired or undone
 //! ```
 
-use super::acknowledge::Progress;
 use super::congestion::Algorithm;
+use super::progress::Progress;
 use super::sender::{Repair, Sender};
 
 /// Where loss recovery stands (Linux `tcp_ca_state`).
@@ -67,11 +67,11 @@ impl Sender {
         if self.state == State::Open {
             self.undo.first_retransmission = 0;
         } else if self.board.una() >= self.recovery_end {
-            self.leave_finished_state();
+            self.leave_finished_state(progress.echo);
         }
         match self.state {
             State::Recovery => {
-                if progress.advanced && self.undo_partial() {
+                if progress.advanced && self.undo_partial(progress.echo) {
                     return Repair::Nothing;
                 }
                 if self.undo_if_all_needless() {
@@ -120,7 +120,7 @@ impl Sender {
     }
 
     /// Everything that was outstanding when the state was entered is acknowledged. (TCP-42)
-    fn leave_finished_state(&mut self) {
+    fn leave_finished_state(&mut self, echo: u32) {
         match self.state {
             // The receiver must also see the reduction: one segment more is to be acknowledged.
             State::Reduced if self.board.una() != self.recovery_end => {
@@ -128,7 +128,7 @@ impl Sender {
                 self.set_state(State::Open);
             }
             State::Recovery => {
-                self.finish_recovery();
+                self.finish_recovery(echo);
                 self.end_reduction();
             }
             _ => {}
@@ -136,8 +136,8 @@ impl Sender {
     }
 
     /// Recovery is over: takes it back if it was needless, and opens.
-    pub(super) fn finish_recovery(&mut self) {
-        if self.may_undo() {
+    pub(super) fn finish_recovery(&mut self, echo: u32) {
+        if self.may_undo(echo) {
             self.undo_reduction(false);
         } else {
             self.rack.recovery_without_undo();

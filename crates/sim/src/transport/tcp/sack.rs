@@ -1,7 +1,7 @@
 //! What SACK blocks tell the sender (RFC 2018, RFC 2883; Linux `tcp_sacktag_write_queue`).
 
-use super::acknowledge::{Progress, extend};
 use super::packet::{Ack, Block, MOST_SACK_BLOCKS};
+use super::progress::{Progress, extend};
 use super::recovery::State;
 use super::sender::Sender;
 

@@ -3,7 +3,6 @@
 
 use super::congestion::Algorithm;
 use super::recovery::State;
-use super::scoreboard::Segment;
 use super::sender::Sender;
 
 /// What must be known to take a reduction back.
@@ -55,17 +54,12 @@ impl Sender {
 
     /// Whether the reduction may be taken back: all retransmissions were needless, or this
     /// acknowledgement echoes an original sent before the first of them. (TCP-36, TCP-37)
-    pub(super) fn may_undo(&self) -> bool {
-        self.undo.marker.is_some() && (self.undo.all_needless() || self.original_was_delayed())
+    pub(super) fn may_undo(&self, echo: u32) -> bool {
+        self.undo.marker.is_some() && (self.undo.all_needless() || self.original_was_delayed(echo))
     }
 
-    fn original_was_delayed(&self) -> bool {
-        self.echo != 0 && self.undo.first_retransmission != 0 && self.echo < self.undo.first_retransmission
-    }
-
-    /// Whether the timestamp tells that the original of a retransmitted segment arrived.
-    pub(super) fn is_needless(&self, segment: &Segment) -> bool {
-        segment.was_retransmitted() && self.echo != 0 && self.echo < (segment.sent_us / 1000) as u32 + 1
+    fn original_was_delayed(&self, echo: u32) -> bool {
+        echo != 0 && self.undo.first_retransmission != 0 && echo < self.undo.first_retransmission
     }
 
     /// Takes a reduction back; with `found` also the loss marks. (TCP-38)
@@ -99,8 +93,8 @@ impl Sender {
 
     /// Progress during recovery that shows an original was only late. Returns whether to wait
     /// until the retransmissions are accounted for.
-    pub(super) fn undo_partial(&mut self) -> bool {
-        if self.undo.marker.is_none() || !self.original_was_delayed() {
+    pub(super) fn undo_partial(&mut self, echo: u32) -> bool {
+        if self.undo.marker.is_none() || !self.original_was_delayed(echo) {
             return false;
         }
         self.note_reordering(self.board.una());
@@ -116,8 +110,8 @@ impl Sender {
     }
 
     /// A timeout was spurious: forced by F-RTO, or shown by D-SACK or timestamps. (TCP-39)
-    pub(super) fn undo_loss(&mut self, forced: bool) -> bool {
-        if !(forced || self.may_undo()) {
+    pub(super) fn undo_loss(&mut self, forced: bool, echo: u32) -> bool {
+        if !(forced || self.may_undo(echo)) {
             return false;
         }
         self.undo_reduction(true);

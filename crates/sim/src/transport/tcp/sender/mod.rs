@@ -1,21 +1,25 @@
 //! The sending host: connection, timers and the polling interface.
 
-use super::config::Config;
-use super::congestion::{Algorithm, Congestion, View};
-use super::pacing::Pacing;
-use super::packet::{Ack, Packet, SackBlocks};
-use super::probe::Probe;
-use super::prr::Reduction;
-use super::rack::Rack;
-use super::rate::DeliveryRate;
-use super::recovery::State;
-use super::rtt::RoundTrip;
-use super::sack::SackCache;
-use super::scoreboard::Scoreboard;
-use super::statistics::Statistics;
-use super::timers::{Clock, Timer};
-use super::undo::Undo;
-use super::window::Window;
+mod acknowledge;
+mod transmit;
+
+use crate::transport::tcp::clock::Clock;
+use crate::transport::tcp::config::Config;
+use crate::transport::tcp::congestion::{Algorithm, Congestion, View};
+use crate::transport::tcp::pacing::Pacing;
+use crate::transport::tcp::packet::{Ack, Packet, SackBlocks};
+use crate::transport::tcp::probe::Probe;
+use crate::transport::tcp::prr::Reduction;
+use crate::transport::tcp::rack::Rack;
+use crate::transport::tcp::rate::DeliveryRate;
+use crate::transport::tcp::recovery::State;
+use crate::transport::tcp::rtt::RoundTrip;
+use crate::transport::tcp::sack::SackCache;
+use crate::transport::tcp::scoreboard::Scoreboard;
+use crate::transport::tcp::statistics::Statistics;
+use crate::transport::tcp::timers::{RepairTimer, SenderTimer};
+use crate::transport::tcp::undo::Undo;
+use crate::transport::tcp::window::Window;
 use lossylink_core::time::{Duration, Instant};
 
 /// Segments that may arrive out of order before loss is plausible (Linux `tcp_reordering`).
@@ -99,9 +103,7 @@ pub struct Sender {
     /// The next new segment tells the receiver that the window was reduced.
     pub(super) announce_reduction: bool,
     pub(super) delivered_marked: u64,
-    /// Timestamp echo of the acknowledgement in hand; zero for none.
-    pub(super) echo: u32,
-    pub(super) timer: Option<Timer>,
+    pub(super) timer: RepairTimer,
     pub(super) plan: Plan,
     /// Whether new segments left since the last acknowledgement or timer.
     pub(super) sent_since_ack: bool,
@@ -153,8 +155,7 @@ impl Sender {
             suspect_spurious: false,
             announce_reduction: false,
             delivered_marked: 0,
-            echo: 0,
-            timer: None,
+            timer: RepairTimer::default(),
             plan: Plan::Idle,
             sent_since_ack: false,
             probe_restarts: false,
@@ -198,24 +199,8 @@ impl Sender {
     /// Acts on the timer if it is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.enter(now);
-        if self.pacing.expire(now) {
-            self.plan = Plan::LostThenNew;
-        }
-        let Some(timer) = self.timer.filter(|timer| timer.at() <= now) else { return };
-        match timer {
-            Timer::Retransmit(_) if self.connection == Connection::Opening => {
-                self.rtt.back_off(&self.clock);
-                self.request();
-            }
-            Timer::Retransmit(_) => {
-                self.timer = None;
-                self.handle_retransmission_timer();
-            }
-            Timer::ReorderingWindow(_) => self.handle_reordering_timer(),
-            Timer::LossProbe(_) => self.handle_probe_timer(),
-            Timer::DelayedAck(_) | Timer::CompressedAck(_) | Timer::Pacing(_) => {
-                unreachable!("a sender arms no receiver's timer")
-            }
+        while let Some(timer) = self.due_timer(now) {
+            self.expire(timer);
         }
     }
 
@@ -229,8 +214,7 @@ impl Sender {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        let paced = self.pacing.timer().map_or(Instant::NEVER, Timer::at);
-        self.timer.map_or(paced, |timer| paced.min(timer.at()))
+        self.timer.deadline().min(self.pacing.deadline())
     }
 
     /// What was counted so far.
@@ -269,9 +253,9 @@ impl Sender {
         self.state
     }
 
-    /// The armed timer, if any.
-    pub const fn timer(&self) -> Option<Timer> {
-        self.timer
+    /// The armed timer of handshake and repair, if any; pacing has its own beside it.
+    pub const fn timer(&self) -> Option<SenderTimer> {
+        self.timer.armed()
     }
 
     /// Bytes cumulatively acknowledged.
@@ -292,18 +276,44 @@ impl Sender {
         }
     }
 
+    /// A timer that has to fire by `now`.
+    fn due_timer(&self, now: Instant) -> Option<SenderTimer> {
+        let is_due = |timer: &SenderTimer| timer.at() <= now;
+        self.pacing.timer().filter(is_due).or_else(|| self.timer.armed().filter(is_due))
+    }
+
+    /// Acts on a timer; each is called off or armed for a later instant.
+    fn expire(&mut self, timer: SenderTimer) {
+        match timer {
+            SenderTimer::Pacing(_) => {
+                self.pacing.disarm();
+                self.plan = Plan::LostThenNew;
+            }
+            SenderTimer::ConnectionRequest(_) => {
+                self.rtt.back_off(&self.clock);
+                self.request();
+            }
+            SenderTimer::RetransmissionTimeout(_) => {
+                self.timer.disarm();
+                self.handle_retransmission_timer();
+            }
+            SenderTimer::Reordering(_) => self.handle_reordering_timer(),
+            SenderTimer::LossProbe(_) => self.handle_probe_timer(),
+        }
+    }
+
     /// Sends a connection request and waits for its answer. (TCP-1)
     fn request(&mut self) {
         self.outbox = Some(Packet::Syn);
         self.requested_at_us = self.clock.micros();
         self.requests += 1;
-        self.arm(Timer::Retransmit, self.rtt.timeout());
+        self.arm(SenderTimer::ConnectionRequest, self.rtt.timeout());
     }
 
     /// The answer came: the connection stands. (TCP-2, TCP-3)
     fn establish(&mut self) {
         self.connection = Connection::Established;
-        self.timer = None;
+        self.timer.disarm();
         if self.requests == 1 {
             let sample_us = self.clock.micros() - self.requested_at_us;
             self.rtt.note_minimum(sample_us, &self.clock);
@@ -342,8 +352,8 @@ impl Sender {
     }
 
     /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.
-    pub(super) fn arm(&mut self, kind: fn(Instant) -> Timer, length: u64) {
-        self.timer = Some(kind(self.clock.fires_after(length)));
+    pub(super) fn arm(&mut self, timer: fn(Instant) -> SenderTimer, length: u64) {
+        self.timer.arm(timer, length, &self.clock);
     }
 
     /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
@@ -358,33 +368,9 @@ impl Sender {
     }
 
     /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
-    ///
-    /// In place of a probe or reordering timer it runs from the first outstanding segment.
     pub(super) fn arm_retransmission_timer(&mut self) {
-        if self.board.outstanding() == 0 {
-            self.timer = None;
-            return;
-        }
-        let length = match self.timer {
-            Some(Timer::ReorderingWindow(_) | Timer::LossProbe(_)) => self.timeout_of_head().unwrap_or(1),
-            _ => self.rtt.timeout(),
-        };
-        self.arm(Timer::Retransmit, length);
-    }
-
-    /// The same if it is less than `limit` jiffies; most often it is not, which costs no division.
-    pub(super) fn timeout_of_head_within(&self, limit: u64) -> Option<u64> {
-        let due_us = self.board.head()?.sent_us + self.rtt.timeout_us();
-        let far = due_us > self.clock.micros() + self.clock.micros_in_jiffies(limit);
-        if far { None } else { self.timeout_of_head() }
-    }
-
-    /// Jiffies until the first outstanding segment times out; `None` when that is past.
-    pub(super) fn timeout_of_head(&self) -> Option<u64> {
-        let sent_us = self.board.head()?.sent_us;
-        let due_us = sent_us + self.rtt.timeout_us();
-        let left_us = due_us.checked_sub(self.clock.micros()).filter(|&left| left > 0)?;
-        Some(self.clock.jiffies_in_micros(left_us))
+        let head_sent_us = self.board.head().map(|head| head.sent_us);
+        self.timer.restart_timeout(head_sent_us, &self.rtt, &self.clock);
     }
 
     /// Lost segments may leave, but nothing new.

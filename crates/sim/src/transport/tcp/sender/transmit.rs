@@ -1,14 +1,14 @@
 //! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
 
-use super::congestion::Algorithm;
-use super::packet::{Data, Packet};
-use super::sender::{Plan, Sender};
-use super::timers::Timer;
+use super::{Plan, Sender};
+use crate::transport::tcp::congestion::Algorithm;
+use crate::transport::tcp::packet::{Data, Packet};
+use crate::transport::tcp::timers::SenderTimer;
 
 impl Sender {
     /// The next packet of the current plan. (TCP-18)
     #[inline]
-    pub(super) fn next_planned(&mut self) -> Option<Packet> {
+    pub(in super::super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
             let (packet, then) = match self.plan {
                 Plan::Idle => return None,
@@ -47,14 +47,14 @@ impl Sender {
         if self.state.reduces_window() {
             self.reduction.sent += (self.statistics.retransmissions - before) as u32;
         }
-        if is_head && !matches!(self.timer, Some(Timer::ReorderingWindow(_))) {
-            self.arm(Timer::Retransmit, self.rtt.timeout());
+        if is_head && !self.timer.is_reordering() {
+            self.arm(SenderTimer::RetransmissionTimeout, self.rtt.timeout());
         }
         Some(packet)
     }
 
     /// Sends a segment again, and as many lost neighbours as one burst may hold.
-    pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
+    pub(in super::super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
         while count == 0 || (count < most && self.board.is_waiting(first + u64::from(count))) {
@@ -68,7 +68,7 @@ impl Sender {
     }
 
     /// Sends the last outstanding segment again, as a probe.
-    pub(super) fn repeat_last(&mut self) -> Packet {
+    pub(in super::super) fn repeat_last(&mut self) -> Packet {
         let last = self.board.next() - 1;
         self.stamp_rate(last);
         self.board.stamp_again(last, self.clock.micros(), self.statistics.segments_delivered);
@@ -125,7 +125,7 @@ impl Sender {
 
     /// Sends `count` new segments as one packet.
     #[inline]
-    pub(super) fn send_new(&mut self, count: u32) -> Packet {
+    pub(in super::super) fn send_new(&mut self, count: u32) -> Packet {
         let first = self.board.next();
         let nothing_was_out = self.board.outstanding() == 0;
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
@@ -134,7 +134,7 @@ impl Sender {
             self.board.send_new(now_us, delivered);
         }
         // Where a probe may be scheduled it will be, once the flight is out.
-        if !self.may_probe() && (nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_)))) {
+        if !self.may_probe() && (nothing_was_out || self.timer.is_probe()) {
             self.arm_retransmission_timer();
         }
         if self.first_data_at.is_none() {
@@ -145,13 +145,13 @@ impl Sender {
 
     /// Whether the flow has more and the receiver accepts it.
     #[inline]
-    pub(super) fn has_new_data(&self) -> bool {
+    pub(in super::super) fn has_new_data(&self) -> bool {
         self.sendable() > 0
     }
 
     /// Segments that flow and receive window still allow.
     #[inline]
-    pub(super) fn sendable(&self) -> u64 {
+    pub(in super::super) fn sendable(&self) -> u64 {
         let flow_end = self.total_segments.unwrap_or(u64::MAX);
         let window_end = self.board.una() + self.receive_window;
         flow_end.min(window_end).saturating_sub(self.board.next())

@@ -37,7 +37,7 @@ impl Sender {
         let halvings = self.rtt.minimum_us() >> ROUND_TRIP_SHIFT;
         let near = if halvings < 32 { (MOST_BYTES + 1) >> halvings } else { 0 };
         let bytes = ((rate >> RATE_SHIFT) + near).min(MOST_BYTES);
-        let segments = (bytes / u64::from(self.payload)).max(LEAST_BURST);
+        let segments = (bytes / u64::from(self.flow.payload())).max(LEAST_BURST);
         (segments as u32).min(self.config.max_burst_segments)
     }
 
@@ -46,7 +46,7 @@ impl Sender {
     /// The kernel queues full buffers of the largest burst; what a smaller burst leaves of one is
     /// not merged with the next.
     fn left_in_buffer(&self, first: u64) -> u64 {
-        let buffer = (MOST_BYTES / u64::from(self.payload)).max(1);
+        let buffer = (MOST_BYTES / u64::from(self.flow.payload())).max(1);
         buffer - first % buffer
     }
 

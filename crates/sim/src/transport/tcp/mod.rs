@@ -20,6 +20,8 @@ pub mod config;
 mod congestion;
 mod delayed_ack;
 mod ecn_echo;
+mod flow;
+mod handshake;
 mod loss;
 mod pacing;
 pub mod packet;

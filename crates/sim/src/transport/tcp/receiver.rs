@@ -6,6 +6,7 @@ use super::compression::Compression;
 use super::config::Config;
 use super::delayed_ack::DelayedAck;
 use super::ecn_echo::{EcnEcho, Reaction};
+use super::handshake::Handshake;
 use super::packet::{Ack, Block, Data, Packet, SackBlocks};
 use super::reassembly::{Reassembly, SackList};
 use super::rtt::RoundTrip;
@@ -18,14 +19,6 @@ const QUICK_AFTER_MARK: u32 = 2;
 /// congestion mark and a new one.
 const MOST_PACKETS: usize = 2;
 
-/// How far the connection got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    Listening,
-    Answered,
-    Established,
-}
-
 /// The receiver of one flow.
 ///
 /// The driver calls [`handle_packet`](Self::handle_packet) for every packet that arrives and
@@ -35,9 +28,7 @@ enum Connection {
 pub struct Receiver {
     config: Config,
     clock: Clock,
-    connection: Connection,
-    answered_at_us: u64,
-    answers: u32,
+    handshake: Handshake,
     handshake_timer: Option<Instant>,
     rtt: RoundTrip,
     payload: u32,
@@ -74,9 +65,7 @@ impl Receiver {
             rtt: RoundTrip::new(config.rto_min, &clock),
             delayed: DelayedAck::new(config, &clock),
             clock,
-            connection: Connection::Listening,
-            answered_at_us: 0,
-            answers: 0,
+            handshake: Handshake::new(),
             handshake_timer: None,
             payload: config.payload_bytes(),
             window: config.receive_window_segments(),
@@ -110,7 +99,7 @@ impl Receiver {
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
         self.clock.refresh(now);
         match packet {
-            Packet::Syn if self.connection != Connection::Established => self.answer(),
+            Packet::Syn if !self.handshake.is_established() => self.answer(),
             Packet::Syn | Packet::SynAck => {}
             Packet::Ack(_) => self.establish(),
             Packet::Data(data) => {
@@ -183,26 +172,19 @@ impl Receiver {
 
     /// Answers a connection request. (TCP-1)
     fn answer(&mut self) {
-        self.connection = Connection::Answered;
-        self.answered_at_us = self.clock.micros();
-        self.answers += 1;
+        self.handshake.note_sent(self.clock.micros());
         self.handshake_timer = Some(self.clock.fires_after(self.rtt.timeout()));
         self.send(Packet::SynAck);
     }
 
     /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
     fn establish(&mut self) {
-        if self.connection != Connection::Answered {
+        if !self.handshake.is_waiting() {
             return;
         }
-        self.connection = Connection::Established;
         self.handshake_timer = None;
-        if self.answers == 1 {
-            let sample_us = self.clock.micros() - self.answered_at_us;
-            self.rtt.note_minimum(sample_us, &self.clock);
-            self.rtt.sample(sample_us, 0, 0, &self.clock);
-        }
-        self.rtt.fall_back(&self.clock);
+        let sample_us = self.handshake.complete(self.clock.micros());
+        self.rtt.begin(sample_us, &self.clock);
     }
 
     /// Takes data in, in order or not. (TCP-57)

@@ -154,9 +154,12 @@ impl RoundTrip {
         self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
-    /// The handshake ended without a sample. (TCP-3)
-    pub(super) fn fall_back(&mut self, clock: &Clock) {
-        if self.smoothed_8 == 0 {
+    /// The handshake ended, with a sample or without. (TCP-3)
+    pub(super) fn begin(&mut self, sample_us: Option<u64>, clock: &Clock) {
+        if let Some(sample_us) = sample_us {
+            self.note_minimum(sample_us, clock);
+            self.sample(sample_us, 0, 0, clock);
+        } else {
             self.deviation_4 = FALLBACK_TIMEOUT_US;
             self.deviation_4_max = FALLBACK_TIMEOUT_US;
             self.variance = FALLBACK_TIMEOUT_US;

@@ -52,6 +52,12 @@ impl Statistics {
         self.rtt_min_us = self.rtt_min_us.min(sample_us);
     }
 
+    /// The window was `window` segments for `span_us` microseconds.
+    pub(super) fn note_window(&mut self, window: u32, span_us: u64) {
+        self.window_time += u64::from(window) * span_us;
+        self.window_span_us += span_us;
+    }
+
     /// Congestion events: recoveries of either kind and timeouts.
     pub const fn loss_events(&self) -> u64 {
         self.fast_recoveries + self.reordering_timer_recoveries + self.timeouts

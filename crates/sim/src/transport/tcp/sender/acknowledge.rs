@@ -27,9 +27,7 @@ impl Sender {
             Repair::Lost => Plan::LostThenNew,
             Repair::NewThenLost => Plan::NewThenLost,
         };
-        if Some(self.board.una()) == self.total_segments && self.completed_at.is_none() {
-            self.completed_at = Some(self.clock.now());
-        }
+        self.flow.note_acknowledged(self.board.una(), self.clock.now());
     }
 
     /// An acknowledgement overtaken by another: only its SACK blocks matter.

@@ -7,6 +7,8 @@ use crate::transport::tcp::clock::Clock;
 use crate::transport::tcp::config::Config;
 use crate::transport::tcp::congestion::{Algorithm, Congestion, View};
 use crate::transport::tcp::pacing::Pacing;
+use crate::transport::tcp::flow::Flow;
+use crate::transport::tcp::handshake::Handshake;
 use crate::transport::tcp::packet::{Ack, Packet, SackBlocks};
 use crate::transport::tcp::probe::Probe;
 use crate::transport::tcp::prr::Reduction;
@@ -48,14 +50,6 @@ pub(super) enum Plan {
     NewThenLost,
 }
 
-/// How far the connection got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    Closed,
-    Opening,
-    Established,
-}
-
 /// The sender of one flow.
 ///
 /// It does no I/O and reads no clock. The driver calls [`open`](Self::open) once, then
@@ -67,17 +61,8 @@ enum Connection {
 pub struct Sender {
     pub(super) config: Config,
     pub(super) clock: Clock,
-    connection: Connection,
-    /// When the last connection request left, and how often one did.
-    requested_at_us: u64,
-    requests: u32,
-    pub(super) payload: u32,
-    /// Receive window, segments.
-    pub(super) receive_window: u64,
-    /// Segments of the flow; `None` for an endless one.
-    pub(super) total_segments: Option<u64>,
-    /// Bytes by which the last segment is short.
-    pub(super) missing_in_last: u32,
+    handshake: Handshake,
+    pub(super) flow: Flow,
     pub(super) board: Scoreboard,
     pub(super) sack_cache: SackCache,
     pub(super) rtt: RoundTrip,
@@ -115,8 +100,6 @@ pub struct Sender {
     pub(super) last_sent_us: u64,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
-    pub(super) first_data_at: Option<Instant>,
-    pub(super) completed_at: Option<Instant>,
 }
 
 impl Sender {
@@ -124,19 +107,11 @@ impl Sender {
     /// `tick_phase` and every tick thereafter.
     pub fn new(config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
         let clock = Clock::new(config.tick, tick_phase);
-        let payload = config.payload_bytes();
-        let total_segments = flow_bytes.map(|bytes| bytes.div_ceil(u64::from(payload)));
-        let missing = |bytes: u64| (total_segments.unwrap_or(0) * u64::from(payload) - bytes) as u32;
         Self {
             rtt: RoundTrip::new(config.rto_min, &clock),
             clock,
-            connection: Connection::Closed,
-            requested_at_us: 0,
-            requests: 0,
-            payload,
-            receive_window: config.receive_window_segments(),
-            total_segments,
-            missing_in_last: flow_bytes.map_or(0, missing),
+            handshake: Handshake::new(),
+            flow: Flow::new(config, flow_bytes),
             board: Scoreboard::new(),
             sack_cache: SackCache::default(),
             rack: Rack::new(),
@@ -163,8 +138,6 @@ impl Sender {
             last_sent_us: 0,
             outbox: None,
             statistics: Statistics::new(),
-            first_data_at: None,
-            completed_at: None,
             config: config.clone(),
         }
     }
@@ -178,20 +151,19 @@ impl Sender {
 
     /// Requests the connection.
     pub fn open(&mut self, now: Instant) {
-        assert!(self.connection == Connection::Closed, "a connection opens once");
+        assert!(self.handshake.is_closed(), "a connection opens once");
         self.clock.refresh(now);
-        self.connection = Connection::Opening;
         self.request();
     }
 
     /// Takes a packet from the receiver.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.enter(now);
-        match (packet, self.connection) {
-            (Packet::SynAck, Connection::Opening) => self.establish(),
+        match packet {
+            Packet::SynAck if self.handshake.is_waiting() => self.establish(),
             // The handshake's last acknowledgement was lost: repeat it.
-            (Packet::SynAck, Connection::Established) => self.outbox = Some(handshake_ack()),
-            (Packet::Ack(ack), Connection::Established) => self.take_ack(ack),
+            Packet::SynAck if self.handshake.is_established() => self.outbox = Some(handshake_ack()),
+            Packet::Ack(ack) if self.handshake.is_established() => self.take_ack(ack),
             _ => {}
         }
     }
@@ -224,12 +196,12 @@ impl Sender {
 
     /// When the first data packet left.
     pub const fn first_data_at(&self) -> Option<Instant> {
-        self.first_data_at
+        self.flow.first_sent_at()
     }
 
     /// When the acknowledgement of the whole flow arrived.
     pub const fn completed_at(&self) -> Option<Instant> {
-        self.completed_at
+        self.flow.completed_at()
     }
 
     /// Congestion window, segments.
@@ -260,19 +232,15 @@ impl Sender {
 
     /// Bytes cumulatively acknowledged.
     pub fn bytes_acknowledged(&self) -> u64 {
-        let una = self.board.una();
-        let missing = if Some(una) == self.total_segments { self.missing_in_last } else { 0 };
-        una * u64::from(self.payload) - u64::from(missing)
+        self.flow.bytes_before(self.board.una())
     }
 
     /// Takes note of the time, and of the window that held until now.
     fn enter(&mut self, now: Instant) {
         let before_us = self.clock.micros();
         self.clock.refresh(now);
-        if self.first_data_at.is_some() {
-            let span_us = self.clock.micros() - before_us;
-            self.statistics.window_time += u64::from(self.window.size) * span_us;
-            self.statistics.window_span_us += span_us;
+        if self.flow.first_sent_at().is_some() {
+            self.statistics.note_window(self.window.size, self.clock.micros() - before_us);
         }
     }
 
@@ -305,23 +273,19 @@ impl Sender {
     /// Sends a connection request and waits for its answer. (TCP-1)
     fn request(&mut self) {
         self.outbox = Some(Packet::Syn);
-        self.requested_at_us = self.clock.micros();
-        self.requests += 1;
+        self.handshake.note_sent(self.clock.micros());
         self.arm(SenderTimer::ConnectionRequest, self.rtt.timeout());
     }
 
     /// The answer came: the connection stands. (TCP-2, TCP-3)
     fn establish(&mut self) {
-        self.connection = Connection::Established;
         self.timer.disarm();
-        if self.requests == 1 {
-            let sample_us = self.clock.micros() - self.requested_at_us;
-            self.rtt.note_minimum(sample_us, &self.clock);
-            self.rtt.sample(sample_us, 0, 0, &self.clock);
+        let sample_us = self.handshake.complete(self.clock.micros());
+        self.rtt.begin(sample_us, &self.clock);
+        if let Some(sample_us) = sample_us {
             self.statistics.note_round_trip(sample_us);
         }
-        self.rtt.fall_back(&self.clock);
-        if self.requests > 2 {
+        if self.handshake.was_lossy() {
             self.window = Window::new(1);
         }
         let view = self.view();
@@ -346,7 +310,7 @@ impl Sender {
             in_flight: self.board.in_flight(),
             least_us: self.rtt.minimum_us(),
             paced_until_us: self.pacing.free_at_us(),
-            payload: self.payload,
+            payload: self.flow.payload(),
             smoothed_eighths: self.rtt.smoothed_eighths(),
         }
     }

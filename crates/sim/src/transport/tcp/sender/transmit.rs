@@ -116,7 +116,7 @@ impl Sender {
     /// A window that a finite flow left unused for a timeout shrinks; an endless flow always has
     /// more to send than the window holds.
     fn decay_unused_window(&mut self) {
-        if self.total_segments.is_some() {
+        if !self.flow.is_endless() {
             let threshold = self.current_threshold();
             let (initial, timeout) = (self.config.initial_window, self.rtt.timeout());
             self.window.decay_unused(initial, threshold, timeout, self.clock.jiffies());
@@ -137,9 +137,7 @@ impl Sender {
         if !self.may_probe() && (nothing_was_out || self.timer.is_probe()) {
             self.arm_retransmission_timer();
         }
-        if self.first_data_at.is_none() {
-            self.first_data_at = Some(self.clock.now());
-        }
+        self.flow.note_sent(self.clock.now());
         self.data_packet(first, count, false)
     }
 
@@ -152,20 +150,16 @@ impl Sender {
     /// Segments that flow and receive window still allow.
     #[inline]
     pub(in super::super) fn sendable(&self) -> u64 {
-        let flow_end = self.total_segments.unwrap_or(u64::MAX);
-        let window_end = self.board.una() + self.receive_window;
-        flow_end.min(window_end).saturating_sub(self.board.next())
+        self.flow.sendable(self.board.una(), self.board.next())
     }
 
     #[inline]
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
         debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);
-        let end = first + u64::from(count);
-        let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        let payload = self.flow.bytes_of(count, first + u64::from(count));
         // TCP-51
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
-        let payload = count * self.payload - missing;
         self.last_sent_us = self.clock.micros();
         self.pace(payload);
         Packet::Data(Data {

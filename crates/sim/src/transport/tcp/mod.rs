@@ -13,7 +13,7 @@
 //! window scaling and autotuning (the receive window is constant), urgent data, Nagle, reneging
 //! receivers, connection teardown, TCP Fast Open, host queues.
 
-mod burst;
+mod bursts;
 mod clock;
 mod compression;
 pub mod config;

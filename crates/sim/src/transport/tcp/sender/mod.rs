@@ -3,6 +3,7 @@
 mod acknowledge;
 mod transmit;
 
+use crate::transport::tcp::bursts::Bursts;
 use crate::transport::tcp::clock::Clock;
 use crate::transport::tcp::config::Config;
 use crate::transport::tcp::congestion::{Algorithm, Congestion, View};
@@ -75,6 +76,7 @@ pub struct Sender {
     /// Kept only for algorithms that need it.
     pub(super) rate: DeliveryRate,
     pub(super) pacing: Pacing,
+    pub(super) bursts: Bursts,
     pub(super) state: State,
     /// The state ends when everything before this segment is acknowledged.
     pub(super) recovery_end: u64,
@@ -94,10 +96,6 @@ pub struct Sender {
     pub(super) sent_since_ack: bool,
     /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
     pub(super) probe_restarts: bool,
-    /// Whether segments wait for company to fill a burst.
-    pub(super) deferred: bool,
-    /// When data last left, microseconds.
-    pub(super) last_sent_us: u64,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
 }
@@ -121,7 +119,8 @@ impl Sender {
             window: Window::new(config.initial_window),
             congestion: Congestion::new(config.congestion_control),
             rate: DeliveryRate::default(),
-            pacing: Pacing::default(),
+            pacing: Pacing::new(config.stack_rate),
+            bursts: Bursts::new(config),
             state: State::Open,
             recovery_end: 0,
             reordering: DEFAULT_REORDERING,
@@ -134,8 +133,6 @@ impl Sender {
             plan: Plan::Idle,
             sent_since_ack: false,
             probe_restarts: false,
-            deferred: false,
-            last_sent_us: 0,
             outbox: None,
             statistics: Statistics::new(),
             config: config.clone(),

@@ -3,6 +3,7 @@
 use super::{Plan, Sender};
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::packet::{Data, Packet};
+use crate::transport::tcp::recovery::State;
 use crate::transport::tcp::timers::SenderTimer;
 
 impl Sender {
@@ -36,13 +37,13 @@ impl Sender {
     /// The lowest lost segments that the window allows to be sent again. (TCP-19)
     fn next_retransmission(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || self.is_paced() {
+        if quota == 0 || self.pacing.holds_back(self.clock.now()) {
             return None;
         }
         let number = self.board.next_lost()?;
         let is_head = number == self.board.una();
         let before = self.statistics.retransmissions;
-        let most = if self.config.max_burst_segments > 1 { quota.min(self.burst_limit()) } else { 1 };
+        let most = if self.bursts.are_on() { quota.min(self.burst_limit()) } else { 1 };
         let packet = self.retransmit(number, most);
         if self.state.reduces_window() {
             self.reduction.sent += (self.statistics.retransmissions - before) as u32;
@@ -80,13 +81,12 @@ impl Sender {
     #[inline]
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || !self.has_new_data() || self.is_paced() {
+        if quota == 0 || !self.has_new_data() || self.pacing.holds_back(self.clock.now()) {
             self.finish_new();
             return None;
         }
-        let count = if self.config.max_burst_segments > 1 { self.burst(quota) } else { 1 };
+        let count = if self.bursts.are_on() { self.next_burst(quota) } else { 1 };
         if count == 0 {
-            self.deferred = true;
             self.finish_new();
             return None;
         }
@@ -97,9 +97,41 @@ impl Sender {
         Some(self.send_new(count))
     }
 
+    /// Segments of the next packet when the window allows `quota`; none while they wait for more.
+    fn next_burst(&mut self, quota: u32) -> u32 {
+        let (limit, window, now_us) = (self.burst_limit(), self.window.size, self.clock.micros());
+        let age_us = self.board.head().map_or(0, |head| now_us - head.sent_us);
+        let is_answer_near = age_us >= self.rtt.smoothed_us() / 2;
+        if self.state < State::Recovery
+            && is_answer_near
+            && self.bursts.wait_for_more(quota, limit, window, now_us)
+        {
+            return 0;
+        }
+        self.bursts.size(quota, limit, window, self.sendable(), self.board.next())
+    }
+
+    /// Most segments of one packet now.
+    fn burst_limit(&self) -> u32 {
+        let unpaced = || self.view().pacing_rate(&self.window);
+        let rate = self.congestion.pacing_rate().unwrap_or_else(unpaced);
+        self.bursts.limit(rate, self.rtt.minimum_us())
+    }
+
+    /// Stamps a segment that is about to leave, if rates are sampled.
+    #[inline]
+    fn stamp_rate(&mut self, number: u64) {
+        if self.congestion.models_path() {
+            let outstanding = (self.board.una(), self.board.next());
+            let in_flight = self.board.in_flight() + 1;
+            let lost = self.statistics.segments_lost;
+            self.rate.note_sent(number, outstanding, in_flight, lost, self.clock.micros());
+        }
+    }
+
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
-        let limited = std::mem::take(&mut self.deferred) || self.board.in_flight() >= self.window.size;
+        let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
         if self.sent_since_ack || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
@@ -160,8 +192,9 @@ impl Sender {
         let payload = self.flow.bytes_of(count, first + u64::from(count));
         // TCP-51
         let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
-        self.last_sent_us = self.clock.micros();
-        self.pace(payload);
+        self.bursts.note_sent(self.clock.micros());
+        let (rate, sent) = (self.congestion.pacing_rate(), self.statistics.segments_sent);
+        self.pacing.note_sent(self.clock.now(), payload, rate, sent);
         Packet::Data(Data {
             first,
             payload,

@@ -79,9 +79,8 @@ impl Bursts {
     /// Whether `quota` segments wait for an acknowledgement that is near and lets more leave with them.
     /// (TCP-60)
     pub(super) fn wait_for_more(&mut self, quota: u32, limit: u32, window: u32, now_us: u64) -> bool {
-        self.are_waiting = quota < limit
-            && now_us - self.last_sent_us <= RECENT_US
-            && quota < window / WINDOW_PART;
+        self.are_waiting =
+            quota < limit && now_us - self.last_sent_us <= RECENT_US && quota < window / WINDOW_PART;
         self.are_waiting
     }
 

@@ -1,15 +1,16 @@
 //! The sending host: connection, timers and the polling interface.
 
 mod acknowledge;
+mod timeouts;
 mod transmit;
 
 use crate::transport::tcp::bursts::Bursts;
 use crate::transport::tcp::clock::Clock;
 use crate::transport::tcp::config::Config;
 use crate::transport::tcp::congestion::{Algorithm, Congestion, View};
-use crate::transport::tcp::pacing::Pacing;
 use crate::transport::tcp::flow::Flow;
 use crate::transport::tcp::handshake::Handshake;
+use crate::transport::tcp::pacing::Pacing;
 use crate::transport::tcp::packet::{Ack, Packet, SackBlocks};
 use crate::transport::tcp::probe::Probe;
 use crate::transport::tcp::prr::Reduction;
@@ -94,8 +95,6 @@ pub struct Sender {
     pub(super) plan: Plan,
     /// Whether new segments left since the last acknowledgement or timer.
     pub(super) sent_since_ack: bool,
-    /// Whether the acknowledgement in hand calls for a probe timer, unless new segments do.
-    pub(super) probe_restarts: bool,
     pub(super) outbox: Option<Packet>,
     pub(super) statistics: Statistics,
 }
@@ -132,7 +131,6 @@ impl Sender {
             timer: RepairTimer::default(),
             plan: Plan::Idle,
             sent_since_ack: false,
-            probe_restarts: false,
             outbox: None,
             statistics: Statistics::new(),
             config: config.clone(),
@@ -315,23 +313,6 @@ impl Sender {
     /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.
     pub(super) fn arm(&mut self, timer: fn(Instant) -> SenderTimer, length: u64) {
         self.timer.arm(timer, length, &self.clock);
-    }
-
-    /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
-    ///
-    /// The probe waits for what is sent at this instant, which may move it.
-    pub(super) fn restart_timer(&mut self) {
-        if self.may_probe() {
-            self.probe_restarts = true;
-        } else {
-            self.arm_retransmission_timer();
-        }
-    }
-
-    /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
-    pub(super) fn arm_retransmission_timer(&mut self) {
-        let head_sent_us = self.board.head().map(|head| head.sent_us);
-        self.timer.restart_timeout(head_sent_us, &self.rtt, &self.clock);
     }
 
     /// Lost segments may leave, but nothing new.

@@ -138,7 +138,7 @@ impl Sender {
             self.window.note_usage(una, next, out, limited, self.clock.jiffies());
             self.decay_unused_window();
         }
-        let restarts = std::mem::take(&mut self.probe_restarts);
+        let restarts = self.probe.take_restart();
         let sent = std::mem::take(&mut self.sent_since_ack);
         if (sent || restarts) && self.may_probe() {
             self.schedule_probe(!sent);

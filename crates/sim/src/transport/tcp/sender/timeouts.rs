@@ -1,0 +1,65 @@
+//! What the sender does when a timer fires, and when it arms one.
+
+use super::Sender;
+use crate::transport::tcp::probe::{Content, Probe};
+use crate::transport::tcp::progress::Progress;
+use crate::transport::tcp::recovery::State;
+use crate::transport::tcp::timers::SenderTimer;
+
+impl Sender {
+    /// After progress: a probe if the state permits one, else the timeout. (TCP-8)
+    pub(in super::super) fn restart_timer(&mut self) {
+        if self.may_probe() {
+            self.probe.restart();
+        } else {
+            self.arm_retransmission_timer();
+        }
+    }
+
+    /// Arms the retransmission timeout, or none without data outstanding. (TCP-8)
+    pub(in super::super) fn arm_retransmission_timer(&mut self) {
+        let head_sent_us = self.board.head().map(|head| head.sent_us);
+        self.timer.restart_timeout(head_sent_us, &self.rtt, &self.clock);
+    }
+
+    /// Whether a probe may be scheduled now.
+    pub(in super::super) fn may_probe(&self) -> bool {
+        Probe::is_allowed(self.state, self.board.outstanding())
+    }
+
+    /// Arms the probe timer. With `advancing` the timeout restarts now, else it runs from the
+    /// first outstanding segment. (TCP-27)
+    pub(in super::super) fn schedule_probe(&mut self, advancing: bool) {
+        let head_sent_us = if advancing { None } else { self.board.head().map(|head| head.sent_us) };
+        let wait = Probe::wait(self.board.outstanding(), head_sent_us, &self.rtt, &self.clock);
+        self.timer.arm(SenderTimer::LossProbe, wait, &self.clock);
+    }
+
+    /// Sends the probe; then the timeout runs, from now. (TCP-28)
+    pub(in super::super) fn handle_probe_timer(&mut self) {
+        if self.board.outstanding() > 0 {
+            if let Some(content) = self.probe.due(self.has_new_data()) {
+                self.outbox = Some(match content {
+                    Content::New => self.send_new(1),
+                    Content::Last => self.repeat_last(),
+                });
+                self.probe.note_sent(content, self.board.next());
+                self.statistics.loss_probes += 1;
+                self.timer.disarm();
+            }
+        }
+        self.arm_retransmission_timer();
+    }
+
+    /// What an acknowledgement of `next` tells about the probe: a loss that it repaired costs a
+    /// reduction. (TCP-29)
+    pub(in super::super) fn take_probe_answer(&mut self, next: u64, progress: &Progress) {
+        if self.probe.take_answer(next, progress) {
+            self.begin_reduction();
+            self.set_state(State::Reduced);
+            self.end_reduction();
+            self.keep_open();
+            self.statistics.loss_probe_recoveries += 1;
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use super::congestion::Algorithm;
 use super::progress::Progress;
 use super::recovery::State;
-use super::sender::{DEFAULT_REORDERING, Repair, Sender};
+use super::sender::{Repair, Sender};
 use super::timers::SenderTimer;
 
 impl Sender {
@@ -35,27 +35,13 @@ impl Sender {
             self.begin_undo_episode();
         }
         self.window.restart(self.board.in_flight() + 1, self.clock.jiffies());
-        if self.state <= State::Disorder && self.board.sacked() >= DEFAULT_REORDERING {
-            // Enough was SACKed to see the loss: reordering is overestimated.
-            self.reordering = self.reordering.min(DEFAULT_REORDERING);
+        if self.state <= State::Disorder {
+            self.rack.reordering_mut().limit(self.board.sacked());
         }
         self.set_state(State::Loss);
         self.recovery_end = self.board.next();
         self.announce_reduction = self.config.uses_ecn();
         self.suspect_spurious = new_recovery || self.expiries > 0;
-    }
-
-    /// Marks lost the first segment and all whose round trip is over. (TCP-33)
-    fn mark_timed_out(&mut self) {
-        let now_us = self.clock.micros();
-        let head = self.board.una();
-        self.declare_lost(head);
-        for number in head + 1..self.board.next() {
-            let segment = self.board.get(number);
-            if !segment.is_sacked() && self.rack.overdue_us(now_us, segment.sent_us) >= 0 {
-                self.declare_lost(number);
-            }
-        }
     }
 
     /// An acknowledgement after a timeout (Linux `tcp_process_loss`). (TCP-34)
@@ -85,27 +71,5 @@ impl Sender {
             return Repair::Nothing;
         }
         Repair::Lost
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transport::tcp::Config;
-    use lossylink_core::time::{Duration, Instant};
-
-    /// TCP-33
-    #[test]
-    fn segments_within_their_round_trip_are_not_presumed_lost() {
-        let mut sender = Sender::new(&Config::default(), None, Duration::ZERO);
-        sender.clock.refresh(Instant::ZERO + Duration::from_us(1_000));
-        for sent_us in [0, 100, 900, 901] {
-            sender.board.send_new(sent_us, 0);
-        }
-        // The last delivery took 100 us.
-        sender.rack.deliver(1_000, 900, 1, false, 100);
-        sender.mark_timed_out();
-        let lost: Vec<bool> = (0..4).map(|number| sender.board.get(number).is_lost()).collect();
-        assert_eq!(lost, [true, true, true, false]);
     }
 }

@@ -33,6 +33,7 @@ mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
+mod reordering;
 mod rtt;
 mod sack;
 mod scoreboard;

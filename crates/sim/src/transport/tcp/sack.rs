@@ -92,8 +92,8 @@ impl Sender {
             // More duplicates than this sender made: the network's doing.
             return false;
         }
-        if self.reordering_seen && !progress.probe_duplicated {
-            self.rack.duplicate_seen = true;
+        if !progress.probe_duplicated {
+            self.rack.note_duplicate();
         }
         progress.duplicate_reported = true;
         self.count_delivered(count as u32, progress.congestion_echoed);

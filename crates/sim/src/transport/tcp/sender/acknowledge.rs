@@ -1,6 +1,6 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::{DEFAULT_REORDERING, Plan, Repair, Sender};
+use super::{Plan, Repair, Sender};
 use crate::transport::tcp::congestion::{Algorithm, View};
 use crate::transport::tcp::packet::Ack;
 use crate::transport::tcp::progress::{Progress, extend};
@@ -185,7 +185,7 @@ impl Sender {
 
     /// Grows the window, or follows the reduction that goes on. (TCP-11)
     fn control_window(&mut self, delivered: u32, lost: u64, progress: &Progress) {
-        let forward = progress.advanced || (self.reordering > DEFAULT_REORDERING && progress.data_sacked);
+        let forward = progress.advanced || (self.rack.reordering().is_large() && progress.data_sacked);
         if self.state.reduces_window() {
             self.reduce(delivered, lost, progress);
         } else if forward && delivered > 0 {

@@ -1,6 +1,7 @@
 //! The sending host: connection, timers and the polling interface.
 
 mod acknowledge;
+mod losses;
 mod timeouts;
 mod transmit;
 
@@ -25,11 +26,6 @@ use crate::transport::tcp::timers::{RepairTimer, SenderTimer};
 use crate::transport::tcp::undo::Undo;
 use crate::transport::tcp::window::Window;
 use lossylink_core::time::{Duration, Instant};
-
-/// Segments that may arrive out of order before loss is plausible (Linux `tcp_reordering`).
-pub(super) const DEFAULT_REORDERING: u32 = 3;
-/// Greatest such number that a path can teach (Linux `tcp_max_reordering`).
-pub(super) const MOST_REORDERING: u64 = 300;
 
 /// What to send after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +77,6 @@ pub struct Sender {
     pub(super) state: State,
     /// The state ends when everything before this segment is acknowledged.
     pub(super) recovery_end: u64,
-    /// Degree of reordering seen, at least three.
-    pub(super) reordering: u32,
-    pub(super) reordering_seen: bool,
     /// Timeouts since the last progress.
     pub(super) expiries: u32,
     /// F-RTO has not ruled out that the last timeout was spurious.
@@ -122,8 +115,6 @@ impl Sender {
             bursts: Bursts::new(config),
             state: State::Open,
             recovery_end: 0,
-            reordering: DEFAULT_REORDERING,
-            reordering_seen: false,
             expiries: 0,
             suspect_spurious: false,
             announce_reduction: false,
@@ -313,11 +304,6 @@ impl Sender {
     /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.
     pub(super) fn arm(&mut self, timer: fn(Instant) -> SenderTimer, length: u64) {
         self.timer.arm(timer, length, &self.clock);
-    }
-
-    /// Lost segments may leave, but nothing new.
-    pub(super) fn retransmit_only(&mut self) {
-        self.plan = Plan::Lost;
     }
 }
 

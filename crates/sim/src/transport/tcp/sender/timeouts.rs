@@ -1,6 +1,6 @@
 //! What the sender does when a timer fires, and when it arms one.
 
-use super::Sender;
+use super::{Plan, Sender};
 use crate::transport::tcp::probe::{Content, Probe};
 use crate::transport::tcp::progress::Progress;
 use crate::transport::tcp::recovery::State;
@@ -49,6 +49,25 @@ impl Sender {
             }
         }
         self.arm_retransmission_timer();
+    }
+
+    /// The reordering window of some segment has passed. (TCP-25)
+    pub(super) fn handle_reordering_timer(&mut self) {
+        let in_flight = self.board.in_flight();
+        let lost_before = self.statistics.segments_lost;
+        self.mark_overtaken();
+        if self.board.in_flight() != in_flight {
+            if self.state != State::Recovery {
+                self.statistics.reordering_timer_recoveries += 1;
+                self.enter_recovery(false);
+                let lost = self.statistics.segments_lost - lost_before;
+                self.reduce(1, lost, &Progress::default());
+            }
+            self.plan = Plan::Lost;
+        }
+        if !self.timer.is_timeout() {
+            self.arm_retransmission_timer();
+        }
     }
 
     /// What an acknowledgement of `next` tells about the probe: a loss that it repaired costs a

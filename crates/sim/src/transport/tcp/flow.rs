@@ -108,7 +108,7 @@ mod tests {
         let mut flow = Flow::new(&Config::default(), Some(24_387));
         assert_eq!((flow.bytes_of(1, 16), flow.bytes_of(1, 17), flow.bytes_of(2, 17)), (1460, 1027, 2487));
         assert_eq!((flow.bytes_before(16), flow.bytes_before(17)), (16 * 1460, 24_387));
-        let at = |us| Instant::from_ps(us * 1_000_000);
+        let at = |us: u64| Instant::from_ps(us * 1_000_000);
         flow.note_sent(at(1));
         flow.note_sent(at(2));
         flow.note_acknowledged(16, at(3));

@@ -55,6 +55,19 @@ impl Progress {
         self.reordered_from = Some(self.reordered_from.map_or(number, |lowest| lowest.min(number)));
     }
 
+    /// Notes a segment, never retransmitted, that was SACKed; `recovering` says that it was outstanding
+    /// when the recovery state began.
+    pub(super) fn note_sacked(&mut self, sent_us: u64, recovering: bool) {
+        extend(&mut self.sacked_sent_us, sent_us);
+        self.original_delivered |= recovering;
+    }
+
+    /// The same of one that was cumulatively acknowledged.
+    pub(super) fn note_acknowledged(&mut self, sent_us: u64, recovering: bool) {
+        extend(&mut self.acked_sent_us, sent_us);
+        self.original_delivered |= recovering;
+    }
+
     /// Notes a delivery, for samples over the round trip of the last segment sent.
     pub(super) fn note_delivered(&mut self, number: u64, segment: &Segment) {
         let sample = (segment.sent_us, number + 1, segment.delivered);
@@ -65,6 +78,6 @@ impl Progress {
 }
 
 /// Widens a span of send times.
-pub(super) fn extend(span: &mut Option<(u64, u64)>, sent_us: u64) {
+fn extend(span: &mut Option<(u64, u64)>, sent_us: u64) {
     *span = Some((span.map_or(sent_us, |(first, _)| first), sent_us));
 }

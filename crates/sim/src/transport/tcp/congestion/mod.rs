@@ -134,7 +134,7 @@ pub(super) trait Algorithm {
 
     /// The window after a reduction that turned out to be wrong.
     fn undone_window(&mut self, window: &Window, _view: &View) -> u32 {
-        window.size.max(window.before_reduction)
+        window.size.max(window.before_reduction())
     }
 }
 

@@ -1,15 +1,16 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::{Plan, Repair, Sender};
-use crate::transport::tcp::congestion::{Algorithm, View};
-use crate::transport::tcp::packet::Ack;
-use crate::transport::tcp::progress::{Progress, extend};
-use crate::transport::tcp::rate::{LastSent, RateSample, Totals};
-use crate::transport::tcp::recovery::State;
+use super::super::congestion::{Algorithm, View};
+use super::super::outgoing::Plan;
+use super::super::packet::Ack;
+use super::super::progress::Progress;
+use super::super::rate::{LastSent, RateSample, Totals};
+use super::super::recovery::State;
+use super::Sender;
 
 impl Sender {
     /// Processes an acknowledgement and decides what may be sent. (TCP-9)
-    pub(in super::super) fn take_ack(&mut self, ack: &Ack) {
+    pub(super) fn take_ack(&mut self, ack: &Ack) {
         if ack.next > self.board.next() {
             return;
         }
@@ -17,35 +18,31 @@ impl Sender {
         let echoed = ack.ecn_echo && self.config.uses_ecn();
         let echo = if self.config.timestamps { ack.echo } else { 0 };
         let mut progress = Progress { congestion_echoed: echoed, echo, ..Progress::default() };
-        let repair = if ack.next < self.board.una() {
+        let plan = if ack.next < self.board.una() {
             self.take_old_ack(ack, &mut progress)
         } else {
             self.take_current_ack(ack, &mut progress)
         };
-        self.plan = match repair {
-            Repair::Nothing => Plan::New,
-            Repair::Lost => Plan::LostThenNew,
-            Repair::NewThenLost => Plan::NewThenLost,
-        };
+        self.outgoing.set_plan(plan);
         self.flow.note_acknowledged(self.board.una(), self.clock.now());
     }
 
     /// An acknowledgement overtaken by another: only its SACK blocks matter.
-    fn take_old_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_old_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if ack.sack.is_empty() {
-            return Repair::Nothing;
+            return Plan::New;
         }
         self.take_sacks(ack, progress);
         self.react(progress)
     }
 
-    fn take_current_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_current_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         let delivered_before = self.statistics.segments_delivered;
         let lost_before = self.statistics.segments_lost;
         let in_flight_before = self.board.in_flight();
         progress.advanced = ack.next > self.board.una();
         if progress.advanced {
-            self.expiries = 0;
+            self.recovery.note_progress();
         }
         let highest_before = self.board.sacked_end();
         if !ack.sack.is_empty() {
@@ -61,10 +58,10 @@ impl Sender {
         self.remove_acknowledged(ack.next, highest_before, progress);
         self.adapt_reordering_window(progress);
         self.take_probe_answer(ack.next, progress);
-        let mut repair = Repair::Nothing;
-        if progress.is_dubious() || self.state != State::Open {
+        let mut plan = Plan::New;
+        if progress.is_dubious() || self.recovery.state() != State::Open {
             progress.is_duplicate = !progress.advanced && !progress.duplicate_reported;
-            repair = self.react(progress);
+            plan = self.react(progress);
         }
         if progress.set_timer {
             self.restart_timer();
@@ -76,7 +73,7 @@ impl Sender {
         } else {
             self.control_window(delivered, lost, progress);
         }
-        repair
+        plan
     }
 
     /// Hands a rate sample to an algorithm that models the path.
@@ -106,12 +103,12 @@ impl Sender {
     }
 
     /// Nothing was outstanding: only a report of duplicates can matter.
-    fn take_idle_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_idle_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if progress.duplicate_reported {
             self.react(progress);
         }
         self.take_probe_answer(ack.next, progress);
-        Repair::Nothing
+        Plan::New
     }
 
     /// Takes cumulatively acknowledged segments off the scoreboard. (TCP-10)
@@ -124,14 +121,13 @@ impl Sender {
             if segment.was_retransmitted() {
                 progress.retransmission_acked = true;
             } else if !segment.is_sacked() {
-                extend(&mut progress.acked_sent_us, segment.sent_us);
                 if number < highest_before {
                     progress.note_reordered(number);
                 }
-                progress.original_delivered |= number < self.recovery_end;
+                progress.note_acknowledged(segment.sent_us, number < self.recovery.end());
             }
             if !segment.is_sacked() {
-                self.count_delivered(1, progress.congestion_echoed);
+                self.statistics.note_delivered(1, progress.congestion_echoed);
                 if !progress.is_needless(&segment) {
                     let resent = segment.was_retransmitted();
                     self.rack.deliver(now_us, segment.sent_us, number + 1, resent, least_us);
@@ -186,19 +182,11 @@ impl Sender {
     /// Grows the window, or follows the reduction that goes on. (TCP-11)
     fn control_window(&mut self, delivered: u32, lost: u64, progress: &Progress) {
         let forward = progress.advanced || (self.rack.reordering().is_large() && progress.data_sacked);
-        if self.state.reduces_window() {
+        if self.recovery.state().reduces_window() {
             self.reduce(delivered, lost, progress);
         } else if forward && delivered > 0 {
             let view = self.view();
             self.congestion.grow(&mut self.window, delivered, &view);
-        }
-    }
-
-    /// Counts segments known to have arrived.
-    pub(in super::super) fn count_delivered(&mut self, count: u32, echoed: bool) {
-        self.statistics.segments_delivered += u64::from(count);
-        if echoed {
-            self.delivered_marked += u64::from(count);
         }
     }
 

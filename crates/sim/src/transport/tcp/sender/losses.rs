@@ -1,15 +1,15 @@
 //! Which segments the sender declares lost, and when it looks for them.
 
+use super::super::progress::Progress;
+use super::super::rack::{Rack, Verdict};
+use super::super::recovery::State;
+use super::super::timers::SenderTimer;
 use super::Sender;
-use crate::transport::tcp::progress::Progress;
-use crate::transport::tcp::rack::{Rack, Verdict};
-use crate::transport::tcp::recovery::State;
-use crate::transport::tcp::timers::SenderTimer;
 
 impl Sender {
     /// Looks for losses after deliveries, and arms the reordering timer for what may yet arrive.
     /// (TCP-24)
-    pub(in super::super) fn find_losses(&mut self, progress: &mut Progress) {
+    pub(super) fn find_losses(&mut self, progress: &mut Progress) {
         if self.board.outstanding() == 0 || !self.rack.take_news() {
             return;
         }
@@ -26,7 +26,7 @@ impl Sender {
     /// Declares lost what was overtaken long enough ago; returns for how many microseconds the
     /// rest may still arrive, zero when there is no rest.
     pub(super) fn mark_overtaken(&mut self) -> u64 {
-        let is_repairing = self.state >= State::Recovery;
+        let is_repairing = self.recovery.state() >= State::Recovery;
         let window_us = self.rack.window_us(is_repairing, self.board.sacked(), &self.rtt);
         let now_us = self.clock.micros();
         let mut wait_us = 0;
@@ -47,7 +47,7 @@ impl Sender {
     }
 
     /// Marks lost the first segment and all whose round trip is over. (TCP-33)
-    pub(in super::super) fn mark_timed_out(&mut self) {
+    pub(super) fn mark_timed_out(&mut self) {
         let now_us = self.clock.micros();
         let head = self.board.una();
         self.declare_lost(head);
@@ -68,15 +68,15 @@ impl Sender {
 
     /// A segment below the highest SACKed one arrived without being retransmitted: the path
     /// reorders. (TCP-26)
-    pub(in super::super) fn note_reordering(&mut self, lowest: u64) {
+    pub(super) fn note_reordering(&mut self, lowest: u64) {
         self.rack.reordering_mut().note(lowest, self.board.sacked_end());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::config::Config;
     use super::*;
-    use crate::transport::tcp::config::Config;
     use lossylink_core::time::{Duration, Instant};
 
     /// TCP-33

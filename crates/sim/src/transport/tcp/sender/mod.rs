@@ -2,51 +2,34 @@
 
 mod acknowledge;
 mod losses;
+mod react;
+mod reductions;
+mod sacks;
 mod timeouts;
 mod transmit;
 
-use crate::transport::tcp::bursts::Bursts;
-use crate::transport::tcp::clock::Clock;
-use crate::transport::tcp::config::Config;
-use crate::transport::tcp::congestion::{Algorithm, Congestion, View};
-use crate::transport::tcp::flow::Flow;
-use crate::transport::tcp::handshake::Handshake;
-use crate::transport::tcp::pacing::Pacing;
-use crate::transport::tcp::packet::{Ack, Packet, SackBlocks};
-use crate::transport::tcp::probe::Probe;
-use crate::transport::tcp::prr::Reduction;
-use crate::transport::tcp::rack::Rack;
-use crate::transport::tcp::rate::DeliveryRate;
-use crate::transport::tcp::recovery::State;
-use crate::transport::tcp::rtt::RoundTrip;
-use crate::transport::tcp::sack::SackCache;
-use crate::transport::tcp::scoreboard::Scoreboard;
-use crate::transport::tcp::statistics::Statistics;
-use crate::transport::tcp::timers::{RepairTimer, SenderTimer};
-use crate::transport::tcp::undo::Undo;
-use crate::transport::tcp::window::Window;
+use super::bursts::Bursts;
+use super::clock::Clock;
+use super::config::Config;
+use super::congestion::{Algorithm, Congestion, View};
+use super::flow::Flow;
+use super::handshake::Handshake;
+use super::outgoing::{Outgoing, Plan};
+use super::pacing::Pacing;
+use super::packet::{Ack, Packet, SackBlocks};
+use super::probe::Probe;
+use super::rack::Rack;
+use super::rate::DeliveryRate;
+use super::recovery::{Recovery, State};
+use super::reduction::Reduction;
+use super::rtt::RoundTrip;
+use super::sack::SackCache;
+use super::scoreboard::Scoreboard;
+use super::statistics::Statistics;
+use super::timers::{RepairTimer, SenderTimer};
+use super::undo::Undo;
+use super::window::Window;
 use lossylink_core::time::{Duration, Instant};
-
-/// What to send after an acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
-    /// New segments only.
-    Nothing,
-    /// Lost segments, then new ones.
-    Lost,
-    /// New segments, to tell a spurious timeout; lost ones if there are none.
-    NewThenLost,
-}
-
-/// What is left to send at this instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Plan {
-    Idle,
-    Lost,
-    New,
-    LostThenNew,
-    NewThenLost,
-}
 
 /// The sender of one flow.
 ///
@@ -57,39 +40,27 @@ pub(super) enum Plan {
 /// there is nothing more to send, and only then looks at `poll_timeout` again.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    pub(super) config: Config,
-    pub(super) clock: Clock,
+    config: Config,
+    clock: Clock,
     handshake: Handshake,
-    pub(super) flow: Flow,
-    pub(super) board: Scoreboard,
-    pub(super) sack_cache: SackCache,
-    pub(super) rtt: RoundTrip,
-    pub(super) rack: Rack,
-    pub(super) probe: Probe,
-    pub(super) reduction: Reduction,
-    pub(super) undo: Undo,
-    pub(super) window: Window,
-    pub(super) congestion: Congestion,
+    flow: Flow,
+    board: Scoreboard,
+    sacks: SackCache,
+    rtt: RoundTrip,
+    rack: Rack,
+    probe: Probe,
+    reduction: Reduction,
+    undo: Undo,
+    window: Window,
+    congestion: Congestion,
     /// Kept only for algorithms that need it.
-    pub(super) rate: DeliveryRate,
-    pub(super) pacing: Pacing,
-    pub(super) bursts: Bursts,
-    pub(super) state: State,
-    /// The state ends when everything before this segment is acknowledged.
-    pub(super) recovery_end: u64,
-    /// Timeouts since the last progress.
-    pub(super) expiries: u32,
-    /// F-RTO has not ruled out that the last timeout was spurious.
-    pub(super) suspect_spurious: bool,
-    /// The next new segment tells the receiver that the window was reduced.
-    pub(super) announce_reduction: bool,
-    pub(super) delivered_marked: u64,
-    pub(super) timer: RepairTimer,
-    pub(super) plan: Plan,
-    /// Whether new segments left since the last acknowledgement or timer.
-    pub(super) sent_since_ack: bool,
-    pub(super) outbox: Option<Packet>,
-    pub(super) statistics: Statistics,
+    rate: DeliveryRate,
+    pacing: Pacing,
+    bursts: Bursts,
+    recovery: Recovery,
+    timer: RepairTimer,
+    outgoing: Outgoing,
+    statistics: Statistics,
 }
 
 impl Sender {
@@ -103,7 +74,7 @@ impl Sender {
             handshake: Handshake::new(),
             flow: Flow::new(config, flow_bytes),
             board: Scoreboard::new(),
-            sack_cache: SackCache::default(),
+            sacks: SackCache::default(),
             rack: Rack::new(),
             probe: Probe::default(),
             reduction: Reduction::default(),
@@ -113,16 +84,9 @@ impl Sender {
             rate: DeliveryRate::default(),
             pacing: Pacing::new(config.stack_rate),
             bursts: Bursts::new(config),
-            state: State::Open,
-            recovery_end: 0,
-            expiries: 0,
-            suspect_spurious: false,
-            announce_reduction: false,
-            delivered_marked: 0,
+            recovery: Recovery::new(),
             timer: RepairTimer::default(),
-            plan: Plan::Idle,
-            sent_since_ack: false,
-            outbox: None,
+            outgoing: Outgoing::new(),
             statistics: Statistics::new(),
             config: config.clone(),
         }
@@ -148,7 +112,7 @@ impl Sender {
         match packet {
             Packet::SynAck if self.handshake.is_waiting() => self.establish(),
             // The handshake's last acknowledgement was lost: repeat it.
-            Packet::SynAck if self.handshake.is_established() => self.outbox = Some(handshake_ack()),
+            Packet::SynAck if self.handshake.is_established() => self.outgoing.put(handshake_ack()),
             Packet::Ack(ack) if self.handshake.is_established() => self.take_ack(ack),
             _ => {}
         }
@@ -165,7 +129,7 @@ impl Sender {
     /// The next packet to leave at this instant, if any.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        let packet = if self.outbox.is_some() { self.outbox.take() } else { self.next_planned() };
+        let packet = self.outgoing.take_packet().or_else(|| self.next_planned());
         debug_assert!(packet.is_none() || now == self.clock.now(), "poll at the instant of the cause");
         packet
     }
@@ -208,7 +172,7 @@ impl Sender {
 
     /// Where loss recovery stands.
     pub const fn state(&self) -> State {
-        self.state
+        self.recovery.state()
     }
 
     /// The armed timer of handshake and repair, if any; pacing has its own beside it.
@@ -241,16 +205,13 @@ impl Sender {
         match timer {
             SenderTimer::Pacing(_) => {
                 self.pacing.disarm();
-                self.plan = Plan::LostThenNew;
+                self.outgoing.set_plan(Plan::LostThenNew);
             }
             SenderTimer::ConnectionRequest(_) => {
                 self.rtt.back_off(&self.clock);
                 self.request();
             }
-            SenderTimer::RetransmissionTimeout(_) => {
-                self.timer.disarm();
-                self.handle_retransmission_timer();
-            }
+            SenderTimer::RetransmissionTimeout(_) => self.handle_retransmission_timer(),
             SenderTimer::Reordering(_) => self.handle_reordering_timer(),
             SenderTimer::LossProbe(_) => self.handle_probe_timer(),
         }
@@ -258,9 +219,9 @@ impl Sender {
 
     /// Sends a connection request and waits for its answer. (TCP-1)
     fn request(&mut self) {
-        self.outbox = Some(Packet::Syn);
+        self.outgoing.put(Packet::Syn);
         self.handshake.note_sent(self.clock.micros());
-        self.arm(SenderTimer::ConnectionRequest, self.rtt.timeout());
+        self.timer.arm(SenderTimer::ConnectionRequest, self.rtt.timeout(), &self.clock);
     }
 
     /// The answer came: the connection stands. (TCP-2, TCP-3)
@@ -276,12 +237,12 @@ impl Sender {
         }
         let view = self.view();
         self.congestion.on_open(&self.window, &view);
-        self.outbox = Some(handshake_ack());
-        self.plan = Plan::New;
+        self.outgoing.put(handshake_ack());
+        self.outgoing.set_plan(Plan::New);
     }
 
     /// What the congestion control may know now.
-    pub(super) fn view(&self) -> View {
+    fn view(&self) -> View {
         View {
             now_us: self.clock.micros(),
             jiffies: self.clock.jiffies(),
@@ -289,9 +250,9 @@ impl Sender {
             una: self.board.una(),
             next: self.board.next(),
             delivered: self.statistics.segments_delivered,
-            delivered_marked: self.delivered_marked,
+            delivered_marked: self.statistics.segments_marked,
             lost: self.statistics.segments_lost,
-            state: self.state,
+            state: self.recovery.state(),
             outstanding: self.board.outstanding(),
             in_flight: self.board.in_flight(),
             least_us: self.rtt.minimum_us(),
@@ -299,11 +260,6 @@ impl Sender {
             payload: self.flow.payload(),
             smoothed_eighths: self.rtt.smoothed_eighths(),
         }
-    }
-
-    /// Arms the sender's one timer for `length` jiffies, in place of whatever was armed.
-    pub(super) fn arm(&mut self, timer: fn(Instant) -> SenderTimer, length: u64) {
-        self.timer.arm(timer, length, &self.clock);
     }
 }
 

@@ -1,17 +1,18 @@
 //! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
 
-use super::{Plan, Sender};
-use crate::transport::tcp::congestion::Algorithm;
-use crate::transport::tcp::packet::{Data, Packet};
-use crate::transport::tcp::recovery::State;
-use crate::transport::tcp::timers::SenderTimer;
+use super::super::congestion::Algorithm;
+use super::super::outgoing::Plan;
+use super::super::packet::{Data, Packet};
+use super::super::recovery::State;
+use super::super::timers::SenderTimer;
+use super::Sender;
 
 impl Sender {
     /// The next packet of the current plan. (TCP-18)
     #[inline]
-    pub(in super::super) fn next_planned(&mut self) -> Option<Packet> {
+    pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
-            let (packet, then) = match self.plan {
+            let (packet, then) = match self.outgoing.plan() {
                 Plan::Idle => return None,
                 Plan::Lost => (self.next_retransmission(), Plan::Idle),
                 Plan::LostThenNew => (self.next_retransmission(), Plan::New),
@@ -21,17 +22,14 @@ impl Sender {
             if packet.is_some() {
                 return packet;
             }
-            self.plan = then;
+            self.outgoing.set_plan(then);
         }
     }
 
     /// F-RTO could not send anything new: it was a real loss, as far as anyone can tell.
     fn after_new(&mut self) -> Plan {
-        if self.board.next() > self.recovery_end {
-            return Plan::Idle;
-        }
-        self.suspect_spurious = false;
-        Plan::LostThenNew
+        let gives_up = self.recovery.gives_up_evidence(self.board.next());
+        if gives_up { Plan::LostThenNew } else { Plan::Idle }
     }
 
     /// The lowest lost segments that the window allows to be sent again. (TCP-19)
@@ -45,17 +43,17 @@ impl Sender {
         let before = self.statistics.retransmissions;
         let most = if self.bursts.are_on() { quota.min(self.burst_limit()) } else { 1 };
         let packet = self.retransmit(number, most);
-        if self.state.reduces_window() {
-            self.reduction.sent += (self.statistics.retransmissions - before) as u32;
+        if self.recovery.state().reduces_window() {
+            self.reduction.note_sent((self.statistics.retransmissions - before) as u32);
         }
         if is_head && !self.timer.is_reordering() {
-            self.arm(SenderTimer::RetransmissionTimeout, self.rtt.timeout());
+            self.timer.arm(SenderTimer::RetransmissionTimeout, self.rtt.timeout(), &self.clock);
         }
         Some(packet)
     }
 
     /// Sends a segment again, and as many lost neighbours as one burst may hold.
-    pub(in super::super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
+    pub(super) fn retransmit(&mut self, first: u64, most: u32) -> Packet {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         let mut count = 0;
         while count == 0 || (count < most && self.board.is_waiting(first + u64::from(count))) {
@@ -69,7 +67,7 @@ impl Sender {
     }
 
     /// Sends the last outstanding segment again, as a probe.
-    pub(in super::super) fn repeat_last(&mut self) -> Packet {
+    pub(super) fn repeat_last(&mut self) -> Packet {
         let last = self.board.next() - 1;
         self.stamp_rate(last);
         self.board.stamp_again(last, self.clock.micros(), self.statistics.segments_delivered);
@@ -90,10 +88,10 @@ impl Sender {
             self.finish_new();
             return None;
         }
-        if self.state.reduces_window() {
-            self.reduction.sent += count;
+        if self.recovery.state().reduces_window() {
+            self.reduction.note_sent(count);
         }
-        self.sent_since_ack = true;
+        self.outgoing.note_new();
         Some(self.send_new(count))
     }
 
@@ -102,7 +100,7 @@ impl Sender {
         let (limit, window, now_us) = (self.burst_limit(), self.window.size, self.clock.micros());
         let age_us = self.board.head().map_or(0, |head| now_us - head.sent_us);
         let is_answer_near = age_us >= self.rtt.smoothed_us() / 2;
-        if self.state < State::Recovery
+        if self.recovery.state() < State::Recovery
             && is_answer_near
             && self.bursts.wait_for_more(quota, limit, window, now_us)
         {
@@ -132,14 +130,14 @@ impl Sender {
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
         let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
-        if self.sent_since_ack || limited {
+        let sent = self.outgoing.take_sent_new();
+        if sent || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
             self.window.note_usage(una, next, out, limited, self.clock.jiffies());
             self.decay_unused_window();
         }
         let restarts = self.probe.take_restart();
-        let sent = std::mem::take(&mut self.sent_since_ack);
         if (sent || restarts) && self.may_probe() {
             self.schedule_probe(!sent);
         }
@@ -157,7 +155,7 @@ impl Sender {
 
     /// Sends `count` new segments as one packet.
     #[inline]
-    pub(in super::super) fn send_new(&mut self, count: u32) -> Packet {
+    pub(super) fn send_new(&mut self, count: u32) -> Packet {
         let first = self.board.next();
         let nothing_was_out = self.board.outstanding() == 0;
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
@@ -175,13 +173,13 @@ impl Sender {
 
     /// Whether the flow has more and the receiver accepts it.
     #[inline]
-    pub(in super::super) fn has_new_data(&self) -> bool {
+    pub(super) fn has_new_data(&self) -> bool {
         self.sendable() > 0
     }
 
     /// Segments that flow and receive window still allow.
     #[inline]
-    pub(in super::super) fn sendable(&self) -> u64 {
+    pub(super) fn sendable(&self) -> u64 {
         self.flow.sendable(self.board.una(), self.board.next())
     }
 
@@ -191,7 +189,7 @@ impl Sender {
         self.statistics.segments_sent += u64::from(count);
         let payload = self.flow.bytes_of(count, first + u64::from(count));
         // TCP-51
-        let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
+        let reduced = !retransmission && self.reduction.take_announcement();
         self.bursts.note_sent(self.clock.micros());
         let (rate, sent) = (self.congestion.pacing_rate(), self.statistics.segments_sent);
         self.pacing.note_sent(self.clock.now(), payload, rate, sent);

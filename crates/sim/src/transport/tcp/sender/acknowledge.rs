@@ -1,70 +1,12 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::congestion::{Algorithm, View};
-use super::packet::Ack;
-use super::rate::{LastSent, RateSample, Totals};
-use super::scoreboard::Segment;
-use super::sender::{DEFAULT_REORDERING, Plan, Repair, Sender};
-
-/// What one acknowledgement brought.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    /// The cumulative acknowledgement advanced.
-    pub(super) advanced: bool,
-    /// Segments were SACKed for the first time.
-    pub(super) data_sacked: bool,
-    /// The receiver reported a duplicate that a retransmission explains.
-    pub(super) duplicate_reported: bool,
-    /// The duplicate is that of the tail-loss probe.
-    pub(super) probe_duplicated: bool,
-    /// A segment of the current recovery arrived without having been retransmitted.
-    pub(super) original_delivered: bool,
-    /// A retransmitted segment was cumulatively acknowledged.
-    pub(super) retransmission_acked: bool,
-    /// A retransmission was found lost.
-    pub(super) retransmission_lost: bool,
-    /// The receiver echoed a congestion mark.
-    pub(super) congestion_echoed: bool,
-    /// Nothing new at all.
-    pub(super) is_duplicate: bool,
-    /// The retransmission timer restarts.
-    pub(super) set_timer: bool,
-    /// When the first and last segments newly SACKed, never retransmitted, were sent.
-    pub(super) sacked_sent_us: Option<(u64, u64)>,
-    /// The same of those cumulatively acknowledged.
-    acked_sent_us: Option<(u64, u64)>,
-    /// Lowest segment that arrived after a higher one without being retransmitted.
-    pub(super) reordered_from: Option<u64>,
-    /// Time, end and prior deliveries of the most recently sent segment delivered.
-    latest: Option<(u64, u64, u32)>,
-    /// Round-trip time of the last segment delivered, microseconds.
-    rtt_us: Option<u64>,
-}
-
-impl Progress {
-    /// Whether it is anything but plain progress in sequence.
-    const fn is_dubious(&self) -> bool {
-        !self.advanced || self.data_sacked || self.duplicate_reported || self.congestion_echoed
-    }
-
-    /// Notes a segment that arrived late though never retransmitted.
-    pub(super) fn note_reordered(&mut self, number: u64) {
-        self.reordered_from = Some(self.reordered_from.map_or(number, |lowest| lowest.min(number)));
-    }
-
-    /// Notes a delivery, for samples over the round trip of the last segment sent.
-    pub(super) fn note_delivered(&mut self, number: u64, segment: &Segment) {
-        let sample = (segment.sent_us, number + 1, segment.delivered);
-        if self.latest.is_none_or(|latest| (sample.0, sample.1) > (latest.0, latest.1)) {
-            self.latest = Some(sample);
-        }
-    }
-}
-
-/// Widens a span of send times.
-pub(super) fn extend(span: &mut Option<(u64, u64)>, sent_us: u64) {
-    *span = Some((span.map_or(sent_us, |(first, _)| first), sent_us));
-}
+use super::super::congestion::{Algorithm, View};
+use super::super::outgoing::Plan;
+use super::super::packet::Ack;
+use super::super::progress::Progress;
+use super::super::rate::{LastSent, RateSample, Totals};
+use super::super::recovery::State;
+use super::Sender;
 
 impl Sender {
     /// Processes an acknowledgement and decides what may be sent. (TCP-9)
@@ -73,40 +15,34 @@ impl Sender {
             return;
         }
         self.statistics.acknowledgements += 1;
-        self.echo = if self.config.timestamps { ack.echo } else { 0 };
         let echoed = ack.ecn_echo && self.config.uses_ecn();
-        let mut progress = Progress { congestion_echoed: echoed, ..Progress::default() };
-        let repair = if ack.next < self.board.una() {
+        let echo = if self.config.timestamps { ack.echo } else { 0 };
+        let mut progress = Progress { congestion_echoed: echoed, echo, ..Progress::default() };
+        let plan = if ack.next < self.board.una() {
             self.take_old_ack(ack, &mut progress)
         } else {
             self.take_current_ack(ack, &mut progress)
         };
-        self.plan = match repair {
-            Repair::Nothing => Plan::New,
-            Repair::Lost => Plan::LostThenNew,
-            Repair::NewThenLost => Plan::NewThenLost,
-        };
-        if Some(self.board.una()) == self.total_segments && self.completed_at.is_none() {
-            self.completed_at = Some(self.clock.now());
-        }
+        self.outgoing.set_plan(plan);
+        self.flow.note_acknowledged(self.board.una(), self.clock.now());
     }
 
     /// An acknowledgement overtaken by another: only its SACK blocks matter.
-    fn take_old_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_old_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if ack.sack.is_empty() {
-            return Repair::Nothing;
+            return Plan::New;
         }
         self.take_sacks(ack, progress);
         self.react(progress)
     }
 
-    fn take_current_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_current_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         let delivered_before = self.statistics.segments_delivered;
         let lost_before = self.statistics.segments_lost;
         let in_flight_before = self.board.in_flight();
         progress.advanced = ack.next > self.board.una();
         if progress.advanced {
-            self.expiries = 0;
+            self.recovery.note_progress();
         }
         let highest_before = self.board.sacked_end();
         if !ack.sack.is_empty() {
@@ -122,10 +58,10 @@ impl Sender {
         self.remove_acknowledged(ack.next, highest_before, progress);
         self.adapt_reordering_window(progress);
         self.take_probe_answer(ack.next, progress);
-        let mut repair = Repair::Nothing;
-        if progress.is_dubious() || self.state != super::recovery::State::Open {
+        let mut plan = Plan::New;
+        if progress.is_dubious() || self.recovery.state() != State::Open {
             progress.is_duplicate = !progress.advanced && !progress.duplicate_reported;
-            repair = self.react(progress);
+            plan = self.react(progress);
         }
         if progress.set_timer {
             self.restart_timer();
@@ -137,7 +73,7 @@ impl Sender {
         } else {
             self.control_window(delivered, lost, progress);
         }
-        repair
+        plan
     }
 
     /// Hands a rate sample to an algorithm that models the path.
@@ -167,12 +103,12 @@ impl Sender {
     }
 
     /// Nothing was outstanding: only a report of duplicates can matter.
-    fn take_idle_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Repair {
+    fn take_idle_ack(&mut self, ack: &Ack, progress: &mut Progress) -> Plan {
         if progress.duplicate_reported {
             self.react(progress);
         }
         self.take_probe_answer(ack.next, progress);
-        Repair::Nothing
+        Plan::New
     }
 
     /// Takes cumulatively acknowledged segments off the scoreboard. (TCP-10)
@@ -185,15 +121,14 @@ impl Sender {
             if segment.was_retransmitted() {
                 progress.retransmission_acked = true;
             } else if !segment.is_sacked() {
-                extend(&mut progress.acked_sent_us, segment.sent_us);
                 if number < highest_before {
                     progress.note_reordered(number);
                 }
-                progress.original_delivered |= number < self.recovery_end;
+                progress.note_acknowledged(segment.sent_us, number < self.recovery.end());
             }
             if !segment.is_sacked() {
-                self.count_delivered(1, progress.congestion_echoed);
-                if !self.is_needless(&segment) {
+                self.statistics.note_delivered(1, progress.congestion_echoed);
+                if !progress.is_needless(&segment) {
                     let resent = segment.was_retransmitted();
                     self.rack.deliver(now_us, segment.sent_us, number + 1, resent, least_us);
                 }
@@ -238,28 +173,20 @@ impl Sender {
 
     /// The round trip that a timestamp echo gives, at millisecond resolution.
     fn echoed_round_trip(&self, progress: &Progress) -> Option<(u64, u64)> {
-        let usable = self.echo != 0 && progress.advanced;
-        let millis = self.clock.millis().checked_sub(self.echo).filter(|_| usable)?;
+        let usable = progress.echo != 0 && progress.advanced;
+        let millis = self.clock.millis().checked_sub(progress.echo).filter(|_| usable)?;
         let micros = u64::from(millis.max(1)) * 1_000;
         Some((micros, micros))
     }
 
     /// Grows the window, or follows the reduction that goes on. (TCP-11)
     fn control_window(&mut self, delivered: u32, lost: u64, progress: &Progress) {
-        let forward = progress.advanced || (self.reordering > DEFAULT_REORDERING && progress.data_sacked);
-        if self.state.reduces_window() {
+        let forward = progress.advanced || (self.rack.reordering().is_large() && progress.data_sacked);
+        if self.recovery.state().reduces_window() {
             self.reduce(delivered, lost, progress);
         } else if forward && delivered > 0 {
             let view = self.view();
             self.congestion.grow(&mut self.window, delivered, &view);
-        }
-    }
-
-    /// Counts segments known to have arrived.
-    pub(super) fn count_delivered(&mut self, count: u32, echoed: bool) {
-        self.statistics.segments_delivered += u64::from(count);
-        if echoed {
-            self.delivered_marked += u64::from(count);
         }
     }
 

@@ -1,15 +1,18 @@
 //! What leaves, and in which order (Linux `tcp_write_xmit` and `tcp_xmit_retransmit_queue`).
 
-use super::packet::{Data, Packet};
-use super::sender::{Plan, Sender};
-use super::timers::Timer;
+use super::super::congestion::Algorithm;
+use super::super::outgoing::Plan;
+use super::super::packet::{Data, Packet};
+use super::super::recovery::State;
+use super::super::timers::SenderTimer;
+use super::Sender;
 
 impl Sender {
     /// The next packet of the current plan. (TCP-18)
     #[inline]
     pub(super) fn next_planned(&mut self) -> Option<Packet> {
         loop {
-            let (packet, then) = match self.plan {
+            let (packet, then) = match self.outgoing.plan() {
                 Plan::Idle => return None,
                 Plan::Lost => (self.next_retransmission(), Plan::Idle),
                 Plan::LostThenNew => (self.next_retransmission(), Plan::New),
@@ -19,35 +22,32 @@ impl Sender {
             if packet.is_some() {
                 return packet;
             }
-            self.plan = then;
+            self.outgoing.set_plan(then);
         }
     }
 
     /// F-RTO could not send anything new: it was a real loss, as far as anyone can tell.
     fn after_new(&mut self) -> Plan {
-        if self.board.next() > self.recovery_end {
-            return Plan::Idle;
-        }
-        self.suspect_spurious = false;
-        Plan::LostThenNew
+        let gives_up = self.recovery.gives_up_evidence(self.board.next());
+        if gives_up { Plan::LostThenNew } else { Plan::Idle }
     }
 
     /// The lowest lost segments that the window allows to be sent again. (TCP-19)
     fn next_retransmission(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || self.is_paced() {
+        if quota == 0 || self.pacing.holds_back(self.clock.now()) {
             return None;
         }
         let number = self.board.next_lost()?;
         let is_head = number == self.board.una();
         let before = self.statistics.retransmissions;
-        let most = if self.config.max_burst_segments > 1 { quota.min(self.burst_limit()) } else { 1 };
+        let most = if self.bursts.are_on() { quota.min(self.burst_limit()) } else { 1 };
         let packet = self.retransmit(number, most);
-        if self.state.reduces_window() {
-            self.reduction.sent += (self.statistics.retransmissions - before) as u32;
+        if self.recovery.state().reduces_window() {
+            self.reduction.note_sent((self.statistics.retransmissions - before) as u32);
         }
-        if is_head && !matches!(self.timer, Some(Timer::ReorderingWindow(_))) {
-            self.arm(Timer::Retransmit, self.rtt.timeout());
+        if is_head && !self.timer.is_reordering() {
+            self.timer.arm(SenderTimer::RetransmissionTimeout, self.rtt.timeout(), &self.clock);
         }
         Some(packet)
     }
@@ -79,34 +79,65 @@ impl Sender {
     #[inline]
     fn next_new(&mut self) -> Option<Packet> {
         let quota = self.window.size.saturating_sub(self.board.in_flight());
-        if quota == 0 || !self.has_new_data() || self.is_paced() {
+        if quota == 0 || !self.has_new_data() || self.pacing.holds_back(self.clock.now()) {
             self.finish_new();
             return None;
         }
-        let count = if self.config.max_burst_segments > 1 { self.burst(quota) } else { 1 };
+        let count = if self.bursts.are_on() { self.next_burst(quota) } else { 1 };
         if count == 0 {
-            self.deferred = true;
             self.finish_new();
             return None;
         }
-        if self.state.reduces_window() {
-            self.reduction.sent += count;
+        if self.recovery.state().reduces_window() {
+            self.reduction.note_sent(count);
         }
-        self.sent_since_ack = true;
+        self.outgoing.note_new();
         Some(self.send_new(count))
+    }
+
+    /// Segments of the next packet when the window allows `quota`; none while they wait for more.
+    fn next_burst(&mut self, quota: u32) -> u32 {
+        let (limit, window, now_us) = (self.burst_limit(), self.window.size, self.clock.micros());
+        let age_us = self.board.head().map_or(0, |head| now_us - head.sent_us);
+        let is_answer_near = age_us >= self.rtt.smoothed_us() / 2;
+        if self.recovery.state() < State::Recovery
+            && is_answer_near
+            && self.bursts.wait_for_more(quota, limit, window, now_us)
+        {
+            return 0;
+        }
+        self.bursts.size(quota, limit, window, self.sendable(), self.board.next())
+    }
+
+    /// Most segments of one packet now.
+    fn burst_limit(&self) -> u32 {
+        let unpaced = || self.view().pacing_rate(&self.window);
+        let rate = self.congestion.pacing_rate().unwrap_or_else(unpaced);
+        self.bursts.limit(rate, self.rtt.minimum_us())
+    }
+
+    /// Stamps a segment that is about to leave, if rates are sampled.
+    #[inline]
+    fn stamp_rate(&mut self, number: u64) {
+        if self.congestion.models_path() {
+            let outstanding = (self.board.una(), self.board.next());
+            let in_flight = self.board.in_flight() + 1;
+            let lost = self.statistics.segments_lost;
+            self.rate.note_sent(number, outstanding, in_flight, lost, self.clock.micros());
+        }
     }
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
     fn finish_new(&mut self) {
-        let limited = std::mem::take(&mut self.deferred) || self.board.in_flight() >= self.window.size;
-        if self.sent_since_ack || limited {
+        let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
+        let sent = self.outgoing.take_sent_new();
+        if sent || limited {
             let board = &self.board;
             let (una, next, out) = (board.una(), board.next(), board.outstanding());
             self.window.note_usage(una, next, out, limited, self.clock.jiffies());
             self.decay_unused_window();
         }
-        let restarts = std::mem::take(&mut self.probe_restarts);
-        let sent = std::mem::take(&mut self.sent_since_ack);
+        let restarts = self.probe.take_restart();
         if (sent || restarts) && self.may_probe() {
             self.schedule_probe(!sent);
         }
@@ -115,7 +146,7 @@ impl Sender {
     /// A window that a finite flow left unused for a timeout shrinks; an endless flow always has
     /// more to send than the window holds.
     fn decay_unused_window(&mut self) {
-        if self.total_segments.is_some() {
+        if !self.flow.is_endless() {
             let threshold = self.current_threshold();
             let (initial, timeout) = (self.config.initial_window, self.rtt.timeout());
             self.window.decay_unused(initial, threshold, timeout, self.clock.jiffies());
@@ -133,12 +164,10 @@ impl Sender {
             self.board.send_new(now_us, delivered);
         }
         // Where a probe may be scheduled it will be, once the flight is out.
-        if !self.may_probe() && (nothing_was_out || matches!(self.timer, Some(Timer::LossProbe(_)))) {
+        if !self.may_probe() && (nothing_was_out || self.timer.is_probe()) {
             self.arm_retransmission_timer();
         }
-        if self.first_data_at.is_none() {
-            self.first_data_at = Some(self.clock.now());
-        }
+        self.flow.note_sent(self.clock.now());
         self.data_packet(first, count, false)
     }
 
@@ -151,28 +180,25 @@ impl Sender {
     /// Segments that flow and receive window still allow.
     #[inline]
     pub(super) fn sendable(&self) -> u64 {
-        let flow_end = self.total_segments.unwrap_or(u64::MAX);
-        let window_end = self.board.una() + self.receive_window;
-        flow_end.min(window_end).saturating_sub(self.board.next())
+        self.flow.sendable(self.board.una(), self.board.next())
     }
 
     #[inline]
     fn data_packet(&mut self, first: u64, count: u32, retransmission: bool) -> Packet {
         debug_assert!(count > 0, "a data packet carries data");
         self.statistics.segments_sent += u64::from(count);
-        let end = first + u64::from(count);
-        let missing = if Some(end) == self.total_segments { self.missing_in_last } else { 0 };
+        let payload = self.flow.bytes_of(count, first + u64::from(count));
         // TCP-51
-        let reduced = !retransmission && std::mem::take(&mut self.announce_reduction);
-        let payload = count * self.payload - missing;
-        self.last_sent_us = self.clock.micros();
-        self.pace(payload);
+        let reduced = !retransmission && self.reduction.take_announcement();
+        self.bursts.note_sent(self.clock.micros());
+        let (rate, sent) = (self.congestion.pacing_rate(), self.statistics.segments_sent);
+        self.pacing.note_sent(self.clock.now(), payload, rate, sent);
         Packet::Data(Data {
             first,
             payload,
             segments: count as u16,
             retransmission,
-            ecn_capable: self.marks_everything() || (self.config.ecn && !retransmission),
+            ecn_capable: self.congestion.counts_marks() || (self.config.ecn && !retransmission),
             window_reduced: reduced,
             timestamp: if self.config.timestamps { self.clock.millis() } else { 0 },
         })

@@ -99,7 +99,7 @@ def test_a_broken_invariant_is_a_failed_run_that_stops_the_others(monkeypatch: p
     stopped = threading.Event()
 
     def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
-        if json.loads(config)["protection"]["kind"] == "lg":
+        if json.loads(config)["protection"]["family"] == "linkguardian":
             raise RuntimeError("an invariant broke")
         for _ in range(1000):
             try:

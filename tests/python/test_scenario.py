@@ -250,7 +250,7 @@ def test_derived_thresholds_never_resume_above_pause(rate: int) -> None:
         ),
         (("pause_quanta = 65535", ""), "pause_quanta is missing"),
         (("recirculates = false", "recirculates = 0"), "is not true or false"),
-        (("ack_count = 2", "ack_count = -2"), "is negative"),
+        (("dummy_count = 3", "dummy_count = -3"), "is negative"),
         (("pause_bytes = 40_000", "pause_bytes = 1"), "resume at 36800 B is above pause at 1 B"),
         (("pause_bytes = 40_000", ""), r"has exactly the keys"),
     ],

@@ -2,6 +2,7 @@
 
 mod convert;
 mod monitor;
+mod rules;
 mod wait;
 
 use std::panic;
@@ -46,6 +47,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
     module.add_class::<monitor::LinkMonitor>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::check, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -20,5 +20,5 @@ pub mod workload;
 pub mod world;
 
 pub use control::Control;
-pub use experiment::simulate;
+pub use experiment::{check, simulate};
 pub use outcome::{Columns, ConfigError, Outcome};

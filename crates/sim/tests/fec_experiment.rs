@@ -13,8 +13,8 @@ fn published(kind: &str, (k, h): (u32, u32), p: f64) -> Value {
     config["link"] = json!({"rate_bps": 10_000_000_000_u64, "propagation_ps": 100_000, "mtu_bytes": 1522});
     config["loss"]["forward"] = json!({"model": "bernoulli", "p": p});
     config["switch"]["queue_bytes"] = json!(1_000_000);
-    config["protection"]["fec_k"] = json!(k);
-    config["protection"]["fec_h"] = json!(h);
+    config["protection"]["k"] = json!(k);
+    config["protection"]["h"] = json!(h);
     config["transport"]["congestion_control"] = json!("cubic");
     config["path"] = json!({"rtt_ps": 40_000_000});
     config["flow"]["trials"] = json!(1);
@@ -58,7 +58,7 @@ fn a_flow_without_a_cap_fills_the_queue_and_a_capped_one_leaves_it_empty() {
 #[test]
 fn the_full_queue_drops_data_and_parity_and_tells_them_apart() {
     let mut config = udp("fec-model", "udp-smooth", 6_000_000_000);
-    config["protection"]["fec_k"] = json!(5);
+    config["protection"]["k"] = json!(5);
     config["run"]["duration_ps"] = json!(100_000_000_000_u64);
     let outcome = run(&config);
     let parity = number(&outcome, "queue_drops_parity");
@@ -76,7 +76,7 @@ fn a_meter_takes_the_place_of_the_full_queue() {
         for kind in ["fec", "fec-model"] {
             let mut config = published(kind, (5, 5), 1e-2);
             config["transport"]["congestion_control"] = json!("dctcp");
-            config["protection"]["fec_meter"] = json!(meter);
+            config["protection"]["meter"] = json!(meter);
             let outcome = run(&config);
             assert!(number(&outcome, counter) > 0.0, "{kind} {meter}");
             assert_eq!(number(&outcome, "queue_drops"), 0.0, "{kind} {meter}");
@@ -97,7 +97,7 @@ fn a_pause_of_the_source_is_the_tail_of_the_model_and_a_flush_timer_removes_it()
     let engine = run(&udp("fec", "udp-bursty", 100_000_000));
     assert!(number(&engine, "latency_recovered_us_max") < 200.0);
     let mut flushed = udp("fec-model", "udp-bursty", 100_000_000);
-    flushed["protection"]["fec_flush_ps"] = json!(200_000_000);
+    flushed["protection"]["flush_ps"] = json!(200_000_000);
     assert!(number(&run(&flushed), "latency_recovered_us_max") < 300.0);
 }
 
@@ -133,13 +133,13 @@ fn the_series_of_the_first_trial_adds_up_to_the_row() {
 fn the_code_changes_while_traffic_runs() {
     for kind in ["fec", "fec-model"] {
         let mut config = published(kind, (25, 1), 5e-2);
-        config["protection"]["fec_change"] = json!({"at_ps": 50_000_000_000_u64, "k": 5, "h": 5});
+        config["protection"]["change"] = json!({"at_ps": 50_000_000_000_u64, "k": 5, "h": 5});
         let outcome = run(&config);
         let gbps = column(&outcome, "series", "throughput_gbps");
         let mean = |rows: &[f64]| rows.iter().sum::<f64>() / rows.len() as f64;
         let (before, after) = (mean(&gbps[..500]), mean(&gbps[600..]));
         assert!(before < 2.5 && after > 4.0, "{kind}: {before} Gb/s, then {after}");
-        config["protection"]["fec_change"]["k"] = json!(0);
+        config["protection"]["change"]["k"] = json!(0);
         assert!(refusal(&config).contains("1 to 128"));
     }
 }
@@ -147,15 +147,18 @@ fn the_code_changes_while_traffic_runs() {
 #[test]
 fn what_a_code_cannot_do_is_refused() {
     let mut config = published("fec", (25, 5), 1e-2);
-    config["protection"]["fec_flush_ps"] = json!(30_000_000);
+    config["protection"]["flush_ps"] = json!(30_000_000);
     for kind in ["fec", "fec-model"] {
-        config["protection"]["kind"] = json!(kind);
+        config["protection"]["family"] = json!(kind);
         let message = refusal(&config);
         assert!(message.contains("longer than the flush timer of 30 us allows"), "{message}");
     }
-    config["protection"]["fec_flush_ps"] = json!(null);
-    config["protection"]["fec_priority"] = json!("data");
-    assert!(refusal(&config).contains("one block at a time"));
+    config["protection"]["flush_ps"] = json!(null);
+    config["protection"]["priority"] = json!("data");
+    assert!(
+        refusal(&config).contains("unknown field `priority`"),
+        "the model's decoder knows one block at a time"
+    );
     assert!(refusal(&udp("fec", "udp-smooth", 11_000_000_000)).contains("more than the sending interface"));
     assert!(refusal(&udp("fec", "generator", 1)).contains("udp-smooth"));
 }
@@ -163,16 +166,16 @@ fn what_a_code_cannot_do_is_refused() {
 #[test]
 fn every_experiment_runs_under_every_code() {
     let options = [
-        json!({"kind": "fec"}),
-        json!({"kind": "fec", "fec_release": "in-order", "fec_meter": "police", "fec_priority": "data"}),
-        json!({"kind": "fec-model"}),
-        json!({"kind": "fec-model", "fec_flush_ps": 100_000_000, "fec_meter": "mark"}),
+        json!({"family": "fec"}),
+        json!({"family": "fec", "release": "in-order", "meter": "police", "priority": "data"}),
+        json!({"family": "fec-model"}),
+        json!({"family": "fec-model", "flush_ps": 100_000_000, "meter": "mark"}),
     ];
     for option in &options {
         let with = |experiment: &str| {
             let mut config = config(experiment, "fec");
             config["loss"]["forward"] = json!({"model": "bernoulli", "p": 1e-2});
-            let base = json!({"fec_k": 5, "fec_h": 3});
+            let base = json!({"k": 5, "h": 3});
             for (key, value) in base.as_object().unwrap().iter().chain(option.as_object().unwrap()) {
                 config["protection"][key] = value.clone();
             }

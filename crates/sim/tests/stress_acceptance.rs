@@ -2,6 +2,7 @@
 //! same rows from the same seed.
 
 mod profiles;
+mod support;
 
 use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -172,10 +173,7 @@ fn config(experiment: &str, protection: &str, threads: usize) -> String {
         "link": {"rate_bps": 100_000_000_000_u64, "propagation_ps": 0, "mtu_bytes": 1500},
         "loss": {"forward": {"model": "quantised", "p": 1e-3}, "reverse": {"model": "bernoulli", "p": 1e-4}},
         "switch": table("switch", "tofino1"), "host": table("host", "ae-hosts"),
-        "protection": {
-            "kind": protection, "copies": null, "dummies": 3, "holes": 5, "tail": true, "order": true,
-            "backpressure": true, "deduplicate": true, "fec_k": null, "fec_h": null,
-        },
+        "protection": support::protection(protection),
         "traffic": {"packets": 200_000, "frame_bytes": 1514, "source": "generator"},
         "transport": {
             "congestion_control": "dctcp", "mss_bytes": 1460, "timestamps": false, "delayed_ack": 2,

@@ -8,9 +8,9 @@ use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
-use lossylink_sim::net::linkguardian::{Options, timing};
+use lossylink_sim::net::linkguardian::Options;
 use lossylink_sim::net::plain::PlainConfig;
-use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, ProtectedLink};
+use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits};
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
@@ -45,22 +45,15 @@ impl World {
         let losses = (loss("forward"), loss("reverse"));
         let link = match self.ordered {
             None => {
-                let config = PlainConfig { rate, flight, queue: timing::queue_limits(&profile) };
-                AnyLink::Plain(PlainLink::new(config, losses.0, losses.1))
+                let config = PlainConfig { rate, flight, queue: queue_limits(&profile) };
+                PlainLink::new(config, losses.0, losses.1).into()
             }
             Some(ordered) => {
                 let sender = SenderConfig { copies: 1, dummies: 3, hole_cap: Some(5) };
                 let options = Options { sender, ordered, backpressure: true, deduplicate: true };
                 let mut phases = streams.stream("phases");
                 let zero = Duration::ZERO;
-                AnyLink::LinkGuardian(LinkGuardianLink::new(
-                    &profile,
-                    rate,
-                    zero,
-                    &options,
-                    losses,
-                    &mut phases,
-                ))
+                LinkGuardianLink::new(&profile, rate, zero, &options, losses, &mut phases).into()
             }
         };
         let path = match self.extra_rtt {

@@ -167,8 +167,8 @@ fn a_monitor_does_not_flap_on_a_constant_loss() {
 fn every_protection_can_be_switched_on_under_traffic() {
     for kind in ["fec", "fec-model"] {
         let mut config = timeline(kind);
-        config["protection"]["fec_k"] = json!(25);
-        config["protection"]["fec_h"] = json!(5);
+        config["protection"]["k"] = json!(25);
+        config["protection"]["h"] = json!(5);
         let outcome = run(&config);
         let rate = column(&outcome, "send_gbps");
         let (before, during, after) = (mean(&rate[1..4]), mean(&rate[5..12]), rate[19]);
@@ -182,8 +182,8 @@ fn every_protection_can_be_switched_on_under_traffic() {
         assert!(outcome.row["copies"].is_null());
     }
     let mut config = automatic("fec");
-    config["protection"]["fec_k"] = json!(25);
-    config["protection"]["fec_h"] = json!(5);
+    config["protection"]["k"] = json!(25);
+    config["protection"]["h"] = json!(5);
     let outcome = run(&config);
     assert_eq!(number(&outcome, "protection_changes"), 2.0);
     let rate = column(&outcome, "send_gbps");

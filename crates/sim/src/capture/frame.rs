@@ -1,18 +1,13 @@
-//! Whole frames: Ethernet, LinkGuardian's headers (WIRE-4 to WIRE-9), pauses (WIRE-10).
+//! Whole frames: Ethernet around what the hosts sent and what a protection wrote in front of it.
 //!
-//! Bytes are those of `docs/protocols/wire.md`, not of the simulator's timing: a protected frame
-//! is 5 B longer than it came, while the simulator times it with the published 3 B.
+//! Bytes are those of `docs/protocols/wire.md`, not of the simulator's timing: a frame that LinkGuardian
+//! protects is 5 B longer than it came, while the simulator times it with the published 3 B.
 
 use super::Carries;
+use crate::net::Frame;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
-use crate::net::tap::{Content, Direction};
-use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
-use lossylink_core::wire::MINIMUM_FRAME;
+use crate::net::tap::{Content, Direction, Headers, Neighbour};
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
-use lossylink_core::wire::linkguardian::{
-    AckHeader, Content as Inner, DataHeader, LinkGuardianFrame, LossNotification,
-};
-use lossylink_core::wire::pfc::{LINKGUARDIAN_CLASS, PauseFrame, QUANTA_MAX};
 
 /// Bytes kept of a frame: all headers, and the first of the payload's zeros. The longest headers
 /// are 14 of Ethernet, 10 of LinkGuardian, 20 of IP and 60 of TCP.
@@ -40,188 +35,93 @@ impl FrameBytes {
     }
 }
 
-/// The bytes of a frame; `ordered` is what a protected frame says about its delivery.
-pub fn bytes<P>(
-    content: &Content<P>,
-    direction: Direction,
-    ordered: bool,
-    carries: &impl Carries<P>,
-) -> FrameBytes {
-    let data = |position, is_retransmission| data_header(position, is_retransmission, ordered);
+/// The bytes of a frame.
+pub fn bytes<P>(content: &Content<P>, direction: Direction, carries: &impl Carries<P>) -> FrameBytes {
     match content {
-        Content::Bare(frame) => {
-            let mut bytes = begin(direction, EtherType::IPV4);
-            carries.emit(direction, frame, &mut bytes.start[EthernetHeader::LEN..]);
-            FrameBytes { length: frame.octets - GAP_OCTETS - FCS_OCTETS, ..bytes }
+        Content::Bare(frame) => of_hosts(EtherType::IPV4, &[], direction, frame, carries),
+        Content::Behind(headers, frame) => {
+            of_hosts(headers.ethertype, headers.octets(), direction, frame, carries)
         }
-        Content::Acknowledging(frame, leading) => {
-            let ack = ack_header(*leading, true);
-            around(LinkGuardianFrame::Unprotected { ack, content: IP }, direction, frame, carries)
-        }
-        Content::Protected(frame, position) => {
-            let header = data(*position, false);
-            around(
-                LinkGuardianFrame::Data { ack: None, data: header, content: IP },
-                direction,
-                frame,
-                carries,
-            )
-        }
-        Content::Copy(frame, position) => {
-            let header = data(*position, true);
-            around(
-                LinkGuardianFrame::Data { ack: None, data: header, content: IP },
-                direction,
-                frame,
-                carries,
-            )
-        }
-        Content::Dummy(next) => {
-            let header = DataHeader { is_dummy: true, ..data(*next, false) };
-            alone(LinkGuardianFrame::Dummy(header), direction)
-        }
-        Content::Ack(leading) => alone(LinkGuardianFrame::Ack(ack_header(*leading, false)), direction),
-        Content::Notification(notification) => {
-            alone(LinkGuardianFrame::Notification(wire_notification(notification)), direction)
-        }
-        Content::Pause(request) => pause(*request, direction),
+        Content::Own { headers, to, octets } => between_switches(headers, *to, *octets, direction),
     }
 }
 
-/// What LinkGuardian's headers stand in front of; the bytes themselves are written apart.
-const IP: Inner<'static> = Inner { ethertype: EtherType::IPV4, payload: &[] };
-
-/// A frame with LinkGuardian's headers between Ethernet's and what it carries.
-fn around<P>(
-    headers: LinkGuardianFrame<'_>,
+/// A frame of the hosts, with `headers` between Ethernet's header and what it carries.
+fn of_hosts<P>(
+    ethertype: EtherType,
+    headers: &[u8],
     direction: Direction,
-    frame: &crate::net::Frame<P>,
+    frame: &Frame<P>,
     carries: &impl Carries<P>,
 ) -> FrameBytes {
-    let mut bytes = begin(direction, EtherType::LINKGUARDIAN);
-    let added = headers.emit_headers(&mut bytes.start[EthernetHeader::LEN..]);
-    carries.emit(direction, frame, &mut bytes.start[EthernetHeader::LEN + added..]);
-    FrameBytes { length: frame.octets - GAP_OCTETS - FCS_OCTETS + added as u32, ..bytes }
-}
-
-/// A frame that carries nothing but LinkGuardian's header, from switch to switch.
-fn alone(headers: LinkGuardianFrame<'_>, direction: Direction) -> FrameBytes {
-    let mut bytes = minimum(direction, between_switches(direction).1, EtherType::LINKGUARDIAN);
-    headers.emit_headers(&mut bytes.start[EthernetHeader::LEN..]);
-    bytes
-}
-
-fn pause(request: PauseRequest, direction: Direction) -> FrameBytes {
-    let quanta = match request {
-        PauseRequest::Pause => QUANTA_MAX,
-        PauseRequest::Resume => 0,
-    };
-    let mut bytes = minimum(direction, MacAddress::MAC_CONTROL, EtherType::MAC_CONTROL);
-    PauseFrame::for_class(LINKGUARDIAN_CLASS, quanta).emit(&mut bytes.start[EthernetHeader::LEN..]);
-    bytes
-}
-
-/// An Ethernet header between the hosts, and zeros.
-fn begin(direction: Direction, ethertype: EtherType) -> FrameBytes {
     let (source, destination) = match direction {
         Direction::Forward => (NEAR_HOST, FAR_HOST),
         Direction::Backward => (FAR_HOST, NEAR_HOST),
     };
-    zeros(EthernetHeader { destination, source, ethertype })
+    let mut start = begin(EthernetHeader { destination, source, ethertype }, headers);
+    carries.emit(direction, frame, &mut start[EthernetHeader::LEN + headers.len()..]);
+    FrameBytes { start, length: length(frame.octets) + headers.len() as u32 }
 }
 
-/// An Ethernet header from one switch of the link, and zeros up to the minimum length.
-fn minimum(direction: Direction, destination: MacAddress, ethertype: EtherType) -> FrameBytes {
-    zeros(EthernetHeader { destination, source: between_switches(direction).0, ethertype })
-}
-
-fn zeros(header: EthernetHeader) -> FrameBytes {
-    let mut start = [0; SNAP_BYTES];
-    header.emit(&mut start);
-    FrameBytes { start, length: MINIMUM_FRAME.0 as u32 }
-}
-
-/// Source and destination of a control frame.
-const fn between_switches(direction: Direction) -> (MacAddress, MacAddress) {
-    match direction {
+/// A frame that carries nothing but what a protection says.
+fn between_switches(headers: &Headers, to: Neighbour, octets: u32, direction: Direction) -> FrameBytes {
+    let (source, switch) = match direction {
         Direction::Forward => (NEAR_SWITCH, FAR_SWITCH),
         Direction::Backward => (FAR_SWITCH, NEAR_SWITCH),
-    }
+    };
+    let destination = match to {
+        Neighbour::Switch => switch,
+        Neighbour::Anyone => MacAddress::MAC_CONTROL,
+    };
+    let ethernet = EthernetHeader { destination, source, ethertype: headers.ethertype };
+    FrameBytes { start: begin(ethernet, headers.octets()), length: length(octets) }
 }
 
-fn data_header(position: Position, is_retransmission: bool, ordered: bool) -> DataHeader {
-    DataHeader {
-        era: position.era(),
-        is_retransmission,
-        blocking_mode: ordered,
-        sequence: position.number(),
-        ..DataHeader::default()
-    }
+/// An Ethernet header, what follows it, and zeros.
+fn begin(ethernet: EthernetHeader, headers: &[u8]) -> [u8; SNAP_BYTES] {
+    let mut start = [0; SNAP_BYTES];
+    ethernet.emit(&mut start);
+    start[EthernetHeader::LEN..EthernetHeader::LEN + headers.len()].copy_from_slice(headers);
+    start
 }
 
-fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
-    AckHeader { is_piggybacked, era: leading.era(), leading_ack: leading.number() }
-}
-
-fn wire_notification(notification: &Notification) -> LossNotification {
-    LossNotification {
-        era: notification.leading.era(),
-        leading_ack: notification.leading.number(),
-        hole_size: notification.hole_size,
-        first_lost: notification.first_lost.number(),
-    }
+/// Bytes of a frame without its check sequence, from its octets on the wire.
+const fn length(octets: u32) -> u32 {
+    octets - GAP_OCTETS - FCS_OCTETS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::capture::NumberedDatagrams;
-    use crate::net::{Ecn, Frame};
-
-    const POSITION: Position = Position::new(0x0102, true);
-
-    fn bytes_of(content: &Content<u64>, direction: Direction) -> FrameBytes {
-        bytes(content, direction, true, &NumberedDatagrams)
-    }
+    use crate::net::Ecn;
+    use crate::net::frame::MINIMUM_OCTETS;
 
     /// The beginning of a whole frame, which is all of a control frame but its padding.
-    fn assert_begins(frame: FrameBytes, beginning: &[u8], length: u32) {
+    fn assert_begins(content: &Content<u64>, direction: Direction, beginning: &[u8], length: u32) {
+        let frame = bytes(content, direction, &NumberedDatagrams);
         assert_eq!(&frame.kept()[..beginning.len()], beginning);
         assert_eq!(frame.length, length);
         assert_eq!(frame.kept().len(), SNAP_BYTES.min(length as usize));
     }
 
-    // WIRE-9
-    #[test]
-    fn control_frames_go_from_switch_to_switch() {
-        let notification = Notification {
-            leading: Position::new(10, false),
-            first_lost: Position::new(9, false),
-            hole_size: 1,
-        };
-        let back: [u8; 14] = [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 6, 0xab, 0xcd];
-        let there: [u8; 14] = [2, 0, 0, 0, 1, 6, 2, 0, 0, 0, 1, 2, 0xab, 0xcd];
-        type Case<'a> = (Content<u64>, Direction, [u8; 14], &'a [u8]);
-        let literal: [Case<'_>; 3] = [
-            (Content::Dummy(POSITION), Direction::Forward, there, &[0x16, 1, 2]),
-            (Content::Ack(POSITION), Direction::Backward, back, &[0x50, 1, 2]),
-            (Content::Notification(notification), Direction::Backward, back, &[0x80, 0, 10, 1, 0, 9]),
-        ];
-        for (content, direction, ethernet, header) in literal {
-            let frame = bytes_of(&content, direction);
-            assert_begins(frame, &[&ethernet[..], header].concat(), 60);
-            assert!(frame.kept()[14 + header.len()..].iter().all(|byte| *byte == 0));
-        }
+    fn headers(octets: &[u8]) -> Headers {
+        Headers::new(EtherType(0xabcd), |buffer| {
+            buffer[..octets.len()].copy_from_slice(octets);
+            octets.len()
+        })
     }
 
-    // WIRE-10
+    // WIRE-9, WIRE-10
     #[test]
-    fn pauses_are_for_class_one_of_the_neighbour() {
-        let ethernet = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 1, 6, 0x88, 0x08];
-        let pause = [&ethernet[..], &[1, 1, 0, 2, 0, 0, 0xff, 0xff, 0, 0]].concat();
-        let resume = [&ethernet[..], &[1, 1, 0, 2, 0, 0, 0, 0, 0, 0]].concat();
-        assert_begins(bytes_of(&Content::Pause(PauseRequest::Pause), Direction::Backward), &pause, 60);
-        assert_begins(bytes_of(&Content::Pause(PauseRequest::Resume), Direction::Backward), &resume, 60);
+    fn frames_of_a_protection_go_from_switch_to_switch() {
+        let own = |to| Content::Own { headers: headers(&[0x16, 1, 2]), to, octets: MINIMUM_OCTETS };
+        let there = [2, 0, 0, 0, 1, 6, 2, 0, 0, 0, 1, 2, 0xab, 0xcd, 0x16, 1, 2, 0];
+        assert_begins(&own(Neighbour::Switch), Direction::Forward, &there, 60);
+        let back = [2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 6, 0xab, 0xcd, 0x16, 1, 2, 0];
+        assert_begins(&own(Neighbour::Switch), Direction::Backward, &back, 60);
+        let anyone = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 1, 6, 0xab, 0xcd, 0x16, 1, 2, 0];
+        assert_begins(&own(Neighbour::Anyone), Direction::Backward, &anyone, 60);
     }
 
     // WIRE-5, WIRE-6, WIRE-8
@@ -229,23 +129,20 @@ mod tests {
     fn headers_stand_in_front_of_what_they_protect() {
         let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, 7);
         let hosts = [2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4];
-        let literal: [(Content<u64>, &[u8], u32); 3] = [
-            (Content::Bare(frame), &[8, 0, 0x45], 1514),
-            (Content::Protected(frame, POSITION), &[0xab, 0xcd, 0x12, 1, 2, 8, 0, 0x45], 1519),
-            (Content::Copy(frame, POSITION), &[0xab, 0xcd, 0x1a, 1, 2, 8, 0, 0x45], 1519),
-        ];
-        for (content, expected, length) in literal {
-            assert_begins(bytes_of(&content, Direction::Forward), &[&hosts[..], expected].concat(), length);
-        }
+        let bare = [&hosts[..], &[8, 0, 0x45]].concat();
+        assert_begins(&Content::Bare(frame), Direction::Forward, &bare, 1514);
+        let behind = Content::Behind(headers(&[0x12, 1, 2, 8, 0]), frame);
+        let expected = [&hosts[..], &[0xab, 0xcd, 0x12, 1, 2, 8, 0, 0x45]].concat();
+        assert_begins(&behind, Direction::Forward, &expected, 1519);
     }
 
     // WIRE-6, WIRE-8
     #[test]
-    fn a_short_frame_keeps_its_padding_behind_a_piggy_backed_ack() {
+    fn a_short_frame_keeps_its_padding_behind_headers() {
         let frame = Frame::of_frame_bytes(54, Ecn::NotCapable, 7);
         let hosts = [2, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, 8];
-        let content = Content::Acknowledging(frame, POSITION);
         let expected = [&hosts[..], &[0xab, 0xcd, 0x70, 1, 2, 8, 0, 0x45]].concat();
-        assert_begins(bytes_of(&content, Direction::Backward), &expected, 65);
+        let behind = Content::Behind(headers(&[0x70, 1, 2, 8, 0]), frame);
+        assert_begins(&behind, Direction::Backward, &expected, 65);
     }
 }

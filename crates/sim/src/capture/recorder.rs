@@ -17,7 +17,6 @@ pub struct Recorder<C, W: Write> {
 
 struct Recording<C, W: Write> {
     carries: C,
-    ordered: bool,
     waiting: InOrder<Seen>,
     /// Nothing once it has ended.
     file: Option<PcapngFile<W>>,
@@ -31,9 +30,9 @@ struct Seen {
 }
 
 impl<C, W: Write> Recorder<C, W> {
-    /// A recorder of `place`; `ordered` is the delivery that LinkGuardian's frames ask for.
-    pub fn new(place: Place, ordered: bool, carries: C, file: PcapngFile<W>) -> Self {
-        let recording = Recording { carries, ordered, waiting: InOrder::new(), file: Some(file) };
+    /// A recorder of `place`.
+    pub fn new(place: Place, carries: C, file: PcapngFile<W>) -> Self {
+        let recording = Recording { carries, waiting: InOrder::new(), file: Some(file) };
         Self { place, recording: Rc::new(RefCell::new(recording)) }
     }
 
@@ -66,7 +65,7 @@ impl<C, W: Write> Recording<C, W> {
         C: Carries<P>,
     {
         debug_assert!(sight.at >= now, "a frame was seen after it had left");
-        let bytes = frame::bytes(&sight.content, sight.direction, self.ordered, &self.carries);
+        let bytes = frame::bytes(&sight.content, sight.direction, &self.carries);
         self.waiting.push(sight.at, Seen { direction: sight.direction, arrives: sight.arrives, bytes });
         self.write_until(now);
     }
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn frames_are_written_by_time_and_corrupted_ones_are_marked() {
         let file = PcapngFile::begin(Vec::new(), &DESCRIPTION);
-        let recorder = Recorder::new(Place::Link, true, NumberedDatagrams, file);
+        let recorder = Recorder::new(Place::Link, NumberedDatagrams, file);
         let now = Instant::ZERO;
         recorder.see_on_link(now, sight(7_999, true, 2));
         recorder.see_on_link(now, sight(5_000, false, 1));
@@ -157,7 +156,7 @@ mod tests {
     fn the_link_is_not_seen_from_another_hop() {
         let place = Place::named("sw6-sw10").unwrap();
         let file = PcapngFile::begin(Vec::new(), &DESCRIPTION);
-        let recorder = Recorder::new(place, true, NumberedDatagrams, file);
+        let recorder = Recorder::new(place, NumberedDatagrams, file);
         recorder.see_on_link(Instant::ZERO, sight(1_000, true, 1));
         recorder.see_on_hop(Instant::ZERO, sight(2_000, true, 2));
         assert_eq!(read(&recorder.finish().unwrap()), [(2, 2, 0b10, false)]);
@@ -181,7 +180,7 @@ mod tests {
     fn a_full_disk_is_told_at_the_end_wherever_it_filled() {
         for room in [0, 200, 1_000] {
             let file = PcapngFile::begin(FullAfter(room), &DESCRIPTION);
-            let recorder = Recorder::new(Place::Link, true, NumberedDatagrams, file);
+            let recorder = Recorder::new(Place::Link, NumberedDatagrams, file);
             (0..20).for_each(|at| recorder.see_on_link(Instant::ZERO, sight(at, true, at)));
             let error = recorder.finish().err().expect("it did not fit");
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);

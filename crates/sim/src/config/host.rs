@@ -35,8 +35,6 @@ pub struct HostProfile {
     pub segmentation_max_bytes: u32,
     /// What the stack hands down for one flow, payload bits a second; 0: whatever the interface takes.
     pub flow_rate_bps: u64,
-    /// Room in the host's own transmit queue.
-    pub transmit_queue_bytes: u64,
     /// Between the two hosts, all switches and cables, without serialisation.
     pub network_one_way_ns: f64,
     /// Stack and interface, once per burst handed down.

@@ -3,25 +3,23 @@
 
 mod capture;
 mod host;
-mod protection;
 mod sections;
 mod switch;
 
 pub use capture::CaptureConfig;
 pub use host::{HostProfile, LatencyTable};
-pub use protection::{
-    CodeChangeConfig, MeterConfig, PriorityConfig, ProtectionConfig, ProtectionKind, ReleaseConfig,
-};
 pub use sections::{
     FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RunConfig, TimelineConfig,
     TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;
-pub use switch::{RateThresholds, SwitchProfile};
+pub use switch::{RateThresholds, SwitchProfile, thresholds_at};
 
 use crate::ConfigError;
+use lossylink_core::protection::Protection;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// One experiment under one protection.
 #[derive(Clone, Debug, Deserialize)]
@@ -43,11 +41,11 @@ pub struct Config {
     #[serde(default)]
     pub loss: LossDirections,
     /// The switches at its ends.
-    pub switch: SwitchProfile,
+    pub switch: Arc<SwitchProfile>,
     /// The end hosts.
     pub host: Option<HostProfile>,
     /// What protects it.
-    pub protection: ProtectionConfig,
+    pub protection: Protection,
     /// Frames of the stress test.
     pub traffic: Option<TrafficConfig>,
     /// The transport protocol.
@@ -80,9 +78,12 @@ impl Config {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// If it is no valid JSON, lacks a key, or has one that does not exist.
+    /// If it is no valid JSON, lacks a key, or has one that does not exist; if an option of the protection
+    /// is out of range.
     pub fn from_json(text: &str) -> Result<Self, ConfigError> {
-        serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))
+        let config: Self = serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+        config.protection.check().map_err(|error| ConfigError(error.to_string()))?;
+        Ok(config)
     }
 
     /// The section that this experiment needs.

@@ -80,8 +80,6 @@ pub struct SwitchProfile {
     pub red_max_probability: f64,
     /// Dummies armed by each data packet.
     pub dummy_count: u8,
-    /// ACKs armed by each update.
-    pub ack_count: u8,
     /// LinkGuardian's thresholds at the published rates.
     pub threshold: Vec<RateThresholds>,
 }
@@ -101,12 +99,6 @@ pub struct RateThresholds {
 }
 
 impl SwitchProfile {
-    /// Buffer space of a frame with `frame_bytes`: whole cells.
-    #[inline]
-    pub fn buffer_bytes(&self, frame_bytes: u32) -> u64 {
-        u64::from(frame_bytes).div_ceil(self.buffer_cell_bytes) * self.buffer_cell_bytes
-    }
-
     /// How long a pause lasts without a resume: a quantum is 512 bit times (IEEE 802.1Qbb).
     pub fn pause_duration(&self, rate: BitRate) -> Duration {
         Duration::from_secs(1).mul_ratio(self.pause_quanta * 512, rate.as_bps())
@@ -126,41 +118,47 @@ impl SwitchProfile {
         Thresholds { pause_bytes: at.pause_bytes, resume_bytes: at.resume_bytes }
     }
 
-    /// The published thresholds, or, between the published rates, values linear in the time of a
-    /// byte. Above the fastest rate the bytes grow with the rate (the reaction time stays) and the
-    /// ticks stay; below the slowest the bytes stay and the ticks go on along the last line.
+    /// LinkGuardian's thresholds at `rate`.
     pub fn thresholds_at(&self, rate: BitRate) -> RateThresholds {
-        let bps = rate.as_bps();
-        let mut points = self.threshold.clone();
-        points.sort_by_key(|point| std::cmp::Reverse(point.rate_bps));
-        let (fastest, slowest) = (points[0], points[points.len() - 1]);
-        if bps >= fastest.rate_bps {
-            let grow =
-                |bytes: u64| (u128::from(bytes) * u128::from(bps) / u128::from(fastest.rate_bps)) as u64;
-            return RateThresholds {
-                rate_bps: bps,
-                resume_bytes: grow(fastest.resume_bytes),
-                pause_bytes: grow(fastest.pause_bytes),
-                ..fastest
-            };
-        }
-        // The pair of neighbours whose rates enclose `bps`, or the slowest pair.
-        let pair = points.windows(2).find(|pair| bps >= pair[1].rate_bps).or(points.windows(2).last());
-        let Some(&[fast, slow]) = pair else {
-            return RateThresholds { rate_bps: bps, ..slowest };
-        };
-        let weight = byte_time_weight(bps, fast.rate_bps, slow.rate_bps);
-        let ticks = f64::from(fast.ack_no_timeout_ticks)
-            + weight * (f64::from(slow.ack_no_timeout_ticks) - f64::from(fast.ack_no_timeout_ticks));
-        let bytes = |fast: u64, slow: u64| {
-            (fast as f64 + weight.min(1.0) * (slow as f64 - fast as f64)).round() as u64
-        };
-        RateThresholds {
+        thresholds_at(&self.threshold, rate)
+    }
+}
+
+/// The published `points`, or, between their rates, values linear in the time of a byte. Above the fastest
+/// rate the bytes grow with the rate (the reaction time stays) and the ticks stay; below the slowest the
+/// bytes stay and the ticks go on along the last line.
+///
+/// # Panics
+/// If there is no point.
+pub fn thresholds_at(points: &[RateThresholds], rate: BitRate) -> RateThresholds {
+    let bps = rate.as_bps();
+    let mut points = points.to_vec();
+    points.sort_by_key(|point| std::cmp::Reverse(point.rate_bps));
+    let (fastest, slowest) = (points[0], points[points.len() - 1]);
+    if bps >= fastest.rate_bps {
+        let grow = |bytes: u64| (u128::from(bytes) * u128::from(bps) / u128::from(fastest.rate_bps)) as u64;
+        return RateThresholds {
             rate_bps: bps,
-            resume_bytes: bytes(fast.resume_bytes, slow.resume_bytes),
-            pause_bytes: bytes(fast.pause_bytes, slow.pause_bytes),
-            ack_no_timeout_ticks: ticks.round() as u32,
-        }
+            resume_bytes: grow(fastest.resume_bytes),
+            pause_bytes: grow(fastest.pause_bytes),
+            ..fastest
+        };
+    }
+    // The pair of neighbours whose rates enclose `bps`, or the slowest pair.
+    let pair = points.windows(2).find(|pair| bps >= pair[1].rate_bps).or(points.windows(2).last());
+    let Some(&[fast, slow]) = pair else {
+        return RateThresholds { rate_bps: bps, ..slowest };
+    };
+    let weight = byte_time_weight(bps, fast.rate_bps, slow.rate_bps);
+    let ticks = f64::from(fast.ack_no_timeout_ticks)
+        + weight * (f64::from(slow.ack_no_timeout_ticks) - f64::from(fast.ack_no_timeout_ticks));
+    let bytes =
+        |fast: u64, slow: u64| (fast as f64 + weight.min(1.0) * (slow as f64 - fast as f64)).round() as u64;
+    RateThresholds {
+        rate_bps: bps,
+        resume_bytes: bytes(fast.resume_bytes, slow.resume_bytes),
+        pause_bytes: bytes(fast.pause_bytes, slow.pause_bytes),
+        ack_no_timeout_ticks: ticks.round() as u32,
     }
 }
 
@@ -206,10 +204,5 @@ pub(crate) mod tests {
             let pause = tofino.pause_duration(BitRate::from_gbps(gbps)).as_us_f64();
             assert!((pause / us - 1.0).abs() < 1e-3, "{gbps} Gb/s: {pause} us");
         }
-    }
-
-    #[test]
-    fn a_full_frame_takes_twenty_cells() {
-        assert_eq!(profile("tofino1").buffer_bytes(1521), 20 * 80);
     }
 }

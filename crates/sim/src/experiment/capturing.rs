@@ -31,7 +31,7 @@ impl<C: 'static> Capture<C> {
             rate: setup.config.link.rate(),
         };
         let file = PcapngFile::begin(BufWriter::new(file), &description);
-        Ok(Self(Some(Recorder::new(place, setup.linkguardian().ordered, carries(), file))))
+        Ok(Self(Some(Recorder::new(place, carries(), file))))
     }
 
     /// Whether it was asked for.
@@ -63,10 +63,6 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     }
     if !hops.contains(&capture.hop.as_str()) {
         return refuse(format!("{} has no such hop; its hops: {}", config.experiment, hops.join(", ")));
-    }
-    let is_fec = config.protection.kind.is_code();
-    if is_fec && Place::named(&capture.hop) == Some(Place::Link) {
-        return refuse("forward error correction has no captures; take another protection or hop".into());
     }
     Ok(())
 }

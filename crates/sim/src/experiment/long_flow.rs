@@ -79,7 +79,8 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let (tcp, _) = setup.tcp()?;
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let streams = Streams::new(config.seed);
-    let link = setup.link(&streams)?.tapped(capture.tap());
+    let mut link = setup.link(&streams)?;
+    link.set_tap(capture.tap());
     let mut network = open_flows(&setup, link, &streams, capture.tap())?;
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);

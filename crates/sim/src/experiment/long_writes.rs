@@ -94,7 +94,8 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
         .map(|_| Conversation { near: Requester::new(&config), far: Responder::new(&config) })
         .collect();
     let path = setup.path(setup.host()?.rdma_one_way_ns)?;
-    let link = setup.link(&streams)?.tapped(capture.tap());
+    let mut link = setup.link(&streams)?;
+    link.set_tap(capture.tap());
     let network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
     let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
     (0..count as usize).for_each(|index| writes.keep_busy(index));

@@ -17,6 +17,19 @@ mod workload;
 
 use crate::config::Config;
 use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::Streams;
+use setup::Setup;
+
+/// Refuses what [`simulate`] would refuse about link, protection, path and transport, without running
+/// anything.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn check(config: &str) -> Result<(), ConfigError> {
+    let config = Config::from_json(config)?;
+    capturing::check(&config)?;
+    Setup::new(&config)?.check(&Streams::new(config.seed))
+}
 
 /// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.
 ///

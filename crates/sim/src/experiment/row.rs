@@ -2,6 +2,7 @@
 
 use super::setup::Setup;
 use crate::measure::Description;
+use crate::net::{self, Figure};
 use serde_json::{Map, Value};
 
 /// The percentiles of a completion-time table, and how their keys end.
@@ -30,6 +31,17 @@ impl Row {
     /// Adds a value; a float that is not finite becomes null.
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Adds what a protection counts, under its own names.
+    pub(super) fn set_figures(&mut self, figures: &[Figure]) -> &mut Self {
+        for figure in figures {
+            match figure.value {
+                net::Value::Count(count) | net::Value::Setting(count) => self.set(figure.name, count),
+                net::Value::Measure(measure) => self.set(figure.name, measure),
+            };
+        }
         self
     }
 

@@ -6,7 +6,7 @@ use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::Carries;
-use crate::config::{Config, FlowConfig, HostProfile, ProtectionKind};
+use crate::config::{Config, FlowConfig, HostProfile};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
@@ -150,8 +150,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let is_quick = protocol.wake_up(host, 1.0, flow.size_bytes) == Duration::ZERO;
         let per_frame = !config.loss.forward.depends_on_length();
         let clean_reverse = config.loss.reverse == LossSpec::None;
-        let is_bare = config.protection.kind == ProtectionKind::None;
-        let is_repeatable = is_bare && is_quick && per_frame && clean_reverse;
+        let is_repeatable = setup.plan.forgets() && is_quick && per_frame && clean_reverse;
         Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
     }
 
@@ -200,7 +199,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let mut hosts = block.streams.trial(index).stream("hosts");
             let quantile = uniform(&mut hosts);
             let once = T::once(self.host, quantile);
-            if let Some(flow) = clean.as_ref().filter(|flow| flow.repeats_on(&mut network.link)) {
+            if let Some(flow) =
+                clean.as_ref().filter(|flow| network.link.skip_clean(flow.frames, flow.octets))
+            {
                 finished.trials.push(Trial { once, ..flow.trial });
                 finished.frames_skipped += flow.frames;
                 continue;
@@ -237,7 +238,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         tap: Tap<Addressed<T::Packet>>,
     ) -> Result<SerialNetwork<T>, ConfigError> {
         let conversation = self.protocol.conversation(self.flow.size_bytes);
-        let link = self.setup.link(streams)?.tapped(tap.clone());
+        let mut link = self.setup.link(streams)?;
+        link.set_tap(tap.clone());
         Ok(Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]).tapped(tap))
     }
 
@@ -322,17 +324,4 @@ struct CleanFlow {
     trial: Trial,
     frames: u64,
     octets: u32,
-}
-
-impl CleanFlow {
-    /// Whether the next flow on `link` is certain to meet no loss; if so, its frames have passed.
-    fn repeats_on<P: Copy + Default>(&self, link: &mut AnyLink<P>) -> bool {
-        let Some(plain) = link.as_plain_mut() else { return false };
-        let wire = plain.forward_mut();
-        let certain = wire.clear_frames(self.octets) >= self.frames;
-        if certain {
-            wire.skip(self.frames, self.octets);
-        }
-        certain
-    }
 }

@@ -4,10 +4,9 @@ use super::capturing::Capture;
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
-use crate::config::{Config, ProtectionKind, TrafficSource};
+use crate::config::{Config, TrafficSource};
 use crate::measure::Description;
-use crate::net::coded::{EgressCounters, Latency};
-use crate::net::{AnyLink, Ecn, Frame, LinkGuardianLink, ProtectedLink, Traffic};
+use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -16,48 +15,43 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
-    let stress = stress_of(config)?;
     let capture = Capture::open(&setup, || NumberedDatagrams)?;
-    let mut link = setup.link(&Streams::new(config.seed))?.tapped(capture.tap());
-    // Each kind of link gets a loop of its own, in which nothing asks again what link it is.
-    let result = match &mut link {
-        AnyLink::Plain(link) => stress::run(link, stress, control),
-        AnyLink::LinkGuardian(link) => stress::run(link, stress, control),
-        AnyLink::Fec(link) => stress::run(link, stress, control),
-        AnyLink::FecModel(link) => stress::run(link, stress, control),
-    };
+    let mut link = setup.link(&Streams::new(config.seed))?;
+    link.set_tap(capture.tap());
+    let stress = stress_of(config, link.burst_frames())?;
+    let result = link.visit(Drive { stress, control });
+    let report = link.report(result.end);
     let mut row = Row::new(&setup);
-    let egress = link.egress();
-    // A frame that only the queue had no room for has entered the code, and may come back.
-    set_traffic(&mut row, &stress, &result, link.traffic(), egress.data_dropped);
-    match &link {
-        AnyLink::LinkGuardian(link) => {
-            row.set("copies", setup.linkguardian().sender.copies);
-            set_linkguardian(&mut row, link, &result);
-        }
-        AnyLink::Plain(_) => set_unprotected(&mut row, &result),
-        AnyLink::Fec(link) => {
-            set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().decoder.recovered, link.latency(), egress);
-            set_buffers(&mut row, &result.samples, link.high_water_bytes());
-        }
-        AnyLink::FecModel(link) => {
-            set_unprotected(&mut row, &result);
-            set_fec(&mut row, &setup, link.counters().recovered, link.latency(), egress);
-            set_buffers(&mut row, &result.samples, (0, link.most_circulating_bytes()));
-        }
-    }
+    set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within);
+    set_retransmissions(&mut row);
+    row.set_figures(&report.figures);
+    set_buffers(&mut row, &result.samples, (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
     capture.finish()?;
     Ok(outcome(row, &result))
 }
 
-fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
+/// The test itself: each kind of link gets a loop of its own.
+struct Drive<'a> {
+    stress: Stress,
+    control: &'a Control,
+}
+
+impl Visit<u64> for Drive<'_> {
+    type Output = StressResult;
+
+    fn visit(self, link: &mut impl ProtectedLink<u64>) -> StressResult {
+        stress::run(link, self.stress, self.control)
+    }
+}
+
+/// The test; the protection adds up to `burst` frames to the queue at once.
+fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigError> {
     let traffic = config.require(&config.traffic, "traffic")?;
     let source = match traffic.source {
         TrafficSource::Saturated => Source::Saturated,
         TrafficSource::Generator => Source::Generator {
             period: Duration::from_ps(config.switch.generator_period_ps),
-            queue_packets: room_for_data(config),
+            queue_packets: room_for_data(config, burst),
         },
         _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
@@ -65,17 +59,14 @@ fn stress_of(config: &Config) -> Result<Stress, ConfigError> {
     Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
-/// Frames that the generator keeps waiting: as many as the queue holds, less the parity that a block
-/// adds at its end. Without that room every burst of parity would find the queue full, and the test
-/// would measure the queue instead of the code.
-fn room_for_data(config: &Config) -> usize {
-    let protection = &config.protection;
-    let has_parity = matches!(protection.kind, ProtectionKind::Fec | ProtectionKind::FecModel);
-    let parity = if has_parity { protection.fec_h.unwrap_or(0) as usize } else { 0 };
-    config.switch.sender_queue_packets.saturating_sub(parity).max(1)
+/// Frames that the generator keeps waiting: as many as the queue holds, less what the protection adds at
+/// once. Without that room every burst of parity would find the queue full, and the test would measure the
+/// queue instead of the code.
+fn room_for_data(config: &Config, burst: usize) -> usize {
+    config.switch.sender_queue_packets.saturating_sub(burst).max(1)
 }
 
-/// What every protection reports.
+/// What every link reports; `dropped` frames had entered the protection when the queue dropped them.
 fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic, dropped: u64) {
     let sent = traffic.data_frames + dropped;
     let delivered = result.delivered.received() - result.delivered.duplicated();
@@ -97,8 +88,8 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("octets_control", traffic.control_octets);
 }
 
-/// What a link without protection reports in the columns of one that has it.
-fn set_unprotected(row: &mut Row, result: &StressResult) {
+/// The columns of retransmission, as they are on a link that sends nothing again.
+fn set_retransmissions(row: &mut Row) {
     for key in ["retransmissions", "duplicates_dropped", "timeouts", "pauses"] {
         row.set(key, 0);
     }
@@ -106,44 +97,6 @@ fn set_unprotected(row: &mut Row, result: &StressResult) {
         row.set(key, Value::Null);
     }
     row.set("pause_seconds", 0.0);
-    set_buffers(row, &result.samples, (0, 0));
-}
-
-/// What forward error correction reports on top of that.
-fn set_fec(row: &mut Row, setup: &Setup<'_>, recovered: u64, latency: &Latency, egress: EgressCounters) {
-    let protection = &setup.config.protection;
-    row.set("fec_k", protection.fec_k)
-        .set("fec_h", protection.fec_h)
-        .set("recovered_packets", recovered)
-        .set("latency_us_intact_mean", latency.intact().mean_us())
-        .set("latency_us_recovered_mean", latency.recovered().mean_us())
-        .set("latency_us_recovered_max", latency.recovered().max_us())
-        .set("queue_drops_data", egress.data_dropped)
-        .set("queue_drops_parity", egress.parity_dropped)
-        .set("meter_drops", egress.meter_dropped);
-}
-
-/// What a protection with buffers and retransmissions reports; what it loses, by cause (LG-35).
-fn set_linkguardian(row: &mut Row, link: &LinkGuardianLink<u64>, result: &StressResult) {
-    let counters = link.counters(result.end);
-    let delays = link.retransmission_delay().histogram();
-    let us = |ps: f64| ps / 1e6;
-    row.set("retransmissions", counters.sender.retransmitted)
-        .set("duplicates_dropped", counters.receiver.duplicates)
-        .set("timeouts", counters.timeouts)
-        .set("retx_delay_us_p50", delays.percentile(0.5).map(us))
-        .set("retx_delay_us_max", delays.max().map(|max| us(max as f64)))
-        .set("pause_seconds", counters.paused.as_secs_f64())
-        .set("pauses", counters.pauses)
-        .set("pauses_expired", counters.expired_pauses)
-        .set("losses_beyond_cap", counters.sender.beyond_cap)
-        .set("late_retransmissions", counters.receiver.late)
-        .set("tx_buffer_drops", counters.tx_buffer_dropped)
-        .set("rx_buffer_drops", counters.rx_buffer_dropped)
-        .set("dummies", counters.sender.dummies)
-        .set("acks", counters.sender.acks)
-        .set("notifications", counters.sender.notifications);
-    set_buffers(row, &result.samples, (counters.tx_high_water_bytes, counters.rx_high_water_bytes));
 }
 
 /// Octets delivered, as they came to the link, over the time from the first delivery to the last.

@@ -1,271 +1,321 @@
-//! Any of the links, chosen when a run starts.
+//! Any of the links: chosen when a run starts, and switched on and off while traffic runs.
+//!
+//! This file is the one list of the families in the simulator: who they are, and how each is built.
 
+use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    FecLink, FecModelLink, Frame, FrameQueue, LinkGuardianLink, PlainLink, ProtectedLink, Tap, Traffic,
+    Advice, FecLink, FecModelLink, Frame, FrameQueue, Handover, Latency, LinkGuardianLink, PlainLink,
+    ProtectedLink, Report, Tap, Traffic,
 };
+use crate::ConfigError;
 use crate::kernel::Pipe;
-use crate::net::coded::{EgressCounters, Latency};
-use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
+use lossylink_core::protection::Protection;
+use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 
 /// A link under one of the protections.
 #[derive(Clone, Debug)]
+pub struct AnyLink<P: Copy + Default> {
+    line: Line<P>,
+    /// What it takes to switch the protection on again; only on a link that was built waiting.
+    standby: Option<Box<Standby<P>>>,
+}
+
+/// The families.
+#[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
-pub enum AnyLink<P: Copy + Default> {
-    /// No protection.
+enum Line<P: Copy + Default> {
     Plain(PlainLink<P>),
-    /// LinkGuardian, ordered or non-blocking.
     LinkGuardian(LinkGuardianLink<P>),
-    /// Forward error correction.
     Fec(FecLink<P>),
-    /// The switch model of forward error correction.
     FecModel(FecModelLink<P>),
 }
 
 /// Calls the same method on whichever link it is.
 macro_rules! each {
-    ($link:expr, $inner:ident => $call:expr) => {
-        match $link {
-            Self::Plain($inner) => $call,
-            Self::LinkGuardian($inner) => $call,
-            Self::Fec($inner) => $call,
-            Self::FecModel($inner) => $call,
+    ($line:expr, $link:ident => $call:expr) => {
+        match $line {
+            Line::Plain($link) => $call,
+            Line::LinkGuardian($link) => $call,
+            Line::Fec($link) => $call,
+            Line::FecModel($link) => $call,
         }
     };
 }
 
+/// Builds the link that the blueprint's protection asks for.
+fn build<P: Copy + Default>(
+    plan: &Blueprint,
+    losses: Losses,
+    streams: &Streams,
+) -> Result<Line<P>, ConfigError> {
+    Ok(match &plan.protection {
+        Protection::None => Line::Plain(PlainLink::new(plan.plain(), losses.0, losses.1)),
+        Protection::LinkGuardian(options) => {
+            Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
+        }
+        Protection::Fec(options) => Line::Fec(FecLink::on(plan, options, losses)?),
+        Protection::FecModel(options) => Line::FecModel(FecModelLink::on(plan, options, losses)?),
+    })
+}
+
+#[derive(Clone, Debug)]
+struct Standby<P> {
+    plan: Blueprint,
+    streams: Streams,
+    tap: Tap<P>,
+    /// What earlier turns of the protection did, if it was on before.
+    earlier: Option<Report>,
+}
+
+/// Something that is done with a link, compiled anew for each kind of it.
+pub trait Visit<P: Copy + Default> {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit(self, link: &mut impl ProtectedLink<P>) -> Self::Output;
+}
+
 impl<P: Copy + Default> AnyLink<P> {
-    /// Lets `tap` look at the wires; forward error correction shows nothing.
-    #[must_use]
-    pub fn tapped(self, tap: Tap<P>) -> Self {
-        match self {
-            Self::Plain(link) => Self::Plain(link.tapped(tap)),
-            Self::LinkGuardian(link) => Self::LinkGuardian(link.tapped(tap)),
-            other => other,
-        }
-    }
-
-    /// Replaces the forward loss process.
-    pub fn set_loss(&mut self, loss: LossProcess) {
-        each!(self, link => link.set_loss(loss));
-    }
-
-    /// Puts LinkGuardian on a link without protection while traffic runs (LG-30).
+    /// The link of `plan` with these losses; `streams` are its random streams.
     ///
-    /// # Panics
-    /// If the link has a protection already.
-    pub fn protect(&mut self, guarded: LinkGuardianLink<P>) {
-        let before = std::mem::replace(self, Self::LinkGuardian(guarded));
-        match (self, before) {
-            (Self::LinkGuardian(link), Self::Plain(plain)) => link.take_over(plain.hand_over()),
-            _ => panic!("the link is protected already"),
-        }
+    /// # Errors
+    /// If the protection does not go with the link: one line that says why, and the mend.
+    pub fn new(plan: &Blueprint, losses: Losses, streams: &Streams) -> Result<Self, ConfigError> {
+        Ok(Self { line: build(plan, losses, streams)?, standby: None })
     }
 
-    /// Takes LinkGuardian off while traffic runs: stops numbering frames, and lets `plain` take over
-    /// if everything numbered has gone on; else the caller tries again (LG-36).
+    /// The link of `plan` without losses and without its protection.
+    pub fn bare(plan: &Blueprint, streams: &Streams) -> Self {
+        let (forward, reverse) = clean(streams);
+        PlainLink::new(plan.plain(), forward, reverse).into()
+    }
+
+    /// The link of `plan` without losses; its protection waits to be switched on.
     ///
-    /// # Panics
-    /// If the link is under another protection, or none.
-    pub fn unprotect(&mut self, now: Instant, plain: impl FnOnce() -> PlainLink<P>) -> bool {
-        let guarded = self.as_linkguardian_mut().expect("LinkGuardian protects the link");
-        guarded.set_leaving(true);
-        let is_quiet = guarded.is_quiet();
-        if is_quiet {
-            let before = std::mem::replace(self, Self::Plain(plain()));
-            if let (Self::Plain(link), Self::LinkGuardian(guarded)) = (self, before) {
-                link.take_over(now, guarded.hand_over());
-            }
+    /// # Errors
+    /// As [`AnyLink::new`].
+    pub fn waiting(plan: &Blueprint, streams: &Streams) -> Result<Self, ConfigError> {
+        let standby = Standby { plan: plan.clone(), streams: *streams, tap: Tap::default(), earlier: None };
+        let line = build(plan, clean(streams), streams)?;
+        let mut link = Self { line, standby: Some(Box::new(standby)) };
+        assert!(link.leave(Instant::ZERO), "a link that has carried nothing has nothing to finish");
+        if let Some(standby) = &mut link.standby {
+            standby.earlier = None;
         }
-        is_quiet
+        Ok(link)
     }
 
-    /// Changes the code of forward error correction at the next block boundary (FEC-8); other
-    /// links stay as they are. A code without parity leaves frames as they come (FEC-1).
-    pub fn set_code(&mut self, code: Code) {
-        match self {
-            Self::Fec(link) => link.set_code(code),
-            Self::FecModel(link) => link.set_code(code),
-            Self::Plain(_) | Self::LinkGuardian(_) => {}
-        }
+    /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
+    pub fn visit<V: Visit<P>>(&mut self, visit: V) -> V::Output {
+        each!(&mut self.line, link => visit.visit(link))
     }
+}
 
-    /// The LinkGuardian link, to be changed, if it is one.
-    pub const fn as_linkguardian_mut(&mut self) -> Option<&mut LinkGuardianLink<P>> {
-        match self {
-            Self::LinkGuardian(link) => Some(link),
-            _ => None,
-        }
+impl<P: Copy + Default> From<PlainLink<P>> for AnyLink<P> {
+    fn from(link: PlainLink<P>) -> Self {
+        Self { line: Line::Plain(link), standby: None }
     }
+}
 
-    /// The LinkGuardian link, if it is one.
-    pub const fn as_linkguardian(&self) -> Option<&LinkGuardianLink<P>> {
-        match self {
-            Self::LinkGuardian(link) => Some(link),
-            _ => None,
-        }
-    }
-
-    /// The link with forward error correction, if it is one.
-    pub const fn as_fec(&self) -> Option<&FecLink<P>> {
-        match self {
-            Self::Fec(link) => Some(link),
-            _ => None,
-        }
-    }
-
-    /// The switch model of forward error correction, if it is one.
-    pub const fn as_fec_model(&self) -> Option<&FecModelLink<P>> {
-        match self {
-            Self::FecModel(link) => Some(link),
-            _ => None,
-        }
-    }
-
-    /// Latencies across a code, if the link has one.
-    pub const fn code_latency(&self) -> Option<&Latency> {
-        match self {
-            Self::Fec(link) => Some(link.latency()),
-            Self::FecModel(link) => Some(link.latency()),
-            _ => None,
-        }
-    }
-
-    /// What a code's queue and meter dropped; nothing without a code.
-    pub fn egress(&self) -> EgressCounters {
-        match self {
-            Self::Fec(link) => link.egress_counters(),
-            Self::FecModel(link) => link.egress_counters(),
-            _ => EgressCounters::default(),
-        }
-    }
-
-    /// The unprotected link, if it is one.
-    pub const fn as_plain_mut(&mut self) -> Option<&mut PlainLink<P>> {
-        match self {
-            Self::Plain(link) => Some(link),
-            _ => None,
-        }
+impl<P: Copy + Default> From<LinkGuardianLink<P>> for AnyLink<P> {
+    fn from(link: LinkGuardianLink<P>) -> Self {
+        Self { line: Line::LinkGuardian(link), standby: None }
     }
 }
 
 impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
-        each!(self, link => link.offer(now, frame));
+        each!(&mut self.line, link => link.offer(now, frame));
     }
 
     #[inline]
     fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
-        each!(self, link => link.offer_back(now, frame));
+        each!(&mut self.line, link => link.offer_back(now, frame));
     }
 
     #[inline]
     fn deadline(&self) -> Instant {
-        each!(self, link => link.deadline())
+        each!(&self.line, link => link.deadline())
     }
 
     #[inline]
     fn advance(&mut self, until: Instant) {
-        each!(self, link => link.advance(until));
+        each!(&mut self.line, link => link.advance(until));
     }
 
     fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
-        each!(self, link => link.run(until, forward, backward));
+        each!(&mut self.line, link => link.run(until, forward, backward));
     }
 
     #[inline]
     fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
-        each!(self, link => link.delivered())
+        each!(&mut self.line, link => link.delivered())
     }
 
     #[inline]
     fn returned(&mut self) -> &mut Pipe<Frame<P>> {
-        each!(self, link => link.returned())
+        each!(&mut self.line, link => link.returned())
     }
 
     #[inline]
     fn backlog(&self) -> usize {
-        each!(self, link => link.backlog())
+        each!(&self.line, link => link.backlog())
     }
 
     fn waiting_bytes(&self) -> u64 {
-        each!(self, link => link.waiting_bytes())
+        each!(&self.line, link => link.waiting_bytes())
     }
 
     #[inline]
     fn traffic(&self) -> &Traffic {
-        each!(self, link => link.traffic())
+        each!(&self.line, link => link.traffic())
     }
 
     fn queue(&self) -> &FrameQueue<P> {
-        each!(self, link => link.queue())
+        each!(&self.line, link => link.queue())
     }
 
     fn queue_mut(&mut self) -> &mut FrameQueue<P> {
-        each!(self, link => link.queue_mut())
+        each!(&mut self.line, link => link.queue_mut())
+    }
+
+    fn set_loss(&mut self, loss: LossProcess) {
+        each!(&mut self.line, link => link.set_loss(loss));
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        if let Some(standby) = &mut self.standby {
+            standby.tap = tap.clone();
+        }
+        each!(&mut self.line, link => link.set_tap(tap));
+    }
+
+    /// A link that handed over to an unprotected one when its protection left is built anew, and takes
+    /// over from that one in turn.
+    fn protect(&mut self, now: Instant, advice: Advice) {
+        if let (Line::Plain(plain), Some(standby)) = (&self.line, &self.standby) {
+            let from = plain.hand_over().expect("an unprotected link gives all that it has");
+            let mut line = build(&standby.plan, clean(&standby.streams), &standby.streams)
+                .expect("it has been built before");
+            each!(&mut line, link => {
+                link.take_over(now, from);
+                link.set_tap(standby.tap.clone());
+            });
+            self.line = line;
+        }
+        each!(&mut self.line, link => link.protect(now, advice));
+    }
+
+    fn leave(&mut self, now: Instant) -> bool {
+        if !each!(&mut self.line, link => link.leave(now)) {
+            return false;
+        }
+        let from = each!(&self.line, link => link.hand_over());
+        if let (Some(from), Some(standby)) = (from, &mut self.standby) {
+            let report = each!(&mut self.line, link => link.report(now));
+            standby.earlier = Some(match standby.earlier.take() {
+                Some(earlier) => report.after(&earlier),
+                None => report,
+            });
+            let (forward, reverse) = clean(&standby.streams);
+            let mut plain = PlainLink::new(standby.plan.plain(), forward, reverse);
+            plain.take_over(now, from);
+            plain.set_tap(standby.tap.clone());
+            self.line = Line::Plain(plain);
+        }
+        true
+    }
+
+    fn hand_over(&self) -> Option<Handover<P>> {
+        each!(&self.line, link => link.hand_over())
+    }
+
+    fn take_over(&mut self, now: Instant, from: Handover<P>) {
+        each!(&mut self.line, link => link.take_over(now, from));
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
-        each!(self, link => link.buffer_bytes(now))
+        each!(&mut self.line, link => link.buffer_bytes(now))
+    }
+
+    fn take_rx_high_water(&mut self, now: Instant) -> u64 {
+        each!(&mut self.line, link => link.take_rx_high_water(now))
+    }
+
+    fn burst_frames(&self) -> usize {
+        each!(&self.line, link => link.burst_frames())
+    }
+
+    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        each!(&mut self.line, link => link.skip_clean(frames, octets))
+    }
+
+    fn latency(&self) -> Option<&Latency> {
+        each!(&self.line, link => link.latency())
+    }
+
+    fn report(&mut self, now: Instant) -> Report {
+        let report = each!(&mut self.line, link => link.report(now));
+        match self.standby.as_ref().and_then(|standby| standby.earlier.as_ref()) {
+            Some(earlier) => report.after(earlier),
+            None => report,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SwitchProfile;
-    use crate::net::linkguardian::timing::queue_limits;
-    use crate::net::plain::PlainConfig;
-    use crate::net::{Ecn, LineRate, linkguardian};
-    use lossylink_core::engine::linkguardian::SenderConfig;
+    use crate::config::switch_profile;
+    use crate::net::{Ecn, LineRate};
     use lossylink_core::loss::LossModel;
-    use lossylink_core::rng::Streams;
+    use lossylink_core::protection::{Fec, FecModel, LinkGuardian};
     use lossylink_core::time::Duration;
     use lossylink_core::units::BitRate;
+    use std::sync::Arc;
 
-    fn losses(model: &LossModel) -> (LossProcess, LossProcess) {
-        let streams = Streams::new(1);
-        let process = |model| LossProcess::new(model, streams.stream("loss"));
-        (process(model), process(&LossModel::None))
-    }
+    const ONE_COPY: Advice = Advice { copies: 1 };
 
-    fn tofino() -> SwitchProfile {
-        toml::from_str(include_str!("../../../../scenarios/switch/tofino1.toml")).unwrap()
-    }
-
-    fn plain(model: &LossModel) -> AnyLink<u64> {
-        let flight = Duration::from_ns_f64(tofino().data_pipeline_ns);
-        let rate = LineRate::new(BitRate::from_gbps(100));
-        let (forward, reverse) = losses(model);
-        let config = PlainConfig { rate, flight, queue: queue_limits(&tofino()) };
-        AnyLink::Plain(PlainLink::new(config, forward, reverse))
-    }
-
-    fn guarded(ordered: bool) -> LinkGuardianLink<u64> {
-        let sender = SenderConfig { copies: 1, dummies: 3, hole_cap: Some(5) };
-        let options = linkguardian::Options { sender, ordered, backpressure: true, deduplicate: true };
-        let rate = LineRate::new(BitRate::from_gbps(100));
-        let mut phases = Streams::new(1).stream("phases");
-        let clean = losses(&LossModel::None);
-        LinkGuardianLink::new(&tofino(), rate, Duration::ZERO, &options, clean, &mut phases)
-    }
-
-    /// Offers ten frames at once, protects the link while the fourth is in service, and lets all
-    /// of them arrive.
-    fn arrivals(model: &LossModel, ordered: bool) -> Vec<(Instant, u64)> {
-        let mut link = plain(model);
-        (0..10).for_each(|number| {
-            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number))
-        });
-        let switch_on = Instant::from_ps(400_000);
-        while link.deadline() <= switch_on {
-            link.advance(link.deadline());
+    fn plan(protection: Protection) -> Blueprint {
+        Blueprint {
+            switch: Arc::new(switch_profile("tofino1")),
+            rate: LineRate::new(BitRate::from_gbps(100)),
+            propagation: Duration::ZERO,
+            loss_rate: 1e-3,
+            frame_octets: 1538,
+            protection,
+            is_switched: false,
         }
-        assert_eq!(link.backlog(), 6, "three frames have left and one is leaving");
-        link.protect(guarded(ordered));
-        assert_eq!(link.backlog(), 6);
+    }
+
+    fn guarded(ordered: bool) -> Protection {
+        let mode = if ordered { LinkGuardian::ORDERED } else { LinkGuardian::NON_BLOCKING };
+        Protection::LinkGuardian(mode)
+    }
+
+    /// A link that waits for its protection and loses the frames at these positions.
+    fn waiting(protection: Protection, lost: &[u64]) -> AnyLink<u64> {
+        let streams = Streams::new(1);
+        let mut link = AnyLink::waiting(&plan(protection), &streams).unwrap();
+        if !lost.is_empty() {
+            let model = LossModel::at(lost.to_vec()).unwrap();
+            link.set_loss(LossProcess::new(&model, streams.stream("loss")));
+        }
+        link
+    }
+
+    fn offer(link: &mut AnyLink<u64>, count: u64) {
+        (0..count).for_each(|number| {
+            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number));
+        });
+    }
+
+    /// Lets everything under way arrive.
+    fn drain(link: &mut AnyLink<u64>) -> Vec<(Instant, u64)> {
         while !link.deadline().is_never() {
             link.advance(link.deadline());
         }
@@ -273,11 +323,26 @@ mod tests {
         std::iter::from_fn(|| delivered.pop()).map(|(at, frame)| (at, frame.payload)).collect()
     }
 
+    /// Offers ten frames at once, protects the link while the fourth is in service, and lets all
+    /// of them arrive.
+    fn arrivals(lost: &[u64], ordered: bool) -> Vec<(Instant, u64)> {
+        let mut link = waiting(guarded(ordered), lost);
+        offer(&mut link, 10);
+        let switch_on = Instant::from_ps(400_000);
+        while link.deadline() <= switch_on {
+            link.advance(link.deadline());
+        }
+        assert_eq!(link.backlog(), 6, "three frames have left and one is leaving");
+        link.protect(switch_on, ONE_COPY);
+        assert_eq!(link.backlog(), 6);
+        drain(&mut link)
+    }
+
     // LG-30
     #[test]
     fn frames_in_flight_and_in_the_queue_survive_the_change_of_protection() {
         for ordered in [true, false] {
-            let arrivals = arrivals(&LossModel::None, ordered);
+            let arrivals = arrivals(&[], ordered);
             assert!(arrivals.iter().map(|&(_, number)| number).eq(0..10));
             // Full frames, then full frames with a header of three octets.
             for (pair, number) in arrivals.windows(2).zip(1..) {
@@ -291,8 +356,7 @@ mod tests {
     #[test]
     fn only_what_is_lost_after_the_change_is_repaired() {
         // The second frame leaves before the change, the seventh after it.
-        let loss = LossModel::at(vec![1, 6]).unwrap();
-        let numbers: Vec<_> = arrivals(&loss, true).into_iter().map(|(_, number)| number).collect();
+        let numbers: Vec<_> = arrivals(&[1, 6], true).into_iter().map(|(_, number)| number).collect();
         assert_eq!(numbers, [0, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
@@ -304,28 +368,17 @@ mod tests {
     /// Protects a link to which ten frames are offered at once, takes the protection off as soon as
     /// it can leave after `frames` of them, and lets all arrive; also returns when it left.
     fn departures(lost: &[u64], frames: u64, ordered: bool) -> (Vec<(Instant, u64)>, Instant) {
-        let model = if lost.is_empty() { LossModel::None } else { LossModel::at(lost.to_vec()).unwrap() };
-        let mut link = plain(&model);
-        link.protect(guarded(ordered));
-        (0..10).for_each(|number| {
-            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number))
-        });
+        let mut link = waiting(guarded(ordered), lost);
+        link.protect(Instant::ZERO, ONE_COPY);
+        offer(&mut link, 10);
         let mut now = after(frames);
         link.advance(now - Duration::from_ps(1));
-        let bare = || match plain(&LossModel::None) {
-            AnyLink::Plain(plain) => plain,
-            _ => unreachable!("it is plain"),
-        };
-        while !link.unprotect(now, bare) {
+        while !link.leave(now) {
             now += Duration::from_ns(100);
             link.advance(now);
         }
         assert_eq!(link.backlog() as u64, 10 - frames);
-        while !link.deadline().is_never() {
-            link.advance(link.deadline());
-        }
-        let delivered = link.delivered();
-        (std::iter::from_fn(|| delivered.pop()).map(|(at, frame)| (at, frame.payload)).collect(), now)
+        (drain(&mut link), now)
     }
 
     // LG-36: six frames leave with a header; then the sender waits for its dummies, no longer.
@@ -358,25 +411,60 @@ mod tests {
     // LG-36
     #[test]
     fn protection_that_is_wanted_again_stays() {
-        let mut link = plain(&LossModel::None);
-        link.protect(guarded(true));
-        (0..3).for_each(|number| {
-            link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number))
-        });
-        let guarded = link.as_linkguardian_mut().unwrap();
-        guarded.set_leaving(true);
-        guarded.advance(Instant::ZERO + Duration::from_us(10));
-        assert_eq!(guarded.backlog(), 2);
-        guarded.set_leaving(false);
-        guarded.advance(Instant::ZERO + Duration::from_us(20));
-        assert_eq!((guarded.backlog(), guarded.delivered().len()), (0, 3));
+        let mut link = waiting(guarded(true), &[]);
+        link.protect(Instant::ZERO, ONE_COPY);
+        offer(&mut link, 3);
+        assert!(!link.leave(Instant::ZERO));
+        link.advance(Instant::ZERO + Duration::from_us(10));
+        assert_eq!(link.backlog(), 2);
+        link.protect(Instant::ZERO + Duration::from_us(10), ONE_COPY);
+        link.advance(Instant::ZERO + Duration::from_us(20));
+        assert_eq!((link.backlog(), link.delivered().len()), (0, 3));
+    }
+
+    // LG-30, LG-36, FEC-8
+    #[test]
+    fn every_protection_goes_on_and_off_and_on_and_reports_all_its_turns() {
+        let families = [
+            guarded(true),
+            guarded(false),
+            Protection::Fec(Fec::new(5, 2)),
+            Protection::FecModel(FecModel::new(5, 2)),
+        ];
+        for protection in families {
+            let mut link = waiting(protection.clone(), &[]);
+            let mut delivered = 0;
+            for turn in 0..2 {
+                let now = Instant::ZERO + Duration::from_ms(turn);
+                // Of each turn the second of ten frames is lost.
+                let model = LossModel::at(vec![1]).unwrap();
+                link.set_loss(LossProcess::new(&model, Streams::new(1).stream("loss")));
+                link.protect(now, ONE_COPY);
+                (0..10).for_each(|number| {
+                    link.offer(now, Frame::of_frame_bytes(1514, Ecn::NotCapable, number));
+                });
+                delivered += drain(&mut link).len();
+                let mut later = now + Duration::from_us(500);
+                link.advance(later);
+                while !link.leave(later) {
+                    later += Duration::from_us(1);
+                    link.advance(later);
+                }
+                delivered += drain(&mut link).len();
+            }
+            assert_eq!(delivered, 20, "{protection}");
+            let report = link.report(Instant::ZERO + Duration::from_ms(3));
+            assert_eq!((report.recovered, report.given_up), (2, 0), "{protection}");
+        }
     }
 
     #[test]
-    #[should_panic(expected = "protected already")]
-    fn a_link_is_protected_once() {
-        let mut link = plain(&LossModel::None);
-        link.protect(guarded(true));
-        link.protect(guarded(true));
+    fn the_number_of_copies_is_advised_unless_it_is_chosen() {
+        for (chosen, copies) in [(None, 4), (Some(2), 2)] {
+            let options = LinkGuardian { copies: chosen, ..LinkGuardian::ORDERED };
+            let mut link = waiting(Protection::LinkGuardian(options), &[]);
+            link.protect(Instant::ZERO, Advice { copies: 4 });
+            assert_eq!(link.report(Instant::ZERO).count("copies"), Some(copies));
+        }
     }
 }

@@ -6,41 +6,60 @@
 //! ```
 
 mod any;
+mod blueprint;
 pub mod cells;
 pub mod coded;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
 pub mod hop;
+mod latency;
 pub mod linkguardian;
 pub mod marking;
 pub mod meter;
 pub mod plain;
 pub mod queue;
+mod report;
 pub mod tap;
 pub mod wire;
 
-pub use any::AnyLink;
+pub use any::{AnyLink, Visit};
+pub use blueprint::{Blueprint, Losses, clean, queue_limits};
 pub use cells::Cells;
 pub use fec::FecLink;
 pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
+pub use latency::Latency;
 pub use linkguardian::LinkGuardianLink;
 pub use marking::{Marker, Red};
-pub use plain::PlainLink;
+pub use plain::{Handover, PlainLink};
 pub use queue::FrameQueue;
+pub use report::{Figure, Report, Value};
 pub use tap::{Direction, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;
+use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
+
+/// What whoever switches a protection on knows of the link. What it is worth is the protection's to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// Copies of each retransmission that reach the target loss (LG-19).
+    pub copies: u8,
+}
 
 /// A link between two switches, with whatever protects it.
 ///
 /// The owner calls [`ProtectedLink::offer`] and [`ProtectedLink::offer_back`] as frames reach the
 /// two switches, [`ProtectedLink::advance`] when [`ProtectedLink::deadline`] has come, and takes
 /// the frames that come out of the two pipes. Time never goes back.
+///
+/// ```text
+///            protect                      leave, until it returns true
+///  off, bare --------> on, protecting  --------------------------------> off, bare
+/// ```
 pub trait ProtectedLink<P: Copy + Default> {
     /// A frame reaches the queue in front of the link.
     fn offer(&mut self, now: Instant, frame: Frame<P>);
@@ -96,8 +115,61 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// The same, to start a measurement.
     fn queue_mut(&mut self) -> &mut FrameQueue<P>;
 
-    /// Bytes in the Tx and the Rx buffer of the protection at `now`.
+    /// Replaces the losses of the forward direction.
+    fn set_loss(&mut self, loss: LossProcess);
+
+    /// Lets `tap` look at the wires.
+    fn set_tap(&mut self, tap: Tap<P>);
+
+    /// Switches the protection on, or makes it follow `advice` where it is on; what the user chose wins.
+    /// Frames that left before are not protected.
+    fn protect(&mut self, now: Instant, advice: Advice);
+
+    /// Takes the protection off, as soon as everything protected has gone on: true once it is off. Until
+    /// then the caller asks again, or calls [`ProtectedLink::protect`] to keep it.
+    fn leave(&mut self, now: Instant) -> bool;
+
+    /// What an unprotected link takes over when the protection is off; `None` if this link then carries
+    /// frames as they come, by itself.
+    fn hand_over(&self) -> Option<Handover<P>> {
+        None
+    }
+
+    /// Takes over from an unprotected link. This link has carried nothing yet.
+    ///
+    /// # Panics
+    /// If it never hands over: then there is nothing to take over.
+    fn take_over(&mut self, _now: Instant, _from: Handover<P>) {
+        unreachable!("a link that never hands over takes nothing over");
+    }
+
+    /// Bytes in the buffers of the protection's two ends at `now`.
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
         (0, 0)
     }
+
+    /// The most bytes that the far end held since this was asked last; a protection without such a mark
+    /// says what it holds at `now`.
+    fn take_rx_high_water(&mut self, now: Instant) -> u64 {
+        self.buffer_bytes(now).1
+    }
+
+    /// Frames that the protection may add to the queue at once, beyond those that are offered.
+    fn burst_frames(&self) -> usize {
+        0
+    }
+
+    /// Lets `frames` data frames of `octets` pass without looking at each, if they are certain to cross
+    /// as others before them did; false, and nothing has happened, if they are not.
+    fn skip_clean(&mut self, _frames: u64, _octets: u32) -> bool {
+        false
+    }
+
+    /// How long frames took across the link by what became of them, where the protection tells.
+    fn latency(&self) -> Option<&Latency> {
+        None
+    }
+
+    /// What the protection has done by `now`.
+    fn report(&mut self, now: Instant) -> Report;
 }

@@ -2,8 +2,11 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, FrameQueue, LineRate, ProtectedLink, Sight, Tap, Traffic, Wire};
+use super::{
+    Advice, Direction, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Wire,
+};
 use crate::kernel::Pipe;
+use crate::net::coded::EgressCounters;
 use crate::net::queue::QueueLimits;
 use lossylink_core::engine::passthrough::Passthrough;
 use lossylink_core::loss::LossProcess;
@@ -53,12 +56,6 @@ impl<P: Copy + Default> PlainLink<P> {
         }
     }
 
-    /// Lets `tap` look at its wire.
-    #[must_use]
-    pub fn tapped(self, tap: Tap<P>) -> Self {
-        Self { tap, ..self }
-    }
-
     /// Puts a frame on the wire at `now`.
     #[inline]
     fn send(&mut self, now: Instant, frame: Frame<P>) {
@@ -81,45 +78,9 @@ impl<P: Copy + Default> PlainLink<P> {
         }
     }
 
-    /// The forward wire, for looking ahead.
-    pub const fn forward_mut(&mut self) -> &mut Wire {
-        &mut self.forward
-    }
-
     /// The reverse direction's traffic.
     pub const fn reverse_traffic(&self) -> &Traffic {
         self.reverse.traffic()
-    }
-
-    /// Replaces the forward loss process.
-    pub fn set_loss(&mut self, loss: LossProcess) {
-        self.forward.set_loss(loss);
-    }
-
-    /// Takes over from a link whose protection is switched off while traffic runs (LG-36). This
-    /// link has carried nothing yet.
-    pub fn take_over(&mut self, now: Instant, from: Handover<P>) {
-        self.queue = from.queue;
-        // What waits in its queue does not leave in the past.
-        self.busy_until = from.busy_until.max(now);
-        self.reverse_busy_until = from.reverse_busy_until;
-        self.forward = from.forward;
-        self.reverse = from.reverse;
-        self.delivered = from.delivered;
-        self.returned = from.returned;
-    }
-
-    /// What another link takes over from this one while traffic runs.
-    pub fn hand_over(self) -> Handover<P> {
-        Handover {
-            queue: self.queue,
-            busy_until: self.busy_until,
-            reverse_busy_until: self.reverse_busy_until,
-            forward: self.forward,
-            reverse: self.reverse,
-            delivered: self.delivered,
-            returned: self.returned,
-        }
     }
 }
 
@@ -196,6 +157,58 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
 
     fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.queue
+    }
+
+    fn set_loss(&mut self, loss: LossProcess) {
+        self.forward.set_loss(loss);
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        self.tap = tap;
+    }
+
+    /// There is nothing to switch on.
+    fn protect(&mut self, _now: Instant, _advice: Advice) {}
+
+    fn leave(&mut self, _now: Instant) -> bool {
+        true
+    }
+
+    fn hand_over(&self) -> Option<Handover<P>> {
+        Some(Handover {
+            queue: self.queue.clone(),
+            busy_until: self.busy_until,
+            reverse_busy_until: self.reverse_busy_until,
+            forward: self.forward.clone(),
+            reverse: self.reverse.clone(),
+            delivered: self.delivered.clone(),
+            returned: self.returned.clone(),
+        })
+    }
+
+    /// Takes over from a link whose protection has left (LG-36).
+    fn take_over(&mut self, now: Instant, from: Handover<P>) {
+        self.queue = from.queue;
+        // What waits in its queue does not leave in the past.
+        self.busy_until = from.busy_until.max(now);
+        self.reverse_busy_until = from.reverse_busy_until;
+        self.forward = from.forward;
+        self.reverse = from.reverse;
+        self.delivered = from.delivered;
+        self.returned = from.returned;
+    }
+
+    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        let certain = self.forward.clear_frames(octets) >= frames;
+        if certain {
+            self.forward.skip(frames, octets);
+        }
+        certain
+    }
+
+    fn report(&mut self, _now: Instant) -> Report {
+        let egress = EgressCounters { data_dropped: self.queue.dropped(), ..EgressCounters::default() };
+        Report { egress, ..Report::default() }
     }
 }
 

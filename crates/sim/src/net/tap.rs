@@ -5,8 +5,8 @@
 //! in what both share, which was measured to cost 10 % of a stress run.
 
 use super::Frame;
-use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::time::Instant;
+use lossylink_core::wire::ethernet::EtherType;
 use std::fmt;
 use std::rc::Rc;
 
@@ -42,25 +42,57 @@ impl LegName {
     }
 }
 
-/// What is on the wire; frames are as the hosts made them, without the protection's header.
+/// What is on the wire; frames of the hosts are as the hosts made them.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<P> {
-    /// A frame without any header of the protection.
+    /// A frame of the hosts without any header of the protection.
     Bare(Frame<P>),
-    /// A frame of the unprotected direction on which an ACK rides.
-    Acknowledging(Frame<P>, Position),
-    /// A protected frame in its first transmission.
-    Protected(Frame<P>, Position),
-    /// A protected frame, sent again.
-    Copy(Frame<P>, Position),
-    /// A dummy that announces the next position.
-    Dummy(Position),
-    /// An explicit ACK.
-    Ack(Position),
-    /// A loss notification.
-    Notification(Notification),
-    /// A pause frame.
-    Pause(PauseRequest),
+    /// A frame of the hosts behind headers of the protection.
+    Behind(Headers, Frame<P>),
+    /// A frame of the protection itself, from switch to switch.
+    Own {
+        /// All that it says.
+        headers: Headers,
+        /// Whom it is for: the other switch, or whoever is at the other end.
+        to: Neighbour,
+        /// Octets on the wire; what the headers do not fill is zeros.
+        octets: u32,
+    },
+}
+
+/// Whom a frame of the protection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Neighbour {
+    /// The switch at the other end, by its address.
+    Switch,
+    /// Whoever is there: the group address of MAC control.
+    Anyone,
+}
+
+/// Room for the longest headers: a pause frame's 20 octets.
+const HEADERS_MAX: usize = 20;
+
+/// What a protection writes between Ethernet's addresses and what it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// Announces them.
+    pub ethertype: EtherType,
+    octets: [u8; HEADERS_MAX],
+    length: u8,
+}
+
+impl Headers {
+    /// The headers that `emit` writes into a buffer of zeros; it returns their length.
+    pub fn new(ethertype: EtherType, emit: impl FnOnce(&mut [u8]) -> usize) -> Self {
+        let mut octets = [0; HEADERS_MAX];
+        let length = emit(&mut octets);
+        Self { ethertype, octets, length: length as u8 }
+    }
+
+    /// The octets behind the EtherType.
+    pub fn octets(&self) -> &[u8] {
+        &self.octets[..usize::from(self.length)]
+    }
 }
 
 /// A frame that sets out on a hop.

@@ -12,6 +12,21 @@ pub fn profile(kind: &str, name: &str) -> Value {
     toml::from_str(&text).expect("the profile is valid TOML")
 }
 
+/// The words for a protection: `none`, `lg`, `lg-nb`, or a code without its size.
+pub fn protection(name: &str) -> Value {
+    match name {
+        "lg" => json!({
+            "family": "linkguardian", "copies": null, "dummies": 3, "holes": 5,
+            "mode": {"ordered": {"backpressure": true}},
+        }),
+        "lg-nb" => json!({
+            "family": "linkguardian", "copies": null, "dummies": 3, "holes": 5,
+            "mode": {"non-blocking": {"deduplicate": true}},
+        }),
+        family => json!({"family": family}),
+    }
+}
+
 /// A configuration of `experiment` under `protection` at 100G with one loss in a thousand, on
 /// which a test sets what it is about.
 pub fn config(experiment: &str, protection: &str) -> Value {
@@ -24,10 +39,7 @@ pub fn config(experiment: &str, protection: &str) -> Value {
         "loss": {"forward": {"model": "quantised", "p": 1e-3}, "reverse": {"model": "none"}},
         "switch": profile("switch", "tofino1"),
         "host": profile("host", "ideal"),
-        "protection": {
-            "kind": protection, "copies": null, "dummies": 3, "holes": 5, "tail": true, "order": true,
-            "backpressure": true, "deduplicate": true, "fec_k": null, "fec_h": null,
-        },
+        "protection": self::protection(protection),
         "traffic": {"packets": 100_000, "frame_bytes": 1514, "source": "generator"},
         "transport": {
             "congestion_control": "dctcp", "mss_bytes": 1460, "timestamps": false, "delayed_ack": 2,

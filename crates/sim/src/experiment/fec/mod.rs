@@ -53,8 +53,8 @@ fn run_tcp(
     let Some(seen) = watch(&mut network, end, control) else { return Ok(None) };
     let flow = *network.conversation(0).near.statistics();
     let trial = Trial::new(&network, seen, end, Some(flow));
-    drain(&mut network.link);
-    Ok(Some(trial.with_losses(&network.link)))
+    let drained = drain(end, &mut network.link);
+    Ok(Some(trial.with_losses(drained, &mut network.link)))
 }
 
 /// Runs datagrams to `end`; `None` if the caller loses patience.
@@ -68,14 +68,18 @@ fn run_udp(
     let mut world: UdpWorld = Datagrams::new(setup.link(&block.streams)?, source);
     let Some(seen) = watch(&mut world, end, control) else { return Ok(None) };
     let trial = Trial::new(&world, seen, end, None);
-    drain(&mut world.link);
-    Ok(Some(trial.with_losses(&world.link)))
+    let drained = drain(end, &mut world.link);
+    Ok(Some(trial.with_losses(drained, &mut world.link)))
 }
 
-/// Lets what is under way arrive, so that every lost packet has been repaired or given up.
-fn drain<P: Copy + Default>(link: &mut impl ProtectedLink<P>) {
+/// Lets what is under way arrive, so that every lost packet has been repaired or given up; returns when
+/// that is done.
+fn drain<P: Copy + Default>(end: Instant, link: &mut impl ProtectedLink<P>) -> Instant {
+    let mut now = end;
     while !link.deadline().is_never() {
-        link.advance(link.deadline());
+        now = link.deadline().max(now);
+        link.advance(now);
         while link.delivered().pop().is_some() {}
     }
+    now
 }

@@ -2,7 +2,7 @@
 
 use super::trial::Trial;
 use crate::ConfigError;
-use crate::config::{ProtectionKind, TrafficSource};
+use crate::config::TrafficSource;
 use crate::experiment::row::Row;
 use crate::experiment::setup::Setup;
 use crate::experiment::stress::ratio;
@@ -13,7 +13,8 @@ pub(super) fn row(setup: &Setup<'_>, trials: &[Trial]) -> Result<Row, ConfigErro
     let mut row = Row::new(setup);
     let mean = |of: fn(&Trial) -> f64| trials.iter().map(of).sum::<f64>() / trials.len() as f64;
     row.set("traffic_source", source(setup)).set("trials", trials.len());
-    set_code(&mut row, setup);
+    let code = |key| trials.first().and_then(|trial| trial.losses.report.count(key));
+    row.set("fec_k", code("fec_k")).set("fec_h", code("fec_h"));
     row.set("throughput_gbps", mean(|trial| trial.gbps));
     set_flow(&mut row, setup, trials)?;
     set_latency(&mut row, trials);
@@ -28,12 +29,6 @@ fn source(setup: &Setup<'_>) -> &'static str {
         Some(TrafficSource::UdpBursty) => "udp-bursty",
         _ => "tcp",
     }
-}
-
-fn set_code(row: &mut Row, setup: &Setup<'_>) {
-    let protection = &setup.config.protection;
-    let is_code = matches!(protection.kind, ProtectionKind::Fec | ProtectionKind::FecModel);
-    row.set("fec_k", protection.fec_k.filter(|_| is_code)).set("fec_h", protection.fec_h.filter(|_| is_code));
 }
 
 /// What TCP reports; nulls for datagrams.
@@ -80,15 +75,17 @@ fn set_delays(row: &mut Row, name: &str, delays: &Delays) {
 /// What the queue, the meter and the wire took, and what stayed lost.
 fn set_losses(row: &mut Row, trials: &[Trial]) {
     let sum = |of: fn(&Trial) -> u64| trials.iter().map(of).sum::<u64>();
-    let (data, parity) =
-        (sum(|trial| trial.losses.egress.data_dropped), sum(|trial| trial.losses.egress.parity_dropped));
+    let (data, parity) = (
+        sum(|trial| trial.losses.report.egress.data_dropped),
+        sum(|trial| trial.losses.report.egress.parity_dropped),
+    );
     let (offered, residual) = (sum(|trial| trial.losses.data_frames), sum(|trial| trial.losses.residual()));
     row.set("queue_bytes_max", trials.iter().map(|trial| trial.losses.queue_bytes_max).max())
         .set("queue_drops", data + parity)
         .set("queue_drops_data", data)
         .set("queue_drops_parity", parity)
-        .set("meter_drops", sum(|trial| trial.losses.egress.meter_dropped))
-        .set("meter_marks", sum(|trial| trial.losses.egress.meter_marked))
+        .set("meter_drops", sum(|trial| trial.losses.report.egress.meter_dropped))
+        .set("meter_marks", sum(|trial| trial.losses.report.egress.meter_marked))
         .set("frames_offered", offered)
         .set("parity_frames", sum(|trial| trial.losses.parity_frames))
         .set("frames_lost", sum(|trial| trial.losses.data_lost))

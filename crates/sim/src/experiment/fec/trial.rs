@@ -2,8 +2,7 @@
 
 use super::watch::{Seen, World};
 use crate::measure::Delays;
-use crate::net::coded::{EgressCounters, Latency};
-use crate::net::{AnyLink, ProtectedLink};
+use crate::net::{AnyLink, Latency, ProtectedLink, Report};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
 
@@ -21,24 +20,21 @@ pub(super) struct Trial {
 }
 
 /// What became of the packets, by the time nothing was under way any more.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Losses {
     pub(super) queue_bytes_max: u64,
-    pub(super) egress: EgressCounters,
     pub(super) data_frames: u64,
     pub(super) parity_frames: u64,
     /// Data frames lost on the wire.
     pub(super) data_lost: u64,
-    /// Those of them that came back.
-    pub(super) recovered: u64,
-    /// Those that wait for traffic that never comes: the model has no timer.
-    pub(super) undecided: u64,
+    /// What the protection made of them.
+    pub(super) report: Report,
 }
 
 impl Losses {
     /// Data frames lost on the wire that did not come back.
     pub(super) const fn residual(&self) -> u64 {
-        (self.data_lost - self.undecided).saturating_sub(self.recovered)
+        (self.data_lost - self.report.undecided).saturating_sub(self.report.recovered)
     }
 }
 
@@ -55,37 +51,18 @@ impl Trial {
         }
     }
 
-    /// The same with what the drained link has counted.
-    pub(super) fn with_losses<P: Copy + Default>(self, link: &AnyLink<P>) -> Self {
+    /// The same with what the link, drained at `now`, has counted.
+    pub(super) fn with_losses<P: Copy + Default>(self, now: Instant, link: &mut AnyLink<P>) -> Self {
+        let report = link.report(now);
         let traffic = link.traffic();
-        let (recovered, undecided) = decided(link);
-        let mut egress = link.egress();
-        if link.code_latency().is_none() {
-            egress.data_dropped = link.queue().dropped();
-        }
         let losses = Losses {
             queue_bytes_max: link.queue().high_water_bytes(),
-            egress,
             data_frames: traffic.data_frames,
             parity_frames: traffic.parity_frames,
             data_lost: traffic.data_lost,
-            recovered,
-            undecided,
+            report,
         };
         Self { losses, ..self }
-    }
-}
-
-/// Data frames that the wire lost and the protection brought back, and those that still wait.
-fn decided<P: Copy + Default>(link: &AnyLink<P>) -> (u64, u64) {
-    match link {
-        AnyLink::Plain(_) => (0, 0),
-        AnyLink::LinkGuardian(link) => {
-            let receiver = link.counters(Instant::ZERO).receiver;
-            (receiver.retransmissions - receiver.duplicates, 0)
-        }
-        AnyLink::Fec(link) => (link.recovered_from_wire(), 0),
-        AnyLink::FecModel(link) => (link.counters().recovered, link.circulating_packets()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Control;
 use crate::measure::Delays;
-use crate::net::coded::Latency;
+use crate::net::Latency;
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two looks at the queue; its mean is over these. A shorter one would stop the

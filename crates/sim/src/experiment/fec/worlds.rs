@@ -3,8 +3,7 @@
 use super::watch::World;
 use crate::config::{Config, TrafficSource};
 use crate::measure::Delays;
-use crate::net::coded::Latency;
-use crate::net::{AnyLink, Frame, LineRate, ProtectedLink};
+use crate::net::{AnyLink, Frame, Latency, LineRate, ProtectedLink};
 use crate::world::datagrams::{Datagram, DatagramSource, Datagrams};
 use crate::{ConfigError, experiment::long_flow::TcpNetwork};
 use lossylink_core::time::{Duration, Instant};
@@ -27,7 +26,7 @@ impl World for TcpNetwork {
     }
 
     fn latency(&self) -> Option<&Latency> {
-        self.link.code_latency()
+        self.link.latency()
     }
 
     fn received_bytes(&self) -> u64 {
@@ -56,7 +55,7 @@ impl World for UdpWorld {
     }
 
     fn latency(&self) -> Option<&Latency> {
-        self.link.code_latency()
+        self.link.latency()
     }
 
     fn received_bytes(&self) -> u64 {

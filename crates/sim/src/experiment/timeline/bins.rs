@@ -15,8 +15,8 @@ struct Bin {
     retransmissions: u64,
     /// Which part of the bin was protected, from 0 to 1.
     protected: f64,
-    /// Copies of retransmissions at the end of the bin, if LinkGuardian is on.
-    copies: Option<u8>,
+    /// Copies of retransmissions at the end of the bin, if the protection is on and has such.
+    copies: Option<u64>,
 }
 
 /// Totals at the start of the bin in progress.
@@ -59,10 +59,10 @@ impl Bins {
             start: self.start,
             send_gbps: octets as f64 * 8.0 / width.as_secs_f64() / 1e9,
             queue_bytes: network.link.queue().high_water_bytes(),
-            rx_buffer_bytes: rx_high_water(now, network),
+            rx_buffer_bytes: network.link.take_rx_high_water(now),
             retransmissions: totals.retransmissions - self.before.retransmissions,
             protected: switching.take_protected_time(now).as_secs_f64() / width.as_secs_f64(),
-            copies: switching.copies(),
+            copies: network.link.report(now).count("copies").filter(|_| switching.is_on()),
         });
         network.link.queue_mut().reset_high_water();
         (self.start, self.before) = (now, totals);
@@ -79,18 +79,7 @@ impl Bins {
             column("rx_buffer_kb", |bin| bin.rx_buffer_bytes as f64 / 1e3),
             column("retransmissions", |bin| bin.retransmissions as f64),
             column("protected", |bin| bin.protected),
-            column("copies", |bin| bin.copies.map_or(0.0, f64::from)),
+            column("copies", |bin| bin.copies.unwrap_or(0) as f64),
         ]
     }
-}
-
-/// The most that the far switch held back in the bin that ends: LinkGuardian's mark is exact, of a
-/// code it is what the decoder holds now.
-fn rx_high_water(now: Instant, network: &mut TcpNetwork) -> u64 {
-    let Some(guarded) = network.link.as_linkguardian_mut() else {
-        return network.link.buffer_bytes(now).1;
-    };
-    let bytes = guarded.counters(now).rx_high_water_bytes;
-    guarded.reset_rx_high_water(now);
-    bytes
 }

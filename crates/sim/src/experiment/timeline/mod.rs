@@ -10,7 +10,7 @@ use super::row::Row;
 use super::setup::Setup;
 use crate::capture::TcpConnections;
 use crate::config::{Config, TimelineConfig};
-use crate::net::ProtectedLink;
+use crate::net::{Advice, ProtectedLink, Report};
 use crate::transport::tcp;
 use crate::{ConfigError, Control, Outcome};
 use bins::Bins;
@@ -42,9 +42,6 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let (tcp, _) = setup.tcp()?;
     let moments = *config.require(&config.timeline, "timeline")?;
     check(&moments)?;
-    if config.protection.code_change()?.is_some() {
-        return Err(ConfigError("a time line switches the code itself; leave its change out".into()));
-    }
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let mut timeline = Timeline::new(&setup, moments, &capture)?;
     let end = Duration::from_ps(config.require(&config.run, "run")?.duration_ps);
@@ -80,10 +77,10 @@ impl<'a> Timeline<'a> {
         capture: &Capture<TcpConnections>,
     ) -> Result<Self, ConfigError> {
         let streams = Streams::new(setup.config.seed);
-        let link = setup.waiting_link(&streams)?.tapped(capture.tap());
+        let mut link = setup.waiting_link(&streams)?;
+        link.set_tap(capture.tap());
         let network = open_flows(setup, link, &streams, capture.tap())?;
-        let switching = Switching::new(setup)?;
-        let monitor = if switching.protects() && config.protection_ps.is_none() {
+        let monitor = if setup.protects() && config.protection_ps.is_none() {
             Some(monitor(setup.config)?)
         } else {
             None
@@ -97,10 +94,10 @@ impl<'a> Timeline<'a> {
             bins: Bins::default(),
             corruption: Instant::from_ps(config.corruption_ps),
             healing: at(config.corruption_end_ps),
-            protection: at(config.protection_ps.filter(|_| switching.protects())),
+            protection: at(config.protection_ps.filter(|_| setup.protects())),
             poll: if monitor.is_some() { Instant::ZERO } else { Instant::NEVER },
             monitor,
-            switching,
+            switching: Switching::default(),
         })
     }
 
@@ -145,12 +142,12 @@ impl<'a> Timeline<'a> {
             self.ask_monitor(now);
         }
         if now == self.switching.deadline() {
-            self.switching.advance(now, &mut self.network, (self.setup, &self.streams));
+            self.switching.advance(now, &mut self.network);
         }
     }
 
     fn protect(&mut self, now: Instant, copies: u8) {
-        self.switching.protect(now, copies, &mut self.network, (self.setup, &self.streams));
+        self.switching.protect(now, Advice { copies }, &mut self.network);
     }
 
     /// Reads the counters of the far switch, and does what the monitor makes of them.
@@ -164,12 +161,13 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    fn outcome(&self, interrupted: bool) -> Outcome {
+    fn outcome(&mut self, interrupted: bool) -> Outcome {
+        let report = self.network.link.report(self.network.now());
         let columns = vec![("timeline".to_owned(), self.bins.columns())];
-        Outcome { row: self.row().finish(), columns, interrupted }
+        Outcome { row: self.row(&report).finish(), columns, interrupted }
     }
 
-    fn row(&self) -> Row {
+    fn row(&self, report: &Report) -> Row {
         let flows = self.network.conversations();
         let sum = |of: fn(&tcp::Statistics) -> u64| flows.iter().map(|ends| of(ends.near.statistics())).sum();
         let (retransmissions, timeouts): (u64, u64) =
@@ -179,7 +177,7 @@ impl<'a> Timeline<'a> {
         let seconds = (now - Instant::ZERO).as_secs_f64();
         let traffic = self.network.link.traffic();
         let tcp = &self.network.protocol().config;
-        let (switched, given_up) = (self.switching.switched(), self.switching.given_up(now, &self.network));
+        let switched = self.switching.switched();
         let mut row = Row::new(self.setup);
         row.set("congestion_control", tcp.congestion_control.name())
             .set("flows", flows.len())
@@ -189,11 +187,11 @@ impl<'a> Timeline<'a> {
             .set("protected_at_s", switched.first_on.map(Instant::as_secs_f64))
             .set("unprotected_at_s", switched.last_off.map(Instant::as_secs_f64))
             .set("protection_changes", switched.changes)
-            .set("copies", switched.copies)
+            .set("copies", report.count("copies"))
             .set("frames_offered", traffic.data_frames)
             .set("frames_lost", traffic.data_lost)
-            .set("rx_buffer_drops", given_up.map(|(_, dropped)| dropped))
-            .set("reorder_timeouts", given_up.map(|(timeouts, _)| timeouts))
+            .set("rx_buffer_drops", report.count("rx_buffer_drops"))
+            .set("reorder_timeouts", report.count("timeouts"))
             .set("mss_bytes", tcp.payload_bytes())
             .set("simulated_seconds", seconds);
         row

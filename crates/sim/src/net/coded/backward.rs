@@ -1,8 +1,9 @@
 //! The unprotected way back: a line that is free or busy, and its losses.
 
 use crate::kernel::Pipe;
+use crate::net::tap::Content;
 use crate::net::wire::Kind;
-use crate::net::{Frame, LineRate, Traffic, Wire};
+use crate::net::{Direction, Frame, LineRate, Sight, Tap, Traffic, Wire};
 use lossylink_core::time::{Duration, Instant};
 
 /// The reverse direction of a link that is protected forward only; its queue never fills.
@@ -13,17 +14,25 @@ pub(super) struct Backward<P: Copy + Default> {
     wire: Wire,
     busy_until: Instant,
     pub(super) returned: Pipe<Frame<P>>,
+    pub(super) tap: Tap<P>,
 }
 
 impl<P: Copy + Default> Backward<P> {
     pub(super) fn new(rate: LineRate, flight: Duration, wire: Wire) -> Self {
-        Self { rate, flight, wire, busy_until: Instant::ZERO, returned: Pipe::new() }
+        let (returned, tap) = (Pipe::new(), Tap::default());
+        Self { rate, flight, wire, busy_until: Instant::ZERO, returned, tap }
     }
 
     /// A frame reaches the far switch on its way back.
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>) {
-        self.busy_until = now.max(self.busy_until) + self.rate.serialisation(frame.octets);
-        if self.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+        let start = now.max(self.busy_until);
+        self.busy_until = start + self.rate.serialisation(frame.octets);
+        let arrives = self.wire.carry(frame.octets, Kind::Data { header_octets: 0 });
+        self.tap.see_on_link(now, || {
+            let (direction, content) = (Direction::Backward, Content::Bare(frame));
+            Sight { at: start, direction, arrives, content }
+        });
+        if arrives {
             self.returned.push(self.busy_until + self.flight, frame);
         }
     }

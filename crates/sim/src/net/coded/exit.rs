@@ -1,8 +1,7 @@
 //! Where frames leave the far switch, with the time that they took.
 
-use super::Latency;
 use crate::kernel::Pipe;
-use crate::net::Frame;
+use crate::net::{Frame, Latency};
 use lossylink_core::time::Instant;
 
 /// The decoder's exit.

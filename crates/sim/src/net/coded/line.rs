@@ -2,8 +2,9 @@
 
 use super::port::Line;
 use crate::kernel::Pipe;
+use crate::net::tap::Content;
 use crate::net::wire::Kind;
-use crate::net::{Frame, Wire};
+use crate::net::{Direction, Frame, Sight, Tap, Wire};
 use lossylink_core::time::{Duration, Instant};
 use std::fmt;
 
@@ -11,6 +12,9 @@ use std::fmt;
 pub(in crate::net) trait Label: Copy + Default + fmt::Debug {
     /// What the frame is on the wire.
     fn kind(&self) -> Kind;
+
+    /// What a tap sees of `frame`, which is as long as it is on the wire.
+    fn shown<P>(&self, frame: Frame<P>) -> Content<P>;
 }
 
 /// A frame at the far end of the wire.
@@ -28,12 +32,17 @@ pub(super) struct ForwardLine<P: Copy + Default, T: Copy + Default> {
     /// From the last bit on the wire to the decoder.
     pub(super) flight: Duration,
     pub(super) arrivals: Pipe<Arrival<P, T>>,
+    pub(super) tap: Tap<P>,
 }
 
 impl<P: Copy + Default, T: Label> Line<P, T> for ForwardLine<P, T> {
     #[inline]
-    fn send(&mut self, end: Instant, tag: T, frame: Frame<P>) {
+    fn send(&mut self, (start, end): (Instant, Instant), tag: T, frame: Frame<P>) {
         let is_intact = self.wire.carry(frame.octets, tag.kind());
+        self.tap.see_on_link(start, || {
+            let (direction, content) = (Direction::Forward, tag.shown(frame));
+            Sight { at: start, direction, arrives: is_intact, content }
+        });
         self.arrivals.push(end + self.flight, Arrival { tag, frame, is_intact });
     }
 }

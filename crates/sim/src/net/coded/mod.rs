@@ -12,19 +12,19 @@
 
 mod backward;
 mod exit;
-mod latency;
 mod line;
 mod port;
-
-pub use latency::Latency;
+pub(in crate::net) mod shown;
 
 pub(in crate::net) use exit::Exit;
 pub(in crate::net) use line::{Arrival, Label};
 
-use super::linkguardian::timing::queue_limits;
 use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
-use super::{Ecn, Frame, FrameQueue, LineRate, ProtectedLink, Traffic, Wire};
+use super::{
+    Advice, Blueprint, Ecn, Figure, Frame, FrameQueue, Latency, LineRate, ProtectedLink, Report, Tap,
+    Traffic, Wire, queue_limits,
+};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
@@ -32,6 +32,7 @@ use backward::Backward;
 use line::ForwardLine;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;
+use lossylink_core::protection::{CodeChange as Chosen, Meter as Choice};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::wire::fec::FecHeader;
 use port::Port;
@@ -61,6 +62,34 @@ pub struct EgressOptions {
     pub change: Option<CodeChange>,
 }
 
+impl EgressOptions {
+    /// What a user's choices mean on the link of `plan`.
+    ///
+    /// # Errors
+    /// If the code changes by itself on a link whose protection is switched by somebody else.
+    pub(in crate::net) fn of(
+        plan: &Blueprint,
+        meter: Choice,
+        data_first: bool,
+        change: Option<Chosen>,
+    ) -> Result<Self, ConfigError> {
+        if plan.is_switched && change.is_some() {
+            let words = "a time line switches the code itself; leave its change out";
+            return Err(ConfigError(words.into()));
+        }
+        Ok(Self {
+            meter: match meter {
+                Choice::Off => None,
+                Choice::Police => Some(plan.meter(false)),
+                Choice::Mark => Some(plan.meter(true)),
+            },
+            data_first,
+            change: change
+                .map(|change| CodeChange { at: Instant::from_ps(change.at_ps), code: change.code() }),
+        })
+    }
+}
+
 /// How long the data frames of a block occupy the line when all are of full size.
 pub(in crate::net) fn block_time(code: Code, rate: LineRate) -> Duration {
     rate.serialisation(FULL_FRAME_OCTETS + HEADER_OCTETS) * u64::from(code.size())
@@ -78,6 +107,11 @@ pub(in crate::net) fn check_flush(code: Code, flush: Duration, rate: LineRate) -
         code.size(),
         rate.bit_rate(),
     )))
+}
+
+/// The code of an encoder that tags nothing (FEC-1).
+fn without_parity(code: Code) -> Code {
+    Code::new(u32::from(code.size()), 0).expect("the size is that of a code")
 }
 
 /// The two ends of a block code.
@@ -119,6 +153,9 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
 
     /// Bytes kept at the two ends.
     fn buffer_bytes(&self) -> (u64, u64);
+
+    /// Adds what the two ends did to the report of their link.
+    fn describe(&self, report: &mut Report);
 }
 
 /// Frames that did not get beyond the sending switch, and those that it marked.
@@ -141,6 +178,8 @@ pub struct CodedLink<P: Copy + Default, C: Coder<P>> {
     /// When the link next does something by itself.
     due: Instant,
     change: Option<CodeChange>,
+    /// The code while the protection is on.
+    code: Code,
     meter: Option<Meter>,
     pub(in crate::net) coder: C,
     port: Port<P, C::Tag>,
@@ -158,7 +197,7 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         profile: &SwitchProfile,
         rate: LineRate,
         propagation: Duration,
-        egress: &EgressOptions,
+        (code, egress): (Code, &EgressOptions),
         (forward, reverse): (LossProcess, LossProcess),
         coder: C,
     ) -> Self {
@@ -167,10 +206,16 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         Self {
             due: Instant::NEVER,
             change: egress.change,
+            code,
             meter: egress.meter.map(Meter::new),
             coder,
             port: Port::new(rate, limits, egress.data_first),
-            line: ForwardLine { wire: Wire::new(forward), flight, arrivals: Pipe::new() },
+            line: ForwardLine {
+                wire: Wire::new(forward),
+                flight,
+                arrivals: Pipe::new(),
+                tap: Tap::default(),
+            },
             exit: Exit::default(),
             backward: Backward::new(rate, flight, Wire::new(reverse)),
             data_dropped: 0,
@@ -188,19 +233,9 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// Latencies from the encoder's entry to the decoder's exit.
-    pub const fn latency(&self) -> &Latency {
-        &self.exit.latency
-    }
-
     /// The reverse direction's traffic.
     pub const fn reverse_traffic(&self) -> &Traffic {
         self.backward.traffic()
-    }
-
-    /// Replaces the forward loss process.
-    pub fn set_loss(&mut self, loss: LossProcess) {
-        self.line.wire.set_loss(loss);
     }
 
     /// Changes the code at the next block boundary (FEC-8).
@@ -332,7 +367,59 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
         self.port.queue_mut()
     }
 
+    fn set_loss(&mut self, loss: LossProcess) {
+        self.line.wire.set_loss(loss);
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        self.line.tap = tap.clone();
+        self.backward.tap = tap;
+    }
+
+    /// The code comes back at the next block boundary (FEC-8).
+    fn protect(&mut self, _now: Instant, _advice: Advice) {
+        self.coder.set_code(self.code);
+    }
+
+    /// From the next block boundary on frames go out as they come (FEC-1, FEC-8).
+    fn leave(&mut self, _now: Instant) -> bool {
+        self.coder.set_code(without_parity(self.code));
+        true
+    }
+
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {
         self.coder.buffer_bytes()
+    }
+
+    /// The parity of a block joins the queue when the block ends.
+    fn burst_frames(&self) -> usize {
+        usize::from(self.code.rows())
+    }
+
+    fn latency(&self) -> Option<&Latency> {
+        Some(&self.exit.latency)
+    }
+
+    fn report(&mut self, _now: Instant) -> Report {
+        let egress = self.egress_counters();
+        let (intact, recovered) = (self.exit.latency.intact(), self.exit.latency.recovered());
+        let figures = vec![
+            Figure::setting("fec_k", self.code.size().into(), "data frames of a block (FEC-1)"),
+            Figure::setting("fec_h", self.code.rows().into(), "parity frames of a block (FEC-1)"),
+            Figure::measure("latency_us_intact_mean", intact.mean_us(), "across the link, intact frames"),
+            Figure::measure("latency_us_recovered_mean", recovered.mean_us(), "the same, rebuilt frames"),
+            Figure::measure("latency_us_recovered_max", recovered.max_us(), "the same, longest"),
+            Figure::count("queue_drops_data", egress.data_dropped, "data frames that found the queue full"),
+            Figure::count(
+                "queue_drops_parity",
+                egress.parity_dropped,
+                "parity frames that found the queue full",
+            ),
+            Figure::count("meter_drops", egress.meter_dropped, "frames that the meter dropped (FEC-22)"),
+        ];
+        let dropped_within = egress.data_dropped;
+        let mut report = Report { egress, dropped_within, figures, ..Report::default() };
+        self.coder.describe(&mut report);
+        report
     }
 }

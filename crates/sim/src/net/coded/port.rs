@@ -7,8 +7,8 @@ use lossylink_core::time::Instant;
 
 /// Takes what leaves a port.
 pub(super) trait Line<P, T> {
-    /// A frame whose last bit leaves at `end`.
-    fn send(&mut self, end: Instant, tag: T, frame: Frame<P>);
+    /// A frame that occupies the line from its first bit to its last.
+    fn send(&mut self, span: (Instant, Instant), tag: T, frame: Frame<P>);
 }
 
 /// A queue of tagged frames.
@@ -137,7 +137,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
     #[inline]
     fn send(&mut self, start: Instant, tag: T, frame: Frame<P>, line: &mut impl Line<P, T>) {
         self.busy_until = start + self.rate.serialisation(frame.octets);
-        line.send(self.busy_until, tag, frame);
+        line.send((start, self.busy_until), tag, frame);
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
     use lossylink_core::units::BitRate;
 
     impl Line<(), char> for Vec<(u64, char)> {
-        fn send(&mut self, end: Instant, tag: char, _: Frame<()>) {
+        fn send(&mut self, (_, end): (Instant, Instant), tag: char, _: Frame<()>) {
             self.push((end.as_ps() / 1000, tag));
         }
     }

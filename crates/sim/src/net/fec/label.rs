@@ -1,6 +1,8 @@
 //! What travels with a frame from the encoder to the decoder.
 
-use crate::net::coded::{HEADER_OCTETS, Label};
+use crate::net::Frame;
+use crate::net::coded::{HEADER_OCTETS, Label, shown};
+use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use lossylink_core::engine::fec::{DataStamp, ParityStamp};
 use lossylink_core::time::Instant;
@@ -30,6 +32,16 @@ impl Label for Tag {
             Part::Untagged => Kind::Data { header_octets: 0 },
             Part::Data(_) => Kind::Data { header_octets: HEADER_OCTETS },
             Part::Parity(_) => Kind::Parity,
+        }
+    }
+
+    fn shown<P>(&self, frame: Frame<P>) -> Content<P> {
+        match self.part {
+            Part::Untagged => Content::Bare(frame),
+            Part::Data(stamp) => shown::data(frame, stamp.block.bits(), stamp.index),
+            Part::Parity(stamp) => {
+                shown::parity(frame.octets, stamp.block.bits(), (stamp.row, stamp.size, stamp.rows))
+            }
         }
     }
 }

@@ -11,13 +11,15 @@ pub use options::FecOptions;
 
 use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS};
 use super::frame::{FCS_OCTETS, GAP_OCTETS};
-use super::{Frame, LineRate};
+use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};
+use crate::ConfigError;
 use crate::config::SwitchProfile;
 use label::{Part, Tag};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderCounters, Encoder, EncoderCounters, ParityOrder,
 };
 use lossylink_core::loss::LossProcess;
+use lossylink_core::protection::Fec;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use lost::Stamped;
@@ -59,7 +61,16 @@ impl<P: Copy + Default> FecLink<P> {
             receiving: Receiving::new(options),
             most_parity_bytes: 0,
         };
-        Self::with_coder(profile, rate, propagation, &options.egress, losses, coder)
+        Self::with_coder(profile, rate, propagation, (options.code, &options.egress), losses, coder)
+    }
+
+    /// The link of `plan` under `chosen`.
+    ///
+    /// # Errors
+    /// If no block can fill before its flush timer ends.
+    pub fn on(plan: &Blueprint, chosen: &Fec, losses: Losses) -> Result<Self, ConfigError> {
+        let options = FecOptions::of(plan, chosen)?;
+        Ok(Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses))
     }
 
     /// Counts of what happened so far.
@@ -74,16 +85,6 @@ impl<P: Copy + Default> FecLink<P> {
     /// The code of the open block, or of the next one when none is open.
     pub const fn code(&self) -> Code {
         self.coder.encoder.code()
-    }
-
-    /// Rebuilt frames that the wire had corrupted, and not the queue dropped.
-    pub const fn recovered_from_wire(&self) -> u64 {
-        self.coder.receiving.lost.recovered_from_wire()
-    }
-
-    /// The most bytes that the encoder and the decoder ever kept.
-    pub fn high_water_bytes(&self) -> (u64, u64) {
-        (self.coder.most_parity_bytes, self.coder.receiving.decoder.most_kept().0)
     }
 }
 
@@ -143,6 +144,16 @@ impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
         let (size, longest) = self.encoder.open_block();
         let parity = if size > 0 { longest.0 * u64::from(self.encoder.code().rows()) } else { 0 };
         (parity, self.receiving.decoder.kept().0)
+    }
+
+    fn describe(&self, report: &mut Report) {
+        let decoder = self.receiving.decoder.counters();
+        // Of the rebuilt frames some had only found the queue full.
+        report.recovered = self.receiving.lost.recovered_from_wire();
+        report.given_up = decoder.unrecovered;
+        report.tx_buffer_max_bytes = self.most_parity_bytes;
+        report.rx_buffer_max_bytes = self.receiving.decoder.most_kept().0;
+        report.figures.push(Figure::count("recovered_packets", decoder.recovered, "data frames rebuilt"));
     }
 }
 

@@ -1,9 +1,10 @@
 //! What an operator chooses about forward error correction, and what follows from the link.
 
 use crate::ConfigError;
-use crate::net::LineRate;
 use crate::net::coded::{EgressOptions, block_time, check_flush};
+use crate::net::{Blueprint, LineRate};
 use lossylink_core::engine::fec::{Code, DecoderConfig, Release};
+use lossylink_core::protection::{Fec, Priority};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
@@ -49,6 +50,23 @@ impl FecOptions {
             decode: Duration::ZERO,
             egress,
         }
+    }
+
+    /// What `chosen` means on the link of `plan`.
+    ///
+    /// # Errors
+    /// If no block can fill before its flush timer ends.
+    pub fn of(plan: &Blueprint, chosen: &Fec) -> Result<Self, ConfigError> {
+        let (rate, queue) = (plan.rate, plan.queue_bytes());
+        let egress = EgressOptions::of(plan, chosen.meter, chosen.priority == Priority::Data, chosen.change)?;
+        let usual = Self::new(chosen.code(), egress, rate, queue);
+        let timed = match chosen.flush_ps {
+            Some(ps) => usual.with_flush(Duration::from_ps(ps), rate, queue),
+            None => usual,
+        };
+        let options = Self { release: chosen.release, ..timed };
+        options.check(rate)?;
+        Ok(options)
     }
 
     /// The same with another flush timer, and a decoder that waits accordingly.

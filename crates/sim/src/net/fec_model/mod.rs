@@ -18,14 +18,17 @@ mod tests;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
 
-use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS, Label};
+use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS, Label, shown};
+use super::tap::Content;
 use super::wire::Kind;
-use super::{Frame, LineRate};
+use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};
+use crate::ConfigError;
 use crate::config::SwitchProfile;
 use decoder::ModelDecoder;
 use encoder::ModelEncoder;
-use lossylink_core::engine::fec::Code;
+use lossylink_core::engine::fec::{BlockNumber, Code};
 use lossylink_core::loss::LossProcess;
+use lossylink_core::protection::FecModel;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 
@@ -88,6 +91,18 @@ impl Label for Tag {
             Kind::Parity
         }
     }
+
+    /// The model's block numbers are wider than a header's: the low 24 bits are shown.
+    fn shown<P>(&self, frame: Frame<P>) -> Content<P> {
+        let block = BlockNumber::new(self.block as u32).bits();
+        if self.is_bare() {
+            Content::Bare(frame)
+        } else if self.is_data() {
+            shown::data(frame, block, self.index)
+        } else {
+            shown::parity(frame.octets, block, (self.index - self.size, self.size, self.rows))
+        }
+    }
 }
 
 /// The encoder's registers and the decoder's, with its packets in recirculation.
@@ -115,7 +130,16 @@ impl<P: Copy + Default> FecModelLink<P> {
         let encoder = ModelEncoder::new(options);
         let decoder = ModelDecoder::new(options.block_end, recirculation, round);
         let coder = ModelCoder { encoder, decoder };
-        Self::with_coder(profile, rate, propagation, &options.egress, losses, coder)
+        Self::with_coder(profile, rate, propagation, (options.code, &options.egress), losses, coder)
+    }
+
+    /// The link of `plan` under `chosen`.
+    ///
+    /// # Errors
+    /// If no block can fill before its flush timer ends.
+    pub fn on(plan: &Blueprint, chosen: &FecModel, losses: Losses) -> Result<Self, ConfigError> {
+        let options = FecModelOptions::of(plan, chosen)?;
+        Ok(Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses))
     }
 
     /// Counts of what happened so far.
@@ -128,16 +152,6 @@ impl<P: Copy + Default> FecModelLink<P> {
     /// Bytes that circulate at the decoder.
     pub const fn circulating_bytes(&self) -> u64 {
         self.coder.decoder.bytes()
-    }
-
-    /// Packets that circulate there.
-    pub fn circulating_packets(&self) -> u64 {
-        self.coder.decoder.circulating()
-    }
-
-    /// The most bytes that ever circulated.
-    pub const fn most_circulating_bytes(&self) -> u64 {
-        self.coder.decoder.most_bytes()
     }
 }
 
@@ -205,6 +219,16 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
 
     fn buffer_bytes(&self) -> (u64, u64) {
         (0, self.decoder.bytes())
+    }
+
+    /// What circulates when the traffic ends waits for a block that never comes: there is no timer.
+    fn describe(&self, report: &mut Report) {
+        let (recovered, unrecovered) = self.decoder.decided();
+        report.recovered = recovered;
+        report.given_up = unrecovered;
+        report.undecided = self.decoder.circulating();
+        report.rx_buffer_max_bytes = self.decoder.most_bytes();
+        report.figures.push(Figure::count("recovered_packets", recovered, "data packets let go"));
     }
 }
 

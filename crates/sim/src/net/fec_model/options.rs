@@ -1,9 +1,10 @@
 //! What the published description of the model leaves open, each a choice (FEC-24..27).
 
 use crate::ConfigError;
-use crate::net::LineRate;
 use crate::net::coded::{EgressOptions, check_flush};
+use crate::net::{Blueprint, LineRate};
 use lossylink_core::engine::fec::Code;
+use lossylink_core::protection::FecModel;
 use lossylink_core::time::Duration;
 
 /// How long a parity packet is (FEC-24).
@@ -55,6 +56,18 @@ impl FecModelOptions {
             flush: None,
             egress: EgressOptions { meter: None, data_first: false, change: None },
         }
+    }
+
+    /// What `chosen` means on the link of `plan`.
+    ///
+    /// # Errors
+    /// If no block can fill before its flush timer ends.
+    pub fn of(plan: &Blueprint, chosen: &FecModel) -> Result<Self, ConfigError> {
+        let egress = EgressOptions::of(plan, chosen.meter, false, chosen.change)?;
+        let flush = chosen.flush_ps.map(Duration::from_ps);
+        let options = Self { flush, egress, ..Self::published(chosen.code()) };
+        options.check(plan.rate)?;
+        Ok(options)
     }
 
     /// Refuses a flush timer, if there is one, that closes every block before it can be full.

@@ -2,12 +2,15 @@
 //!
 //! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
 
+mod build;
 mod circulating;
-mod leaving;
 mod receiving_switch;
+mod reporting;
 mod retransmission_delay;
 mod rx_buffer;
 mod sending_switch;
+mod shown;
+mod switching;
 pub mod timing;
 mod tx_buffer;
 mod wires;
@@ -15,8 +18,10 @@ mod wires;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::plain::Handover;
-use super::{Cells, Frame, FrameQueue, LineRate, ProtectedLink, Tap, Traffic, Wire};
+use super::{
+    Advice, Cells, Frame, FrameQueue, Handover, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
+    queue_limits,
+};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use circulating::Circulating;
@@ -80,6 +85,8 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     forward: ForwardWire<P>,
     control: ControlWire,
     returned: Pipe<Frame<P>>,
+    /// Whether the number of copies is the user's, and no advice changes it.
+    copies_are_chosen: bool,
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
@@ -115,9 +122,10 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let sending = SendingSwitch::new(
             timing,
             Sender::new(options.sender),
-            FrameQueue::new(timing::queue_limits(profile)),
+            FrameQueue::new(queue_limits(profile)),
             TxBuffer::new(&timing, profile.recirculates, cells, profile.tx_buffer_max_bytes),
             circulating(),
+            options.ordered,
         );
         let (forward, reverse) = losses;
         Self {
@@ -126,15 +134,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             forward: ForwardWire::new(Wire::new(forward)),
             control: ControlWire::new(Wire::new(reverse)),
             returned: Pipe::new(),
+            copies_are_chosen: true,
         }
-    }
-
-    /// Lets `tap` look at its wires.
-    #[must_use]
-    pub fn tapped(mut self, tap: Tap<P>) -> Self {
-        self.sending.tap = tap.clone();
-        self.receiving.tap = tap;
-        self
     }
 
     /// Counters up to `now`.
@@ -158,16 +159,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Times from the detection of a loss to the first copy.
     pub const fn retransmission_delay(&self) -> &RetransmissionDelay {
         &self.receiving.delays
-    }
-
-    /// Replaces the forward loss process.
-    pub fn set_loss(&mut self, loss: LossProcess) {
-        self.forward.wire.set_loss(loss);
-    }
-
-    /// Changes the number of copies of retransmissions decided from now on.
-    pub fn set_copies(&mut self, copies: u8) {
-        self.sending.engine.set_copies(copies);
     }
 
     /// Replaces the reverse loss process.
@@ -216,22 +207,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         if self.receiving.deadline() <= now {
             self.receiving.advance(now, &mut self.control);
         }
-    }
-
-    /// Takes over from a link without protection while traffic runs (LG-30): the frame in service
-    /// and those in flight arrive as they are, what waits is numbered when it leaves. This link
-    /// has carried nothing yet.
-    pub fn take_over(&mut self, from: Handover<P>) {
-        self.forward.wire = from.forward;
-        self.control.wire = from.reverse;
-        self.returned = from.returned;
-        self.receiving.take_over(from.reverse_busy_until, from.delivered);
-        self.sending.take_over(from.busy_until, from.queue);
-    }
-
-    /// Starts the high-water mark of the Rx buffer anew, from what it holds at `now`.
-    pub fn reset_rx_high_water(&mut self, now: Instant) {
-        self.receiving.reset_rx_high_water(now);
     }
 
     /// Control frames whose time has come take effect at the sender.
@@ -302,7 +277,42 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         &mut self.sending.normal
     }
 
+    fn set_loss(&mut self, loss: LossProcess) {
+        self.forward.wire.set_loss(loss);
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        self.sending.tap = tap.clone();
+        self.receiving.tap = tap;
+    }
+
+    fn protect(&mut self, _now: Instant, advice: Advice) {
+        self.stay(advice);
+    }
+
+    fn leave(&mut self, _now: Instant) -> bool {
+        self.leave_when_quiet()
+    }
+
+    fn hand_over(&self) -> Option<Handover<P>> {
+        Some(self.handover())
+    }
+
+    fn take_over(&mut self, _now: Instant, from: Handover<P>) {
+        self.take(from);
+    }
+
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
         (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes(now))
+    }
+
+    fn take_rx_high_water(&mut self, now: Instant) -> u64 {
+        let bytes = self.receiving.rx_high_water_bytes();
+        self.receiving.reset_rx_high_water(now);
+        bytes
+    }
+
+    fn report(&mut self, now: Instant) -> Report {
+        self.described(now)
     }
 }

@@ -3,6 +3,7 @@
 use super::circulating::Circulating;
 use super::retransmission_delay::RetransmissionDelay;
 use super::rx_buffer::{RxLoop, RxMemory};
+use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
 use super::wires::{Arrival, ControlWire};
@@ -135,8 +136,9 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         let octets = frame.octets + header_octets;
         self.reverse_busy_until = start + self.timing.rate.serialisation(octets);
         let arrives = control.wire.carry(octets, Kind::Data { header_octets });
-        let content = ack.map_or(Content::Bare(frame), |leading| Content::Acknowledging(frame, leading));
-        self.see(now, start, arrives, content);
+        self.see(now, start, arrives, || {
+            ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
+        });
         self.schedule_ack(now);
         if !arrives {
             return None;
@@ -149,8 +151,9 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// Shows a frame that leaves at `at`.
     #[inline]
-    fn see(&self, now: Instant, at: Instant, arrives: bool, content: Content<P>) {
-        self.tap.see_on_link(now, || Sight { at, direction: Direction::Backward, arrives, content });
+    fn see(&self, now: Instant, at: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        let sight = || Sight { at, direction: Direction::Backward, arrives, content: content() };
+        self.tap.see_on_link(now, sight);
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
@@ -171,7 +174,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn notify(&mut self, now: Instant, notification: Notification, control: &mut ControlWire) {
         self.delays.note_detection(now, &notification);
         let arrives = control.send_notification(now + self.timing.notification_return, notification);
-        self.see(now, now, arrives, Content::Notification(notification));
+        self.see(now, now, arrives, || shown::notification(&notification));
     }
 
     /// Brings the register up to date; what it held before is forgotten.
@@ -198,7 +201,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         if let Some(leading) = self.register.poll() {
             self.ack_packet.depart(now);
             let arrives = control.send_ack(now + self.timing.ack_return, leading);
-            self.see(now, now, arrives, Content::Ack(leading));
+            self.see(now, now, arrives, || shown::ack(leading));
         }
         self.schedule_ack(now);
     }
@@ -281,7 +284,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             };
             let leaves = now + self.timing.timer_packet;
             let arrives = control.send_pause(leaves + reaction, request);
-            self.see(now, leaves, arrives, Content::Pause(request));
+            self.see(now, leaves, arrives, || shown::pause(request));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The switch at the sending end: strict priorities, numbering, copies, dummies, pauses.
 
 use super::circulating::Circulating;
+use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::{Copied, TxBuffer};
 use super::wires::ForwardWire;
@@ -38,6 +39,8 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     pub(super) busy_until: Instant,
     pause: Pause,
     pub(super) tap: Tap<P>,
+    /// Whether frames ask for delivery in order.
+    is_ordered: bool,
 }
 
 /// Whether the normal queue may send, and for how long it was not allowed to.
@@ -65,6 +68,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         normal: FrameQueue<P>,
         copies: TxBuffer<P>,
         dummy: Circulating,
+        is_ordered: bool,
     ) -> Self {
         Self {
             timing,
@@ -80,6 +84,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             busy_until: Instant::ZERO,
             pause: Pause::default(),
             tap: Tap::default(),
+            is_ordered,
         }
     }
 
@@ -265,7 +270,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
             let arrives = wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
-            self.see(now, arrives, Content::Copy(copy.bare(), copy.position));
+            self.see(now, arrives, || shown::data(copy.bare(), copy.position, true, self.is_ordered));
         }
     }
 
@@ -274,7 +279,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
             let arrives = wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
-            self.see(now, arrives, Content::Dummy(position));
+            self.see(now, arrives, || shown::dummy(position, self.is_ordered));
         }
     }
 
@@ -300,7 +305,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
         let copy = Copied { position, number, frame };
         let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
-        self.see(now, arrives, Content::Protected(copy.bare(), position));
+        self.see(now, arrives, || shown::data(copy.bare(), position, false, self.is_ordered));
         self.copies.insert(now, copy);
         if self.engine.outstanding() == Position::WINDOW {
             self.free_oldest(now);
@@ -323,8 +328,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// Shows a frame that leaves.
     #[inline]
-    fn see(&self, now: Instant, arrives: bool, content: Content<P>) {
-        self.tap.see_on_link(now, || Sight { at: now, direction: Direction::Forward, arrives, content });
+    fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        let sight = || Sight { at: now, direction: Direction::Forward, arrives, content: content() };
+        self.tap.see_on_link(now, sight);
     }
 
     /// Takes over the port of a link without protection, which is busy until then.

@@ -1,8 +1,7 @@
 //! The delays of a switch profile at one link rate, as durations.
 
 use crate::config::SwitchProfile;
-use crate::net::queue::QueueLimits;
-use crate::net::{Cells, LineRate};
+use crate::net::LineRate;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
@@ -62,15 +61,5 @@ impl Timing {
             pause: profile.pause_duration(rate.bit_rate()),
             reverse_pipeline: ns(profile.data_pipeline_ns) + propagation,
         }
-    }
-}
-
-/// Limits of the queue in front of the link.
-pub fn queue_limits(profile: &SwitchProfile) -> QueueLimits {
-    QueueLimits {
-        limit_bytes: profile.queue_bytes,
-        ecn_threshold_bytes: profile.ecn_threshold_bytes,
-        cells: Cells::new(profile.buffer_cell_bytes),
-        header_bytes: HEADER_OCTETS,
     }
 }

@@ -15,7 +15,7 @@ pub struct Latency {
 impl Latency {
     /// A frame took `latency`.
     #[inline]
-    pub(super) fn note(&mut self, latency: Duration, is_recovered: bool) {
+    pub(in crate::net) fn note(&mut self, latency: Duration, is_recovered: bool) {
         let delays = if is_recovered { &mut self.recovered } else { &mut self.intact };
         delays.add(latency);
     }

@@ -1,0 +1,49 @@
+//! Rules that Rust decides and Python asks for: what is refused, and what is interpolated.
+
+use lossylink_core::protection::Protection;
+use lossylink_core::units::BitRate;
+use lossylink_sim::config::{RateThresholds, thresholds_at};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt::Display;
+
+/// Refuses what the simulator would refuse, without running it; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn check(config_json: &str) -> PyResult<()> {
+    lossylink_sim::check(config_json).map_err(|error| refusal(&error))
+}
+
+/// Refuses options of a protection that are out of range, and live what only the simulator has.
+#[pyfunction]
+pub(crate) fn check_protection(protection_json: &str, live: bool) -> PyResult<()> {
+    let protection: Protection = serde_json::from_str(protection_json).map_err(|error| refusal(&error))?;
+    let checked = if live { protection.check_live() } else { protection.check() };
+    checked.map_err(|error| refusal(&error))
+}
+
+/// LinkGuardian's thresholds at a rate, from those of a switch profile.
+#[pyfunction]
+#[pyo3(name = "thresholds_at")]
+pub(crate) fn interpolated<'py>(
+    py: Python<'py>,
+    thresholds_json: &str,
+    rate_bps: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let points: Vec<RateThresholds> =
+        serde_json::from_str(thresholds_json).map_err(|error| refusal(&error))?;
+    if points.is_empty() || rate_bps == 0 {
+        return Err(PyValueError::new_err("thresholds need a point at least, and a rate above 0"));
+    }
+    let at = thresholds_at(&points, BitRate::from_bps(rate_bps));
+    let dict = PyDict::new(py);
+    dict.set_item("rate_bps", at.rate_bps)?;
+    dict.set_item("resume_bytes", at.resume_bytes)?;
+    dict.set_item("pause_bytes", at.pause_bytes)?;
+    dict.set_item("ack_no_timeout_ticks", at.ack_no_timeout_ticks)?;
+    Ok(dict)
+}
+
+fn refusal(error: &dyn Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

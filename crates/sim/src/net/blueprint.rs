@@ -1,0 +1,86 @@
+//! What a link is made of, whatever protects it.
+
+use super::linkguardian::HEADER_OCTETS;
+use super::meter::MeterOptions;
+use super::plain::PlainConfig;
+use super::queue::QueueLimits;
+use super::{Cells, LineRate};
+use crate::config::SwitchProfile;
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::protection::Protection;
+use lossylink_core::rng::Streams;
+use lossylink_core::time::Duration;
+use lossylink_core::units::Bytes;
+use std::sync::Arc;
+
+/// Losses of the two directions, the data's first.
+pub type Losses = (LossProcess, LossProcess);
+
+/// A link that can be built.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    /// The switches at both ends.
+    pub switch: Arc<SwitchProfile>,
+    /// Line rate, both directions.
+    pub rate: LineRate,
+    /// One-way delay of the cable, beyond what the switch profile contains.
+    pub propagation: Duration,
+    /// Share of full frames that the link loses: what an operator would set a protection up for.
+    pub loss_rate: f64,
+    /// Octets of a full frame on the wire, the gap included.
+    pub frame_octets: u32,
+    /// What protects it; its options have been checked.
+    pub protection: Protection,
+    /// Whether whoever runs the link switches the protection on and off.
+    pub is_switched: bool,
+}
+
+impl Blueprint {
+    /// From a dequeue at the link to the receiver's decision, without serialisation.
+    pub fn flight(&self) -> Duration {
+        Duration::from_ns_f64(self.switch.data_pipeline_ns) + self.propagation
+    }
+
+    /// Limits of the queue in front of the link. Its room is reckoned with LinkGuardian's header whatever
+    /// the protection is, so that all of them find the same queue.
+    pub fn queue_limits(&self) -> QueueLimits {
+        queue_limits(&self.switch)
+    }
+
+    /// The same without protection.
+    pub(super) fn plain(&self) -> PlainConfig {
+        PlainConfig { rate: self.rate, flight: self.flight(), queue: self.queue_limits() }
+    }
+
+    /// A meter that lets pass what the line carries.
+    pub(super) fn meter(&self, marks: bool) -> MeterOptions {
+        MeterOptions::usual(self.rate.bit_rate(), self.queue_bytes(), marks)
+    }
+
+    /// Room in the queue in front of the link.
+    pub(super) fn queue_bytes(&self) -> Bytes {
+        Bytes(self.switch.queue_bytes)
+    }
+
+    /// Whether every clean flow crosses this link like the one before: nothing in it has a clock or a
+    /// number of its own.
+    pub fn forgets(&self) -> bool {
+        self.protection == Protection::None
+    }
+}
+
+/// Limits of the queue in front of a link between switches of `profile`.
+pub fn queue_limits(profile: &SwitchProfile) -> QueueLimits {
+    QueueLimits {
+        limit_bytes: profile.queue_bytes,
+        ecn_threshold_bytes: profile.ecn_threshold_bytes,
+        cells: Cells::new(profile.buffer_cell_bytes),
+        header_bytes: HEADER_OCTETS,
+    }
+}
+
+/// No losses in either direction.
+pub fn clean(streams: &Streams) -> Losses {
+    let none = |name| LossProcess::new(&LossModel::None, streams.stream(name));
+    (none("link/0/loss"), none("link/0/reverse-loss"))
+}

@@ -1,0 +1,134 @@
+//! What a protection did, told to whoever does not know which one it is.
+
+use super::coded::EgressCounters;
+
+/// What a protected link has done so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Data frames that the wire lost and the protection brought back.
+    pub recovered: u64,
+    /// Data frames that it gave up.
+    pub given_up: u64,
+    /// Data frames that the wire lost and of which nothing is decided yet.
+    pub undecided: u64,
+    /// What did not get beyond the sending switch.
+    pub egress: EgressCounters,
+    /// Data frames that had entered the protection when the queue behind it had no room for them: they
+    /// were never on the wire, and may come back all the same.
+    pub dropped_within: u64,
+    /// The most bytes that were ever in the buffer of the sending end.
+    pub tx_buffer_max_bytes: u64,
+    /// The most bytes that were ever in the buffer of the receiving end.
+    pub rx_buffer_max_bytes: u64,
+    /// What else the protection counts, in its own words; the names are keys of rows.
+    pub figures: Vec<Figure>,
+}
+
+/// One thing that a protection counts or measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name: the key of a row, as in `docs/data-dictionary.md`.
+    pub name: &'static str,
+    /// What it is by now.
+    pub value: Value,
+    /// What it means, in one line.
+    pub about: &'static str,
+}
+
+/// A figure's value, and what becomes of it when a protection was on more than once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Events: those of all turns add up.
+    Count(u64),
+    /// What is set: the last turn's holds.
+    Setting(u64),
+    /// What is measured, in the unit of the name; `None` while there is nothing to measure. The last
+    /// turn's holds.
+    Measure(Option<f64>),
+}
+
+impl Figure {
+    /// A count of events.
+    pub const fn count(name: &'static str, count: u64, about: &'static str) -> Self {
+        Self { name, value: Value::Count(count), about }
+    }
+
+    /// A setting.
+    pub const fn setting(name: &'static str, setting: u64, about: &'static str) -> Self {
+        Self { name, value: Value::Setting(setting), about }
+    }
+
+    /// A measurement.
+    pub const fn measure(name: &'static str, measure: Option<f64>, about: &'static str) -> Self {
+        Self { name, value: Value::Measure(measure), about }
+    }
+}
+
+impl Report {
+    /// The value called `name`, if the protection has it.
+    pub fn figure(&self, name: &str) -> Option<Value> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+
+    /// The count or the setting called `name`, if the protection has it.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.figure(name)? {
+            Value::Count(count) | Value::Setting(count) => Some(count),
+            Value::Measure(_) => None,
+        }
+    }
+
+    /// The same with what an earlier turn of the protection did.
+    #[must_use]
+    pub fn after(mut self, earlier: &Self) -> Self {
+        self.recovered += earlier.recovered;
+        self.given_up += earlier.given_up;
+        self.tx_buffer_max_bytes = self.tx_buffer_max_bytes.max(earlier.tx_buffer_max_bytes);
+        self.rx_buffer_max_bytes = self.rx_buffer_max_bytes.max(earlier.rx_buffer_max_bytes);
+        for figure in &earlier.figures {
+            match self.figures.iter_mut().find(|own| own.name == figure.name) {
+                Some(own) => own.value = own.value.after(figure.value),
+                None => self.figures.push(*figure),
+            }
+        }
+        self
+    }
+}
+
+impl Value {
+    const fn after(self, earlier: Self) -> Self {
+        match (self, earlier) {
+            (Self::Count(now), Self::Count(before)) => Self::Count(now + before),
+            (latest, _) => latest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(losses: u64, copies: u64) -> Report {
+        let figures = vec![
+            Figure::count("losses", losses, "frames lost"),
+            Figure::setting("copies", copies, "copies of each"),
+            Figure::measure("delay_us", Some(losses as f64), "of the last"),
+        ];
+        Report { recovered: losses, rx_buffer_max_bytes: 10 * losses, figures, ..Report::default() }
+    }
+
+    #[test]
+    fn counts_of_all_turns_add_up_and_settings_are_the_last() {
+        let both = report(2, 1).after(&report(3, 4));
+        assert_eq!((both.recovered, both.rx_buffer_max_bytes), (5, 30));
+        assert_eq!((both.count("losses"), both.count("copies")), (Some(5), Some(1)));
+        assert_eq!(both.figure("delay_us"), Some(Value::Measure(Some(2.0))));
+        assert_eq!((both.count("delay_us"), both.count("unknown")), (None, None));
+    }
+
+    #[test]
+    fn what_only_an_earlier_turn_knows_is_kept() {
+        let none = Report::default().after(&report(3, 4));
+        assert_eq!((none.count("losses"), none.count("copies")), (Some(3), Some(4)));
+    }
+}

@@ -32,6 +32,57 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
         An invariant of the simulator broke.
     """
 
+def check(config_json: str) -> None:
+    """Build everything that one simulation needs, without running it.
+
+    Parameters
+    ----------
+    config_json
+        The configuration that `simulate` would be given.
+
+    Raises
+    ------
+    ValueError
+        The configuration cannot be simulated; one line says what is wrong and the mend.
+    """
+
+def check_protection(protection_json: str, live: bool) -> None:
+    """Check the options of a protection, without a link.
+
+    Parameters
+    ----------
+    protection_json
+        The value of ``core::protection::Protection``, as JSON.
+    live
+        Whether to refuse as well what the simulator alone has.
+
+    Raises
+    ------
+    ValueError
+        One line says which option is out of range, or what the live data plane does not have.
+    """
+
+def thresholds_at(thresholds_json: str, rate_bps: int) -> dict[str, int]:
+    """Return LinkGuardian's thresholds at a rate, between those of a switch profile.
+
+    Parameters
+    ----------
+    thresholds_json
+        The profile's list of ``[[threshold]]`` tables, as JSON.
+    rate_bps
+        The link's rate in bits per second.
+
+    Returns
+    -------
+    dict
+        ``rate_bps``, ``resume_bytes``, ``pause_bytes`` and ``ack_no_timeout_ticks``.
+
+    Raises
+    ------
+    ValueError
+        The list is empty or malformed.
+    """
+
 def version() -> str:
     """Return the version of the simulator that is compiled in."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lossylink.protections import Protection
 from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario
-from lossylink.scenario.protection import Protection
+from lossylink.scenario.loss import is_independent
 
 
 def complete_row(
@@ -59,21 +60,11 @@ def _interval(events: int, trials: int) -> list[float] | None:
 
 
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
-    """Return what a code leaves of independent losses; nothing for other losses and other protections."""
-    independent = scenario.forward.native["model"] in {"none", "bernoulli", "quantised"}
-    if scenario.forward.mean is None or not independent:
+    """Return what a protection leaves of independent losses; nothing for other losses."""
+    mean = scenario.forward.mean
+    if mean is None or not is_independent(scenario.forward.native):
         return None
-    if protection.fec_k is None or protection.fec_h is None:
-        return scenario.forward.mean if protection.kind == "none" else None
-    from lossylink.theory.fec import residual_loss_ratio  # heavy, and only this experiment needs it
-
-    return float(
-        residual_loss_ratio(
-            data_packets=protection.fec_k,
-            parity_packets=protection.fec_h,
-            loss_ratio=scenario.forward.mean,
-        )
-    )
+    return protection.family.residual_loss(protection.value, loss_ratio=mean)
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:

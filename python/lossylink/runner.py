@@ -19,10 +19,10 @@ from lossylink import _native, backends
 from lossylink.complete_row import complete_row
 from lossylink.errors import RunError, UserError
 from lossylink.pool import run_all
+from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
-from lossylink.scenario.protection import Protection
 
 #: Called with the work done and the whole work, in the experiment's own unit.
 Progress = Callable[[float, float], None]

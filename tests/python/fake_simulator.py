@@ -14,7 +14,7 @@ BASE: dict[str, Any] = {
     "link": {"rate_bps": 3_000_000_000, "propagation_ps": 0, "mtu_bytes": 4352},
     "loss": {"reverse": {"model": "none"}},
     "switch": {"queue_bytes": 100_000_000},
-    "protection": {"kind": "none"},
+    "protection": {"family": "none"},
     "transport": {
         "congestion_control": "reno",
         "timestamps": False,

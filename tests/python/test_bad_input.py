@@ -21,7 +21,7 @@ Command = Callable[..., Ended]
         (("run", "stess"), "did you mean 'stress'"),
         (("run", "nowhere.toml"), "cannot read nowhere.toml: No such file"),
         (("run", "stress", "--protection", "lq"), "unknown protection 'lq'; did you mean 'lg'"),
-        (("run", "stress", "--protection", "fec:0/1"), "1 to 128 data packets"),
+        (("run", "stress", "--protection", "fec:0/1"), "1 to 128 data frames"),
         (("run", "stress", "--set", "link.rat=10G"), "did you mean 'link.rate'"),
         (("run", "stress", "--set", "flow.size=10"), "stress does not use 'flow.size'"),
         (("run", "stress", "--set", "link.rate=10parsec"), "unknown unit 'parsec'"),

@@ -175,7 +175,7 @@ def test_a_mathis_trial_passes_its_checks() -> None:
             "link": {"rate_bps": 10**9, "propagation_ps": 0, "mtu_bytes": 1500},
             "loss": {"forward": {"model": "bernoulli", "p": loss}, "reverse": {"model": "none"}},
             "switch": {"queue_bytes": 10**8},
-            "protection": {"kind": "none"},
+            "protection": {"family": "none"},
             "transport": {"congestion_control": "reno", "mss_bytes": 1460, "timestamps": False},
             "path": {"rtt_ps": 6 * 10**9},
             "flow": {"count": 1},

@@ -70,7 +70,7 @@ def _config(up: Lab, box: str) -> dict[str, Any]:
         "lan": f"tap:{INTERFACE}@{up.directory.prefix}{GUARDS[box].name}",
         "link": "packet:trunk",
         "rate_bps": up.settings.rate_bps,
-        "protection": up.settings.protection_words(),
+        "protection": up.settings.protection.live_value,
     }
     return up.settings.common(up.directory.control(box)) | {"spin_us": 0, "role": {"guard": role}}
 

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from lossylink.errors import UserError
-from lossylink.plan import Link, Plan, fec, linkguardian, plan, verify
+from lossylink.plan import Link, Plan, plan, verify
 from lossylink.plan.figure import plan_figure
 from lossylink.plan.prediction import KEYS, SIMULATED, Prediction
 from lossylink.plan.verify import compare
+from lossylink.protections.fec import prediction as fec
+from lossylink.protections.linkguardian import prediction as linkguardian
 
 
 def link(*, rate_gbps: int = 100, loss: float = 1e-3, **rest: object) -> Link:

@@ -35,14 +35,14 @@ def test_rows_and_tables_keep_the_order_of_the_protections(monkeypatch: pytest.M
     barrier = threading.Barrier(2)
 
     def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
-        kind = json.loads(config)["protection"]["kind"]
+        mode = next(iter(json.loads(config)["protection"]["mode"]))
         barrier.wait(timeout=10)
-        return outcome({"packets_sent": 7, "extra": kind}, [1.5, 2.5] if kind == "lg" else [3.5])
+        return outcome({"packets_sent": 7, "extra": mode}, [1.5, 2.5] if mode == "ordered" else [3.5])
 
     with_simulator(monkeypatch, simulate)
     result = lossylink.run("stress", protection=["lg-nb", "lg"], threads=2)
     assert result.rows["protection"].to_list() == ["lg-nb", "lg"]
-    assert result.rows["extra"].to_list() == ["lg-nb", "lg"]
+    assert result.rows["extra"].to_list() == ["non-blocking", "ordered"]
     assert result.tables["trials"].rows() == [("lg-nb", 3.5), ("lg", 1.5), ("lg", 2.5)]
 
 
@@ -99,7 +99,7 @@ def test_a_broken_invariant_is_a_failed_run_that_stops_the_others(monkeypatch: p
     stopped = threading.Event()
 
     def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
-        if json.loads(config)["protection"]["kind"] == "lg":
+        if json.loads(config)["protection"]["family"] == "linkguardian":
             raise RuntimeError("an invariant broke")
         for _ in range(1000):
             try:

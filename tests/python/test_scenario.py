@@ -15,7 +15,7 @@ from lossylink.resources import PUBLISHED, SCENARIOS
 from lossylink.scenario import resolve
 from lossylink.scenario.keys import EXPERIMENTS, resolve_key
 from lossylink.scenario.native import configuration
-from lossylink.scenario.profiles import load_profile, threshold_at
+from lossylink.scenario.profiles import load_profile, thresholds_at
 from lossylink.scenario.save import scenario_toml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -196,7 +196,7 @@ def test_overrides_of_the_switch_reach_the_simulator() -> None:
     switch = configuration(scenario, scenario.protections[0])["switch"]
     assert switch["queue_bytes"] == 10**6
     assert switch["threshold"] == [
-        threshold_at(scenario.switch["threshold"], 40 * 10**9) | {"pause_bytes": 60_000}
+        thresholds_at(scenario.switch["threshold"], rate_bps=40 * 10**9) | {"pause_bytes": 60_000}
     ]
 
 
@@ -230,13 +230,13 @@ def test_the_host_profile_fills_in_what_is_not_set() -> None:
 @pytest.mark.parametrize(("rate", "ticks"), [(100 * 10**9, 70), (25 * 10**9, 75), (10 * 10**9, 135)])
 def test_published_thresholds_are_kept_at_their_rates(rate: int, ticks: int) -> None:
     points = load_profile("switch", "tofino1")["threshold"]
-    assert threshold_at(points, rate) in points
-    assert threshold_at(points, rate)["ack_no_timeout_ticks"] == ticks
+    assert thresholds_at(points, rate_bps=rate) in points
+    assert thresholds_at(points, rate_bps=rate)["ack_no_timeout_ticks"] == ticks
 
 
 @given(st.integers(10**9, 800 * 10**9))
 def test_derived_thresholds_never_resume_above_pause(rate: int) -> None:
-    derived = threshold_at(load_profile("switch", "tofino1")["threshold"], rate)
+    derived = thresholds_at(load_profile("switch", "tofino1")["threshold"], rate_bps=rate)
     assert 0 < derived["resume_bytes"] <= derived["pause_bytes"]
     assert derived["ack_no_timeout_ticks"] >= 70
 
@@ -277,7 +277,7 @@ def test_all_profiles_of_a_kind_have_the_same_keys(kind: str) -> None:
         ({"traffic.source": "udp-smooth", "run.backend": "live"}, "live, fec has the source tcp only"),
         ({"host.nic_rate": "4.5Gbps", "run.backend": "live"}, "leave it out of a live run"),
         ({"protection.schemes": ["fec:25/5,flush=30us"]}, "longer than the flush timer of 30 us allows"),
-        ({"protection.schemes": ["fec:5/5,change=50/5@1s,flush=30us"]}, "block of 50 full-size packets"),
+        ({"protection.schemes": ["fec:5/5,change=50/5@1s,flush=30us"]}, "block of 50 full-size frames"),
     ],
 )
 def test_fec_refuses_what_it_cannot_do(settings: dict[str, object], says: str) -> None:

@@ -15,6 +15,7 @@ import typer
 from lossylink.cli import FAILED, INTERRUPTED, leave
 from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
+from lossylink.protections import usages
 
 if TYPE_CHECKING:
     from lossylink.results import Run
@@ -28,7 +29,7 @@ def command(
     protection: Annotated[
         list[str] | None,
         typer.Option(
-            "--protection", "-p", help="none, lg, lg-nb, fec:K/H, lg:copies=3, ...; repeat for more."
+            "--protection", "-p", help=f"{usages()}, with options as in lg:copies=3; repeat for more."
         ),
     ] = None,
     settings: Annotated[

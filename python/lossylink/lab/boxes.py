@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from lossylink.protections import usages
+
 #: Offloads that would make one frame of many, or leave a checksum to hardware that is not there.
 _OFFLOADS = ("gro", "lro", "gso", "tso", "tx", "rx")
 _Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
@@ -22,7 +24,7 @@ def guard(
     ],
     link: Annotated[str, typer.Option(help="Interface of the link that corrupts.")],
     protection: Annotated[
-        str, typer.Option("--protection", "-p", help="lg, lg-nb, lg:copies=2, none.")
+        str, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
     ] = "lg",
     rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
     queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
@@ -40,14 +42,14 @@ def guard(
     --------
         lossylink guard --lan eth1 --link eth2 --protection lg
     """
-    from lossylink.lab.protection import native_protection
+    from lossylink.lab.settings import read_protection
     from lossylink.units import parse_rate
 
     role = {
         "lan": lan,
         "link": link,
         "rate_bps": None if rate is None else _quantity(parse_rate, rate),
-        "protection": native_protection(protection),
+        "protection": read_protection(protection).live_value,
     }
     config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
     _serve(config, [lan, link])
@@ -73,7 +75,7 @@ def wire(
     --------
         lossylink wire --near eth1 --far eth2 --rate 100Mbps --rtt 6ms --loss 1e-3
     """
-    from lossylink.lab.losses import data_plane_loss
+    from lossylink.lab.settings import read_loss
     from lossylink.units import parse_rate, parse_size, parse_time
 
     role = {
@@ -81,8 +83,8 @@ def wire(
         "far": far,
         "rate_bps": _quantity(parse_rate, rate),
         "propagation_ps": _quantity(parse_time, rtt) // 2,
-        "loss_forward": data_plane_loss(loss),
-        "loss_reverse": data_plane_loss(loss_reverse),
+        "loss_forward": read_loss(loss).native,
+        "loss_reverse": read_loss(loss_reverse).native,
     }
     config = _config("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}
     if ecn_threshold is not None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossylink.protections import usages
+
 if TYPE_CHECKING:
     from lossylink.lab import Lab
 
@@ -32,7 +34,9 @@ def up(
     ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
     loss: Annotated[str, typer.Option(help="Loss from h4 to h8; see `lab loss`.")] = "none",
     loss_reverse: Annotated[str, typer.Option(help="Loss from h8 to h4.")] = "none",
-    protection: Annotated[str, typer.Option("--protection", "-p", help="none, lg, lg-nb.")] = "none",
+    protection: Annotated[
+        str, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
+    ] = "none",
     congestion_control: Annotated[str, typer.Option("--cc", help="TCP's algorithm.")] = "cubic",
     rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
     split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
@@ -54,7 +58,6 @@ def up(
         lossylink lab up --link 100Mbps --rtt 6ms --loss 1e-3 --protection lg
     """
     from lossylink.lab import Lab
-    from lossylink.lab.losses import data_plane_loss
     from lossylink.lab.settings import lab_settings
     from lossylink.units import parse_positive_time, parse_rate, parse_size, parse_time
 
@@ -65,8 +68,8 @@ def up(
         queue_bytes=_read(parse_size, queue),
         ecn_bytes=None if ecn_threshold is None else _read(parse_size, ecn_threshold),
         ecn=ecn_threshold is not None,
-        loss_forward=data_plane_loss(loss),
-        loss_reverse=data_plane_loss(loss_reverse),
+        loss_forward=loss,
+        loss_reverse=loss_reverse,
         protection=protection,
         congestion_control=congestion_control,
         rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
@@ -149,7 +152,7 @@ def loss(
 
 @app.command("protect")
 def protect(
-    protection: Annotated[str, typer.Argument(help="lg, lg-nb, lg:copies=2, ... or off.")],
+    protection: Annotated[str, typer.Argument(help=f"{usages(live=True)}, with options; or off.")],
     name: _Name = "",
 ) -> None:
     """Protect the link by another protection from now on."""

@@ -14,12 +14,12 @@ from lossylink import _native
 from lossylink.complete_row import complete_row
 from lossylink.errors import UserError
 from lossylink.live.simulate import simulate
+from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.row_keys import ROW_KEYS, in_order
 from lossylink.runner import Progress
 from lossylink.scenario import Scenario
 from lossylink.scenario.native import configuration
-from lossylink.scenario.protection import Protection
 
 
 def run_scenario(scenario: Scenario, *, progress: Progress | None = None) -> Run:

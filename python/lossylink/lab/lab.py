@@ -19,11 +19,9 @@ from lossylink.lab.enclave import (
     require_tools,
 )
 from lossylink.lab.hosts import H8, HOSTS
-from lossylink.lab.losses import data_plane_loss
 from lossylink.lab.plane import PlaneClient
 from lossylink.lab.process import end, process_of
-from lossylink.lab.protection import native_protection
-from lossylink.lab.settings import LabSettings
+from lossylink.lab.settings import LabSettings, read_loss, read_protection
 
 #: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
 PING_CHECK = ("-c", "5", "-i", "0.05")
@@ -118,15 +116,14 @@ class Lab:
     def set_loss(self, *, forward: str | None = None, reverse: str | None = None) -> None:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
         texts = {"forward": forward, "reverse": reverse}
-        self.link.ask(
-            "loss", **{name: data_plane_loss(text) for name, text in texts.items() if text is not None}
-        )
+        losses = {name: read_loss(text).native for name, text in texts.items() if text is not None}
+        self.link.ask("loss", **losses)
 
     def protect(self, protection: str) -> None:
         """Protect the link by another protection from now on, in both directions."""
-        words = native_protection(protection)
+        value = read_protection(protection).live_value
         for name in dict.fromkeys(place for place, _ in topology.guard_places(split=self.settings.split)):
-            self.plane(name).ask("protect", protection=words)
+            self.plane(name).ask("protect", protection=value)
 
     def clear(self) -> None:
         """Forget the lateness recorded so far, at the start of a measurement."""

@@ -14,14 +14,11 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from lossylink.errors import UserError
+from lossylink.protections import for_copies
 
 if TYPE_CHECKING:
     from lossylink._native import Monitor
     from lossylink.lab.lab import Lab
-
-
-#: More copies are a flood; the data plane refuses them.
-MOST_COPIES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +83,7 @@ def protection_of(copies: int) -> str:
     >>> protection_of(0), protection_of(2)
     ('off', 'lg:copies=2')
     """
-    return f"lg:copies={min(copies, MOST_COPIES)}" if copies else "off"
+    return for_copies(copies) if copies else "off"
 
 
 def run_monitor(

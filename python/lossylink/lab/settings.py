@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lossylink.errors import UserError
-from lossylink.lab.protection import native_protection
+from lossylink.protections import Protection, parse_protection
+from lossylink.scenario.loss import Loss, parse_loss
 
 #: The sender's queue in the artifact: 7000 cells of 80 B.
 ARTIFACT_QUEUE_BYTES = 560_000
@@ -16,6 +17,56 @@ ARTIFACT_QUEUE_BYTES = 560_000
 WIRE_PRIORITY = 40
 #: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
 HEADROOM_BYTES = 32
+
+
+def read_protection(text: str) -> Protection:
+    """Read a protection for the live data plane; ``off`` is another word for ``none``.
+
+    Raises
+    ------
+    UserError
+        There is no such protection, or the simulator alone has it.
+
+    Examples
+    --------
+    >>> read_protection("lg:copies=2").value["copies"]
+    2
+    >>> read_protection("off").live_value is None
+    True
+    """
+    return _live(parse_protection("none" if text.strip().lower() == "off" else text))
+
+
+def read_loss(text: str) -> Loss:
+    """Read a loss process.
+
+    Raises
+    ------
+    UserError
+        It is none; the message says the mend.
+
+    Examples
+    --------
+    >>> read_loss("0.1%").native
+    {'model': 'bernoulli', 'p': 0.001}
+    """
+    try:
+        return parse_loss(text)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+def _live(protection: Protection) -> Protection:
+    protection.check(live=True)
+    return protection
+
+
+_Loss = Annotated[Loss, BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value)]
+_Protection = Annotated[
+    Protection,
+    BeforeValidator(lambda value: read_protection(value) if isinstance(value, str) else value),
+    AfterValidator(_live),
+]
 
 
 class LabSettings(BaseModel):
@@ -28,11 +79,10 @@ class LabSettings(BaseModel):
     mtu_bytes: int = Field(1500, ge=576, le=9000)
     queue_bytes: int = Field(ARTIFACT_QUEUE_BYTES, gt=0)
     ecn_bytes: int | None = Field(None, gt=0)
-    loss_forward: str = "none"
-    loss_reverse: str = "none"
-    protection: str = "none"
-    native_protection: dict[str, Any] | None = None
-    """A protection in the data plane's words, in place of ``protection``."""
+    loss_forward: _Loss = Loss("none", {"model": "none"})
+    """A spelling is read, as with ``loss_reverse`` and ``protection``."""
+    loss_reverse: _Loss = Loss("none", {"model": "none"})
+    protection: _Protection = Protection("none", {"family": "none"})
     split: bool = False
     port: Literal["tap", "packet", "xdp"] = "tap"
     """How frames cross between the hosts and the lab."""
@@ -53,10 +103,6 @@ class LabSettings(BaseModel):
     def propagation_ps(self) -> int:
         """One-way delay: half the round trip that was asked for."""
         return self.rtt_ps // 2
-
-    def protection_words(self) -> dict[str, Any] | None:
-        """Return the protection in the data plane's words; nothing for a plain link."""
-        return self.native_protection or native_protection(self.protection)
 
     def queue(self) -> dict[str, int | None]:
         """Return the queue toward the link, in the data plane's words."""
@@ -81,11 +127,14 @@ def lab_settings(**values: Any) -> LabSettings:
     >>> lab_settings(mtu_bytes=100)
     Traceback (most recent call last):
     lossylink.errors.UserError: mtu_bytes: Input should be greater than or equal to 576
+    >>> lab_settings(protection="fec-model:5/5")
+    Traceback (most recent call last):
+    lossylink.errors.UserError: protection 'fec-model:5/5': fec-model is a model of the simulator; live, ...
     """
     try:
-        settings = LabSettings(**values)
+        return LabSettings(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise UserError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    settings.protection_words()
-    return settings
+        ours = first.get("ctx", {}).get("error")
+        words = str(ours) if ours else f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise UserError(words) from None

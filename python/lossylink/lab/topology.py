@@ -81,15 +81,15 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
         "far": far,
         "rate_bps": settings.rate_bps,
         "propagation_ps": settings.propagation_ps,
-        "loss_forward": settings.loss_forward,
-        "loss_reverse": settings.loss_reverse,
+        "loss_forward": settings.loss_forward.native,
+        "loss_reverse": settings.loss_reverse.native,
     }
 
 
 def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     near, far = (host_port(directory, host, settings) for host in HOSTS)
     role = _path_role(near, far, settings)
-    role["protection"] = settings.protection_words()
+    role["protection"] = settings.protection.live_value
     processor = {} if settings.wire_processor is None else {"processor": settings.wire_processor}
     return {"path": settings.common(directory.control("path")) | processor | {"role": {"path": role}}}
 
@@ -122,7 +122,7 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
             "lan": host_port(directory, GUARDS[box], settings),
             "link": f"{cable}:trunk",
             "rate_bps": settings.rate_bps,
-            "protection": settings.protection_words(),
+            "protection": settings.protection.live_value,
         }
         config = common(box, _GUARD_SPIN_US) | {"role": {"guard": role}}
         return config | ({"fifo_priority": _GUARD_PRIORITY} if settings.fifo else {})

@@ -10,17 +10,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from lossylink.protections import family_of
+
 if TYPE_CHECKING:
     from lossylink.lab.lab import Lab
-
-#: Counters of a guard that are shown with their rates, and where they stand.
-_EVENTS = {
-    "retransmitted": ("sender", "retransmitted"),
-    "dummies": ("sender", "dummies"),
-    "lost": ("receiver", "lost"),
-    "given up": ("receiver", "given_up"),
-    "duplicates": ("receiver", "duplicates"),
-}
 
 
 def watch(lab: Lab, *, interval_seconds: float, rounds: int | None = None) -> None:
@@ -91,7 +84,8 @@ def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Ta
     table = _table()
     for heading in ("event", "sw2", "per s", "sw6", "per s"):
         table.add_column(heading, justify="left" if heading == "event" else "right", min_width=9)
-    for words, place in {"queue drops": ("queue_dropped",), **_EVENTS}.items():
+    events = family_of(after["near"].get("protection", "none")).events
+    for words, place in {"queue drops": ("queue_dropped",), **events}.items():
         cells = []
         for end in ("near", "far"):
             then, now = (_at(look[end], place) for look in (before, after))

@@ -8,8 +8,9 @@ from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.lab import Lab, LabSettings
-from lossylink.lab.losses import loss_text
 from lossylink.lab.settings import lab_settings
+from lossylink.protections import Protection
+from lossylink.scenario.loss import Loss
 
 #: Beyond this rate a two-core machine no longer emulates the link.
 MAX_RATE_BPS = 2_500_000_000
@@ -61,9 +62,9 @@ def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
         or DEFAULT_RTT_PS,
         "mtu_bytes": link["mtu_bytes"],
         "queue_bytes": switch.get("queue_bytes", LabSettings().queue_bytes),
-        "loss_forward": loss_text(config["loss"]["forward"]),
-        "loss_reverse": loss_text(config["loss"].get("reverse", {"model": "none"})),
-        "native_protection": protection_words(config.get("protection")),
+        "loss_forward": Loss.of(config["loss"]["forward"]),
+        "loss_reverse": Loss.of(config["loss"].get("reverse", {"model": "none"})),
+        "protection": Protection.of(config.get("protection") or {"family": "none"}),
         "seed": config.get("seed", 1),
         "congestion_control": control,
         "timestamps": transport.get("timestamps", False),
@@ -76,15 +77,6 @@ def available_congestion_controls() -> list[str]:
     """Return the kernel's congestion controls."""
     with open("/proc/sys/net/ipv4/tcp_available_congestion_control") as file:
         return file.read().split()
-
-
-def protection_words(words: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the data plane's protection: nothing for ``none``, and what is simulated only refused."""
-    if words is None or words["kind"] == "none":
-        return None
-    if words["kind"] not in {"lg", "lg-nb", "fec"}:
-        raise UserError(f"protection {words['kind']} is simulated only; live: none, lg, lg-nb, fec:K/H")
-    return words
 
 
 def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -129,7 +121,7 @@ def validity(row: dict[str, Any], *, lab: Lab) -> dict[str, Any]:
     """
     # On a plain link the segments that were corrupted are known one by one; what a protection could not
     # bring back is known by its number.
-    lost = row["segments_lost"] if lab.settings.protection_words() is None else row["frames_unrecovered"]
+    lost = row["frames_unrecovered" if lab.settings.protection.family.protects else "segments_lost"]
     reasons = judge(row, rtt_ps=lab.settings.rtt_ps, lost=lost)
     return {"valid": not reasons, "invalid_because": "; ".join(reasons) or None}
 

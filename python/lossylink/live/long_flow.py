@@ -34,7 +34,6 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
 
 def measure_fec(config: dict[str, Any], report: Report) -> dict[str, Any]:
     """Measure a long flow over forward error correction, and how long its frames take to the other host."""
-    words = config["protection"]
     source = (config.get("traffic") or {}).get("source", "tcp")
     if source != "tcp":
         raise UserError(f"traffic.source={source} is simulated only: live, fec measures a TCP flow")
@@ -45,12 +44,11 @@ def measure_fec(config: dict[str, Any], report: Report) -> dict[str, Any]:
         row |= {
             "trials": 1,
             "traffic_source": source,
-            "fec_k": words.get("fec_k"),
-            "fec_h": words.get("fec_h"),
+            **lab.settings.protection.family.parameters(lab.settings.protection.value),
             "throughput_gbps": bps / 1e9,
             "residual_lost_packets": row["frames_unrecovered"],
             "residual_loss_rate": row["frames_unrecovered"] / max(row["host_frames"], 1),
-            "packets_recovered": lab.guards()[1].get("coder", {}).get("recovered", 0),
+            "packets_recovered": lab.settings.protection.family.recovered(*lab.guards()),
         }
         row |= validity(row, lab=lab)
         warmup, measured, _ = iperf.parts_seconds(config)

@@ -13,8 +13,10 @@ from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H4, H8, INTERFACE
 from lossylink.live.bench import evidence, open_lab, validity
+from lossylink.protections import Protection
+from lossylink.scenario.loss import Loss
 
-#: Frames whose copies and headers must fit beside them: the load stays this far below the link's rate.
+#: Hellos and acknowledgements must fit as well: the load stays this far below what the protection leaves.
 _HEADROOM = 0.97
 #: The most frames a second that one processor generates, checks and carries at the same time.
 _FRAMES_PER_SECOND = 60_000
@@ -30,7 +32,12 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
     with open_lab(config) as lab:
         wait_for_guards(lab)
         lab.clear()
-        rate = load_rate(config)
+        rate = load_rate(
+            lab.settings.protection,
+            loss=lab.settings.loss_forward,
+            link_bps=lab.settings.rate_bps,
+            frame_bytes=traffic["frame_bytes"],
+        )
         report(0.0, 1.0)
         outcome = run_load(lab, frames=traffic["packets"], frame_bytes=traffic["frame_bytes"], rate_bps=rate)
         row = _row(config, lab, outcome)
@@ -38,19 +45,38 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
     return {"row": row, "columns": {}, "interrupted": False}
 
 
-def load_rate(config: dict[str, Any]) -> int:
-    """Return the load in bits per second on the wire: what the link carries besides copies and headers."""
-    loss = config["loss"]["forward"].get("p", 0.0)
-    words = config.get("protection") or {}
-    copies = (words.get("copies") or 2) if words.get("kind", "none") != "none" else 0
-    octets = config["traffic"]["frame_bytes"] + _AROUND_BYTES
-    ceiling = _FRAMES_PER_SECOND * octets * 8
-    return int(min(config["link"]["rate_bps"] * _HEADROOM / (1 + loss * copies), ceiling))
+def load_rate(protection: Protection, *, loss: Loss, link_bps: int, frame_bytes: int) -> int:
+    """Return the load in bits per second on the wire: what link and machine carry beside the protection.
+
+    Parameters
+    ----------
+    protection, loss
+        Of the link: they decide what else it carries.
+    link_bps
+        The link's rate in bits per second.
+    frame_bytes
+        The frames' size without FCS.
+
+    Examples
+    --------
+    >>> from lossylink.protections import parse_protection
+    >>> from lossylink.scenario.loss import parse_loss
+    >>> for text in ("none", "fec:5/5"):
+    ...     load_rate(parse_protection(text), loss=parse_loss("1%"), link_bps=10**9, frame_bytes=1514)
+    738240000
+    365319536
+    """
+    octets = frame_bytes + _AROUND_BYTES
+    share = protection.family.load_share(
+        protection.value, loss_ratio=loss.mean or 0.0, frame_wire_bytes=octets
+    )
+    # Whatever the protection adds, the machine must carry as well.
+    return int(share * min(link_bps * _HEADROOM, _FRAMES_PER_SECOND * octets * 8))
 
 
 def wait_for_guards(lab: Lab, *, seconds: float = 10.0) -> None:
     """Wait until both guards of a protected link know each other."""
-    if lab.settings.native_protection is None and lab.settings.protection in {"none", "off"}:
+    if not lab.settings.protection.family.protects:
         return
     deadline = time.monotonic() + seconds
     while any(guard.get("peer") != "agreed" for guard in lab.guards()):
@@ -102,11 +128,7 @@ def _row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str,
         "effective_lost_packets": tally["sent"] - tally["delivered"],
         "effective_loss_rate": 1 - tally["delivered"] / tally["sent"],
         "effective_link_speed_gbps": tally["delivered"] * octets * 8 / seconds / 1e9,
-        "tx_buffer_kb_max": near.get("sender", {}).get("buffer_max_bytes", 0) / 1000,
-        "rx_buffer_kb_max": far.get("receiver", {}).get("buffer_max_bytes", 0) / 1000,
-        "retransmissions": near.get("sender", {}).get("retransmitted", 0),
-        "duplicates_dropped": far.get("receiver", {}).get("duplicates", 0),
-        "timeouts": far.get("receiver", {}).get("given_up", 0),
+        **lab.settings.protection.family.stress_row(near, far),
         "reordered_packets": tally["reordered"],
         "duplicated_packets": tally["duplicated"],
         "altered_packets": tally["altered"],

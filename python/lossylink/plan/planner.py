@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lossylink.errors import UserError
-from lossylink.plan import fec, linkguardian
 from lossylink.plan.link import Link
-from lossylink.plan.prediction import EXACT, Figure, Prediction
+from lossylink.plan.prediction import Prediction
+from lossylink.protections import families
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +57,10 @@ def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
         raise UserError(f"a target of {target:g} is not a loss ratio between 0 and 1")
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")
-    predictions = (
-        unprotected(link),
-        linkguardian.predict(link, linkguardian.choose(link, target=target, ordered=True)),
-        linkguardian.predict(link, linkguardian.choose(link, target=target, ordered=False)),
-        fec.predict(link, fec.best_code(link, target=target, budget_us=budget_us)),
+    predictions = tuple(
+        prediction
+        for family in families()
+        for prediction in family.plan(link, target=target, budget_us=budget_us)
     )
     return Plan(
         link=link,
@@ -69,20 +68,6 @@ def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
         budget_us=budget_us,
         predictions=predictions,
         recommended=_recommend(link, predictions, target, budget_us).protection,
-    )
-
-
-def unprotected(link: Link) -> Prediction:
-    """A link without protection: what it corrupts stays lost."""
-    nothing = Figure(None)
-    return Prediction(
-        protection="none",
-        effective_loss_ratio=Figure(link.loss_ratio, EXACT),
-        effective_speed_gbps=Figure(link.rate_bps * (1 - link.loss_ratio) / 1e9, EXACT),
-        added_latency_us_typical=nothing,
-        added_latency_us_worst=nothing,
-        sender_buffer_kb=nothing,
-        receiver_buffer_kb=nothing,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 EXACT: Final = "exact"
@@ -54,6 +55,8 @@ class Prediction:
     """Memory for what may be sent again, or for parity."""
     receiver_buffer_kb: Figure
     """Memory for frames that wait, or that others are rebuilt from."""
+    at: Callable[[float], tuple[float, float]] = field(compare=False, repr=False)
+    """Effective loss ratio, and effective speed in Gb/s, at another loss ratio with the same parameters."""
 
     def figure(self, key: str) -> Figure:
         """The figure called ``key``, one of `KEYS`."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lossylink.plan.link import Link
-from lossylink.plan.linkguardian import PROBE_FRAMES, stress_settings
 from lossylink.plan.planner import Plan
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, KEYS, SIMULATED, Figure, Prediction
-from lossylink.theory import fec
-from lossylink.theory.linkguardian import HEADER_BYTES
+from lossylink.plan.stress import PROBE_FRAMES, stress_settings
+from lossylink.protections import Observation, family_of
 
 FRAMES: Final = 1_000_000
 TOLERANCES: Final = {EXACT: 0.05, SIMULATED: 0.1, ESTIMATE: 0.3}
@@ -82,7 +81,8 @@ def verify(
 def compare(link: Link, prediction: Prediction, row: dict[str, Any]) -> list[Comparison]:
     """Compare one protection with its row of the stress experiment."""
     comparisons = []
-    for key, measured in _measured(link, row).items():
+    seen = family_of(prediction.protection).observe(link, row)
+    for key, measured in _measured(row, seen).items():
         figure = prediction.figure(key)
         if figure.value is None or measured is None:
             continue
@@ -94,50 +94,36 @@ def compare(link: Link, prediction: Prediction, row: dict[str, Any]) -> list[Com
                 predicted=figure.value,
                 measured=measured,
                 validation=figure.validation,
-                agrees=_loss_agrees(figure, row) if is_loss else _agrees(key, figure, measured, row),
+                agrees=_loss_agrees(figure, row, seen) if is_loss else _agrees(key, figure, measured, seen),
             )
         )
     return comparisons
 
 
-def _measured(link: Link, row: dict[str, Any]) -> dict[str, float | None]:
+def _measured(row: dict[str, Any], seen: Observation) -> dict[str, float | None]:
     """What the simulator's row says about the predicted quantities."""
-    typical, worst = _late_us(link, row)
     measured: dict[str, float | None] = {
         "effective_loss_ratio": row["effective_loss_rate"],
         "effective_speed_gbps": row["effective_link_speed_gbps"],
-        "added_latency_us_typical": typical,
-        "added_latency_us_worst": worst,
+        "added_latency_us_typical": seen.late_us_typical,
+        "added_latency_us_worst": seen.late_us_worst,
         "sender_buffer_kb": row["tx_buffer_kb_max"],
         "receiver_buffer_kb": row["rx_buffer_kb_max"],
     }
     return {key: measured[key] for key in KEYS}
 
 
-def _late_us(link: Link, row: dict[str, Any]) -> tuple[float | None, float | None]:
-    """How late recovered frames were: typically, and at worst."""
-    intact = row.get("latency_us_intact_mean")
-    if intact is not None:
-        mean, longest = row["latency_us_recovered_mean"], row["latency_us_recovered_max"]
-        return (mean - intact, longest - intact) if mean is not None else (None, None)
-    # The row counts from the next frame, which shows the loss.
-    shown_us = link.serialisation_s(HEADER_BYTES) * 1e6
-    typical, longest = row["retx_delay_us_p50"], row["retx_delay_us_max"]
-    return (typical + shown_us, longest + shown_us) if typical is not None else (None, None)
-
-
-def _loss_agrees(figure: Figure, row: dict[str, Any]) -> bool:
+def _loss_agrees(figure: Figure, row: dict[str, Any], seen: Observation) -> bool:
     """Whether the interval of the measured loss covers the prediction.
 
-    Losses that a code leaves come in blocks: the blocks are what is counted. A prediction from a short run
+    Losses that come together are one event, and events are what is counted. A prediction from a short run
     is itself a count, with an interval of its own.
     """
     from lossylink.statistics import binomial_interval  # scipy takes longer to load than a plan to make
 
     assert figure.value is not None
-    together = _lost_together(row)
-    events = round(row["effective_lost_packets"] / together)
-    trials = max(1, round(row["packets_sent"] / together))
+    events = round(row["effective_lost_packets"] / seen.lost_together)
+    trials = max(1, round(row["packets_sent"] / seen.lost_together))
     measured = binomial_interval(min(events, trials), trials, confidence=LOSS_CONFIDENCE)
     if figure.validation != SIMULATED:
         return measured.contains(figure.value)
@@ -146,23 +132,12 @@ def _loss_agrees(figure: Figure, row: dict[str, Any]) -> bool:
     return near or (measured.low <= probe.high and probe.low <= measured.high)
 
 
-def _lost_together(row: dict[str, Any]) -> float:
-    """Data packets that one event takes: those lost of a block that could not be rebuilt, else one."""
-    k, h, loss = row.get("fec_k"), row.get("fec_h"), row["loss_rate"]
-    if not k or not h:
-        return 1.0
-    code = {"data_packets": k, "parity_packets": h, "loss_ratio": loss}
-    failures = float(fec.block_failure_ratio(**code))
-    return max(1.0, k * float(fec.residual_loss_ratio(**code)) / failures) if failures else 1.0
-
-
-def _agrees(key: str, figure: Figure, measured: float, row: dict[str, Any]) -> bool:
+def _agrees(key: str, figure: Figure, measured: float, seen: Observation) -> bool:
     assert figure.value is not None
     if figure.validation == BOUND:
         return measured <= figure.value * EXCESS
     tolerance = TOLERANCES[figure.validation]
     if key == "added_latency_us_typical":
         # The mean of n waits, each anywhere in its block, is itself uncertain.
-        recovered = row.get("recovered_packets") or row["retransmissions"]
-        tolerance += SIGMAS * UNIFORM_DEVIATION / math.sqrt(recovered)
+        tolerance += SIGMAS * UNIFORM_DEVIATION / math.sqrt(seen.recovered)
     return abs(measured - figure.value) <= tolerance * figure.value

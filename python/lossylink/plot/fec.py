@@ -9,7 +9,7 @@ import polars
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lossylink.plot.style import MARKERS, colours_of, dash_of, new_figure
+from lossylink.plot.style import colours_of, dash_of, markers_of, new_figure
 from lossylink.report.palette import name_of
 from lossylink.statistics import mean_interval
 
@@ -36,9 +36,9 @@ def fec_throughput(rows: polars.DataFrame, *, value: str = "throughput_gbps") ->
     'throughput (Gb/s)'
     """
     protections = tuple(rows["protection"].unique(maintain_order=True))
-    colours = colours_of(protections)
+    colours, markers = colours_of(protections), markers_of(protections)
     with new_figure() as (figure, (axes,)):
-        for place, protection in enumerate(protections):
+        for protection in protections:
             points = rows.filter(polars.col("protection") == protection)
             loss, means, lows, highs = _means(points, value)
             axes.errorbar(
@@ -47,7 +47,7 @@ def fec_throughput(rows: polars.DataFrame, *, value: str = "throughput_gbps") ->
                 yerr=[lows, highs],
                 color=colours[protection],
                 linestyle=dash_of(protection),
-                marker=MARKERS[place % len(MARKERS)],
+                marker=markers[protection],
                 markerfacecolor="none",
                 capsize=2,
                 label=name_of(protection),

@@ -10,7 +10,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lossylink.report.palette import OKABE_ITO, slots_of
+from lossylink.protections import look_of
+from lossylink.report.palette import LOSS_FREE, OKABE_ITO, slots_of
 
 COLUMN_INCHES = (5.0, 3.1)
 """Width and height of a figure: a wide column, legible when it is scaled to a narrow one."""
@@ -37,8 +38,9 @@ RC: Any = {
     "pdf.fonttype": 42,
 }
 
-DASHES: dict[str, Any] = {"loss-free": (0, (4, 2)), "none": "solid", "lg": "solid", "lg-nb": (0, (6, 1.5))}
+LOSS_FREE_DASH = (0, (4, 2))
 MARKERS = ("o", "s", "^", "D", "v", "P")
+"""Markers of protections without one of their own, in the order in which they appear."""
 
 
 @contextmanager
@@ -69,4 +71,19 @@ def colours_of(protections: tuple[str, ...]) -> dict[str, str]:
 
 def dash_of(protection: str) -> Any:
     """The line style of a protection, so that a figure also reads in black and white."""
-    return DASHES.get(protection, "solid")
+    return LOSS_FREE_DASH if protection == LOSS_FREE else look_of(protection).dash
+
+
+def markers_of(protections: tuple[str, ...]) -> dict[str, str]:
+    """The marker of each protection of a figure.
+
+    Examples
+    --------
+    >>> markers_of(("none", "fec:25/5", "fec:5/1"))
+    {'none': 'o', 'fec:25/5': 's', 'fec:5/1': '^'}
+    """
+    own = {name: look_of(name).marker for name in protections}
+    free = [marker for marker in MARKERS if marker not in own.values()]
+    others = [name for name, marker in own.items() if marker is None]
+    further = {name: free[place % len(free)] for place, name in enumerate(others)}
+    return {name: own[name] or further[name] for name in protections}

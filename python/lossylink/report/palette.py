@@ -5,6 +5,8 @@ Every protection keeps its slot in every figure; the report's style sheet gives 
 
 from __future__ import annotations
 
+from lossylink import protections
+
 # Okabe, Ito: "Color Universal Design" (2008).
 OKABE_ITO = {
     "black": "#000000",
@@ -17,13 +19,10 @@ OKABE_ITO = {
     "purple": "#CC79A7",
 }
 
-PROTECTION_SLOTS = {"loss-free": "black", "none": "vermillion", "lg": "blue", "lg-nb": "green"}
-PROTECTION_NAMES = {
-    "loss-free": "no loss, no protection",
-    "none": "no protection",
-    "lg": "LinkGuardian",
-    "lg-nb": "LinkGuardian NB",
-}
+LOSS_FREE = "loss-free"
+"""The label of a run without loss, which stands beside the protections in many figures."""
+LOSS_FREE_SLOT = "black"
+
 FURTHER_SLOTS = ("orange", "purple", "sky", "yellow", "black")
 """Slots of protections without one of their own, in the order in which they appear."""
 
@@ -33,18 +32,13 @@ def name_of(protection: str) -> str:
 
     Examples
     --------
-    >>> name_of("lg-nb"), name_of("fec:25/5"), name_of("lg:tail=off")
-    ('LinkGuardian NB', 'FEC (25,5)', 'LinkGuardian, tail=off')
+    >>> name_of("lg-nb"), name_of("fec:25/5"), name_of("loss-free")
+    ('LinkGuardian NB', 'FEC (25,5)', 'no loss, no protection')
     """
-    base, _, options = protection.partition(":")
-    if base in {"fec", "fec-model"} and "/" in options:
-        data, parity = options.split("/", 1)
-        return f"{'FEC' if base == 'fec' else 'FEC model'} ({data},{parity})"
-    name = PROTECTION_NAMES.get(base, base)
-    return f"{name}, {options.replace(',', ', ')}" if options else name
+    return "no loss, no protection" if protection == LOSS_FREE else protections.name_of(protection)
 
 
-def slots_of(protections: tuple[str, ...]) -> dict[str, str]:
+def slots_of(labels: tuple[str, ...]) -> dict[str, str]:
     """The palette slot of each protection of a figure.
 
     Examples
@@ -52,6 +46,11 @@ def slots_of(protections: tuple[str, ...]) -> dict[str, str]:
     >>> slots_of(("none", "fec:25/5", "lg"))
     {'none': 'vermillion', 'fec:25/5': 'orange', 'lg': 'blue'}
     """
-    others = [protection for protection in protections if protection not in PROTECTION_SLOTS]
-    further = {name: FURTHER_SLOTS[place % len(FURTHER_SLOTS)] for place, name in enumerate(others)}
-    return {name: PROTECTION_SLOTS.get(name) or further[name] for name in protections}
+    own = {label: _own_slot(label) for label in labels}
+    others = [label for label, slot in own.items() if slot is None]
+    further = {label: FURTHER_SLOTS[place % len(FURTHER_SLOTS)] for place, label in enumerate(others)}
+    return {label: own[label] or further[label] for label in labels}
+
+
+def _own_slot(label: str) -> str | None:
+    return LOSS_FREE_SLOT if label == LOSS_FREE else protections.look_of(label).slot

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossylink.errors import UserError
 from lossylink.scenario.models import Sections
-from lossylink.scenario.profiles import check_order, threshold_at
+from lossylink.scenario.profiles import check_order, thresholds_at
 
 if TYPE_CHECKING:
     from lossylink.scenario.resolve import Scenario
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 ETHERNET_HEADER = 14
 #: Smallest Ethernet frame without FCS.
 MIN_FRAME = 60
-#: A full-size frame with the header of a code, on the wire with preamble, FCS and gap.
-CODED_FRAME_OCTETS = 1538 + 6
 #: Sources that an experiment has.
 SOURCES = {"stress": ("generator", "saturated"), "fec": ("tcp", "udp-smooth", "udp-bursty")}
 #: IPv4 and TCP headers without options, and TCP timestamps padded.
@@ -36,7 +34,6 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     _check_source(scenario)
     _check_live(scenario)
     _check_frame(values)
-    _check_flush(scenario)
     _check_transport(scenario, strict=strict)
     _check_times(values)
     _check_load(scenario)
@@ -77,23 +74,6 @@ def _check_live(scenario: Scenario) -> None:
         raise UserError(f"traffic.source = {values.traffic.source}: live, fec has the source tcp only")
     if values.host is not None and values.host.nic_rate is not None:
         raise UserError("host.nic_rate is an interface of the simulator; leave it out of a live run")
-
-
-def _check_flush(scenario: Scenario) -> None:
-    """A timer that closes every block before it can be full makes another code of it (FEC-7)."""
-    rate = scenario.values.link.rate
-    for protection in scenario.protections:
-        flush, k = protection.fec_flush_ps, protection.fec_k
-        if flush is None or k is None:
-            continue
-        largest = max(k, protection.fec_change.k if protection.fec_change else 0)
-        block = largest * CODED_FRAME_OCTETS * 8 * 10**12 / rate
-        if block > flush:
-            raise UserError(
-                f"protection '{protection.label}': a block of {largest} full-size packets lasts"
-                f" {block / 1e6:.6g} us at {rate / 1e9:g} Gb/s, longer than the flush timer of"
-                f" {flush / 1e6:g} us allows; use smaller blocks or a longer timer"
-            )
 
 
 def _check_frame(values: Sections) -> None:
@@ -167,7 +147,7 @@ def _check_thresholds(scenario: Scenario) -> None:
     switch, rate = scenario.values.switch, scenario.values.link.rate
     if switch.resume is None and switch.pause is None:
         return
-    derived = threshold_at(scenario.switch["threshold"], rate)
+    derived = thresholds_at(scenario.switch["threshold"], rate_bps=rate)
     check_order(switch.resume or derived["resume_bytes"], switch.pause or derived["pause_bytes"], "switch")
 
 

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,16 +32,53 @@ _POSITION_LIMIT = 2**63
 
 @dataclass(frozen=True)
 class Loss:
-    """One direction's loss process: the simulator's words for it and its mean ratio where it has one."""
+    """One direction's loss process: what the user wrote, and the JSON of ``core::loss::LossSpec``."""
 
     spelling: str
     native: dict[str, Any]
-    mean: float | None
-    """Mean loss ratio of a long run; ``None`` when it depends on frame sizes or is a list of positions."""
+
+    @classmethod
+    def of(cls, native: Mapping[str, Any]) -> Loss:
+        """Return the process of a JSON object, called by its model's name."""
+        return cls(str(native["model"]), dict(native))
+
+    @property
+    def mean(self) -> float | None:
+        """Mean loss ratio of a long run; ``None`` where it depends on frame sizes or on the run's length."""
+        return mean_of(self.native)
 
     def describe(self) -> str:
         """Spell the ratio out as ratio and percentage, or say what the process is."""
         return describe_ratio(self.mean) if self.mean is not None else f"loss {self.spelling}"
+
+
+def mean_of(native: Mapping[str, Any]) -> float | None:
+    """Return the mean loss ratio of a process, given as JSON, where it has one.
+
+    Examples
+    --------
+    >>> mean_of({"model": "gilbert-elliott", "p": 0.01, "r": 0.09, "loss_good": 0.0, "loss_bad": 1.0})
+    0.1
+    """
+    match native:
+        case {"model": "none"} | {"model": "bit-error-rate", "ber": 0.0}:
+            return 0.0
+        case {"model": "bernoulli", "p": p}:
+            return float(p)
+        case {"model": "quantised", "p": p}:
+            # The published switch compares a 20-bit random number with floor(p * 2^20).
+            return float(math.floor(p * 2**20) / 2**20)
+        case {"model": "gilbert-elliott", "p": p, "r": r, "loss_good": good, "loss_bad": bad}:
+            return float((p * bad + r * good) / (p + r))
+        case {"model": "trace", "lost": lost}:
+            return float(sum(lost) / len(lost))
+        case _:
+            return None
+
+
+def is_independent(native: Mapping[str, Any]) -> bool:
+    """Tell whether a process, given as JSON, loses each frame on its own with one probability."""
+    return native["model"] in {"none", "bernoulli", "quantised"}
 
 
 def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
@@ -70,7 +107,7 @@ def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
 
 def _bare(value: object, text: str) -> Loss:
     if text.lower() == "none":
-        return Loss(text, {"model": "none"}, 0.0)
+        return Loss(text, {"model": "none"})
     if text[:1].isalpha() and text.lower() not in {"nan", "inf", "infinity"}:
         raise unknown("loss model", text, [*_MODELS, "none"])
     return _bernoulli(text, value)
@@ -78,20 +115,15 @@ def _bare(value: object, text: str) -> Loss:
 
 def _bernoulli(text: str, ratio: object) -> Loss:
     p = parse_ratio(ratio)
-    if p == 0.0:
-        return Loss(text, {"model": "none"}, 0.0)
-    return Loss(text, {"model": "bernoulli", "p": p}, p)
+    return Loss(text, {"model": "bernoulli", "p": p} if p else {"model": "none"})
 
 
 def _quantised(text: str, ratio: str) -> Loss:
-    p = parse_ratio(ratio)
-    # The published switch compares a 20-bit random number with floor(p * 2^20).
-    return Loss(text, {"model": "quantised", "p": p}, math.floor(p * 2**20) / 2**20)
+    return Loss(text, {"model": "quantised", "p": parse_ratio(ratio)})
 
 
 def _bit_error_rate(text: str, ratio: str) -> Loss:
-    ber = parse_ratio(ratio)
-    return Loss(text, {"model": "bit-error-rate", "ber": ber}, 0.0 if ber == 0.0 else None)
+    return Loss(text, {"model": "bit-error-rate", "ber": parse_ratio(ratio)})
 
 
 def _gilbert_elliott(text: str, rest: str) -> Loss:
@@ -104,8 +136,7 @@ def _gilbert_elliott(text: str, rest: str) -> Loss:
         p, r, bad, good = (*map(parse_ratio, parts), *(1.0, 0.0)[len(parts) - 2 :])
     if p + r == 0.0:
         raise UserError(f"'{text}': P and R cannot both be 0, or the link never changes state")
-    native = {"model": "gilbert-elliott", "p": p, "r": r, "loss_good": good, "loss_bad": bad}
-    return Loss(text, native, (p * bad + r * good) / (p + r))
+    return Loss(text, {"model": "gilbert-elliott", "p": p, "r": r, "loss_good": good, "loss_bad": bad})
 
 
 def _named_gilbert_elliott(text: str, parts: list[str]) -> tuple[float, float, float, float]:
@@ -148,7 +179,7 @@ def _positions(text: str, rest: str) -> Loss:
         if stop - start + len(positions) >= MAX_POSITIONS:
             raise UserError(f"'{text}': more than {MAX_POSITIONS} frames; record them in a trace:FILE")
         positions.update(range(start, stop + 1))
-    return Loss(text, {"model": "at", "positions": sorted(positions)}, None)
+    return Loss(text, {"model": "at", "positions": sorted(positions)})
 
 
 def _trace(text: str, name: str, folder: Path) -> Loss:
@@ -159,8 +190,7 @@ def _trace(text: str, name: str, folder: Path) -> Loss:
         raise UserError(f"cannot read the loss trace {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"the loss trace {path} is not text of 0 and 1") from None
-    lost = _read_marks(recording, path)
-    return Loss(text, {"model": "trace", "lost": lost}, sum(lost) / len(lost))
+    return Loss(text, {"model": "trace", "lost": _read_marks(recording, path)})
 
 
 def _read_marks(recording: str, path: Path) -> list[bool]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from lossylink.scenario.protection import parse_option
+from lossylink.protections import Option, common_options, read_common, usages
 from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
@@ -21,10 +21,6 @@ def _rdma_mtu(value: object) -> int:
     if str(value).strip().upper().removesuffix("B") not in {str(mtu) for mtu in RDMA_MTUS}:
         raise ValueError(f"RDMA has no MTU '{value}'; valid: {', '.join(map(str, RDMA_MTUS))}")
     return int(str(value).strip().upper().removesuffix("B"))
-
-
-def _option(name: str) -> BeforeValidator:
-    return BeforeValidator(lambda value: parse_option(name, value))
 
 
 def _as_list(value: object) -> object:
@@ -90,41 +86,31 @@ class HostSection(Section):
     nic_rate: Rate | None = Field(None, description="rate of the sending host's interface; unset: the link's")
 
 
-class ProtectionSection(Section):
+class Schemes(Section):
     """The protections to run, one row each, and options common to those that take them."""
 
-    schemes: Annotated[list[str], BeforeValidator(_as_list)] = Field(
-        description="none, lg, lg-nb, fec:K/H, ..."
-    )
-    copies: Annotated[int | None, _option("copies")] = Field(
-        None, description="copies of each retransmission, or auto: from the loss ratio"
-    )
-    dummies: Annotated[int | None, _option("dummies")] = Field(
-        None, description="dummies after each packet, or auto: from the switch profile"
-    )
-    holes: Annotated[int | None, _option("holes")] = Field(
-        5, description="longest run of losses requested, or unlimited"
-    )
-    tail: OnOff = Field(True, description="detect tail losses with dummies")
-    order: OnOff = Field(True, description="hold packets behind a hole until it is filled")
-    backpressure: OnOff = Field(True, description="pause the sender when the reorder buffer fills")
-    deduplicate: OnOff = Field(True, description="drop second copies in non-blocking mode")
-    release: Annotated[str, _option("release")] = Field(
-        "eager", description="FEC: packets leave the decoder eager or in-order"
-    )
-    flush: Annotated[int | None, _option("flush")] = Field(
-        None, description="FEC: close a partial block so long after its first packet, or auto"
-    )
-    meter: Annotated[str, _option("meter")] = Field(
-        "off", description="FEC: what a meter before the encoder does: off, police or mark"
-    )
-    priority: Annotated[str, _option("priority")] = Field(
-        "off", description="FEC: data before parity in the queue, or off"
-    )
+    schemes: Annotated[list[str], BeforeValidator(_as_list)] = Field(description=usages())
 
     def options(self) -> dict[str, Any]:
         """Return the options that were given, without the schemes."""
         return {key: getattr(self, key) for key in self.model_fields_set - {"schemes"}}
+
+
+def _option_field(option: Option) -> Any:
+    read = BeforeValidator(lambda value: read_common(option.name, value))
+    return Annotated[Any, read], Field(option.default, description=option.description)
+
+
+if TYPE_CHECKING:
+    ProtectionSection = Schemes
+else:
+    #: The options are those of the families, so that a new family brings its own.
+    ProtectionSection = create_model(
+        "ProtectionSection",
+        __base__=Schemes,
+        __doc__=Schemes.__doc__,
+        **{name: _option_field(option) for name, option in common_options().items()},
+    )
 
 
 class Traffic(Section):

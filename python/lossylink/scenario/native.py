@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from lossylink.protections import Protection
 from lossylink.scenario.checks import is_rdma
-from lossylink.scenario.profiles import threshold_at
-from lossylink.scenario.protection import Protection
-from lossylink.scenario.resolve import Scenario
+from lossylink.scenario.profiles import thresholds_at
+
+if TYPE_CHECKING:
+    from lossylink.scenario.resolve import Scenario
 
 _MICROSECOND_PS = 1_000_000
 
@@ -31,7 +33,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "link": _link(scenario),
         "loss": {"forward": scenario.forward.native, "reverse": scenario.reverse.native},
         "switch": _switch(scenario),
-        "protection": protection.native(dummy_count=scenario.switch["dummy_count"]),
+        "protection": protection.value,
         "host": _host(scenario),
         "traffic": _traffic(scenario),
         "transport": _transport(scenario),
@@ -64,7 +66,7 @@ def _switch(scenario: Scenario) -> dict[str, Any]:
     }
     profile |= {key: value for key, value in marking.items() if value is not None}
     if given.resume is not None or given.pause is not None:
-        point = threshold_at(profile["threshold"], scenario.values.link.rate)
+        point = thresholds_at(profile["threshold"], rate_bps=scenario.values.link.rate)
         point["resume_bytes"] = given.resume or point["resume_bytes"]
         point["pause_bytes"] = given.pause or point["pause_bytes"]
         profile["threshold"] = [point]

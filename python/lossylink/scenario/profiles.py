@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,37 +91,17 @@ def check_order(resume_bytes: int, pause_bytes: int, where: str) -> None:
         raise UserError(f"{where}: resume at {resume_bytes} B is above pause at {pause_bytes} B; lower it")
 
 
-def threshold_at(points: list[dict[str, int]], rate_bps: int) -> dict[str, int]:
-    """Return LinkGuardian's thresholds at a rate from the published points.
-
-    Between two points every value is linear in the time of one byte (1 / rate). Above the fastest the bytes
-    grow with the rate and the ticks stay; below the slowest the bytes stay and the ticks follow the line of
-    the two slowest points.
+def thresholds_at(points: list[dict[str, int]], *, rate_bps: int) -> dict[str, int]:
+    """Return LinkGuardian's thresholds at a rate, as the simulator derives them from the published points.
 
     Examples
     --------
     >>> points = load_profile("switch", "tofino1")["threshold"]
-    >>> threshold_at(points, 25_000_000_000)["ack_no_timeout_ticks"]
+    >>> thresholds_at(points, rate_bps=25_000_000_000)["ack_no_timeout_ticks"]
     75
-    >>> threshold_at(points, 400_000_000_000)["pause_bytes"]
+    >>> thresholds_at(points, rate_bps=400_000_000_000)["pause_bytes"]
     160000
     """
-    ordered = sorted(points, key=lambda point: -point["rate_bps"])
-    fastest, slowest = ordered[0], ordered[-1]
-    if rate_bps >= fastest["rate_bps"]:
-        scale = rate_bps / fastest["rate_bps"]
-        grown = {key: round(fastest[key] * scale) for key in ("resume_bytes", "pause_bytes")}
-        return fastest | grown | {"rate_bps": rate_bps}
-    if rate_bps < slowest["rate_bps"]:
-        line = _between(ordered[-2], slowest, rate_bps) if len(ordered) > 1 else slowest
-        return slowest | {"rate_bps": rate_bps, "ack_no_timeout_ticks": line["ack_no_timeout_ticks"]}
-    pairs = itertools.pairwise(ordered)
-    faster, slower = next((a, b) for a, b in pairs if a["rate_bps"] >= rate_bps >= b["rate_bps"])
-    return _between(faster, slower, rate_bps)
+    from lossylink import _native  # large, and most scenarios do without
 
-
-def _between(faster: dict[str, int], slower: dict[str, int], rate_bps: int) -> dict[str, int]:
-    start, stop = 1 / faster["rate_bps"], 1 / slower["rate_bps"]
-    share = (1 / rate_bps - start) / (stop - start)
-    line = {key: round(faster[key] + share * (slower[key] - faster[key])) for key in _THRESHOLD_KEYS}
-    return line | {"rate_bps": rate_bps}
+    return _native.thresholds_at(json.dumps(points), rate_bps)

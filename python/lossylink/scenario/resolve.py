@@ -15,14 +15,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from lossylink.errors import UserError
+from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
+from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
 from lossylink.scenario.keys import EXPERIMENTS, Experiment, experiment_named, resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Sections
 from lossylink.scenario.profiles import load_profile
-from lossylink.scenario.protection import Protection, parse_protection
 from lossylink.scenario.workload import FlowSizes, load_flow_sizes
 
 _TOP = frozenset({"experiment", "title", "seed"})
@@ -84,7 +85,7 @@ class Scenario:
                 self.switch,
                 self.host,
                 self.sizes and self.sizes.points,
-                [protection.model_dump() for protection in self.protections],
+                [[protection.label, protection.value] for protection in self.protections],
             ),
             self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
         ]
@@ -197,6 +198,7 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         sizes=_sizes(experiment, values, merged, folder),
     )
     check_scenario(scenario, strict=strict)
+    check_buildable(scenario)
     return scenario
 
 

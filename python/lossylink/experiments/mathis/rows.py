@@ -9,6 +9,7 @@ from lossylink import checks
 from lossylink.checks import Thresholds
 from lossylink.experiments.mathis.design import PICOSECONDS_PER_MILLISECOND, PICOSECONDS_PER_SECOND, Trial
 from lossylink.experiments.mathis.job import Job
+from lossylink.protections import Protection
 from lossylink.theory import cubic, mathis, pftk
 
 NORMAL_QUANTILE_95: Final = 1.959964
@@ -49,7 +50,7 @@ def row_of(job: Job, native: Mapping[str, Any], *, thresholds: Thresholds | None
     measured = float(native["measured_mbps"])
     models = _models(trial, config)
     row: dict[str, Any] = {
-        "protection": config.get("protection", {}).get("kind", "none"),
+        "protection": Protection.of(config.get("protection", {"family": "none"})).label,
         "loss_rate": config["loss"]["forward"].get("p"),
         "link_gbps": config["link"]["rate_bps"] / 1e9,
         "congestion_control": config["transport"].get("congestion_control", "reno"),

@@ -15,11 +15,11 @@ from lossylink.experiments.mathis import traps
 from lossylink.experiments.mathis.design import Design
 from lossylink.experiments.mathis.runner import Progress, Simulate, native_version
 from lossylink.experiments.mathis.study import Study, run
+from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario
 from lossylink.scenario.native import configuration
-from lossylink.scenario.protection import Protection
 
 
 def run_scenario(

@@ -7,19 +7,16 @@ short run of the simulator gives the time that a loss costs.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from lossylink.plan.link import BITS_PER_BYTE, NANOSECOND_S, Link
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
-from lossylink.scenario.profiles import threshold_at
-from lossylink.scenario.protection import MAX_COPIES, PUBLISHED_HOLES
+from lossylink.plan.stress import PROBE_FRAMES, simulate
+from lossylink.protections.linkguardian import PUBLISHED_HOLES, most_copies
+from lossylink.scenario.profiles import thresholds_at
 from lossylink.theory import fec, linkguardian
-
-PROBE_FRAMES: Final = 200_000
-"""Frames of the short run: a fifth of a second or less."""
 
 PROBE_LOSS_RATIO: Final = 1e-3
 """The short run sees at least this loss, or it would see too few; what one costs hardly depends on it."""
@@ -53,7 +50,7 @@ def choose(link: Link, *, target: float, ordered: bool) -> Options:
     'lg:copies=2'
     """
     needed = int(linkguardian.copies(loss_ratio=link.loss_ratio, target_loss_ratio=target))
-    copies = min(needed, MAX_COPIES)
+    copies = min(needed, most_copies())
     capped = Options(ordered=ordered, copies=copies, unlimited_holes=False)
     if effective_loss(capped, link.loss_ratio) <= target * (1 + 1e-9):
         return capped
@@ -75,8 +72,16 @@ def predict(link: Link, options: Options) -> Prediction:
     speed = Figure(nonblocking_speed_gbps(link, options, link.loss_ratio), EXACT)
     buffer = Figure(0.0, EXACT)
     typical_s, worst_s = _retransmission_s(link, options)
+    time_lost_s = 0.0
     if options.ordered:
-        loss, speed, buffer = _in_order(link, options, loss, _receiver_buffer(link, worst_s))
+        probe = _probe(link, options)
+        time_lost_s = probe.time_lost_s
+        loss, speed, buffer = _in_order(link, options, loss, _receiver_buffer(link, worst_s), probe)
+
+    def at(loss_ratio: float) -> tuple[float, float]:
+        speed_gbps = ordered_speed_gbps(link, options, loss_ratio, time_lost_s)
+        return effective_loss(options, loss_ratio), speed_gbps
+
     return Prediction(
         protection=options.spelling,
         effective_loss_ratio=loss,
@@ -85,12 +90,14 @@ def predict(link: Link, options: Options) -> Prediction:
         added_latency_us_worst=Figure(worst_s * 1e6, BOUND),
         sender_buffer_kb=Figure(_sender_buffer_bytes(link) / 1e3, BOUND),
         receiver_buffer_kb=buffer,
+        at=at,
     )
 
 
-def _in_order(link: Link, options: Options, loss: Figure, buffer: Figure) -> tuple[Figure, Figure, Figure]:
+def _in_order(
+    link: Link, options: Options, loss: Figure, buffer: Figure, probe: Probe
+) -> tuple[Figure, Figure, Figure]:
     """Loss, speed and reorder buffer of the ordered mode, corrected by the short run."""
-    probe = _probe(link, options)
     speed = ordered_speed_gbps(link, options, link.loss_ratio, probe.time_lost_s)
     given_up = link.loss_ratio * probe.given_up_ratio
     if given_up > (loss.value or 0):
@@ -144,33 +151,6 @@ def _probe(link: Link, options: Options) -> Probe:
         given_up_ratio=given_up,
         receiver_kb=row["rx_buffer_kb_max"],
     )
-
-
-def simulate(link: Link, protection: str, *, packets: int) -> dict[str, Any]:
-    """Run the stress experiment without the machinery of runs, and return its row."""
-    from lossylink import _native
-    from lossylink.scenario import resolve
-    from lossylink.scenario.native import configuration
-
-    scenario = resolve("stress", settings=stress_settings(link, packets=packets), protection=[protection])
-    outcome = _native.simulate(json.dumps(configuration(scenario, scenario.protections[0])), None)
-    row: dict[str, Any] = outcome["row"]
-    return row
-
-
-def stress_settings(link: Link, *, packets: int) -> dict[str, Any]:
-    """The link as settings of the stress experiment, with a source that keeps it busy."""
-    return {
-        "link.rate": f"{link.rate_bps}bps",
-        "link.propagation": f"{link.propagation_ps}ps",
-        "link.mtu": max(link.frame_bytes - 14, 46),
-        "loss.forward": repr(link.loss_ratio),
-        "loss.reverse": "0",
-        "switch.profile": link.switch,
-        "traffic.packets": packets,
-        "traffic.frame": link.frame_bytes,
-        "traffic.source": "saturated",
-    }
 
 
 def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
@@ -237,7 +217,7 @@ def _sender_buffer_bytes(link: Link) -> float:
 def _receiver_buffer(link: Link, worst_s: float) -> Figure:
     """What arrives behind a hole, or, where that is less, up to the pause and while it takes effect."""
     profile = link.profile
-    pause_bytes = threshold_at(profile["threshold"], link.rate_bps)["pause_bytes"]
+    pause_bytes = thresholds_at(profile["threshold"], rate_bps=link.rate_bps)["pause_bytes"]
     reaction_ns = profile["timer_period_ns"] + profile["timer_packet_ns"] + profile["pause_reaction_ns"]
     reaction_ns += profile["rx_loop_fixed_ns"] if profile["recirculates"] else 0
     paused = float(pause_bytes + link.bytes_in(reaction_ns * NANOSECOND_S + 2 * link.propagation_s))

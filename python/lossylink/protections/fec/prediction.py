@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 
 from lossylink.plan.link import Link
 from lossylink.plan.prediction import BOUND, EXACT, Figure, Prediction
-from lossylink.scenario.protection import MAX_FEC_H, MAX_FEC_K
+from lossylink.protections._bounds import most
+from lossylink.protections.fec import PARITY_GROWTH_BYTES
 from lossylink.theory import fec
-
-PARITY_GROWTH_BYTES: Final = 26
-"""Octets by which parity exceeds the longest frame: 14 Ethernet, 6 header, 2 length, 4 check (FEC-20)."""
 
 FLUSH_BLOCKS: Final = 4
 """A partial block is closed after so many times a full one at line rate (docs/protocols/fec.md)."""
@@ -36,7 +35,8 @@ def best_code(link: Link, *, target: float, budget_us: float | None) -> Code:
     >>> best_code(link, target=1e-8, budget_us=20)
     Code(data_packets=38, parity_packets=3)
     """
-    k, h = np.meshgrid(np.arange(1, MAX_FEC_K + 1), np.arange(1, MAX_FEC_H + 1), indexing="ij")
+    most_data, most_parity = _largest_code()
+    k, h = np.meshgrid(np.arange(1, most_data + 1), np.arange(1, most_parity + 1), indexing="ij")
     residual = fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=link.loss_ratio)
     worst_us = _worst_s(link, k, h) * 1e6
     in_budget = np.full(k.shape, True) if budget_us is None else worst_us <= budget_us
@@ -51,6 +51,15 @@ def best_code(link: Link, *, target: float, budget_us: float | None) -> Code:
     return Code(data_packets=int(k.flat[place]), parity_packets=int(h.flat[place]))
 
 
+@cache
+def _largest_code() -> tuple[int, int]:
+    """Return the most data and the most parity packets of a block."""
+    return (
+        most(lambda k: {"family": "fec", "k": k, "h": 1}),
+        most(lambda h: {"family": "fec", "k": 1, "h": h}),
+    )
+
+
 def predict(link: Link, code: Code) -> Prediction:
     """Predict what a code does for a link."""
     k, h = code.data_packets, code.parity_packets
@@ -59,6 +68,10 @@ def predict(link: Link, code: Code) -> Prediction:
     lost = 1 + (k + h - 1) * link.loss_ratio
     typical_s = (k - 1) / 2 * link.serialisation_s(fec.HEADER_BYTES) + min(lost, h) * _parity_s(link)
     coded = link.frame_bytes
+
+    def at(loss_ratio: float) -> tuple[float, float]:
+        return residual_loss(code, loss_ratio), speed_gbps(link, code, loss_ratio)
+
     return Prediction(
         protection=f"fec:{k}/{h}",
         effective_loss_ratio=Figure(residual, EXACT),
@@ -67,6 +80,7 @@ def predict(link: Link, code: Code) -> Prediction:
         added_latency_us_worst=Figure(float(_worst_s(link, k, h)) * 1e6, BOUND),
         sender_buffer_kb=Figure(h * coded / 1e3, EXACT),
         receiver_buffer_kb=Figure((k * coded + h * (coded + PARITY_GROWTH_BYTES)) / 1e3, BOUND),
+        at=at,
     )
 
 

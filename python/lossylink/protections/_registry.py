@@ -1,0 +1,167 @@
+"""The families, found rather than listed: every module of the package without a leading underscore is one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import lossylink.protections as package
+from lossylink.errors import UserError, unknown
+from lossylink.protections._family import Family, Look, Option, Spelling
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Return every family, in the order in which they are listed everywhere.
+
+    Examples
+    --------
+    >>> [family.tag for family in families()]
+    ['none', 'linkguardian', 'fec', 'fec-model']
+    """
+    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    modules = [
+        importlib.import_module(f"{package.__name__}.{name}") for name in names if not name.startswith("_")
+    ]
+    found: list[Family] = [module.FAMILY for module in modules]
+    return tuple(sorted(found, key=lambda family: (family.order, family.tag)))
+
+
+def spellings() -> Iterator[tuple[Family, Spelling]]:
+    """Yield every spelling with its family."""
+    for family in families():
+        for spelling in family.spellings:
+            yield family, spelling
+
+
+def find(word: str) -> tuple[Family, Spelling]:
+    """Return the family and the spelling of the word at the beginning of a protection.
+
+    Raises
+    ------
+    UserError
+        There is none; one line names the nearest.
+
+    Examples
+    --------
+    >>> find("lg-nb")[0].tag
+    'linkguardian'
+    """
+    known = {spelling.word: (family, spelling) for family, spelling in spellings()}
+    wanted = word.strip().lower()
+    if wanted not in known:
+        raise unknown("protection", word.strip(), known)
+    return known[wanted]
+
+
+def tagged(tag: str) -> Family:
+    """Return the family of a value's member ``family``.
+
+    Raises
+    ------
+    UserError
+        There is none.
+    """
+    for family in families():
+        if family.tag == tag:
+            return family
+    raise unknown("family of protections", tag, [family.tag for family in families()])
+
+
+def family_of(label: str) -> Family:
+    """Return the family of a label, such as a guard reports it.
+
+    Examples
+    --------
+    >>> family_of("fec:25/5").tag
+    'fec'
+    """
+    return find(label.partition(":")[0])[0]
+
+
+def usages(*, live: bool = False) -> str:
+    """Return every spelling for a help text; with ``live`` those that the data plane has.
+
+    Examples
+    --------
+    >>> usages(live=True)
+    'none, lg, lg-nb, fec:K/H'
+    """
+    return ", ".join(spelling.usage for family, spelling in spellings() if family.is_live or not live)
+
+
+def name_of(label: str) -> str:
+    """Return the name that a reader knows a protection by; what is no protection keeps its label.
+
+    Examples
+    --------
+    >>> name_of("lg-nb"), name_of("fec:25/5"), name_of("lg:tail=off"), name_of("else")
+    ('LinkGuardian NB', 'FEC (25,5)', 'LinkGuardian, tail=off', 'else')
+    """
+    word, _, rest = label.partition(":")
+    try:
+        _, spelling = find(word)
+    except UserError:
+        return label
+    return spelling.title(rest)
+
+
+def look_of(label: str) -> Look:
+    """Return how a protection is drawn; only one that is given by its bare word has a look of its own.
+
+    Examples
+    --------
+    >>> look_of("lg").slot, look_of("lg:copies=2").slot
+    ('blue', None)
+    """
+    return next((spelling.look for _, spelling in spellings() if spelling.word == label), Look())
+
+
+def for_copies(copies: int) -> str:
+    """Return the spelling that a monitor's decision asks for; no copies are no protection.
+
+    Examples
+    --------
+    >>> for_copies(0), for_copies(2)
+    ('none', 'lg:copies=2')
+    """
+    for family in families():
+        if copies and (text := family.for_copies(copies)):
+            return text
+    return "none"
+
+
+def common_options() -> dict[str, Option]:
+    """Return the options of the section ``[protection]``, by name, as the first family describes each."""
+    found: dict[str, Option] = {}
+    for _, spelling in spellings():
+        for option in spelling.options:
+            if option.common:
+                found.setdefault(option.name, option)
+    return found
+
+
+def read_common(name: str, value: object) -> Any:
+    """Read an option of the section as the first family does that understands what was written.
+
+    Raises
+    ------
+    ValueError
+        None does; the message is the first family's.
+
+    Examples
+    --------
+    >>> read_common("flush", "off") is None
+    True
+    """
+    readers = [option.read for _, spelling in spellings() if (option := spelling.option(name))]
+    problems = []
+    for read in readers:
+        try:
+            return read(value)
+        except ValueError as error:
+            problems.append(error)
+    raise problems[0]

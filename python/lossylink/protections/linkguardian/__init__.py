@@ -1,0 +1,197 @@
+"""LinkGuardian: link-local retransmission, in order (``lg``) or non-blocking (``lg-nb``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from lossylink.protections._bounds import most
+from lossylink.protections._family import Family, Look, Observation, Option, Report, Spelling
+from lossylink.protections._options import count, switch
+
+if TYPE_CHECKING:
+    from lossylink.plan.link import Link
+    from lossylink.plan.prediction import Prediction
+
+PUBLISHED_HOLES: Final = 5
+"""Consecutive losses that the published sender can mark."""
+
+_COPIES = Option(
+    name="copies",
+    read=count("copies", none="auto"),
+    default=None,
+    usage="`copies=N`, `auto`",
+    description="copies of each retransmission, or auto: from the loss ratio",
+)
+_DUMMIES = Option(
+    name="dummies",
+    read=count("dummies", none="auto"),
+    default=None,
+    usage="`dummies=N`, `auto`",
+    description="dummies after each packet, or auto: from the switch profile",
+)
+_HOLES = Option(
+    name="holes",
+    read=count("holes", none="unlimited"),
+    default=PUBLISHED_HOLES,
+    usage="`holes=N`, `unlimited`",
+    description="longest run of losses requested, or unlimited",
+)
+_TAIL = Option(
+    name="tail",
+    read=switch,
+    default=True,
+    usage="`tail=on`, `off`",
+    description="detect tail losses with dummies",
+)
+_ORDER = Option(
+    name="order",
+    read=switch,
+    default=True,
+    usage="`order=on`, `off`",
+    description="hold packets behind a hole until it is filled",
+)
+_BACKPRESSURE = Option(
+    name="backpressure",
+    read=switch,
+    default=True,
+    usage="`backpressure=on`, `off`",
+    description="pause the sender when the reorder buffer fills",
+)
+_DEDUPLICATE = Option(
+    name="deduplicate",
+    read=switch,
+    default=True,
+    usage="`deduplicate=on`, `off`",
+    description="drop second copies in non-blocking mode",
+)
+
+
+class _LinkGuardian(Family):
+    tag = "linkguardian"
+    order = 10
+    spellings = (
+        Spelling(
+            word="lg",
+            name="LinkGuardian",
+            meaning="LinkGuardian, ordered",
+            options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _ORDER, _BACKPRESSURE, _DEDUPLICATE),
+            look=Look(slot="blue"),
+        ),
+        Spelling(
+            word="lg-nb",
+            name="LinkGuardian NB",
+            meaning="LinkGuardian, non-blocking",
+            options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _DEDUPLICATE),
+            look=Look(slot="green", dash=(0, (6, 1.5))),
+        ),
+    )
+    events = {  # noqa: RUF012 - nobody writes to it
+        "retransmitted": ("sender", "retransmitted"),
+        "dummies": ("sender", "dummies"),
+        "lost": ("receiver", "lost"),
+        "given up": ("receiver", "given_up"),
+        "duplicates": ("receiver", "duplicates"),
+    }
+
+    def value(
+        self, spelling: Spelling, argument: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        del spelling, argument
+        # The spelling lg-nb has no option order.
+        is_ordered = options.get("order", False)
+        mode: dict[str, Any] = (
+            {"ordered": {"backpressure": options["backpressure"]}}
+            if is_ordered
+            else {"non-blocking": {"deduplicate": options["deduplicate"]}}
+        )
+        return {
+            "family": self.tag,
+            "copies": options["copies"],
+            "dummies": options["dummies"] if options["tail"] else 0,
+            "holes": options["holes"],
+            "mode": mode,
+        }
+
+    def spell(self, value: Mapping[str, Any]) -> str:
+        return "lg" if "ordered" in value["mode"] else "lg-nb"
+
+    def load_share(self, value: Mapping[str, Any], *, loss_ratio: float, frame_wire_bytes: int) -> float:
+        from lossylink.theory import linkguardian  # numpy, which help texts do without
+
+        if loss_ratio >= 1:
+            return 1.0  # nothing is asked for again on a link that lets nothing through
+        # A link that loses nothing sends no copies, whatever their number.
+        by_loss = int(linkguardian.copies(loss_ratio=loss_ratio)) if loss_ratio else 1
+        copies = value["copies"] or min(by_loss, most_copies())
+        share = linkguardian.nonblocking_speed_bps(
+            rate_bps=1.0, loss_ratio=loss_ratio, copies=copies, frame_wire_bytes=frame_wire_bytes
+        )
+        return float(share)
+
+    def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
+        del budget_us  # its delays are the switch's: no parameter makes them shorter
+        from lossylink.protections.linkguardian import prediction
+
+        for ordered in (True, False):
+            yield prediction.predict(link, prediction.choose(link, target=target, ordered=ordered))
+
+    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
+        from lossylink.theory.linkguardian import HEADER_BYTES
+
+        if row.get("retx_delay_us_p50") is None:
+            return Observation()
+        # The row counts from the next frame, which shows the loss.
+        shown_us = link.serialisation_s(HEADER_BYTES) * 1e6
+        return Observation(
+            late_us_typical=row["retx_delay_us_p50"] + shown_us,
+            late_us_worst=row["retx_delay_us_max"] + shown_us,
+            recovered=row["retransmissions"],
+        )
+
+    def for_copies(self, copies: int) -> str:
+        return f"lg:copies={min(copies, most_copies())}"
+
+    def sender_lines(self, near: Report) -> Iterable[str]:
+        from lossylink.protections.linkguardian import status
+
+        return status.sender_lines(near)
+
+    def receiver_lines(self, far: Report) -> Iterable[str]:
+        from lossylink.protections.linkguardian import status
+
+        return status.receiver_lines(far)
+
+    def recovered(self, near: Report, far: Report) -> int:
+        del near
+        receiver = far.get("receiver", {})
+        return max(0, int(receiver.get("lost", 0)) - int(receiver.get("given_up", 0)))
+
+    def stress_row(self, near: Report, far: Report) -> dict[str, Any]:
+        sender, receiver = near.get("sender", {}), far.get("receiver", {})
+        return {
+            "tx_buffer_kb_max": sender.get("buffer_max_bytes", 0) / 1000,
+            "rx_buffer_kb_max": receiver.get("buffer_max_bytes", 0) / 1000,
+            "retransmissions": sender.get("retransmitted", 0),
+            "duplicates_dropped": receiver.get("duplicates", 0),
+            "timeouts": receiver.get("given_up", 0),
+        }
+
+
+@cache
+def most_copies() -> int:
+    """Return how many copies of a retransmission the core sends at most."""
+    mode = {"ordered": {"backpressure": True}}
+    return most(
+        lambda copies: {
+            "family": _LinkGuardian.tag,
+            "copies": copies,
+            "dummies": None,
+            "holes": PUBLISHED_HOLES,
+            "mode": mode,
+        }
+    )
+
+
+FAMILY = _LinkGuardian()

@@ -99,7 +99,7 @@ impl Compression {
     }
 
     /// When the timer fires; [`Instant::NEVER`] if it is not armed.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.timer.unwrap_or(Instant::NEVER)
     }
 

@@ -146,7 +146,7 @@ impl DelayedAck {
     }
 
     /// When the timer fires; [`Instant::NEVER`] if it is not armed.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.armed.map_or(Instant::NEVER, |(_, at)| at)
     }
 

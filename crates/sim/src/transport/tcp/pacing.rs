@@ -59,7 +59,7 @@ impl Pacing {
     }
 
     /// When the packet that waits may leave; [`Instant::NEVER`] if none does.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.timer.unwrap_or(Instant::NEVER)
     }
 

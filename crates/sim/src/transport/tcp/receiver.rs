@@ -134,7 +134,7 @@ impl Receiver {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        let acknowledgement = self.delayed.deadline().min(self.compression.deadline());
+        let acknowledgement = self.delayed.poll_timeout().min(self.compression.poll_timeout());
         self.handshake_timer.map_or(acknowledgement, |answer| acknowledgement.min(answer))
     }
 

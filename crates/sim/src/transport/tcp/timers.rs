@@ -66,7 +66,7 @@ impl RepairTimer {
     }
 
     /// When it fires; [`Instant::NEVER`] if it is not armed.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.armed.map_or(Instant::NEVER, SenderTimer::at)
     }
 
@@ -136,8 +136,8 @@ mod tests {
         timer.arm(SenderTimer::Reordering, 2, &clock);
         clock.refresh(ms(280));
         timer.restart_timeout(Some(60_000), &rtt, &clock);
-        assert_eq!(timer.deadline(), ms(282), "that is past: at the next tick");
+        assert_eq!(timer.poll_timeout(), ms(282), "that is past: at the next tick");
         timer.restart_timeout(None, &rtt, &clock);
-        assert_eq!(timer.deadline(), Instant::NEVER);
+        assert_eq!(timer.poll_timeout(), Instant::NEVER);
     }
 }

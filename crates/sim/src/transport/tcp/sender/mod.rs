@@ -136,7 +136,7 @@ impl Sender {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        self.timer.deadline().min(self.pacing.deadline())
+        self.timer.poll_timeout().min(self.pacing.poll_timeout())
     }
 
     /// What was counted so far.

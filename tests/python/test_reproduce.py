@@ -13,10 +13,11 @@ from rich.console import Console
 
 from lossylink.errors import RunError, UserError
 from lossylink.plot import readme
-from lossylink.reproduce import ReproduceResult, registry, reproduce
-from lossylink.reproduce.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
-from lossylink.reproduce.published import load
-from lossylink.reproduce.runner import Report
+from lossylink.reproduce import ReproduceResult, reproduce
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
+from lossylink.reproduce.framework.published import load
+from lossylink.reproduce.framework.runner import Report
 from lossylink.results import Run
 from lossylink.scenario import resolve
 

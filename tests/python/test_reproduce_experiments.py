@@ -8,9 +8,16 @@ import sys
 import pytest
 
 from lossylink.report.html import chart_view
-from lossylink.reproduce import registry
-from lossylink.reproduce.model import QUICK_DIVISOR, Finished, Outcome, PublishedExperiment, Scale, judge
-from lossylink.reproduce.published import load
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.model import (
+    QUICK_DIVISOR,
+    Finished,
+    Outcome,
+    PublishedExperiment,
+    Scale,
+    judge,
+)
+from lossylink.reproduce.framework.published import load
 
 from .synthetic import synthetic_runner
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import lossylink
+from lossylink.backends.live import iperf
+from lossylink.backends.live.capture import completion_times_us
+from lossylink.backends.live.simulate import simulate
 from lossylink.errors import UserError
-from lossylink.live import iperf
-from lossylink.live.capture import completion_times_us
-from lossylink.live.simulate import simulate
 from lossylink.row_keys import ROW_KEYS
 from lossylink.theory import mathis
 from lossylink.theory.intervals import clopper_pearson

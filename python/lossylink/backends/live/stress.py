@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from lossylink.backends.live.bench import evidence, open_lab, validity
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H4, H8, INTERFACE
-from lossylink.live.bench import evidence, open_lab, validity
 
 #: Frames whose copies and headers must fit beside them: the load stays this far below the link's rate.
 _HEADROOM = 0.97
@@ -86,7 +86,7 @@ def start_load(
         "settle_ms": settle_ms,
     }
     config = {"mtu_bytes": lab.settings.mtu_bytes, "role": {"load": load}}
-    return lab.start("wire", [sys.executable, "-m", "lossylink.live", json.dumps(config)])
+    return lab.start("wire", [sys.executable, "-m", "lossylink.dataplane", json.dumps(config)])
 
 
 def _row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from typing import Any
 import polars
 
 from lossylink import _native
+from lossylink.backends.live.simulate import simulate
 from lossylink.complete_row import complete_row
 from lossylink.errors import UserError
-from lossylink.live.simulate import simulate
 from lossylink.results import Run
 from lossylink.row_keys import ROW_KEYS, in_order
 from lossylink.runner import Progress

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from lossylink.backends.live import long_flow, short_flows, stress
 from lossylink.errors import UserError
-from lossylink.live import long_flow, short_flows, stress
 
 #: What an experiment's module offers: the configuration and who to tell of progress, to row and columns.
 Measure = Callable[[dict[str, Any], Callable[[float, float], None]], dict[str, Any]]

@@ -17,10 +17,10 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from lossylink.backends.live.capture import packets, wait_until_written
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
-from lossylink.live.capture import packets, wait_until_written
 
 #: Bytes of each packet that are kept: Ethernet, IP and TCP headers.
 _SNAPSHOT_BYTES = 64

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from lossylink.backends.live.bench import evidence
+from lossylink.backends.live.stress import wait_for_guards
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H4, H8
-from lossylink.live.bench import evidence
-from lossylink.live.stress import wait_for_guards
 
 _PS_PER_SECOND = 10**12
 #: The port of iperf3's server.

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy
 
+from lossylink.backends.live import flows
+from lossylink.backends.live.bench import evidence, open_lab, validity
+from lossylink.backends.live.capture import completion_times_us, wait_until_written
+from lossylink.backends.live.counters import tcp_counters
+from lossylink.backends.live.stress import wait_for_guards
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
-from lossylink.live import flows
-from lossylink.live.bench import evidence, open_lab, validity
-from lossylink.live.capture import completion_times_us, wait_until_written
-from lossylink.live.counters import tcp_counters
-from lossylink.live.stress import wait_for_guards
 
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
@@ -50,7 +50,7 @@ def run_flows(
     """Run all flows while tcpdump listens at h4."""
     size, trials = config["flow"]["size_bytes"], config["flow"]["trials"]
     transport = config["transport"]
-    module = [sys.executable, "-m", "lossylink.live.flows"]
+    module = [sys.executable, "-m", "lossylink.backends.live.flows"]
     shape = [str(size), str(trials)]
     # -Z root: giving up the rights of the namespace would make its files unreadable to us.
     listen = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossylink.scenario import Scenario
 
 #: Modules that carry an experiment out themselves, each with a function ``run_scenario``.
-_LIVE = "lossylink.lab.experiments"
+_LIVE = "lossylink.backends.live.experiments"
 _COMPOSED = {"mathis": "lossylink.experiments.mathis"}
 
 

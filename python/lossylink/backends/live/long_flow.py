@@ -7,14 +7,14 @@ import statistics
 import subprocess
 from typing import Any
 
+from lossylink.backends.live import iperf
+from lossylink.backends.live.bench import evidence, open_lab, validity
+from lossylink.backends.live.counters import UNDOS, WINDOW_REDUCTIONS, tcp_counters
+from lossylink.backends.live.iperf import Report
+from lossylink.backends.live.one_way import OneWay, summary
 from lossylink.errors import RunError, UserError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8
-from lossylink.live import iperf
-from lossylink.live.bench import evidence, open_lab, validity
-from lossylink.live.counters import UNDOS, WINDOW_REDUCTIONS, tcp_counters
-from lossylink.live.iperf import Report
-from lossylink.live.one_way import OneWay, summary
 from lossylink.theory import mathis
 
 #: A window that fills 3 Gb/s over 300 ms, the largest product of the Mathis study.

@@ -1,4 +1,4 @@
-"""Runs one data plane until it is told to stop; its one argument is the configuration in JSON.
+"""Runs one data plane until it is told to stop: ``python -m lossylink.dataplane CONFIGURATION``, in JSON.
 
 The data plane is Rust inside the extension module: one file to install, one to find, and its version cannot
 differ from that of the package. Nothing of Python runs while frames pass.
@@ -10,4 +10,5 @@ import sys
 
 from lossylink import _native
 
-sys.exit(_native.live_main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(_native.live_main(sys.argv[1:]))

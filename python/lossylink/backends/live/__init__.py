@@ -1,0 +1,1 @@
+"""Experiments on the live lab, under the kernel's own TCP."""

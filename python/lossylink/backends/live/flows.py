@@ -1,4 +1,4 @@
-"""Short TCP flows between the hosts: ``python -m lossylink.backends.live.flows server|client ...``, one on each.
+"""Short TCP flows between the hosts: ``python -m lossylink.backends.live.flows server|client ...`` on each.
 
 Connections are made ahead of their turn, so that a lost SYN, which the kernel repeats after a second, delays
 no flow: the published rule times a flow from its first data packet on.

@@ -159,3 +159,7 @@ def _law(row: dict[str, Any], bps: float) -> dict[str, Any]:
         )
     )
     return {"law_mbps": law / 1e6, "law_ratio": bps / law}
+
+
+#: The experiments that are measured here.
+MEASURES = {"throughput": measure_throughput, "fec": measure_fec, "mathis": measure_mathis}

@@ -120,3 +120,7 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         reason = f"{missing} flows are missing from the capture: tcpdump did not see them"
         row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
     return row
+
+
+#: The experiments that are measured here.
+MEASURES = {"tcp-fct": measure}

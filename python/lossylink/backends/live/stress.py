@@ -113,3 +113,7 @@ def _row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> dict[str,
         **seen,
     }
     return row | validity(row, lab=lab)
+
+
+#: The experiments that are measured here.
+MEASURES = {"stress": measure}

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator, Sequence
 
+from lossylink.discovery import modules_in
 from lossylink.errors import UserError, unknown
+from lossylink.experiments import experiment_named
 from lossylink.reproduce import experiments
 from lossylink.reproduce.framework.model import PublishedExperiment
 
 
 def _declared() -> Iterator[PublishedExperiment]:
-    for module in pkgutil.iter_modules(experiments.__path__):
-        yield importlib.import_module(f"{experiments.__name__}.{module.name}").EXPERIMENT
+    for module in modules_in(experiments):
+        yield module.EXPERIMENT
 
 
 WRITTEN: tuple[PublishedExperiment, ...] = tuple(sorted(_declared(), key=lambda one: one.place))
 """Every experiment that is declared, in the order in which they run."""
 
-SIMULATED = frozenset(
-    {"stress", "tcp-fct", "rdma-fct", "throughput", "timeline", "workload", "mathis", "fec"}
-)
-"""What the simulator of this build can run; an experiment that needs more is not offered."""
-
-EXPERIMENTS = tuple(experiment for experiment in WRITTEN if experiment.needs in SIMULATED)
+EXPERIMENTS = tuple(one for one in WRITTEN if "sim" not in experiment_named(one.needs).refused)
+"""Those that the simulator can run; an experiment that needs more is not offered."""
 
 
 def names() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One simulation of the study: a trial, its plan, and the configuration that takes both to the simulator."""
+"""A trial of the study with its plan and its configuration, before anything has run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ IP_TCP_HEADER_BYTES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
-    """A trial ready to run; `config` is what the simulator is told, the trial what was asked for."""
+class Planned:
+    """A trial ready to run; `config` is what the backend is told, the trial what was asked for."""
 
     trial: Trial
     plan: Plan
@@ -25,16 +25,15 @@ class Job:
     """What the row carries to be told apart: the protection, or the set-up of a trap."""
 
 
-def jobs_of(
+def planned_trials(
     base: Mapping[str, Any],
     design: Design,
     *,
     seed: int,
     loss: Mapping[str, Any] | None = None,
-    strict: bool = False,
     labels: Mapping[str, Any] | None = None,
-) -> list[Job]:
-    """Turn a design into jobs.
+) -> list[Planned]:
+    """Plan every trial of a design.
 
     Parameters
     ----------
@@ -45,43 +44,28 @@ def jobs_of(
         Which trials.
     loss
         Forward loss process of every trial in the simulator's words, in place of independent losses.
-    strict
-        Refuse an MSS that the MTU would cap, instead of measuring it and failing its check.
     labels
-        Entries for every row.
+        Entries for every row, which the trial's own do not know.
 
     Raises
     ------
     ValueError
-        When `strict` and a segment does not fit the MTU.
+        The run that the base asks for leaves nothing to measure.
     """
-    if strict:
-        refuse_capped_mss(design, mtu_bytes=base["link"]["mtu_bytes"])
     return [
-        job_of(base, trial, loss_events=design.loss_events, loss=loss, labels=labels)
+        planned(base, trial, loss_events=design.loss_events, loss=loss, labels=labels)
         for trial in trials(design, seed=seed)
     ]
 
 
-def refuse_capped_mss(design: Design, *, mtu_bytes: int) -> None:
-    """Refuse the first MSS that does not fit the MTU, with the MTU that it needs."""
-    for mss in design.mss_bytes:
-        needed = mss + IP_TCP_HEADER_BYTES
-        if needed > mtu_bytes:
-            raise ValueError(
-                f"an MSS of {mss} B does not fit an MTU of {mtu_bytes} and would shrink to "
-                f"{mtu_bytes - IP_TCP_HEADER_BYTES} B; set link.mtu to {needed}"
-            )
-
-
-def job_of(
+def planned(
     base: Mapping[str, Any],
     trial: Trial,
     *,
     loss_events: int,
     loss: Mapping[str, Any] | None = None,
     labels: Mapping[str, Any] | None = None,
-) -> Job:
+) -> Planned:
     """Plan one trial and write its configuration."""
     transport = base.get("transport", {})
     plan = plan_trial(
@@ -92,7 +76,7 @@ def job_of(
         rto_min_s=_rto_min_s(transport),
     )
     plan = _with_fixed_length(plan, base.get("run"))
-    config = copy.deepcopy(dict(base)) | {"experiment": "mathis", "seed": trial.seed, "threads": 1}
+    config = copy.deepcopy(dict(base)) | {"experiment": "mathis", "seed": trial.seed}
     config["link"]["rate_bps"] = plan.link_rate_bps
     config["transport"] = dict(transport) | {"mss_bytes": trial.mss_bytes}
     config["path"] = {"rtt_ps": trial.rtt_ps}
@@ -100,7 +84,7 @@ def job_of(
         "forward": dict(loss) if loss is not None else {"model": "bernoulli", "p": trial.loss_ratio}
     }
     config["run"] = {"duration_ps": plan.duration_ps, "warmup_ps": plan.warmup_ps, "cooldown_ps": 0}
-    return Job(trial=trial, plan=plan, config=config, labels=dict(labels or {}))
+    return Planned(trial=trial, plan=plan, config=config, labels=dict(labels or {}))
 
 
 def _rto_min_s(transport: Mapping[str, Any]) -> float:

@@ -51,7 +51,7 @@ def test_every_claim_can_be_judged(experiment: PublishedExperiment) -> None:
     finished = finished_runs(experiment, Scale())
     for claim in experiment.claims(PUBLISHED):
         verdict = judge(claim, finished)
-        assert verdict.judgement.outcome is not Outcome.NOT_RUN, verdict.sentence
+        assert verdict.judgement.outcome is not Outcome.NOT_RUN, verdict.claim.text
         assert "here" in verdict.judgement.reason
 
 

@@ -63,7 +63,7 @@ def test_what_holds_only_with_a_correction_says_so(full: Finished) -> None:
 
 
 def test_a_world_that_is_as_published_fails_nothing(full: Finished) -> None:
-    failed = [verdict.sentence for verdict in verdicts(full) if verdict.judgement.outcome is Outcome.FAILS]
+    failed = [verdict.claim.text for verdict in verdicts(full) if verdict.judgement.outcome is Outcome.FAILS]
     assert failed == []
 
 

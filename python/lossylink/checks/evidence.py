@@ -27,7 +27,6 @@ class FlowEvidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    backend: str = "sim"
     queueless: bool = True
     """Whether the experiment claims that no queue forms."""
     loss_is_independent: bool = True
@@ -36,8 +35,6 @@ class FlowEvidence(BaseModel):
     frames_offered: int | None = Field(None, ge=0)
     """Frames handed to the lossy direction of the link."""
     frames_lost: int | None = Field(None, ge=0)
-    loss_events: int | None = Field(None, ge=0)
-    """Window reductions seen; told in messages, not judged."""
     duration_s: float | None = Field(None, gt=0)
     rtt_mean_ms: float | None = Field(None, gt=0)
     rtt_min_ms: float | None = Field(None, gt=0)
@@ -83,13 +80,11 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
     transport = scenario.get("transport", {})
     forward = scenario.get("loss", {}).get("forward", {})
     return FlowEvidence(
-        backend=str(row.get("backend", scenario.get("backend", "sim"))),
         queueless=_is_queueless(scenario.get("experiment")),
         loss_is_independent=forward.get("model", "bernoulli") in _INDEPENDENT_LOSS,
         requested_loss_ratio=_requested_loss_ratio(row, forward),
         frames_offered=row.get("frames_offered"),
         frames_lost=row.get("frames_lost"),
-        loss_events=row.get("loss_events"),
         duration_s=row.get("duration_s", _configured_duration_s(scenario.get("run", {}))),
         rtt_mean_ms=row.get("rtt_mean_ms"),
         rtt_min_ms=row.get("rtt_min_ms"),

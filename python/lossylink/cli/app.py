@@ -8,6 +8,7 @@ import typer
 
 from lossylink.cli import doctor, plan, reproduce, run, sweep
 from lossylink.cli.exits import leave
+from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
 from lossylink.lab import cli as lab
 
@@ -23,7 +24,7 @@ def build() -> typer.Typer:
     )
     app.callback()(_root)
     app.command("reproduce")(reproduce.command)
-    app.command("run")(run.command)
+    app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
     app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
@@ -32,6 +33,10 @@ def build() -> typer.Typer:
     app.command("validate")(validation.command)
     app.add_typer(lab.app, name="lab")
     return app
+
+
+def _list_of_experiments() -> str:
+    return "\n\n".join(f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values())
 
 
 def _show_version(wanted: bool) -> None:

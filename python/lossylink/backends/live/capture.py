@@ -28,7 +28,6 @@ class Flow:
     """Sequence number of the first byte of data."""
     highest: int = 0
     """Bytes sent so far, counted from the first."""
-    segments: int = 0
     sent_again: int = 0
 
 
@@ -117,6 +116,5 @@ def _opened(flows: list[Flow], by_port: dict[int, Flow], port: int, first_byte: 
 def _sent(flow: Flow, when_ns: int, offset: int, payload: int) -> None:
     if flow.first_data_ns is None:
         flow.first_data_ns = when_ns
-    flow.segments += 1
     flow.sent_again += offset < flow.highest
     flow.highest = max(flow.highest, offset + payload)

@@ -153,11 +153,6 @@ class Verdict:
     claim: Claim
     judgement: Judgement
 
-    @property
-    def sentence(self) -> str:
-        """One line for a terminal."""
-        return f"{self.claim.text}: {self.judgement.reason}: {self.judgement.outcome}"
-
 
 def judge(claim: Claim, finished: Finished) -> Verdict:
     """Judge a claim; runs that are missing make it ``not run``, never a failure."""

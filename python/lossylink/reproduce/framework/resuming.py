@@ -52,9 +52,10 @@ def _scenario(job: Job, protections: Sequence[str], seed: int) -> Scenario:
 
 
 def _batches(points: dict[str, Scenario], finished: dict[str, Run]) -> list[tuple[str, ...]]:
-    """What to run together: one point where its trials use all threads, else all that is missing."""
+    """What to run together: one point where it uses all threads by itself, else all that is missing."""
     missing = tuple(protection for protection in points if protection not in finished)
-    if any(points[protection].experiment.spreads == "trials" for protection in missing):
+    experiments = [points[protection].experiment for protection in missing]
+    if any(one.spreads == "trials" or one.jobs is not None for one in experiments):
         return [(protection,) for protection in missing]
     return [missing] if missing else []
 

@@ -98,17 +98,10 @@ def reproduce(
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
     started = time.monotonic()
-    results: list[ExperimentResult] = []
-    interrupted = False
-    with OverallProgress([job for _, jobs in planned for job in jobs], shown=progress) as overall:
-        for experiment, jobs in planned:
-            batch = _run_jobs(jobs, Resuming(runner, store), overall, seed=seed, threads=threads)
-            interrupted = batch.interrupted
-            if batch.runs or batch.failures:
-                results.append(_evaluate(experiment, jobs, batch, figures))
-                overall.print_above(lambda: print_experiment(console, results[-1]))
-            if interrupted:
-                break
+    resuming = Resuming(runner, store)
+    results, interrupted = _run_all(
+        planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
+    )
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
     result = ReproduceResult(tuple(results), record, quick, interrupted, resumed=store.resumed)
     result = deliver(result, output)
@@ -116,6 +109,29 @@ def reproduce(
     if with_figures:
         save_figures(result, output, figures)
     return result
+
+
+def _run_all(
+    planned: Sequence[tuple[PublishedExperiment, tuple[Job, ...]]],
+    runner: Runner,
+    console: Console,
+    figures: Published,
+    *,
+    seed: int,
+    threads: int,
+    shown: bool,
+) -> tuple[list[ExperimentResult], bool]:
+    """Run the experiments and print each as it ends; returns what they gave and whether Ctrl-C came."""
+    results: list[ExperimentResult] = []
+    with OverallProgress([job for _, jobs in planned for job in jobs], shown=shown) as overall:
+        for experiment, jobs in planned:
+            batch = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
+            if batch.runs or batch.failures:
+                results.append(_evaluate(experiment, jobs, batch, figures))
+                overall.print_above(lambda: print_experiment(console, results[-1]))
+            if batch.interrupted:
+                return results, True
+    return results, False
 
 
 @dataclass

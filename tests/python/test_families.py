@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from lossylink import protections
+from lossylink.backends.live.bench import settings_of
+from lossylink.backends.live.stress import load_rate
 from lossylink.errors import UserError
 from lossylink.lab.settings import LabSettings, lab_settings
 from lossylink.lab.status import describe
-from lossylink.live.bench import settings_of
-from lossylink.live.stress import load_rate
 from lossylink.plot.style import colours_of, markers_of
 from lossylink.protections import _registry, families, parse_protection, spellings
 from lossylink.scenario.loss import Loss, parse_loss

@@ -96,11 +96,6 @@ impl Duration {
         Self(libm::round(ns * PS_PER_NS as f64) as u64)
     }
 
-    /// The span nearest to `s` seconds; negative and non-finite values give zero.
-    pub fn from_secs_f64(s: f64) -> Self {
-        Self(libm::round(s * PS_PER_S as f64) as u64)
-    }
-
     /// The span in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0

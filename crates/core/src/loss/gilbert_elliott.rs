@@ -70,11 +70,6 @@ impl GilbertElliott {
         self.p.as_f64() / (self.p.as_f64() + self.r.as_f64())
     }
 
-    /// The mean number of frames in one visit to the bad state.
-    pub fn mean_burst_frames(&self) -> f64 {
-        1.0 / self.r.as_f64()
-    }
-
     /// The share of frames lost in the long run.
     pub fn mean_loss_rate(&self) -> f64 {
         let bad = self.share_bad();

@@ -261,7 +261,7 @@ pub(super) mod tests {
         assert_eq!(answer(&mut receiver, us(2)), None);
     }
 
-    // LLR-5, LLR-10
+    // LLR-5, LLR-10, LLR-19
     #[test]
     fn a_bad_frame_asks_and_a_poisoned_one_passes() {
         let mut receiver = Receiver::established(Init::default());

@@ -80,7 +80,7 @@ fn a_full_window_lets_new_frames_wait() {
     assert_eq!(sender.poll_transmit(us(9), FRAME), Some(Transmit::Numbered(number(8))));
 }
 
-// LLR-10, LLR-11
+// LLR-10, LLR-11, LLR-19
 #[test]
 fn a_nack_replays_all_that_follows_before_new_frames() {
     let mut sender = sender_after(5, config());

@@ -25,6 +25,11 @@ fn main() {
     };
     let span = Duration::from_ms(argument(3, "20000").parse().expect("milliseconds"));
     let mut world = World::new(&config, &path, None, &Streams::new(1));
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "it times the simulator from outside"
+    )]
     let started = std::time::Instant::now();
     world.open();
     world.run_until(Instant::ZERO + span);

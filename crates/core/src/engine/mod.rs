@@ -13,5 +13,6 @@
 pub mod fec;
 pub mod guard;
 pub mod linkguardian;
+pub mod llr;
 pub mod monitor;
 pub mod passthrough;

@@ -8,10 +8,12 @@
 mod fec;
 mod fec_model;
 mod linkguardian;
+mod llr;
 
 pub use fec::{CodeChange, Fec, Meter, Priority};
 pub use fec_model::FecModel;
 pub use linkguardian::{LinkGuardian, MOST_COPIES, Mode};
+pub use llr::{Errors, Llr};
 
 use crate::engine::fec::CodeError;
 use core::fmt;
@@ -32,6 +34,8 @@ pub enum Protection {
     Fec(Fec),
     /// The published switch model of a block erasure code.
     FecModel(FecModel),
+    /// Link-level retry of Ultra Ethernet.
+    Llr(Llr),
 }
 
 /// Why a protection cannot be as it was asked for: one line that says what is wrong and the mend.
@@ -87,6 +91,7 @@ impl Protection {
             Self::LinkGuardian(options) => options.check(),
             Self::Fec(options) => options.check(),
             Self::FecModel(options) => options.check(),
+            Self::Llr(options) => options.check(),
         }
     }
 
@@ -102,6 +107,7 @@ impl Protection {
             Self::FecModel(_) => {
                 Err(ProtectionError::SimulatedOnly { family: "fec-model", instead: "fec:K/H" })
             }
+            Self::Llr(options) => options.check_live(),
         }
     }
 
@@ -113,6 +119,7 @@ impl Protection {
             Self::LinkGuardian(options) => [if options.is_ordered() { 1 } else { 2 }, 0, 0],
             // Options that have been checked fit an octet each.
             Self::Fec(options) => [3, options.k as u8, options.h as u8],
+            Self::Llr(_) => [4, 0, 0],
         }
     }
 
@@ -124,6 +131,7 @@ impl Protection {
             [1, 0, 0] => Self::LinkGuardian(LinkGuardian::ORDERED),
             [2, 0, 0] => Self::LinkGuardian(LinkGuardian::NON_BLOCKING),
             [3, k, h] => Self::Fec(Fec::new(u32::from(k), u32::from(h))),
+            [4, 0, 0] => Self::Llr(Llr::default()),
             _ => return None,
         };
         heard.check().is_ok().then_some(heard)
@@ -138,6 +146,7 @@ impl fmt::Display for Protection {
             Self::LinkGuardian(options) => options.fmt(f),
             Self::Fec(options) => write!(f, "fec:{}/{}", options.k, options.h),
             Self::FecModel(options) => write!(f, "fec-model:{}/{}", options.k, options.h),
+            Self::Llr(_) => f.write_str("llr"),
         }
     }
 }
@@ -181,6 +190,7 @@ mod tests {
             (r#"{"family":"fec","k":25,"h":5,"release":"in-order","flush_ps":7}"#, "fec:25/5"),
             (r#"{"family":"fec-model","k":5,"h":5,"meter":"mark"}"#, "fec-model:5/5"),
             (r#"{"family":"fec","k":5,"h":1,"change":{"at_ps":3,"k":25,"h":5}}"#, "fec:5/1"),
+            (r#"{"family":"llr","replays":1,"timer_ns":5000,"init":"best-effort","errors":"seen"}"#, "llr"),
         ];
         for (text, name) in same {
             let protection = read(text);
@@ -231,6 +241,7 @@ mod tests {
             Protection::LinkGuardian(LinkGuardian::ORDERED),
             Protection::LinkGuardian(LinkGuardian::NON_BLOCKING),
             Protection::Fec(Fec::new(128, 32)),
+            Protection::Llr(Llr::default()),
         ];
         for protection in protections {
             assert_eq!(Protection::from_hello(protection.to_hello()), Some(protection));

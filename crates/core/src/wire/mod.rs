@@ -13,6 +13,7 @@ pub mod ethernet;
 pub mod fec;
 pub mod ipv4;
 pub mod linkguardian;
+pub mod llr;
 pub mod pfc;
 pub mod roce;
 pub mod tcp;

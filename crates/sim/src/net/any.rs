@@ -4,8 +4,8 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, FecLink, FecModelLink, Frame, FrameQueue, Handover, Latency, LinkGuardianLink, PlainLink,
-    ProtectedLink, Report, Tap, Traffic,
+    Advice, FecLink, FecModelLink, Frame, FrameQueue, Handover, Latency, LinkGuardianLink, LlrLink,
+    PlainLink, ProtectedLink, Report, Tap, Traffic,
 };
 use crate::ConfigError;
 use crate::kernel::Pipe;
@@ -30,6 +30,7 @@ enum Line<P: Copy + Default> {
     LinkGuardian(LinkGuardianLink<P>),
     Fec(FecLink<P>),
     FecModel(FecModelLink<P>),
+    Llr(LlrLink<P>),
 }
 
 /// Calls the same method on whichever link it is.
@@ -40,6 +41,7 @@ macro_rules! each {
             Line::LinkGuardian($link) => $call,
             Line::Fec($link) => $call,
             Line::FecModel($link) => $call,
+            Line::Llr($link) => $call,
         }
     };
 }
@@ -57,6 +59,7 @@ fn build<P: Copy + Default>(
         }
         Protection::Fec(options) => Line::Fec(FecLink::on(plan, options, losses)?),
         Protection::FecModel(options) => Line::FecModel(FecModelLink::on(plan, options, losses)?),
+        Protection::Llr(options) => Line::Llr(LlrLink::on(plan, options, losses)?),
     })
 }
 
@@ -273,7 +276,7 @@ mod tests {
     use crate::config::switch_profile;
     use crate::net::{Ecn, LineRate};
     use lossylink_core::loss::LossModel;
-    use lossylink_core::protection::{Fec, FecModel, LinkGuardian};
+    use lossylink_core::protection::{Fec, FecModel, LinkGuardian, Llr};
     use lossylink_core::time::Duration;
     use lossylink_core::units::BitRate;
     use std::sync::Arc;
@@ -430,6 +433,7 @@ mod tests {
             guarded(false),
             Protection::Fec(Fec::new(5, 2)),
             Protection::FecModel(FecModel::new(5, 2)),
+            Protection::Llr(Llr::default()),
         ];
         for protection in families {
             let mut link = waiting(protection.clone(), &[]);

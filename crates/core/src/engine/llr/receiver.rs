@@ -1,0 +1,290 @@
+//! The receiving end: lets through what is in order, and asks for the rest once (LLR-5, LLR-9, LLR-10).
+
+use super::{Control, Init, Number, ReceiverCounters};
+use crate::time::Instant;
+
+/// What the receiver is about; the transitions stand in `docs/protocols/llr.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverState {
+    /// No INIT has come: it knows no number.
+    Off,
+    /// Frames come in order and are acknowledged (LLR-9).
+    SendAcks,
+    /// One is missing, and the NACK waits for the outlet (LLR-10).
+    SendNack,
+    /// The NACK has been sent, and the missing frame is awaited in silence (LLR-10).
+    NackSent,
+}
+
+/// In what condition a frame arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Whole.
+    Good,
+    /// Marked as broken by a switch before the link: sending it again would not mend it (LLR-5).
+    Poisoned,
+    /// Broken on the link.
+    Bad,
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on.
+    Forward,
+    /// It is dropped; if it is wanted, it will come again.
+    Discard,
+}
+
+/// The receiving engine of one direction.
+///
+/// The driver calls [`handle_frame`](Self::handle_frame) and
+/// [`handle_control`](Self::handle_control) in the order of arrival, and after either asks the
+/// [`Outlet`](super::Outlet) for a control set.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    state: ReceiverState,
+    expected: Number,
+    /// The INIT in force.
+    init: Init,
+    echo: Option<Init>,
+    wants_ack: bool,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// A receiver that is off.
+    pub fn new() -> Self {
+        Self {
+            state: ReceiverState::Off,
+            expected: Number::ZERO,
+            init: Init::default(),
+            echo: None,
+            wants_ack: false,
+            counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// A receiver that took INIT(`init`) before the run began.
+    pub fn established(init: Init) -> Self {
+        Self { state: ReceiverState::SendAcks, expected: init.number, init, ..Self::new() }
+    }
+
+    /// What it is about.
+    pub const fn state(&self) -> ReceiverState {
+        self.state
+    }
+
+    /// The number that it lets through next.
+    pub const fn expected(&self) -> Number {
+        self.expected
+    }
+
+    /// Counts of what happened so far.
+    pub const fn counters(&self) -> &ReceiverCounters {
+        &self.counters
+    }
+
+    /// Forgets everything but its counters, as after a restart: off until the next INIT.
+    pub fn stop(&mut self, _now: Instant) {
+        *self = Self { counters: self.counters, ..Self::new() };
+    }
+
+    /// A frame arrives, with its number if it has one. A driver that cannot see broken frames leaves
+    /// them out, and the gap tells (LLR-10).
+    #[inline]
+    pub fn handle_frame(&mut self, _now: Instant, number: Option<Number>, condition: Condition) -> Verdict {
+        let Some(number) = number else {
+            return self.handle_unnumbered(condition);
+        };
+        let counters = &mut self.counters;
+        match condition {
+            Condition::Good => counters.rx_ok += 1,
+            Condition::Poisoned => counters.rx_poisoned += 1,
+            Condition::Bad => counters.rx_bad += 1,
+        }
+        if self.state == ReceiverState::Off {
+            self.counters.rx_discard += 1;
+            return Verdict::Discard;
+        }
+        if number != self.expected {
+            return self.handle_out_of_sequence(number);
+        }
+        match condition {
+            Condition::Good => self.counters.rx_expected_seq_good += 1,
+            Condition::Poisoned => self.counters.rx_expected_seq_poisoned += 1,
+            Condition::Bad => {
+                self.counters.rx_expected_seq_bad += 1;
+                self.ask();
+                return Verdict::Discard;
+            }
+        }
+        self.counters.rx_replay += u64::from(self.state != ReceiverState::SendAcks);
+        self.state = ReceiverState::SendAcks;
+        self.expected = number.next();
+        self.wants_ack = true;
+        Verdict::Forward
+    }
+
+    /// A control set arrives. Those for the sender of the other direction are not looked at.
+    pub fn handle_control(&mut self, _now: Instant, control: Control) {
+        let Control::Init(init) = control else { return };
+        self.counters.rx_init += 1;
+        self.echo = Some(init);
+        // A repetition of the INIT in force must not turn the expected number back (LLR-15).
+        if self.state == ReceiverState::Off || init != self.init {
+            self.state = ReceiverState::SendAcks;
+            (self.init, self.expected, self.wants_ack) = (init, init.number, false);
+        }
+    }
+
+    /// Whether a control set waits to be sent.
+    #[inline]
+    pub(super) const fn wants_control(&self) -> bool {
+        matches!(self.state, ReceiverState::SendNack) || self.echo.is_some() || self.wants_ack
+    }
+
+    /// Takes the most urgent control set that waits: frames wait for a NACK, they go unprotected until
+    /// an echo comes, and what an ACK says the next one says too (LLR-8).
+    #[inline]
+    pub(super) fn poll_control(&mut self, _now: Instant) -> Option<Control> {
+        let last_good = self.expected.previous();
+        if self.state == ReceiverState::SendNack {
+            self.state = ReceiverState::NackSent;
+            self.counters.tx_nack += 1;
+            return Some(Control::Nack(last_good));
+        }
+        if let Some(init) = self.echo.take() {
+            self.counters.tx_init_echo += 1;
+            return Some(Control::InitEcho(init));
+        }
+        if !core::mem::take(&mut self.wants_ack) {
+            return None;
+        }
+        self.counters.tx_ack += 1;
+        Some(Control::Ack(last_good))
+    }
+
+    /// A frame that the sender did not number goes on as it comes (LLR-17).
+    fn handle_unnumbered(&mut self, condition: Condition) -> Verdict {
+        self.counters.unnumbered += 1;
+        if condition == Condition::Bad { Verdict::Discard } else { Verdict::Forward }
+    }
+
+    /// Beyond the expected number something is missing. Before it an ACK was lost, and is given again.
+    #[cold]
+    fn handle_out_of_sequence(&mut self, number: Number) -> Verdict {
+        if number.ahead_of(self.expected) > 0 {
+            self.counters.rx_missing_seq += 1;
+            self.ask();
+        } else {
+            self.counters.rx_duplicate_seq += 1;
+            self.wants_ack = self.state == ReceiverState::SendAcks;
+        }
+        Verdict::Discard
+    }
+
+    /// The first error asks; from then on the receiver is silent until the missing frame comes (LLR-10).
+    fn ask(&mut self) {
+        if self.state == ReceiverState::SendAcks {
+            self.state = ReceiverState::SendNack;
+            self.wants_ack = false;
+        }
+    }
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::Outlet;
+    use super::super::tests::{SPACING, number, us};
+    use super::*;
+
+    pub(in super::super) fn answer(receiver: &mut Receiver, now: Instant) -> Option<Control> {
+        Outlet::new(SPACING).poll_control(now, None, Some(receiver))
+    }
+
+    fn good(receiver: &mut Receiver, bits: u32) -> Verdict {
+        receiver.handle_frame(us(0), Some(number(bits)), Condition::Good)
+    }
+
+    // LLR-15
+    #[test]
+    fn a_repeated_init_changes_nothing_and_is_echoed() {
+        let mut receiver = Receiver::new();
+        let init = Init { number: number(5), data: 1 };
+        assert_eq!(good(&mut receiver, 5), Verdict::Discard);
+        receiver.handle_control(us(0), Control::Init(init));
+        assert_eq!(answer(&mut receiver, us(0)), Some(Control::InitEcho(init)));
+        assert_eq!(good(&mut receiver, 5), Verdict::Forward);
+        receiver.handle_control(us(0), Control::Init(init));
+        assert_eq!(answer(&mut receiver, us(0)), Some(Control::InitEcho(init)));
+        assert_eq!((receiver.expected(), good(&mut receiver, 5)), (number(6), Verdict::Discard));
+        receiver.handle_control(us(0), Control::Init(Init { data: 2, ..init }));
+        assert_eq!((receiver.expected(), receiver.counters().rx_discard), (number(5), 1));
+        receiver.stop(us(0));
+        assert_eq!((receiver.state(), receiver.counters().rx_init), (ReceiverState::Off, 3));
+    }
+
+    // LLR-10
+    #[test]
+    fn one_nack_and_then_silence_until_the_missing_frame_comes() {
+        let mut receiver = Receiver::established(Init::default());
+        assert_eq!(good(&mut receiver, 0), Verdict::Forward);
+        assert_eq!(good(&mut receiver, 2), Verdict::Discard);
+        assert_eq!(receiver.state(), ReceiverState::SendNack);
+        assert_eq!(answer(&mut receiver, us(0)), Some(Control::Nack(number(0))));
+        for bits in [3, 0, 4] {
+            assert_eq!(good(&mut receiver, bits), Verdict::Discard);
+            assert_eq!(answer(&mut receiver, us(1)), None);
+        }
+        assert_eq!(good(&mut receiver, 1), Verdict::Forward);
+        assert_eq!(answer(&mut receiver, us(2)), Some(Control::Ack(number(1))));
+        let counters = receiver.counters();
+        assert_eq!((counters.rx_missing_seq, counters.rx_duplicate_seq, counters.rx_replay), (3, 1, 1));
+    }
+
+    // LLR-9, LLR-10
+    #[test]
+    fn a_nack_that_waits_is_dropped_when_the_frame_comes_first() {
+        let mut receiver = Receiver::established(Init::default());
+        good(&mut receiver, 1);
+        good(&mut receiver, 0);
+        assert_eq!(answer(&mut receiver, us(0)), Some(Control::Ack(number(0))));
+        assert_eq!(good(&mut receiver, 0), Verdict::Discard);
+        assert_eq!(answer(&mut receiver, us(1)), Some(Control::Ack(number(0))));
+        assert_eq!(answer(&mut receiver, us(2)), None);
+    }
+
+    // LLR-5, LLR-10, LLR-19
+    #[test]
+    fn a_bad_frame_asks_and_a_poisoned_one_passes() {
+        let mut receiver = Receiver::established(Init::default());
+        let mut arrives = |bits, condition| receiver.handle_frame(us(0), Some(number(bits)), condition);
+        assert_eq!(arrives(0, Condition::Poisoned), Verdict::Forward);
+        assert_eq!(arrives(1, Condition::Bad), Verdict::Discard);
+        assert_eq!(arrives(2, Condition::Poisoned), Verdict::Discard);
+        assert_eq!(answer(&mut receiver, us(0)), Some(Control::Nack(number(0))));
+        let counters = receiver.counters();
+        assert_eq!((counters.rx_poisoned, counters.rx_bad), (2, 1));
+        assert_eq!((counters.rx_expected_seq_poisoned, counters.rx_expected_seq_bad), (1, 1));
+    }
+
+    // LLR-17
+    #[test]
+    fn frames_without_a_number_pass_in_every_state() {
+        let mut receiver = Receiver::new();
+        let unnumbered = |receiver: &mut Receiver, condition| receiver.handle_frame(us(0), None, condition);
+        assert_eq!(unnumbered(&mut receiver, Condition::Good), Verdict::Forward);
+        receiver.handle_control(us(0), Control::Init(Init::default()));
+        good(&mut receiver, 3);
+        assert_eq!(unnumbered(&mut receiver, Condition::Good), Verdict::Forward);
+        assert_eq!(unnumbered(&mut receiver, Condition::Bad), Verdict::Discard);
+        assert_eq!(receiver.counters().unnumbered, 3);
+    }
+}

@@ -1,0 +1,80 @@
+//! What is chosen about a link with link-level retry, and the delays that follow.
+
+use super::wires::CONTROL_OCTETS;
+use crate::config::SwitchProfile;
+use crate::net::LineRate;
+use lossylink_core::engine::llr::{SPACING_DEFAULT, SenderConfig, Sizing, spacing_time};
+use lossylink_core::time::Duration;
+use lossylink_core::units::Bytes;
+
+/// What the operator chooses about the protection.
+#[derive(Clone, Copy, Debug)]
+pub struct LlrOptions {
+    /// Parameters of the sending end.
+    pub sender: SenderConfig,
+    /// Distance between two control sets (LLR-7).
+    pub control_spacing: Bytes,
+    /// From the receiver's outlet to the sender's decision, without the cable and without
+    /// serialisation.
+    pub return_pipeline: Duration,
+    /// Whether the receiver sees a corrupted frame when it arrives. Otherwise the frame vanishes, and
+    /// the next one tells (LLR-10).
+    pub errors_seen: bool,
+}
+
+impl LlrOptions {
+    /// The defaults, sized for frames of `octets` between two switches of `profile` (LLR-20). The way
+    /// back takes as long as the way forward.
+    pub fn sized(profile: &SwitchProfile, rate: LineRate, propagation: Duration, octets: u32) -> Self {
+        let pipeline = Duration::from_ns_f64(profile.data_pipeline_ns);
+        let sizing = Sizing {
+            rate: rate.bit_rate(),
+            propagation,
+            pipeline,
+            frame: Bytes(u64::from(octets)),
+            spacing: SPACING_DEFAULT,
+        };
+        Self {
+            sender: SenderConfig::sized(&sizing),
+            control_spacing: SPACING_DEFAULT,
+            return_pipeline: pipeline,
+            errors_seen: false,
+        }
+    }
+}
+
+/// Delays of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    pub(super) rate: LineRate,
+    /// From the last bit of a frame on the line to the receiver's decision, and the same for a control
+    /// set to the receiver.
+    pub(super) forward_flight: Duration,
+    /// The same for control sets to the sender.
+    pub(super) return_flight: Duration,
+    /// The same for frames to the sender.
+    pub(super) reverse_flight: Duration,
+    /// How long a control set occupies the line.
+    pub(super) control: Duration,
+    /// From the start of a control set to the start of the next (LLR-7).
+    pub(super) spacing: Duration,
+}
+
+impl Timing {
+    pub(super) fn new(
+        profile: &SwitchProfile,
+        rate: LineRate,
+        propagation: Duration,
+        options: &LlrOptions,
+    ) -> Self {
+        let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
+        Self {
+            rate,
+            forward_flight: flight,
+            return_flight: options.return_pipeline + propagation,
+            reverse_flight: flight,
+            control: rate.serialisation(CONTROL_OCTETS),
+            spacing: spacing_time(options.control_spacing, rate.bit_rate()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The receiving end: forwards what is in order, and answers.
+
+use super::options::Timing;
+use super::wires::{Arrival, Label, ReturnWire};
+use crate::kernel::Pipe;
+use crate::net::Frame;
+use lossylink_core::engine::llr::{Condition, Control, Outlet, Receiver, Verdict};
+use lossylink_core::time::Instant;
+
+/// The receiving end of the protected direction.
+#[derive(Clone, Debug)]
+pub(super) struct ReceivingEnd<P: Copy + Default> {
+    timing: Timing,
+    pub(super) engine: Receiver,
+    outlet: Outlet,
+    /// When the line back has room for a frame.
+    busy_until: Instant,
+    pub(super) delivered: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default> ReceivingEnd<P> {
+    pub(super) fn new(timing: Timing, engine: Receiver) -> Self {
+        Self {
+            timing,
+            engine,
+            outlet: Outlet::new(timing.spacing),
+            busy_until: Instant::ZERO,
+            delivered: Pipe::new(),
+        }
+    }
+
+    /// When this end next does something by itself.
+    #[inline]
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.outlet.poll_timeout(None, Some(&self.engine))
+    }
+
+    /// A frame arrives.
+    #[inline]
+    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
+        let (number, condition) = match arrival.label {
+            Label::Unnumbered => (None, Condition::Good),
+            Label::Numbered(number) => (Some(number), Condition::Good),
+            Label::Bad(number) => (Some(number), Condition::Bad),
+        };
+        if self.engine.handle_frame(now, number, condition) == Verdict::Forward {
+            self.delivered.push(now, arrival.frame);
+        }
+    }
+
+    /// A control set arrives.
+    pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
+        self.engine.handle_control(now, control);
+    }
+
+    /// Sends the control set that may leave at `now`, if there is one. It stands inside the frame in
+    /// service; its octets are taken off the time of the next one (LLR-6).
+    #[inline]
+    pub(super) fn answer(&mut self, now: Instant, wire: &mut ReturnWire<P>) {
+        if let Some(control) = self.outlet.poll_control(now, None, Some(&mut self.engine)) {
+            self.busy_until = self.busy_until.max(now) + self.timing.control;
+            wire.send_control((now, now + self.timing.control + self.timing.return_flight), control);
+        }
+    }
+
+    /// A frame reaches the far switch on its way back.
+    pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut ReturnWire<P>) {
+        let start = now.max(self.busy_until);
+        self.busy_until = start + self.timing.rate.serialisation(frame.octets);
+        wire.send(now, (start, self.busy_until + self.timing.reverse_flight), frame);
+    }
+}

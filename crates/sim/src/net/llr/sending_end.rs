@@ -1,0 +1,180 @@
+//! The sending end: the queue, the line, and the frames that are kept until they are acknowledged.
+
+use super::options::Timing;
+use super::wires::{ForwardWire, Label};
+use crate::kernel::Ring;
+use crate::net::frame::GAP_OCTETS;
+use crate::net::{Frame, FrameQueue};
+use lossylink_core::engine::llr::{Control, Number, Outlet, Sender, Transmit};
+use lossylink_core::time::Instant;
+use lossylink_core::units::Bytes;
+
+/// The sending end of the protected direction.
+///
+/// Whatever happens to it ends with [`serve`](Self::serve), which sends what may be sent.
+#[derive(Clone, Debug)]
+pub(super) struct SendingEnd<P: Copy + Default> {
+    timing: Timing,
+    pub(super) engine: Sender,
+    outlet: Outlet,
+    pub(super) queue: FrameQueue<P>,
+    /// Bytes of the frames in the queue, because room is asked for before a frame leaves it.
+    sizes: Ring<u32>,
+    /// The replay buffer: frames that are outstanding, oldest first (LLR-4).
+    kept: Ring<Frame<P>>,
+    busy_until: Instant,
+    /// When the line next has something to carry.
+    port: Instant,
+    high_water_bytes: u64,
+}
+
+impl<P: Copy + Default> SendingEnd<P> {
+    pub(super) fn new(timing: Timing, engine: Sender, queue: FrameQueue<P>) -> Self {
+        Self {
+            timing,
+            engine,
+            outlet: Outlet::new(timing.spacing),
+            queue,
+            sizes: Ring::new(),
+            kept: Ring::new(),
+            busy_until: Instant::ZERO,
+            port: Instant::NEVER,
+            high_water_bytes: 0,
+        }
+    }
+
+    /// The most bytes that were ever outstanding.
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    /// How many frames are kept.
+    pub(super) const fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// When this end next does something by itself.
+    #[inline]
+    pub(super) fn poll_timeout(&self) -> Instant {
+        let control = self.outlet.poll_timeout(Some(&self.engine), None);
+        self.port.min(self.engine.poll_timeout()).min(control)
+    }
+
+    /// A frame reaches the queue. An idle line takes it at once.
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        let bytes = frame.octets - GAP_OCTETS;
+        let is_idle = self.queue.is_empty() && self.busy_until <= now;
+        let waiting = Some(Bytes(u64::from(bytes)));
+        if let Some(transmit) = is_idle.then(|| self.engine.poll_transmit(now, waiting)).flatten() {
+            debug_assert!(!matches!(transmit, Transmit::Replay(_)), "a replay leaves no line idle");
+            self.transmit(now, transmit, |_| frame, wire);
+        } else if self.queue.offer(frame) {
+            self.sizes.push(bytes);
+        }
+        self.schedule();
+    }
+
+    /// A control set arrives.
+    #[inline]
+    pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
+        self.engine.handle_control(now, control);
+    }
+
+    /// Does what is due by itself.
+    #[inline]
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.engine.poll_timeout() <= now {
+            self.engine.handle_timeout(now);
+        }
+    }
+
+    /// Frees what has arrived, and sends what may be sent at `now`.
+    #[inline]
+    pub(super) fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        for _ in 0..self.engine.poll_release() {
+            self.kept.skip_front();
+        }
+        if let Some(control) = self.outlet.poll_control(now, Some(&mut self.engine), None) {
+            self.send_control(now, control, wire);
+        }
+        while self.busy_until <= now {
+            let waiting = self.waiting();
+            let Some(transmit) = self.engine.poll_transmit(now, waiting) else { break };
+            self.transmit(now, transmit, Self::dequeue, wire);
+        }
+        self.schedule();
+    }
+
+    /// The line carries what the engine says. `take` gives the new frame, from wherever it waits.
+    #[inline]
+    fn transmit(
+        &mut self,
+        now: Instant,
+        transmit: Transmit,
+        take: impl FnOnce(&mut Self) -> Frame<P>,
+        wire: &mut ForwardWire<P>,
+    ) {
+        match transmit {
+            Transmit::Replay(number) => self.send_again(now, number, wire),
+            Transmit::Numbered(number) => {
+                let frame = take(self);
+                self.kept.push(frame);
+                self.high_water_bytes = self.high_water_bytes.max(self.engine.outstanding_bytes().0);
+                self.send(now, Label::Numbered(number), frame, false, wire);
+            }
+            Transmit::Unnumbered => {
+                let frame = take(self);
+                self.send(now, Label::Unnumbered, frame, false, wire);
+            }
+            Transmit::Discard => {
+                take(self);
+            }
+        }
+    }
+
+    fn send_again(&mut self, now: Instant, number: Number, wire: &mut ForwardWire<P>) {
+        let place = number.steps_after(self.engine.oldest()) as usize;
+        let frame = *self.kept.get(place).expect("what is outstanding is kept");
+        self.send(now, Label::Numbered(number), frame, true, wire);
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        now: Instant,
+        label: Label,
+        frame: Frame<P>,
+        is_replay: bool,
+        wire: &mut ForwardWire<P>,
+    ) {
+        self.busy_until = now + self.timing.rate.serialisation(frame.octets);
+        wire.send((now, self.busy_until + self.timing.forward_flight), label, frame, is_replay);
+    }
+
+    /// A control set waits for no frame: it stands inside the one in service. Its octets are taken off
+    /// the time of the next frame, as if they followed (LLR-6).
+    fn send_control(&mut self, now: Instant, control: Control, wire: &mut ForwardWire<P>) {
+        self.busy_until = self.busy_until.max(now) + self.timing.control;
+        wire.send_control((now, now + self.timing.control + self.timing.forward_flight), control);
+    }
+
+    /// Takes the frame that waits first out of the queue.
+    #[inline]
+    fn dequeue(&mut self) -> Frame<P> {
+        self.sizes.skip_front();
+        self.queue.poll().expect("a frame waits for each size")
+    }
+
+    /// Bytes of the frame that waits first.
+    #[inline]
+    fn waiting(&self) -> Option<Bytes> {
+        self.sizes.front().map(|&bytes| Bytes(u64::from(bytes)))
+    }
+
+    #[inline]
+    fn schedule(&mut self) {
+        let wants = self.engine.wants_transmit(self.waiting());
+        self.port = if wants { self.busy_until } else { Instant::NEVER };
+    }
+}

@@ -1,0 +1,9 @@
+//! One seed draws a whole world around a link with link-level retry, runs it, heals it, checks it.
+
+mod check;
+mod draw;
+mod run;
+
+pub(crate) use check::check;
+pub(crate) use draw::{Fault, World};
+pub(crate) use run::{Evidence, run};

@@ -1,7 +1,7 @@
 //! The live data plane: the engines of the core under the kernel's own TCP.
 //!
 //! * [`port`]: where frames cross from and to the kernel.
-//! * [`wire`]: the link emulator between two ports.
+//! * [`emulator`]: the emulated link between two ports.
 //! * [`protector`]: a guard and the coder of forward error correction around it.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
@@ -15,6 +15,7 @@ compile_error!("the live data plane is made for Linux");
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod emulator;
 pub mod error;
 pub mod histogram;
 pub mod margin;
@@ -27,7 +28,6 @@ pub mod rest;
 pub mod runner;
 pub mod sys;
 pub mod traffic;
-pub mod wire;
 
 /// Exit code of a run that failed.
 const FAILED: i32 = 1;

@@ -3,11 +3,11 @@
 use super::{chosen, guard_config};
 use crate::clock::Clock;
 use crate::config::{self, Config, PathConfig, ProtectionConfig};
+use crate::emulator::{Direction, ENDS, Path, Station};
 use crate::error::Result;
 use crate::protector::Protector;
 use crate::report;
 use crate::runner::Plane;
-use crate::wire::{Direction, ENDS, Path, Station};
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;

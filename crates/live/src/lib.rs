@@ -2,7 +2,7 @@
 //!
 //! * [`port`]: where frames cross from and to the kernel.
 //! * [`emulator`]: the emulated link between two ports.
-//! * [`protector`]: a guard and the coder of forward error correction around it.
+//! * [`lines`]: the line protocols of a guard, and which protection goes by which.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
@@ -18,11 +18,11 @@ pub mod control;
 pub mod emulator;
 pub mod error;
 pub mod histogram;
+pub mod lines;
 pub mod margin;
 pub mod plane;
 pub mod port;
 pub mod prometheus;
-pub mod protector;
 mod report;
 pub mod rest;
 pub mod runner;

@@ -26,6 +26,11 @@ pub(crate) fn help(guard: &Guard) -> Value {
     Value::Object(help)
 }
 
+/// The documentation of counters that are always the same.
+pub(crate) fn texts(help: &[(&str, &str)]) -> Value {
+    help.iter().map(|&(name, text)| (name.to_owned(), json!(text))).collect()
+}
+
 /// Every counter at its place: those of a group without a name at the top, the others in an object each.
 fn tree(guard: &Guard, value: impl Fn(&Counter) -> Value) -> Map<String, Value> {
     let mut top = Map::new();
@@ -55,5 +60,85 @@ fn peer(peer: Peer) -> &'static str {
         Peer::Absent => "absent: passing frames unprotected",
         Peer::Known => "known: agreeing",
         Peer::Agreed => "agreed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulator::DirectionCounters;
+    use crate::histogram::{Histogram, Lateness};
+    use crate::lines;
+    use crate::port::PortCounters;
+    use lossylink_core::engine::guard::{GuardConfig, QueueLimits};
+    use lossylink_core::protection::{Fec, Protection};
+    use lossylink_core::rng::Streams;
+    use lossylink_core::units::Bytes;
+
+    /// The names below a value, those of nested objects behind a point.
+    fn names(value: &Value) -> Vec<String> {
+        let Value::Object(members) = value else { return Vec::new() };
+        let below = |(name, inner): (&String, &Value)| match inner {
+            Value::Object(_) => names(inner).iter().map(|below| format!("{name}.{below}")).collect(),
+            _ => vec![name.clone()],
+        };
+        members.iter().flat_map(below).collect()
+    }
+
+    fn config() -> GuardConfig {
+        let queue = QueueLimits { capacity: Bytes(1000), mark_from: None };
+        GuardConfig { queue, longest_frame: 1514, frames: 10 }
+    }
+
+    /// Programs read these keys.
+    const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room pauses_obeyed \
+        queue_dropped queue_longest_bytes queue_marked reserved sessions silences to_lan to_link to_link_first";
+    const SENDER: &str = "acks beyond_cap buffer_bytes buffer_max_bytes copies copies_evicted data dummies \
+        holes leading_ack leading_ack_era next_seq next_seq_era notifications out_of_range retransmitted";
+    const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed data \
+        dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
+        notifications pauses resumes retransmissions stale";
+    const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent malformed \
+        partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
+
+    fn words(prefix: &str, text: &str) -> Vec<String> {
+        text.split_whitespace().map(|word| format!("{prefix}{word}")).collect()
+    }
+
+    #[test]
+    fn the_keys_of_a_report_are_as_they_were() {
+        let plain = guard(&Guard::transparent(config(), lines::lines(None)));
+        assert_eq!(names(&plain), words("", OWN));
+        let protection = Protection::Fec(Fec::new(25, 5));
+        let coding =
+            Guard::new(config(), lines::lines(None), protection, 0.0, Streams::new(1).stream("guard"));
+        let mut expected = [
+            words("", OWN),
+            words("", "loop_us peer peer_protection protection"),
+            words("sender.", SENDER),
+            words("receiver.", RECEIVER),
+            words("coder.", CODER),
+        ]
+        .concat();
+        expected.sort();
+        let mut found = names(&guard(&coding));
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(guard(&coding)["protection"], "fec:25/5");
+        let undocumented: Vec<_> =
+            names(&guard(&coding)).into_iter().filter(|name| !names(&help(&coding)).contains(name)).collect();
+        assert_eq!(undocumented, ["peer", "peer_protection", "protection"]);
+    }
+
+    #[test]
+    fn every_counter_is_documented() {
+        let pairs = [
+            (json!(DirectionCounters::default()), texts(&DirectionCounters::HELP)),
+            (json!(PortCounters::default()), texts(&PortCounters::HELP)),
+            (json!(Histogram::default().lateness()), texts(&Lateness::HELP)),
+        ];
+        for (counters, help) in pairs {
+            assert_eq!(names(&counters), names(&help));
+        }
     }
 }

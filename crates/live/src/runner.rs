@@ -210,7 +210,11 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
             counters["scheduling_note"] = json!(ordinary);
             return counters;
         }
-        Command::Describe => return plane.describe(),
+        Command::Describe => {
+            let mut help = plane.describe();
+            help["uptime_seconds"] = json!("How long the data plane has been up.");
+            return help;
+        }
         Command::Loss { forward, reverse } => plane.set_loss(forward.as_ref(), reverse.as_ref()),
         Command::Protect { protection } => plane.protect(now, protection.as_ref()),
         Command::Clear => {

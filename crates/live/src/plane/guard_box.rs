@@ -4,9 +4,9 @@ use super::guard_config;
 use crate::clock::Clock;
 use crate::config::{self, Config, GuardPortsConfig};
 use crate::error::{Error, Result};
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, Lateness};
 use crate::lines;
-use crate::port::Port;
+use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::{Guard, Side};
@@ -137,7 +137,12 @@ impl Plane for GuardBox {
     }
 
     fn describe(&self) -> Value {
-        json!({ "guards": { "guard": report::help(&self.guard) } })
+        let port = report::texts(&PortCounters::HELP);
+        json!({
+            "lateness": { "timers": report::texts(&Lateness::HELP) },
+            "ports": { "lan": port, "link": port },
+            "guards": { "guard": report::help(&self.guard) },
+        })
     }
 
     fn set_loss(&mut self, _forward: Option<&LossSpec>, _reverse: Option<&LossSpec>) -> Result<()> {

@@ -3,9 +3,11 @@
 use super::guard_config;
 use crate::clock::Clock;
 use crate::config::{self, Config, PathConfig};
-use crate::emulator::{Direction, ENDS, Path, Station};
+use crate::emulator::{Direction, DirectionCounters, ENDS, Path, Station};
 use crate::error::Result;
+use crate::histogram::Lateness;
 use crate::lines;
+use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::Guard;
@@ -103,7 +105,14 @@ impl Plane for PathPlane {
 
     fn describe(&self) -> Value {
         let [near, far] = &self.path.stations;
-        json!({ "guards": { "near": report::help(&near.guard), "far": report::help(&far.guard) } })
+        let [direction, lateness, port] =
+            [&DirectionCounters::HELP[..], &Lateness::HELP, &PortCounters::HELP].map(report::texts);
+        json!({
+            "directions": { "forward": direction, "reverse": direction },
+            "lateness": { "forward": lateness, "reverse": lateness },
+            "ports": { "near": port, "far": port },
+            "guards": { "near": report::help(&near.guard), "far": report::help(&far.guard) },
+        })
     }
 
     fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()> {

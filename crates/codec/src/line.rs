@@ -11,8 +11,8 @@ use crate::{Cauchy, Receiver, Sender};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderConfig, DecoderCounters, EncoderCounters, Release,
 };
-use lossylink_core::engine::guard::envelope::{self, ETHERTYPE, Origin, TAG};
-use lossylink_core::engine::guard::{Counter, Frame, Group, LineProtocol, Surroundings};
+use lossylink_core::engine::guard::envelope::{self, ETHERTYPE, TAG};
+use lossylink_core::engine::guard::{Counter, Frame, Group, LineProtocol, Origin, Surroundings};
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};

@@ -148,6 +148,21 @@ mod tests {
         }
     }
 
+    // G-5: a guard of another version may protect in a way that this one has not heard of.
+    #[test]
+    fn a_message_with_an_unknown_protection_is_none() {
+        let mut frame = Vec::new();
+        hello().write(&mut frame);
+        frame[14 + 12] = 99;
+        frame.truncate(14 + LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        assert_eq!(Hello::read(&frame), None);
+        frame[14 + 12] = 1;
+        frame.truncate(14 + LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        assert_eq!(Hello::read(&frame), Some(hello()));
+    }
+
     proptest! {
         // G-3
         #[test]

@@ -25,6 +25,7 @@ mod report;
 mod session;
 mod stores;
 
+pub use envelope::{Origin, Seal};
 pub use handshake::Peer;
 pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
 pub use linkguardian::LinkGuardianLine;

@@ -4,6 +4,7 @@
 //! * [`BlockEncoder`], [`BlockStore`]: a block of frames to parity, and back.
 //! * [`Sender`], [`Receiver`]: the two ends of a protected link, frames in and frames out, around
 //!   the engines of `lossylink-core`.
+//! * [`FecLine`]: both ends as a line protocol of the core's guard.
 //!
 //! The protocol is `docs/protocols/fec.md`.
 
@@ -13,6 +14,7 @@ mod block_encoder;
 mod block_store;
 mod cauchy;
 mod coded;
+mod line;
 mod receiver;
 mod sender;
 
@@ -20,5 +22,6 @@ pub use block_encoder::BlockEncoder;
 pub use block_store::{BlockStore, RebuildError};
 pub use cauchy::Cauchy;
 pub use coded::MAX_FRAME;
+pub use line::FecLine;
 pub use receiver::{Delivery, Receiver};
 pub use sender::Sender;

@@ -43,6 +43,11 @@ impl<C: ErasureCode> Sender<C> {
         self.encoder.counters()
     }
 
+    /// The code of the open block, or of the next one when none is open.
+    pub const fn code(&self) -> Code {
+        self.encoder.code()
+    }
+
     /// Changes the code at the next block boundary (FEC-8).
     pub fn set_code(&mut self, code: Code) {
         self.encoder.set_code(code);

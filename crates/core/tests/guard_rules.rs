@@ -30,16 +30,24 @@ fn ranges(text: &str) -> impl Iterator<Item = u32> {
         .flatten()
 }
 
+/// Where the guard, its line protocols and their tests are.
+const PLACES: [&str; 4] = ["src/engine/guard", "tests/guard", "../codec/src", "../codec/tests"];
+
 fn sources() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/guard");
-    let entries = fs::read_dir(folder).expect("the guard has sources");
-    entries.map(|entry| entry.expect("a readable entry").path()).collect()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    PLACES.iter().flat_map(|place| files_in(&root.join(place))).collect()
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("a readable entry").path());
+    paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
 }
 
 /// A source file in two parts: code, and tests.
 fn parts(path: &Path) -> (String, String) {
     let text = fs::read_to_string(path).expect("a readable source");
-    if path.ends_with("tests.rs") {
+    if path.components().any(|part| part.as_os_str() == "tests") {
         return (String::new(), text);
     }
     match text.split_once("#[cfg(test)]\nmod tests {") {

@@ -3,17 +3,13 @@
 use crate::error::{Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
 use crate::traffic::Load;
-use lossylink_core::engine::fec::Code;
-use lossylink_core::engine::guard::{LinkProtection, Protection, QueueLimits};
-use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use lossylink_core::engine::guard::QueueLimits;
 use lossylink_core::loss::{LossModel, LossSpec};
+use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
 use serde::Deserialize;
 use std::path::PathBuf;
-
-/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
-const MOST_COPIES: u8 = 16;
 
 /// The configuration of one data plane process.
 #[derive(Clone, Debug, Deserialize)]
@@ -76,7 +72,7 @@ pub struct PathConfig {
     pub loss_reverse: LossSpec,
     /// The protection of the link; a plain wire if absent.
     #[serde(default)]
-    pub protection: Option<ProtectionConfig>,
+    pub protection: Option<Protection>,
 }
 
 /// The two ports of a guard.
@@ -92,42 +88,7 @@ pub struct GuardPortsConfig {
     pub rate_bps: Option<u64>,
     /// How frames toward the link are protected; not at all if absent.
     #[serde(default)]
-    pub protection: Option<ProtectionConfig>,
-}
-
-/// A protection, in the words of the simulator's contract.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct ProtectionConfig {
-    /// `none`, `lg`, `lg-nb`, `fec`.
-    pub kind: String,
-    /// Copies of each retransmission; follows from the loss rate if absent.
-    #[serde(default)]
-    pub copies: Option<u8>,
-    /// Dummies after the last frame.
-    #[serde(default = "published_dummies")]
-    pub dummies: u8,
-    /// The longest run of losses that is asked for; any if absent.
-    #[serde(default)]
-    pub holes: Option<u8>,
-    /// Whether tail losses are looked for with dummies.
-    #[serde(default = "yes")]
-    pub tail: bool,
-    /// Whether frames are handed on in order.
-    #[serde(default = "yes")]
-    pub order: bool,
-    /// The reorder buffer always pauses the sender before it overflows; the key is there for the contract.
-    #[serde(default = "yes")]
-    pub backpressure: bool,
-    /// Whether second copies are dropped in non-blocking mode.
-    #[serde(default = "yes")]
-    pub deduplicate: bool,
-    /// Data packets of a block.
-    #[serde(default)]
-    pub fec_k: Option<u8>,
-    /// Parity packets of a block.
-    #[serde(default)]
-    pub fec_h: Option<u8>,
+    pub protection: Option<Protection>,
 }
 
 /// The queue toward the link.
@@ -144,14 +105,6 @@ pub struct QueueConfig {
 /// The sleep of a thread that is allowed to run at once ends at most about this late.
 fn default_spin_us() -> u64 {
     60
-}
-
-fn published_dummies() -> u8 {
-    SenderConfig::PUBLISHED_DUMMIES
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Config {
@@ -172,41 +125,6 @@ impl Config {
     /// The queue as the core knows it.
     pub fn queue_limits(&self) -> QueueLimits {
         QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
-    }
-}
-
-impl ProtectionConfig {
-    /// The protection as the core knows it; `loss_rate` decides about copies that are not given.
-    ///
-    /// # Errors
-    /// When the live data plane does not know the kind, or a number makes no sense.
-    pub fn protection(&self, loss_rate: f64) -> Result<Protection> {
-        let link = match (self.kind.as_str(), self.order) {
-            ("none", _) => LinkProtection::None,
-            ("lg", true) => LinkProtection::Ordered,
-            ("lg" | "lg-nb", _) => LinkProtection::NonBlocking,
-            ("fec", _) => self.code()?,
-            (other, _) => {
-                let choice = "use none, lg, lg-nb or fec";
-                return Err(Error::Usage(format!("protection `{other}` is not live: {choice}")));
-            }
-        };
-        let copies = self.copies.unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS));
-        if copies == 0 || copies > MOST_COPIES {
-            return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
-        }
-        let dummies = if self.tail { self.dummies } else { 0 };
-        let sender = SenderConfig { copies, dummies, hole_cap: self.holes };
-        Ok(Protection { link, sender, deduplicate: self.deduplicate })
-    }
-
-    /// The block code.
-    fn code(&self) -> Result<LinkProtection> {
-        let (Some(size), Some(rows)) = (self.fec_k, self.fec_h) else {
-            return Err(Error::Usage("fec needs fec_k and fec_h".to_owned()));
-        };
-        Code::new(u32::from(size), u32::from(rows)).map_err(|error| Error::Usage(error.to_string()))?;
-        Ok(LinkProtection::Fec { size, rows })
     }
 }
 
@@ -243,6 +161,7 @@ pub(crate) fn loss(spec: &LossSpec) -> Result<LossModel> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::protection::LinkGuardian;
 
     #[test]
     fn a_path_is_read() {
@@ -251,7 +170,18 @@ mod tests {
         let config = Config::parse(text).unwrap();
         let Role::Path(path) = config.role else { panic!("a path was asked for") };
         assert_eq!(path.loss_forward, LossSpec::None);
-        assert_eq!(config.spin_us, 60);
+        assert_eq!((path.protection, config.spin_us), (None, 60));
+    }
+
+    #[test]
+    fn a_guard_is_read_with_its_protection() {
+        let text = r#"{"mtu_bytes": 1500, "role": {"guard": {"lan": "eth1", "link": "eth2",
+            "protection": {"family": "linkguardian", "copies": 2, "mode": {"ordered": {"backpressure": true}}}}}}"#;
+        let Role::Guard(guard) = Config::parse(text).unwrap().role else { panic!("a guard was asked for") };
+        let options = LinkGuardian { copies: Some(2), holes: None, ..LinkGuardian::ORDERED };
+        assert_eq!(guard.protection, Some(Protection::LinkGuardian(options)));
+        let text = text.replace("copies", "copis");
+        assert!(Config::parse(&text).unwrap_err().to_string().contains("unknown field `copis`"));
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! and answers with a value, so a slow reader never delays a frame. A line that begins with `GET`
 //! is answered in Prometheus' text format over HTTP on the same socket.
 
-use crate::config::ProtectionConfig;
 use crate::error::{Attempt, Result};
 use crate::prometheus;
 use crate::sys;
 use crate::sys::process::wake_up_call;
 use lossylink_core::loss::LossSpec;
+use lossylink_core::protection::Protection;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
@@ -33,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum Command {
     /// Every counter.
     Counters,
+    /// What the counters mean, in the same places.
+    Describe,
     /// Other loss models from now on; an absent direction stays as it is.
     Loss {
         /// From near to far.
@@ -46,7 +48,7 @@ pub enum Command {
     Protect {
         /// In the words of the configuration.
         #[serde(default)]
-        protection: Option<ProtectionConfig>,
+        protection: Option<Protection>,
     },
     /// Forgets the lateness recorded so far, at the start of a measurement.
     Clear,
@@ -141,7 +143,8 @@ fn converse(client: &UnixStream, asking: &Sender<Question>, bell: &OwnedFd) -> i
             return Ok(());
         }
         if line.starts_with("GET ") {
-            let page = prometheus::page(&ask(Command::Counters, asking, bell));
+            let help = ask(Command::Describe, asking, bell);
+            let page = prometheus::page(&ask(Command::Counters, asking, bell), &help);
             return (&*client).write_all(page.as_bytes());
         }
         let reply = match serde_json::from_str(&line) {
@@ -167,6 +170,7 @@ fn ask(command: Command, asking: &Sender<Question>, bell: &OwnedFd) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::protection::Fec;
 
     fn parse(text: &str) -> std::result::Result<Command, serde_json::Error> {
         serde_json::from_str(text)
@@ -178,6 +182,10 @@ mod tests {
         let loss = Command::Loss { forward: Some(LossSpec::Bernoulli { p: 1e-3 }), reverse: None };
         let text = r#"{"command":"loss","forward":{"model":"bernoulli","p":1e-3}}"#;
         assert_eq!(parse(text).unwrap(), loss);
+        let protect = r#"{"command":"protect","protection":{"family":"fec","k":25,"h":5}}"#;
+        let protection = Some(Protection::Fec(Fec::new(25, 5)));
+        assert_eq!(parse(protect).unwrap(), Command::Protect { protection });
+        assert_eq!(parse(r#"{"command":"protect"}"#).unwrap(), Command::Protect { protection: None });
         assert!(parse(r#"{"command":"explode"}"#).is_err());
     }
 

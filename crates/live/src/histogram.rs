@@ -31,6 +31,16 @@ pub struct Lateness {
     pub max_us: f64,
 }
 
+impl Lateness {
+    /// What each of them says.
+    pub(crate) const HELP: [(&str, &str); 4] = [
+        ("frames", "How often something was due."),
+        ("p50_us", "Half of it was at most so many microseconds late."),
+        ("p99_us", "99 of 100 were at most so many microseconds late."),
+        ("max_us", "The latest was so many microseconds late."),
+    ];
+}
+
 impl Default for Histogram {
     fn default() -> Self {
         Self { counts: vec![0; BUCKETS].into_boxed_slice(), total: 0, longest: 0 }

@@ -1,8 +1,8 @@
 //! The live data plane: the engines of the core under the kernel's own TCP.
 //!
 //! * [`port`]: where frames cross from and to the kernel.
-//! * [`wire`]: the link emulator between two ports.
-//! * [`protector`]: a guard and the coder of forward error correction around it.
+//! * [`emulator`]: the emulated link between two ports.
+//! * [`lines`]: the line protocols of a guard, and which protection goes by which.
 //! * [`traffic`]: a load of numbered frames and its account.
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
@@ -15,19 +15,19 @@ compile_error!("the live data plane is made for Linux");
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod emulator;
 pub mod error;
 pub mod histogram;
+pub mod lines;
 pub mod margin;
 pub mod plane;
 pub mod port;
 pub mod prometheus;
-pub mod protector;
 mod report;
 pub mod rest;
 pub mod runner;
 pub mod sys;
 pub mod traffic;
-pub mod wire;
 
 /// Exit code of a run that failed.
 const FAILED: i32 = 1;

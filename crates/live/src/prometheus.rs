@@ -1,53 +1,79 @@
 //! Counters as Prometheus text: every number of the answer to `counters`, with its place as labels.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Groups whose members differ by where they are counted: the member's name becomes a label.
 const PLACED: [&str; 4] = ["directions", "guards", "ports", "lateness"];
 
-/// An HTTP response that carries the counters.
-pub fn page(counters: &Value) -> String {
-    let body = text(counters);
+/// One metric: the format wants its documentation once, and all its samples together.
+#[derive(Debug, Default)]
+struct Metric {
+    help: Option<String>,
+    /// Each with its labels in front.
+    samples: Vec<String>,
+}
+
+/// Metrics by name.
+type Metrics = BTreeMap<String, Metric>;
+
+/// An HTTP response that carries the counters, documented as far as `help` says.
+pub fn page(counters: &Value, help: &Value) -> String {
+    let body = text(counters, help);
     let length = body.len();
     format!(
         "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
 
-/// The counters, one metric a line.
-pub fn text(counters: &Value) -> String {
-    let mut out = String::new();
-    let Value::Object(groups) = counters else { return out };
+/// The counters, one sample a line; `help` has a text where they have a number.
+pub fn text(counters: &Value, help: &Value) -> String {
+    let mut metrics = Metrics::new();
+    let Value::Object(groups) = counters else { return String::new() };
     for (group, members) in groups {
         match members {
             Value::Object(places) if PLACED.contains(&group.as_str()) => {
                 for (place, numbers) in places {
-                    write_numbers(&mut out, group, &format!("{{at=\"{place}\"}}"), numbers);
+                    let labels = format!("{{at=\"{place}\"}}");
+                    collect(&mut metrics, group, &labels, numbers, &help[group][place]);
                 }
             }
-            other => write_numbers(&mut out, group, "", other),
+            other => collect(&mut metrics, group, "", other, &help[group]),
         }
     }
-    out
+    metrics.iter().fold(String::new(), |out, (name, metric)| out + &written(name, metric))
 }
 
-/// Writes every number below `value`, the names on the way joined by underscores.
-fn write_numbers(out: &mut String, name: &str, labels: &str, value: &Value) {
-    match value {
-        Value::Number(number) => {
-            writeln!(out, "lossylink_{name}{labels} {number}").expect("a string takes every line");
-        }
-        Value::Bool(flag) => {
-            writeln!(out, "lossylink_{name}{labels} {}", u8::from(*flag)).expect("a string takes every line");
-        }
+/// Collects every number below `value`, the names on the way joined by underscores.
+fn collect(metrics: &mut Metrics, name: &str, labels: &str, value: &Value, help: &Value) {
+    let sample = match value {
+        Value::Number(number) => format!("{labels} {number}"),
+        Value::Bool(flag) => format!("{labels} {}", u8::from(*flag)),
         Value::Object(members) => {
             for (member, inner) in members {
-                write_numbers(out, &format!("{name}_{member}"), labels, inner);
+                collect(metrics, &format!("{name}_{member}"), labels, inner, &help[member]);
             }
+            return;
         }
-        Value::Null | Value::String(_) | Value::Array(_) => {}
+        Value::Null | Value::String(_) | Value::Array(_) => return,
+    };
+    let metric = metrics.entry(format!("lossylink_{name}")).or_default();
+    metric.samples.push(sample);
+    if metric.help.is_none() {
+        metric.help = help.as_str().map(str::to_owned);
     }
+}
+
+fn written(name: &str, metric: &Metric) -> String {
+    let mut out = String::new();
+    if let Some(help) = &metric.help {
+        writeln!(out, "# HELP {name} {help}").expect("a string takes every line");
+    }
+    for sample in &metric.samples {
+        writeln!(out, "{name}{sample}").expect("a string takes every line");
+    }
+    out
 }
 
 #[cfg(test)]
@@ -63,6 +89,18 @@ mod tests {
             "directions": {"forward": {"frames_lost": 3}},
         });
         let expected = "lossylink_directions_frames_lost{at=\"forward\"} 3\nlossylink_uptime_seconds 2.5\n";
-        assert_eq!(text(&counters), expected);
+        assert_eq!(text(&counters, &json!({})), expected);
+    }
+
+    #[test]
+    fn a_metric_is_documented_once_above_all_its_samples() {
+        let guard = json!({"sender": {"data": 7}, "hellos": 2});
+        let counters = json!({"guards": {"near": guard, "far": guard}});
+        let meaning = json!({"sender": {"data": "Frames numbered."}});
+        let expected = "lossylink_guards_hellos{at=\"far\"} 2\nlossylink_guards_hellos{at=\"near\"} 2\n\
+            # HELP lossylink_guards_sender_data Frames numbered.\n\
+            lossylink_guards_sender_data{at=\"far\"} 7\nlossylink_guards_sender_data{at=\"near\"} 7\n";
+        let help = json!({"guards": {"near": meaning, "far": meaning}});
+        assert_eq!(text(&counters, &help), expected);
     }
 }

@@ -1,119 +1,58 @@
-//! A guard's counters as the JSON that the control socket answers with.
+//! A guard's counters as the JSON that the control socket answers with, and what each of them means.
 
-use crate::protector::{CoderCounters, Protector};
-use lossylink_core::engine::guard::{LinkProtection, Peer, ReceivingState, SendingState, SessionState};
+use lossylink_core::engine::guard::{Counter, Guard, Peer, Reading, SessionState};
 use serde_json::{Map, Value, json};
 
+/// What the measured loop is.
+const LOOP_HELP: &str = "The longest of the recent round trips between the guards, in microseconds.";
+
 /// Every event that a guard counts, and the state of both its ends.
-pub(crate) fn guard(protector: &Protector) -> Value {
-    let guard = protector.guard();
-    let (events, queue) = (guard.counters(), guard.queue());
-    let mut report = json!({
-        "from_lan": events.from_lan,
-        "to_lan": protector.delivered(),
-        "from_link": events.from_link,
-        "to_link": events.to_link,
-        "to_link_first": events.to_link_first,
-        "no_room": events.no_room,
-        "reserved": events.reserved,
-        "foreign": events.foreign,
-        "explicit_acks": events.explicit_acks,
-        "hellos": events.hellos,
-        "sessions": events.sessions,
-        "silences": events.silences,
-        "pauses_obeyed": events.pauses_obeyed,
-        "queue_dropped": queue.dropped,
-        "queue_marked": queue.marked,
-        "queue_longest_bytes": queue.longest.0,
-        "frames_held": protector.frames_held(),
+pub(crate) fn guard(guard: &Guard) -> Value {
+    let mut report = tree(guard, |counter| match counter.reading {
+        Reading::Number(number) => json!(number),
+        Reading::Flag(flag) => json!(flag),
+        Reading::Absent => Value::Null,
     });
-    if let (Some(state), Value::Object(members)) = (guard.session(), &mut report) {
-        session(members, &state);
-        if let Some(counters) = protector.coder() {
-            members.insert("coder".to_owned(), coder(&counters));
+    if let Some(state) = guard.session() {
+        report.extend(session(&state));
+    }
+    Value::Object(report)
+}
+
+/// The documentation of the same counters, in the same places.
+pub(crate) fn help(guard: &Guard) -> Value {
+    let mut help = tree(guard, |counter| json!(counter.help));
+    help.insert("loop_us".to_owned(), json!(LOOP_HELP));
+    Value::Object(help)
+}
+
+/// The documentation of counters that are always the same.
+pub(crate) fn texts(help: &[(&str, &str)]) -> Value {
+    help.iter().map(|&(name, text)| (name.to_owned(), json!(text))).collect()
+}
+
+/// Every counter at its place: those of a group without a name at the top, the others in an object each.
+fn tree(guard: &Guard, value: impl Fn(&Counter) -> Value) -> Map<String, Value> {
+    let mut top = Map::new();
+    for group in guard.report() {
+        let members = group.counters.iter().map(|counter| (counter.name.to_owned(), value(counter)));
+        match group.name {
+            "" => top.extend(members),
+            name => drop(top.insert(name.to_owned(), Value::Object(members.collect()))),
         }
     }
-    report
+    top
 }
 
-fn session(members: &mut Map<String, Value>, state: &SessionState) {
+fn session(state: &SessionState) -> [(String, Value); 4] {
     let loop_us = state.loop_time.map(|span| span.as_us_f64());
-    members.insert("peer".to_owned(), json!(peer(state.peer)));
-    members.insert("protection".to_owned(), json!(name(state.protection.link)));
-    members.insert("peer_protection".to_owned(), json!(name(state.peer_protection)));
-    members.insert("loop_us".to_owned(), json!(loop_us));
-    members.insert("sender".to_owned(), sender(&state.sending));
-    members.insert("receiver".to_owned(), receiver(&state.receiving));
-}
-
-fn sender(state: &SendingState) -> Value {
-    let engine = &state.engine;
-    json!({
-        "next_seq": state.next.number(),
-        "next_seq_era": u8::from(state.next.era()),
-        "leading_ack": state.leading_ack.number(),
-        "leading_ack_era": u8::from(state.leading_ack.era()),
-        "holes": state.holes,
-        "copies": state.copies,
-        "data": engine.data,
-        "dummies": engine.dummies,
-        "retransmitted": engine.retransmitted,
-        "acks": engine.acks,
-        "notifications": engine.notifications,
-        "beyond_cap": engine.beyond_cap,
-        "out_of_range": engine.out_of_range,
-        "buffer_bytes": state.held.0,
-        "buffer_max_bytes": state.most_held.0,
-        "copies_evicted": state.evicted,
-    })
-}
-
-fn receiver(state: &ReceivingState) -> Value {
-    let engine = &state.engine;
-    json!({
-        "expected_seq": state.expected.number(),
-        "expected_seq_era": u8::from(state.expected.era()),
-        "ack": state.next.map(|next| next.number()),
-        "ack_era": state.next.map(|next| u8::from(next.era())),
-        "leading_ack": state.leading.number(),
-        "leading_ack_era": u8::from(state.leading.era()),
-        "ack_pending": state.ack_pending,
-        "data": engine.data,
-        "retransmissions": engine.retransmissions,
-        "dummies": engine.dummies,
-        "lost": engine.lost,
-        "notifications": engine.notifications,
-        "forwarded": engine.forwarded,
-        "duplicates": engine.duplicates,
-        "stale": engine.stale,
-        "given_up": state.given_up,
-        "buffer_bytes": state.held.0,
-        "buffer_max_bytes": state.most_held.0,
-        "buffer_overflowed": state.overflowed,
-        "pauses": state.pauses,
-        "resumes": state.resumes,
-    })
-}
-
-fn coder(counters: &CoderCounters) -> Value {
-    let CoderCounters { encoder, decoder, malformed } = counters;
-    json!({
-        "sent_data": encoder.data,
-        "sent_parity": encoder.parity,
-        "full_blocks": encoder.full_blocks,
-        "partial_blocks": encoder.partial_blocks,
-        "received_data": decoder.data,
-        "received_parity": decoder.parity,
-        "recovered": decoder.recovered,
-        "unrecovered": decoder.unrecovered,
-        "given_up_blocks": decoder.given_up_blocks,
-        "duplicates": decoder.duplicates,
-        "stale": decoder.stale,
-        "inconsistent": decoder.inconsistent,
-        "failed_rebuilds": decoder.failed_rebuilds,
-        "restarts": decoder.restarts,
-        "malformed": malformed,
-    })
+    [
+        ("peer", json!(peer(state.peer))),
+        ("protection", json!(state.protection.to_string())),
+        ("peer_protection", json!(state.peer_protection.to_string())),
+        ("loop_us", json!(loop_us)),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
 }
 
 fn peer(peer: Peer) -> &'static str {
@@ -124,11 +63,82 @@ fn peer(peer: Peer) -> &'static str {
     }
 }
 
-fn name(link: LinkProtection) -> String {
-    match link {
-        LinkProtection::None => "none".to_owned(),
-        LinkProtection::Ordered => "lg".to_owned(),
-        LinkProtection::NonBlocking => "lg-nb".to_owned(),
-        LinkProtection::Fec { size, rows } => format!("fec:{size}/{rows}"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulator::DirectionCounters;
+    use crate::histogram::{Histogram, Lateness};
+    use crate::lines;
+    use crate::port::PortCounters;
+    use lossylink_core::engine::guard::{GuardConfig, QueueLimits};
+    use lossylink_core::protection::{Fec, Protection};
+    use lossylink_core::rng::Streams;
+    use lossylink_core::units::Bytes;
+
+    /// The names below a value, those of nested objects behind a point.
+    fn names(value: &Value) -> Vec<String> {
+        let Value::Object(members) = value else { return Vec::new() };
+        let below = |(name, inner): (&String, &Value)| match inner {
+            Value::Object(_) => names(inner).iter().map(|below| format!("{name}.{below}")).collect(),
+            _ => vec![name.clone()],
+        };
+        members.iter().flat_map(below).collect()
+    }
+
+    fn config() -> GuardConfig {
+        let queue = QueueLimits { capacity: Bytes(1000), mark_from: None };
+        GuardConfig { queue, longest_frame: 1514, frames: 10 }
+    }
+
+    /// Programs read these keys.
+    const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room pauses_obeyed \
+        queue_dropped queue_longest_bytes queue_marked reserved sessions silences to_lan to_link to_link_first";
+    const SENDER: &str = "acks beyond_cap buffer_bytes buffer_max_bytes copies copies_evicted data dummies \
+        holes leading_ack leading_ack_era next_seq next_seq_era notifications out_of_range retransmitted";
+    const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed data \
+        dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
+        notifications pauses resumes retransmissions stale";
+    const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent malformed \
+        partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
+
+    fn words(prefix: &str, text: &str) -> Vec<String> {
+        text.split_whitespace().map(|word| format!("{prefix}{word}")).collect()
+    }
+
+    #[test]
+    fn the_keys_of_a_report_are_as_they_were() {
+        let plain = guard(&Guard::transparent(config(), lines::lines(None)));
+        assert_eq!(names(&plain), words("", OWN));
+        let protection = Protection::Fec(Fec::new(25, 5));
+        let coding =
+            Guard::new(config(), lines::lines(None), protection, 0.0, Streams::new(1).stream("guard"));
+        let mut expected = [
+            words("", OWN),
+            words("", "loop_us peer peer_protection protection"),
+            words("sender.", SENDER),
+            words("receiver.", RECEIVER),
+            words("coder.", CODER),
+        ]
+        .concat();
+        expected.sort();
+        let mut found = names(&guard(&coding));
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(guard(&coding)["protection"], "fec:25/5");
+        let undocumented: Vec<_> =
+            names(&guard(&coding)).into_iter().filter(|name| !names(&help(&coding)).contains(name)).collect();
+        assert_eq!(undocumented, ["peer", "peer_protection", "protection"]);
+    }
+
+    #[test]
+    fn every_counter_is_documented() {
+        let pairs = [
+            (json!(DirectionCounters::default()), texts(&DirectionCounters::HELP)),
+            (json!(PortCounters::default()), texts(&PortCounters::HELP)),
+            (json!(Histogram::default().lateness()), texts(&Lateness::HELP)),
+        ];
+        for (counters, help) in pairs {
+            assert_eq!(names(&counters), names(&help));
+        }
     }
 }

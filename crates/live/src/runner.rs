@@ -1,7 +1,6 @@
 //! The loop of a data plane: do what is due, take what waits, answer commands, sleep, spin, repeat.
 
 use crate::clock::Clock;
-use crate::config::ProtectionConfig;
 use crate::control::{Command, Control};
 use crate::error::{Attempt, Result};
 use crate::margin::Margin;
@@ -10,6 +9,7 @@ use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
 use lossylink_core::loss::LossSpec;
+use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
 use serde_json::{Value, json};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -49,6 +49,9 @@ pub trait Plane {
     /// Every counter, as an object.
     fn counters(&mut self) -> Value;
 
+    /// What the counters mean, in the same places as far as they say.
+    fn describe(&self) -> Value;
+
     /// Takes other loss models from now on.
     ///
     /// # Errors
@@ -59,7 +62,7 @@ pub trait Plane {
     ///
     /// # Errors
     /// When this plane does not know the protection, or protects nothing.
-    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()>;
+    fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()>;
 
     /// Forgets the lateness recorded so far.
     fn clear(&mut self);
@@ -206,6 +209,11 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
             counters["scheduling"] = json!(ordinary.map_or("fifo", |_| "ordinary"));
             counters["scheduling_note"] = json!(ordinary);
             return counters;
+        }
+        Command::Describe => {
+            let mut help = plane.describe();
+            help["uptime_seconds"] = json!("How long the data plane has been up.");
+            return help;
         }
         Command::Loss { forward, reverse } => plane.set_loss(forward.as_ref(), reverse.as_ref()),
         Command::Protect { protection } => plane.protect(now, protection.as_ref()),

@@ -4,8 +4,8 @@
 //! The input is a script: each step is a byte that says what happens and a byte that says to which end,
 //! how long, or with which of the frames that were seen before.
 
-use lossylink_core::engine::guard::{Guard, GuardConfig, LinkProtection, Protection, QueueLimits, Side};
-use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::engine::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
+use lossylink_core::protection::{LinkGuardian, Mode, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
@@ -21,12 +21,16 @@ const FLIGHT: usize = 64;
 const LONGEST: usize = 300;
 /// Where a frame of the LAN carries its number, behind addresses and EtherType.
 const NUMBER: usize = 14;
-/// EtherTypes by which a guard knows frames of guards, and one that it does not know.
-const ETHERTYPES: [[u8; 2]; 3] = [[0xab, 0xcd], [0x88, 0xb5], [0x08, 0x00]];
+/// The EtherType of hellos.
+const HELLO: [u8; 2] = [0x88, 0xb5];
+/// An EtherType that a guard does not know.
+const PLAIN: [u8; 2] = [0x08, 0x00];
 
 /// Two guards, what is on the way between them, and what has been seen.
 struct Bench {
     guards: [Guard; 2],
+    /// EtherTypes by which a guard knows frames of guards.
+    ethertypes: [[u8; 2]; 2],
     flying: [VecDeque<Vec<u8>>; 2],
     past: Vec<Vec<u8>>,
     delivered: [BTreeSet<u32>; 2],
@@ -36,11 +40,20 @@ struct Bench {
     now: Instant,
 }
 
-/// Drives two guards by the script in `bytes`.
+/// Drives two guards with LinkGuardian by the script in `bytes`.
 pub fn receive_path(bytes: &[u8]) {
-    let Some((mode, script)) = bytes.split_first() else { return };
-    let mut bench =
-        Bench::agreed(if mode & 1 == 0 { LinkProtection::Ordered } else { LinkProtection::NonBlocking });
+    let Some((choice, script)) = bytes.split_first() else { return };
+    let mode = match choice & 1 {
+        0 => Mode::Ordered { backpressure: true },
+        _ => Mode::NonBlocking { deduplicate: true },
+    };
+    let options = LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode };
+    receive_path_of(|| Box::new(LinkGuardianLine::new()), &Protection::LinkGuardian(options), script);
+}
+
+/// Drives two guards with this line protocol by the script in `bytes`.
+pub fn receive_path_of(line: fn() -> Box<dyn LineProtocol>, protection: &Protection, script: &[u8]) {
+    let mut bench = Bench::agreed(line, protection);
     let mut steps = script.iter().copied();
     while let (Some(what), Some(which)) = (steps.next(), steps.next()) {
         bench.step(what, which, &mut steps);
@@ -50,15 +63,15 @@ pub fn receive_path(bytes: &[u8]) {
 
 impl Bench {
     /// A pair that has found each other on a clean link.
-    fn agreed(link: LinkProtection) -> Self {
+    fn agreed(line: fn() -> Box<dyn LineProtocol>, protection: &Protection) -> Self {
         let queue = QueueLimits { capacity: Bytes(8 * LONGEST as u64), mark_from: None };
-        let config = GuardConfig { queue, longest_frame: LONGEST, headroom: 0, frames: FRAMES };
-        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
-        let protection = Protection { link, sender, deduplicate: true };
+        let config = GuardConfig { queue, longest_frame: LONGEST, frames: FRAMES };
         let streams = Streams::new(1);
-        let guards = ["near", "far"].map(|name| Guard::new(config, protection, streams.stream(name)));
+        let guards = ["near", "far"]
+            .map(|name| Guard::new(config, vec![line()], protection.clone(), 0.0, streams.stream(name)));
         let mut bench = Self {
             guards,
+            ethertypes: [line().ethertypes()[0].0.to_be_bytes(), HELLO],
             flying: [VecDeque::new(), VecDeque::new()],
             past: Vec::new(),
             delivered: [BTreeSet::new(), BTreeSet::new()],
@@ -127,7 +140,7 @@ impl Bench {
         let Some(frame) = self.past.get(which % self.past.len().max(1)) else { return };
         // Frames of an earlier session pass without a number: who repeats them repeats their contents
         // (G-6). And a plain frame that is repeated is a host's doing. No link does either.
-        if frame[12..14] == ETHERTYPES[2] || self.sessions() != self.settled {
+        if frame[12..14] == PLAIN || self.sessions() != self.settled {
             return;
         }
         let mut frame = frame.clone();
@@ -151,7 +164,7 @@ impl Bench {
     /// Bytes that nobody sent.
     fn invent(&mut self, end: usize, which: u8, more: &mut impl Iterator<Item = u8>) {
         let mut frame = vec![0; 12];
-        frame.extend_from_slice(&ETHERTYPES[usize::from(which >> 1) % 2]);
+        frame.extend_from_slice(&self.ethertypes[usize::from(which >> 1) % 2]);
         frame.extend(more.take(usize::from(which)));
         frame.truncate(usize::from(which).max(frame.len() / 2));
         self.reach(end, &frame);

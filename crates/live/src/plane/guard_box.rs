@@ -1,16 +1,17 @@
 //! A guard between two real ports: one of the two boxes at the ends of a link that corrupts.
 
-use super::{chosen, guard_config};
+use super::guard_config;
 use crate::clock::Clock;
-use crate::config::{self, Config, GuardPortsConfig, ProtectionConfig};
+use crate::config::{self, Config, GuardPortsConfig};
 use crate::error::{Error, Result};
-use crate::histogram::Histogram;
-use crate::port::Port;
-use crate::protector::{PARITY_HEADROOM, Protector};
+use crate::histogram::{Histogram, Lateness};
+use crate::lines;
+use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
-use lossylink_core::engine::guard::{HEADROOM, Side};
+use lossylink_core::engine::guard::{Guard, Side};
 use lossylink_core::loss::LossSpec;
+use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -32,7 +33,7 @@ const ASSUMED_LOSS: f64 = 1e-3;
 pub(super) struct GuardBox {
     lan: Box<dyn Port>,
     link: Box<dyn Port>,
-    guard: Protector,
+    guard: Guard,
     clock: Clock,
     rate: Option<BitRate>,
     free_from: Instant,
@@ -47,16 +48,13 @@ impl GuardBox {
         // Identities must differ from those of the process before: the clock is the seed.
         let streams = Streams::new(config.seed ^ crate::sys::process::monotonic_ns());
         let rate = ports.rate_bps.map(config::rate).transpose()?;
-        let protection = chosen(ports.protection.as_ref(), ASSUMED_LOSS)?;
+        let protection = chosen(ports.protection.as_ref())?;
+        let limits = guard_config(config, Bytes::ZERO);
+        let guard = Guard::new(limits, lines::lines(rate), protection, ASSUMED_LOSS, streams.stream("guard"));
         Ok(Self {
             lan: config::port(&ports.lan)?.open(config.mtu_bytes)?,
-            link: config::port(&ports.link)?.open(config.mtu_bytes + HEADROOM.max(PARITY_HEADROOM))?,
-            guard: Protector::new(
-                guard_config(config, Bytes::ZERO),
-                Some(protection),
-                rate,
-                streams.stream("guard"),
-            ),
+            link: config::port(&ports.link)?.open(config.mtu_bytes + guard.headroom())?,
+            guard,
             clock,
             rate,
             free_from: Instant::ZERO,
@@ -138,15 +136,24 @@ impl Plane for GuardBox {
         })
     }
 
+    fn describe(&self) -> Value {
+        let port = report::texts(&PortCounters::HELP);
+        json!({
+            "lateness": { "timers": report::texts(&Lateness::HELP) },
+            "ports": { "lan": port, "link": port },
+            "guards": { "guard": report::help(&self.guard) },
+        })
+    }
+
     fn set_loss(&mut self, _forward: Option<&LossSpec>, _reverse: Option<&LossSpec>) -> Result<()> {
         Err(Error::Usage("a guard has no link of its own: ask the wire".to_owned()))
     }
 
-    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()> {
-        let wanted = chosen(protection, ASSUMED_LOSS)?;
+    fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
+        let wanted = chosen(protection)?;
         self.changes += 1;
         let rng = self.streams.trial(self.changes).stream("guard");
-        self.guard.protect(now, wanted, rng);
+        self.guard.protect(now, wanted, ASSUMED_LOSS, rng);
         Ok(())
     }
 
@@ -161,4 +168,11 @@ impl Plane for GuardBox {
     fn is_drained(&self) -> bool {
         self.guard.frames_held() == 0
     }
+}
+
+/// The protection that was asked for; none if nobody did.
+fn chosen(protection: Option<&Protection>) -> Result<Protection> {
+    let protection = protection.unwrap_or(&Protection::None);
+    lines::check(protection, ASSUMED_LOSS)?;
+    Ok(protection.clone())
 }

@@ -4,15 +4,14 @@ mod guard_box;
 mod path_plane;
 
 use crate::clock::Clock;
-use crate::config::{Config, ProtectionConfig, Role};
+use crate::config::{Config, Role};
 use crate::control::Control;
 use crate::error::{Attempt, Result};
-use crate::protector::PARITY_HEADROOM;
 use crate::runner::{Pace, Plane, Runner};
 use crate::sys::process::termination;
 use crate::traffic;
 use guard_box::GuardBox;
-use lossylink_core::engine::guard::{GuardConfig, Protection};
+use lossylink_core::engine::guard::GuardConfig;
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 use path_plane::PathPlane;
@@ -68,12 +67,6 @@ fn guard_config(config: &Config, in_flight: Bytes) -> GuardConfig {
     GuardConfig {
         queue: config.queue_limits(),
         longest_frame: config.mtu_bytes + LONGEST_HEADER,
-        headroom: PARITY_HEADROOM,
         frames: usize::try_from(frames).unwrap_or(usize::MAX),
     }
-}
-
-/// The protection that a configuration asks for on a link that loses frames at `loss_rate`.
-fn chosen(protection: Option<&ProtectionConfig>, loss_rate: f64) -> Result<Protection> {
-    protection.map_or(Ok(Protection::NONE), |protection| protection.protection(loss_rate))
 }

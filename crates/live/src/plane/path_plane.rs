@@ -1,14 +1,18 @@
 //! A path as a plane: the link emulator, alone or with a guard at each end.
 
-use super::{chosen, guard_config};
+use super::guard_config;
 use crate::clock::Clock;
-use crate::config::{self, Config, PathConfig, ProtectionConfig};
+use crate::config::{self, Config, PathConfig};
+use crate::emulator::{Direction, DirectionCounters, ENDS, Path, Station};
 use crate::error::Result;
-use crate::protector::Protector;
+use crate::histogram::Lateness;
+use crate::lines;
+use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
-use crate::wire::{Direction, ENDS, Path, Station};
+use lossylink_core::engine::guard::Guard;
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
+use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 use serde_json::{Value, json};
@@ -42,12 +46,15 @@ impl PathPlane {
         let longest_frame = config.mtu_bytes as u32;
         let limits = guard_config(config, rate * path.propagation());
         let station = |end: usize, port: &str| -> Result<Station> {
-            let protection = path.protection.as_ref();
-            let protection =
-                protection.map(|wanted| wanted.protection(loss[end].mean_loss_rate(longest_frame)));
-            let port = config::port(port)?.open(config.mtu_bytes)?;
-            let rng = streams.stream(GUARDS[end]);
-            Ok(Station::new(port, Protector::new(limits, protection.transpose()?, Some(rate), rng)))
+            let (lines, loss_rate) = (lines::lines(Some(rate)), loss[end].mean_loss_rate(longest_frame));
+            let guard = match &path.protection {
+                Some(wanted) => {
+                    lines::check(wanted, loss_rate)?;
+                    Guard::new(limits, lines, wanted.clone(), loss_rate, streams.stream(GUARDS[end]))
+                }
+                None => Guard::transparent(limits, lines),
+            };
+            Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))
         };
         let stations = [station(0, &path.near)?, station(1, &path.far)?];
         let path = Path::new(stations, directions, clock);
@@ -96,6 +103,18 @@ impl Plane for PathPlane {
         })
     }
 
+    fn describe(&self) -> Value {
+        let [near, far] = &self.path.stations;
+        let [direction, lateness, port] =
+            [&DirectionCounters::HELP[..], &Lateness::HELP, &PortCounters::HELP].map(report::texts);
+        json!({
+            "directions": { "forward": direction, "reverse": direction },
+            "lateness": { "forward": lateness, "reverse": lateness },
+            "ports": { "near": port, "far": port },
+            "guards": { "near": report::help(&near.guard), "far": report::help(&far.guard) },
+        })
+    }
+
     fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()> {
         // Both are read before either is changed: a mistake changes nothing.
         let [forward, reverse] = [forward, reverse].map(|spec| spec.map(config::loss).transpose());
@@ -110,17 +129,15 @@ impl Plane for PathPlane {
         Ok(())
     }
 
-    fn protect(&mut self, now: Instant, protection: Option<&ProtectionConfig>) -> Result<()> {
-        let wanted = [0, 1].map(|end: usize| {
-            let loss_rate = self.loss[end].mean_loss_rate(self.longest_frame);
-            chosen(protection, loss_rate)
-        });
-        let [near, far] = wanted;
-        let wanted = [near?, far?];
+    fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
+        let wanted = protection.unwrap_or(&Protection::None);
+        let loss_rates = [0, 1].map(|end: usize| self.loss[end].mean_loss_rate(self.longest_frame));
+        // Both ends are looked at before either is changed: a mistake changes nothing.
+        loss_rates.iter().try_for_each(|&loss_rate| lines::check(wanted, loss_rate))?;
         let streams = self.changed();
         for end in ENDS {
             let rng = streams.stream(GUARDS[end]);
-            self.path.stations[end].guard.protect(now, wanted[end], rng);
+            self.path.stations[end].guard.protect(now, wanted.clone(), loss_rates[end], rng);
         }
         Ok(())
     }

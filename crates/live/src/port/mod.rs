@@ -67,6 +67,19 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
+    /// What each of them counts.
+    pub(crate) const HELP: [(&str, &str); 9] = [
+        ("received_frames", "Frames that came in."),
+        ("received_bytes", "Bytes of those frames, without FCS."),
+        ("longest_received_bytes", "The longest of those frames, without FCS."),
+        ("sent_frames", "Frames handed to the kernel."),
+        ("sent_bytes", "Bytes of those frames, without FCS."),
+        ("send_refused", "Frames that the kernel refused to take."),
+        ("missed", "Frames lost before they were seen."),
+        ("oversize", "Frames longer than the port carries, dropped."),
+        ("checksum_missing", "Frames whose checksum was left to absent hardware."),
+    ];
+
     /// Enters a frame that came in.
     fn received(&mut self, length: usize) {
         self.received_frames += 1;

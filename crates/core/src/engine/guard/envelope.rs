@@ -1,8 +1,8 @@
-//! Frames on the protected link: LinkGuardian headers behind the Ethernet header, a session tag at the end.
+//! What every frame of the guards has in common: an EtherType of theirs, and the session's tag at the end.
 //!
 //! ```text
-//! | addresses | ABCD | LinkGuardian headers | EtherType | payload | padding | tag |
-//!     12 B       2 B        3, 6 or 8 B         2 B                  to 60 B   4 B
+//! | addresses | EtherType | headers of the line protocol | ... | padding | tag |
+//!     12 B        2 B                                             to 60 B   4 B
 //! ```
 //!
 //! The tag mixes the session's key with the headers and the length. A frame with our EtherType that
@@ -11,20 +11,14 @@
 
 use super::Frame;
 use crate::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
-use crate::wire::linkguardian::{Content, LinkGuardianFrame};
 
 /// Bytes of the session tag.
-pub(super) const TAG: usize = 4;
-/// Bytes of the longest headers: a piggy-backed ACK, the data header, the original EtherType.
-const HEADERS: usize = LinkGuardianFrame::ACK_OVERHEAD + LinkGuardianFrame::DATA_OVERHEAD;
-/// By how much a protected frame is longer than its original: what the link's MTU must exceed the
-/// LAN's by (G-4).
-pub const HEADROOM: usize = HEADERS + TAG;
+pub const TAG: usize = 4;
 /// The shortest Ethernet frame without FCS. Frames are padded to it before the tag goes on, for a
 /// network card that pads would put its zeros behind the tag (G-4).
 const SHORTEST: usize = 60;
-/// Where the EtherType stands.
-const ETHERTYPE: usize = 12;
+/// Where the EtherType stands: behind the two addresses.
+pub const ETHERTYPE: usize = 12;
 /// "Nearest bridge" group address: no bridge forwards it (IEEE 802.1Q, table 8-1).
 const NEAREST_BRIDGE: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
 /// A locally administered address for frames that the guards send each other.
@@ -39,7 +33,7 @@ impl Key {
         Self(mix(u64::from(sender) << 32 | u64::from(receiver)))
     }
 
-    /// The tag of a frame of `length` bytes whose LinkGuardian headers begin `headers`.
+    /// The tag of a frame of `length` bytes whose headers are `headers`.
     fn tag(self, headers: &[u8], length: usize) -> [u8; TAG] {
         let words = headers.chunks(8).map(|chunk| {
             let mut word = [0; 8];
@@ -59,48 +53,57 @@ fn mix(mut word: u64) -> u64 {
 }
 
 /// The EtherType of a frame; `None` when it ends before it.
-pub(super) fn ethertype(frame: &[u8]) -> Option<EtherType> {
+pub fn ethertype(frame: &[u8]) -> Option<EtherType> {
     let bytes = frame.get(ETHERTYPE..EthernetHeader::LEN)?;
     Some(EtherType(u16::from_be_bytes([bytes[0], bytes[1]])))
 }
 
-/// What a frame from the LAN carries, EtherType and payload.
-///
-/// # Panics
-/// If the frame is shorter than an Ethernet header.
-pub(super) fn content(frame: &[u8]) -> Content<'_> {
-    let ethertype = ethertype(frame).expect("a frame from the LAN has an Ethernet header");
-    Content { ethertype, payload: &frame[EthernetHeader::LEN..] }
+/// Where the tag of a frame is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This session: the frame means what it says.
+    Session,
+    /// The session before: its contents count, its numbers do not (G-6).
+    Former,
+    /// Neither: garbage (G-3).
+    Foreign,
 }
 
-/// Writes a protected frame into `out`: the addresses of `original`, then what `inner` says.
-pub(super) fn seal(out: &mut Frame, original: &[u8], inner: &LinkGuardianFrame<'_>, key: Key) {
-    out.clear();
-    out.extend_from_slice(&original[..ETHERTYPE]);
-    seal_rest(out, inner, key);
+/// The keys of a session, in the hands of a line protocol: it tags what leaves and knows what arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Seal {
+    sending: Key,
+    receiving: Key,
+    former: Option<Key>,
 }
 
-/// Writes a frame that carries nothing of the LAN: a dummy, an ACK, a loss notification.
-pub(super) fn seal_control(out: &mut Frame, inner: &LinkGuardianFrame<'_>, key: Key) {
-    control_header(out, EtherType::LINKGUARDIAN);
-    out.truncate(ETHERTYPE);
-    seal_rest(out, inner, key);
+impl Seal {
+    pub(super) fn new(sending: Key, receiving: Key, former: Option<Key>) -> Self {
+        Self { sending, receiving, former }
+    }
+
+    /// Pads and tags a frame whose first `headers` bytes behind the Ethernet header count.
+    pub fn finish(&self, out: &mut Frame, headers: usize) {
+        finish(out, self.sending, headers);
+    }
+
+    /// Where the tag of a frame with `headers` bytes of headers is from.
+    pub fn origin(&self, frame: &[u8], headers: usize) -> Origin {
+        if is_genuine(frame, headers, self.receiving) {
+            Origin::Session
+        } else if self.former.is_some_and(|key| is_genuine(frame, headers, key)) {
+            Origin::Former
+        } else {
+            Origin::Foreign
+        }
+    }
 }
 
 /// Writes the Ethernet header of a frame from guard to guard.
-pub(super) fn control_header(out: &mut Frame, ethertype: EtherType) {
+pub fn control_header(out: &mut Frame, ethertype: EtherType) {
     out.clear();
     out.resize(EthernetHeader::LEN, 0);
     EthernetHeader { destination: NEAREST_BRIDGE, source: GUARD, ethertype }.emit(out);
-}
-
-fn seal_rest(out: &mut Frame, inner: &LinkGuardianFrame<'_>, key: Key) {
-    out.extend_from_slice(&EtherType::LINKGUARDIAN.0.to_be_bytes());
-    let mut headers = [0; HEADERS];
-    let length = inner.emit_headers(&mut headers);
-    out.extend_from_slice(&headers[..length]);
-    out.extend_from_slice(inner.payload());
-    finish(out, key, length);
 }
 
 /// Pads and tags a frame whose first `headers` bytes behind the Ethernet header count.
@@ -112,7 +115,7 @@ pub(super) fn finish(out: &mut Frame, key: Key, headers: usize) {
 }
 
 /// What stands between the Ethernet header and the tag; `None` when the frame is too short for both.
-pub(super) fn body(frame: &[u8]) -> Option<&[u8]> {
+pub fn body(frame: &[u8]) -> Option<&[u8]> {
     frame.get(EthernetHeader::LEN..frame.len().checked_sub(TAG)?)
 }
 
@@ -124,64 +127,24 @@ pub(super) fn is_genuine(frame: &[u8], headers: usize, key: Key) -> bool {
     key.tag(headers, tagged) == frame[tagged..]
 }
 
-/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
-pub(super) fn unseal(out: &mut Frame, frame: &[u8], content: Content<'_>) {
-    out.clear();
-    out.extend_from_slice(&frame[..ETHERTYPE]);
-    out.extend_from_slice(&content.ethertype.0.to_be_bytes());
-    out.extend_from_slice(content.payload);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::linkguardian::DataHeader;
-    use alloc::vec::Vec;
-    use proptest::prelude::*;
 
-    fn sealed(original: &[u8], key: Key) -> Frame {
-        let data = DataHeader { sequence: 7, ..DataHeader::default() };
-        let inner = LinkGuardianFrame::Data { ack: None, data, content: content(original) };
-        let mut out = Vec::new();
-        seal(&mut out, original, &inner, key);
-        out
-    }
-
-    proptest! {
-        // G-2, G-4
-        #[test]
-        fn a_frame_comes_out_as_it_went_in(original in proptest::collection::vec(any::<u8>(), 14..1600)) {
-            let key = Key::new(1, 2);
-            let frame = sealed(&original, key);
-            prop_assert!(frame.len() >= SHORTEST);
-            prop_assert!(frame.len() <= (original.len() + HEADROOM).max(SHORTEST));
-            prop_assert!(is_genuine(&frame, LinkGuardianFrame::DATA_OVERHEAD, key));
-            let LinkGuardianFrame::Data { content, .. } =
-                LinkGuardianFrame::parse(body(&frame).unwrap()).unwrap() else { panic!("data went in") };
-            let mut out = Vec::new();
-            unseal(&mut out, &frame, content);
-            prop_assert_eq!(&out[..original.len()], &original[..]);
-            // Only padding may follow, and only on frames that Ethernet would have padded.
-            prop_assert!(out[original.len()..].iter().all(|byte| *byte == 0));
-            prop_assert!(out.len() == original.len() || frame.len() == SHORTEST);
-        }
-    }
-
-    // G-3
+    // G-3, G-6
     #[test]
-    fn another_session_and_another_length_fail() {
-        let original = [0x11; 100];
-        let key = Key::new(1, 2);
-        let mut frame = sealed(&original, key);
-        let headers = LinkGuardianFrame::DATA_OVERHEAD;
-        assert!(is_genuine(&frame, headers, key));
-        assert!(!is_genuine(&frame, headers, Key::new(2, 1)));
-        assert!(!is_genuine(&frame, headers, Key::new(1, 3)));
-        frame[EthernetHeader::LEN + 1] ^= 1;
-        assert!(!is_genuine(&frame, headers, key));
-        frame[EthernetHeader::LEN + 1] ^= 1;
-        frame.push(0);
-        assert!(!is_genuine(&frame, headers, key));
+    fn a_tag_is_of_this_session_the_one_before_or_none() {
+        let near = Seal::new(Key::new(1, 2), Key::new(2, 1), None);
+        let far = |former| Seal::new(Key::new(2, 1), Key::new(1, 2), former);
+        let mut frame = alloc::vec![0x11; 80];
+        near.finish(&mut frame, 6);
+        assert_eq!(far(None).origin(&frame, 6), Origin::Session);
+        let later = Seal::new(Key::new(2, 3), Key::new(3, 2), Some(Key::new(1, 2)));
+        assert_eq!(later.origin(&frame, 6), Origin::Former);
+        let unrelated = Seal::new(Key::new(2, 3), Key::new(3, 2), None);
+        assert_eq!(unrelated.origin(&frame, 6), Origin::Foreign);
+        frame[EthernetHeader::LEN] ^= 1;
+        assert_eq!(far(None).origin(&frame, 6), Origin::Foreign);
     }
 
     #[test]

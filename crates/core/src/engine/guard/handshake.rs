@@ -7,9 +7,10 @@
 //!       +------------------- silence for 500 ms, or a new identity -----+
 //! ```
 
+use super::envelope::Key;
 use super::hello::{Hello, Kind};
-use super::{LinkProtection, envelope::Key};
-use crate::engine::linkguardian::Position;
+use super::line::HelloOctets;
+use crate::protection::Protection;
 use crate::rng::{RngCore, Stream};
 use crate::time::{Duration, Instant};
 
@@ -46,7 +47,7 @@ pub(super) enum Meaning {
 pub(super) struct Handshake {
     identity: u32,
     peer_identity: u32,
-    peer_protection: LinkProtection,
+    peer_protection: Protection,
     peer: Peer,
     last_heard: Instant,
     next_hello: Instant,
@@ -60,7 +61,7 @@ impl Handshake {
         Self {
             identity: fresh_identity(&mut rng),
             peer_identity: 0,
-            peer_protection: LinkProtection::None,
+            peer_protection: Protection::None,
             peer: Peer::Absent,
             last_heard: Instant::ZERO,
             next_hello: Instant::ZERO,
@@ -75,8 +76,8 @@ impl Handshake {
     }
 
     /// How the peer protects what it sends us.
-    pub(super) fn peer_protection(&self) -> LinkProtection {
-        self.peer_protection
+    pub(super) fn peer_protection(&self) -> &Protection {
+        &self.peer_protection
     }
 
     /// The key of what we send.
@@ -113,7 +114,7 @@ impl Handshake {
         self.last_heard = now;
         if !known {
             self.peer_identity = hello.identity;
-            self.peer_protection = hello.protection;
+            self.peer_protection = hello.protection.clone();
             self.next_hello = now;
         }
         // A peer that has forgotten us, or has not heard yet, cannot read what we protect.
@@ -133,8 +134,8 @@ impl Handshake {
             identity: self.identity,
             peer: self.peer_identity,
             protection: says.protection,
-            next: says.next,
-            leading: says.leading,
+            sent: says.sent,
+            received: says.received,
             time,
         }
     }
@@ -152,7 +153,7 @@ impl Handshake {
         let silent = self.peer != Peer::Absent && self.last_heard + SILENCE <= now;
         if silent {
             self.peer_identity = 0;
-            self.peer_protection = LinkProtection::None;
+            self.peer_protection = Protection::None;
             self.loop_count = 0;
             self.renew(now);
         }
@@ -165,11 +166,11 @@ impl Handshake {
 }
 
 /// What the guard adds to a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Says {
-    pub(super) protection: LinkProtection,
-    pub(super) next: Position,
-    pub(super) leading: Position,
+    pub(super) protection: Protection,
+    pub(super) sent: HelloOctets,
+    pub(super) received: HelloOctets,
 }
 
 /// What a deadline of the handshake asks for.
@@ -187,6 +188,7 @@ fn fresh_identity(rng: &mut Stream) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protection::LinkGuardian;
     use crate::rng::Streams;
 
     fn pair() -> (Handshake, Handshake) {
@@ -195,7 +197,7 @@ mod tests {
     }
 
     const SAYS: Says =
-        Says { protection: LinkProtection::Ordered, next: Position::ZERO, leading: Position::ZERO };
+        Says { protection: Protection::LinkGuardian(LinkGuardian::ORDERED), sent: [0; 3], received: [0; 3] };
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_us(us)

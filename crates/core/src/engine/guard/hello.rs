@@ -1,14 +1,18 @@
-//! What two guards tell each other outside of LinkGuardian: who they are, how they protect, when to pause.
+//! What two guards tell each other whatever protects the link: who they are, how they protect, when to pause.
 //!
 //! ```text
-//! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | protection 1 | k 1 | h 1 | next 3 | leading 3 | time 8 |
+//! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | protection 3 | sent 3 | received 3 | time 8 |
 //! ```
+//!
+//! The octets of `protection` are `Protection::to_hello`; those of `sent` and `received` belong to the
+//! line protocols of the two directions.
 //!
 //! The frames have the EtherType for local experiments of IEEE 802 and end with a tag, like all ours.
 
+use super::Frame;
 use super::envelope::{self, Key};
-use super::{Frame, LinkProtection};
-use crate::engine::linkguardian::Position;
+use super::line::HelloOctets;
+use crate::protection::Protection;
 use crate::wire::ethernet::EtherType;
 
 /// The EtherType of frames from guard to guard: IEEE 802 local experimental 1.
@@ -36,7 +40,7 @@ pub(super) enum Kind {
 }
 
 /// One message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hello {
     pub(super) kind: Kind,
     /// Who sends; drawn anew for every session.
@@ -44,11 +48,11 @@ pub(super) struct Hello {
     /// Whom the sender has heard of; zero is nobody.
     pub(super) peer: u32,
     /// How the sender protects what it sends.
-    pub(super) protection: LinkProtection,
-    /// The number that the sender's next data frame will take: a dummy of last resort.
-    pub(super) next: Position,
-    /// The position up to which the sender has received: an ACK of last resort.
-    pub(super) leading: Position,
+    pub(super) protection: Protection,
+    /// How far the sender has sent, for the receiving end of its protection (G-9).
+    pub(super) sent: HelloOctets,
+    /// How far the sender has received, for the sending end of its peer's protection (G-9).
+    pub(super) received: HelloOctets,
     /// The asker's clock, given back in a reply.
     pub(super) time: u64,
 }
@@ -61,10 +65,8 @@ impl Hello {
         out.extend_from_slice(&[VERSION, self.kind as u8]);
         out.extend_from_slice(&self.identity.to_be_bytes());
         out.extend_from_slice(&self.peer.to_be_bytes());
-        out.extend_from_slice(&self.protection.to_bytes());
-        for position in [self.next, self.leading] {
-            out.push(u8::from(position.era()));
-            out.extend_from_slice(&position.number().to_be_bytes());
+        for octets in [self.protection.to_hello(), self.sent, self.received] {
+            out.extend_from_slice(&octets);
         }
         out.extend_from_slice(&self.time.to_be_bytes());
         envelope::finish(out, Key::new(KEY.0, KEY.1), LENGTH);
@@ -90,9 +92,9 @@ impl Hello {
             kind,
             identity: word(bytes, 4),
             peer: word(bytes, 8),
-            protection: LinkProtection::from_bytes([bytes[12], bytes[13], bytes[14]])?,
-            next: position(bytes, 15)?,
-            leading: position(bytes, 18)?,
+            protection: Protection::from_hello(octets(bytes, 12))?,
+            sent: octets(bytes, 15),
+            received: octets(bytes, 18),
             time: u64::from(word(bytes, 21)) << 32 | u64::from(word(bytes, 25)),
         })
     }
@@ -102,14 +104,14 @@ fn word(bytes: &[u8; LENGTH], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-fn position(bytes: &[u8; LENGTH], at: usize) -> Option<Position> {
-    let number = u16::from_be_bytes([bytes[at + 1], bytes[at + 2]]);
-    (bytes[at] <= 1).then(|| Position::new(number, bytes[at] == 1))
+fn octets(bytes: &[u8; LENGTH], at: usize) -> [u8; 3] {
+    [bytes[at], bytes[at + 1], bytes[at + 2]]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protection::LinkGuardian;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
@@ -118,9 +120,9 @@ mod tests {
             kind: Kind::Reply,
             identity: 0x0102_0304,
             peer: 9,
-            protection: LinkProtection::Ordered,
-            next: Position::new(65535, true),
-            leading: Position::new(5, false),
+            protection: Protection::LinkGuardian(LinkGuardian::ORDERED),
+            sent: [1, 255, 255],
+            received: [0, 0, 5],
             time: 1 << 40,
         }
     }
@@ -144,6 +146,21 @@ mod tests {
             damaged[at] ^= 0x40;
             assert_eq!(Hello::read(&damaged), None, "byte {at}");
         }
+    }
+
+    // G-5: a guard of another version may protect in a way that this one has not heard of.
+    #[test]
+    fn a_message_with_an_unknown_protection_is_none() {
+        let mut frame = Vec::new();
+        hello().write(&mut frame);
+        frame[14 + 12] = 99;
+        frame.truncate(14 + LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        assert_eq!(Hello::read(&frame), None);
+        frame[14 + 12] = 1;
+        frame.truncate(14 + LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        assert_eq!(Hello::read(&frame), Some(hello()));
     }
 
     proptest! {

@@ -1,51 +1,48 @@
-//! The byte-level guard: a protection engine between a LAN port and a link port, on whole frames.
+//! The byte-level guard: a line protocol between a LAN port and a link port, on whole frames.
 //!
 //! ```text
 //!        handle_frame(Lan)                                     poll_transmit(Link)
-//!   LAN ------------------> [queue] -> [Sending: number, copy] ------------------> link
-//!       <------------------ [Receiving: detect, order, time] <--------------------
-//!        poll_transmit(Lan)          [Handshake]               handle_frame(Link)
+//!   LAN ------------------> [queue] ----> [line protocol] ------------------------> link
+//!       <-------------------------------- [line protocol] <------------------------
+//!        poll_transmit(Lan)                [handshake]             handle_frame(Link)
 //! ```
 //!
-//! It is the software switch among the switch profiles: released frames leave at once, dummies and
-//! explicit ACKs are paced, and waits follow from the measured loop. The rules stand in
-//! `docs/protocols/guard.md`; code and tests cite them as `G-n`.
+//! The guard finds its peer, agrees with it on a session, keeps the queue, and lets frames pass as they
+//! are when nobody answers. What becomes of a frame is up to a [line protocol](LineProtocol): LinkGuardian
+//! is here, others stand where their engines are. The rules are those of `docs/protocols/guard.md`; code and
+//! tests cite them as `G-n`.
 
 pub mod ecn;
-mod envelope;
-mod from_link;
+pub mod envelope;
 mod handshake;
 mod hello;
-#[cfg(test)]
-mod pair;
+mod line;
+mod lines;
+mod linkguardian;
 mod pool;
-mod protection;
 mod queue;
-mod receiving;
-mod sending;
-#[cfg(test)]
-mod tests;
-mod to_link;
+mod report;
+mod session;
+mod stores;
 
-pub use envelope::HEADROOM;
+pub use envelope::{Origin, Seal};
 pub use handshake::Peer;
+pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
+pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
-pub use protection::{LinkProtection, Protection};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
-pub use receiving::ReceivingState;
-pub use sending::SendingState;
+pub use report::{Counter, Group, Reading};
 
+use crate::protection::Protection;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
-use crate::wire::ethernet::EtherType;
-use alloc::collections::VecDeque;
-use handshake::Handshake;
-use hello::Kind;
-use receiving::Receiving;
-use sending::Sending;
-
-/// How long a pause lasts without a resume: at 1 Gb/s, the 65535 quanta of a pause frame (LG-25).
-const PAUSE_LASTS: Duration = Duration::from_us(33_554);
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
+use lines::Lines;
+use session::Session;
+use stores::Stores;
 
 /// The two sides of a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +60,6 @@ pub struct GuardConfig {
     pub queue: QueueLimits,
     /// The longest frame from the LAN, in bytes without FCS.
     pub longest_frame: usize,
-    /// By how much frames of the driver's own may be longer.
-    pub headroom: usize,
     /// How many frames the guard may hold at once, queues and buffers together.
     pub frames: usize,
 }
@@ -88,7 +83,7 @@ pub struct GuardCounters {
     pub reserved: u64,
     /// Frames from the link that claimed to be ours and were malformed or of no session (G-3).
     pub foreign: u64,
-    /// Explicit ACKs sent.
+    /// Acknowledgements of a line protocol that left by themselves and on no frame.
     pub explicit_acks: u64,
     /// Hellos and replies received.
     pub hellos: u64,
@@ -100,84 +95,68 @@ pub struct GuardCounters {
     pub pauses_obeyed: u64,
 }
 
+/// What the part of a guard that knows of another guard can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionState {
+    /// How this end protects what it sends.
+    pub protection: Protection,
+    /// Whether the other end has a guard.
+    pub peer: Peer,
+    /// How the other end protects what it sends, as far as its hellos say.
+    pub peer_protection: Protection,
+    /// The longest of the recent round trips between the guards.
+    pub loop_time: Option<Duration>,
+}
+
 /// A guard. It holds frames but neither clock nor ports.
 ///
 /// Polling order: after each `handle_frame` or `handle_timeout`, `poll_transmit` on both sides until
 /// `None` (on the link side whenever the transmitter is free); every frame goes back by `recycle`.
 #[derive(Debug)]
 pub struct Guard {
-    pool: FramePool,
-    normal: DropTail,
-    urgent: VecDeque<Frame>,
-    to_lan: VecDeque<Frame>,
-    counters: GuardCounters,
+    stores: Stores,
     /// Absent in a plain wire, which looks into no frame.
     session: Option<Session>,
-}
-
-/// The part of a guard that knows of another guard.
-#[derive(Debug)]
-struct Session {
-    protection: Protection,
-    handshake: Handshake,
-    sending: Sending,
-    receiving: Receiving,
-    /// The session before: its frames under way still count as contents (G-6).
-    former: Option<envelope::Key>,
-    paused_until: Instant,
-    /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
-    /// another call.
-    woken: Instant,
-}
-
-/// What the part of a guard that knows of another guard can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionState {
-    /// How this end protects what it sends.
-    pub protection: Protection,
-    /// Whether the other end has a guard.
-    pub peer: Peer,
-    /// How the other end protects what it sends.
-    pub peer_protection: LinkProtection,
-    /// The longest of the recent round trips between the guards.
-    pub loop_time: Option<Duration>,
-    /// The sending end.
-    pub sending: SendingState,
-    /// The receiving end.
-    pub receiving: ReceivingState,
+    /// The line protocols until there is a session, which takes them.
+    spare: Lines,
+    headroom: usize,
 }
 
 impl Guard {
-    /// A guard that looks into no frame: a plain wire.
-    pub fn transparent(config: GuardConfig) -> Self {
-        Self {
-            pool: FramePool::new(config.frames, config.longest_frame + config.headroom.max(HEADROOM)),
-            normal: DropTail::new(config.queue),
-            urgent: VecDeque::new(),
-            to_lan: VecDeque::new(),
-            counters: GuardCounters::default(),
-            session: None,
-        }
+    /// A guard that looks into no frame: a plain wire. Its line protocols, one a family, wait for
+    /// [`Guard::protect`].
+    pub fn transparent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
+        let spare = Lines::new(lines);
+        let headroom = spare.headroom();
+        Self { stores: Stores::new(config, headroom), session: None, spare, headroom }
     }
 
-    /// A guard that looks for another at the far end of its link and protects what it sends there.
-    /// Its identities come from `rng`.
-    pub fn new(config: GuardConfig, protection: Protection, rng: Stream) -> Self {
-        let mut guard = Self::transparent(config);
-        guard.session = Some(Session::new(protection, rng));
+    /// A guard that looks for another at the far end of its link and protects what it sends there, over a
+    /// link that loses `loss_rate` of its full frames. Its identities come from `rng`.
+    pub fn new(
+        config: GuardConfig,
+        lines: Vec<Box<dyn LineProtocol>>,
+        protection: Protection,
+        loss_rate: f64,
+        rng: Stream,
+    ) -> Self {
+        let mut guard = Self::transparent(config, lines);
+        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, loss_rate, rng));
         guard
     }
 
     /// Protects by another protection from now on, in a new session (G-6). A transparent guard begins
     /// to look for another; its identities come from `rng`.
-    pub fn protect(&mut self, now: Instant, protection: Protection, rng: Stream) {
-        let session = self.session.get_or_insert_with(|| Session::new(protection, rng));
-        session.former = Some(session.handshake.receiving_key());
-        session.protection = protection;
-        session.handshake.renew(now);
-        self.start_over(now);
-        let session = self.session.as_mut().expect("the session was just there");
-        session.sending = Sending::new(&protection);
+    pub fn protect(&mut self, now: Instant, protection: Protection, loss_rate: f64, rng: Stream) {
+        let Self { stores, session, spare, .. } = self;
+        let session =
+            session.get_or_insert_with(|| Session::new(mem::take(spare), protection.clone(), loss_rate, rng));
+        session.protect(now, stores, protection, loss_rate);
+    }
+
+    /// By how much a frame on the link may be longer than one of the LAN (G-4).
+    pub fn headroom(&self) -> usize {
+        self.headroom
     }
 
     /// A frame arrives on one side.
@@ -189,167 +168,92 @@ impl Guard {
     }
 
     fn handle_lan(&mut self, bytes: &[u8]) {
-        self.counters.from_lan += 1;
-        let Some(ethertype) = envelope::ethertype(bytes) else {
-            self.counters.no_room += 1;
-            return;
-        };
-        if self.session.is_some() && is_reserved(ethertype) {
-            self.counters.reserved += 1;
+        self.stores.counters.from_lan += 1;
+        let Some(ethertype) = self.stores.ethertype(bytes) else { return };
+        if self.session.as_ref().is_some_and(|session| session.is_reserved(ethertype)) {
+            self.stores.counters.reserved += 1;
             return;
         }
-        if let Some(frame) = self.copy(bytes)
-            && let Err(frame) = self.normal.push(frame)
-        {
-            self.pool.give_back(frame);
-        }
+        self.stores.enqueue(bytes);
     }
 
     fn handle_link(&mut self, now: Instant, bytes: &[u8]) {
-        self.counters.from_link += 1;
-        match envelope::ethertype(bytes) {
-            Some(hello::ETHERTYPE) if self.session.is_some() => self.handle_hello(now, bytes),
-            Some(EtherType::LINKGUARDIAN) if self.session.is_some() => self.handle_protected(now, bytes),
-            Some(_) => {
-                if let Some(frame) = self.copy(bytes) {
-                    self.to_lan.push_back(frame);
-                }
-            }
-            None => self.counters.no_room += 1,
+        let Self { stores, session, .. } = self;
+        stores.counters.from_link += 1;
+        let Some(ethertype) = stores.ethertype(bytes) else { return };
+        match session {
+            Some(session) => session.handle_link(now, stores, ethertype, bytes),
+            None => stores.hand_on(bytes),
         }
-    }
-
-    fn copy(&mut self, bytes: &[u8]) -> Option<Frame> {
-        let frame = self.pool.copy(bytes);
-        self.counters.no_room += u64::from(frame.is_none());
-        frame
-    }
-
-    /// Begins a session: numbers from zero, nothing held (G-6).
-    fn start_over(&mut self, now: Instant) {
-        let Self { session, to_lan, urgent, pool, .. } = self;
-        let session = session.as_mut().expect("only a guard with a session starts over");
-        session.receiving.start_over(now, to_lan);
-        session.sending.start_over(pool);
-        urgent.drain(..).for_each(|frame| pool.give_back(frame));
-        let link = session.handshake.peer_protection();
-        if session.receiving.is_ordered() != (link == LinkProtection::Ordered) {
-            session.receiving = Receiving::new(link, session.protection.deduplicate);
-        }
-        session.paused_until = now;
-        self.counters.sessions += 1;
     }
 
     /// The next frame for one side.
     pub fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<Frame> {
         match side {
-            Side::Lan => self.to_lan.pop_front().inspect(|_| self.counters.to_lan += 1),
-            Side::Link => self.poll_link(now).inspect(|_| self.counters.to_link += 1),
+            Side::Lan => self.stores.to_lan.pop_front().inspect(|_| self.stores.counters.to_lan += 1),
+            Side::Link => self.poll_link(now).inspect(|_| self.stores.counters.to_link += 1),
         }
     }
 
-    /// A copy of `bytes` in a frame of this guard's, for a driver that makes frames of its own; `None` when
-    /// none is free. It goes back by `recycle`.
-    pub fn copy_frame(&mut self, bytes: &[u8]) -> Option<Frame> {
-        self.copy(bytes)
+    fn poll_link(&mut self, now: Instant) -> Option<Frame> {
+        let Self { stores, session, .. } = self;
+        match session {
+            Some(session) => session.poll_link(now, stores),
+            None => stores.dequeue(),
+        }
     }
 
-    /// Takes back a frame that `poll_transmit` or `copy_frame` gave.
+    /// Takes back a frame that `poll_transmit` gave.
     pub fn recycle(&mut self, frame: Frame) {
-        self.pool.give_back(frame);
+        self.stores.pool.give_back(frame);
     }
 
     /// When `handle_timeout` is due.
     pub fn poll_timeout(&self) -> Instant {
-        let Some(session) = &self.session else { return Instant::NEVER };
-        let mut fill = session.paused_until;
-        if session.handshake.peer() == Peer::Agreed {
-            let idle = session.sending.dummy_at().min(session.receiving.ack_at());
-            fill = if fill > session.woken { fill.min(idle) } else { idle };
-        }
-        let due = session.handshake.poll_timeout().min(session.receiving.poll_timeout());
-        if fill > session.woken { due.min(fill) } else { due }
+        self.session.as_ref().map_or(Instant::NEVER, Session::poll_timeout)
     }
 
     /// A deadline has come.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let Self { session, to_lan, .. } = self;
-        let Some(session) = session else { return };
-        session.woken = now;
-        session.receiving.handle_timeout(now, to_lan);
-        if session.handshake.poll_timeout() > now {
-            return;
-        }
-        let former = session.handshake.receiving_key();
-        let due = session.handshake.handle_timeout(now);
-        if due.silent {
-            session.former = Some(former);
-            self.counters.silences += 1;
-            self.start_over(now);
-        }
-        if due.hello {
-            self.send_message(Kind::Hello, now.as_ps());
+        let Self { stores, session, .. } = self;
+        if let Some(session) = session {
+            session.handle_timeout(now, stores);
         }
     }
 
     /// What has happened so far.
     pub fn counters(&self) -> GuardCounters {
-        self.counters
+        self.stores.counters
     }
 
     /// What the queue toward the link has done.
     pub fn queue(&self) -> QueueCounters {
-        self.normal.counters()
-    }
-
-    /// Whether a frame toward the link is one of the guards' own and not of the LAN.
-    pub fn is_message(&self, frame: &[u8]) -> bool {
-        self.session.is_some() && envelope::ethertype(frame).is_some_and(is_reserved)
-    }
-
-    /// Whether the other end has a guard; nothing in a transparent guard.
-    pub fn peer(&self) -> Option<Peer> {
-        self.session.as_ref().map(|session| session.handshake.peer())
+        self.stores.normal.counters()
     }
 
     /// What the guard knows of the other end; nothing in a transparent guard.
     pub fn session(&self) -> Option<SessionState> {
-        self.session.as_ref().map(|session| SessionState {
-            protection: session.protection,
-            peer: session.handshake.peer(),
-            peer_protection: session.handshake.peer_protection(),
-            loop_time: session.handshake.loop_time(),
-            sending: session.sending.state(),
-            receiving: session.receiving.state(),
-        })
+        self.session.as_ref().map(Session::state)
     }
 
     /// Whether a frame could leave toward the link as soon as the transmitter is free.
     pub fn has_frames(&self, now: Instant) -> bool {
-        !self.urgent.is_empty() || (!self.normal.is_empty() && self.may_send(now))
+        match &self.session {
+            Some(session) => session.has_frames(now, &self.stores),
+            None => !self.stores.normal.is_empty(),
+        }
     }
 
     /// Frames that the guard holds.
     pub fn frames_held(&self) -> usize {
-        self.pool.in_use()
+        self.stores.pool.in_use()
     }
-}
 
-impl Session {
-    fn new(protection: Protection, rng: Stream) -> Self {
-        Self {
-            protection,
-            handshake: Handshake::new(rng),
-            sending: Sending::new(&protection),
-            receiving: Receiving::new(LinkProtection::None, protection.deduplicate),
-            former: None,
-            paused_until: Instant::ZERO,
-            woken: Instant::ZERO,
-        }
+    /// Every counter: the guard's own in a group without a name, then those of its line protocols.
+    pub fn report(&self) -> Vec<Group> {
+        let own = report::own(&self.counters(), &self.queue(), self.frames_held());
+        let mut groups = vec![own];
+        groups.extend(self.session.iter().flat_map(Session::report));
+        groups
     }
-}
-
-/// Whether an EtherType is one that guards use among themselves.
-fn is_reserved(ethertype: EtherType) -> bool {
-    ethertype == EtherType::LINKGUARDIAN || ethertype == hello::ETHERTYPE
 }

@@ -13,8 +13,7 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::port::Port;
-use crate::protector::Protector;
-use lossylink_core::engine::guard::Side;
+use lossylink_core::engine::guard::{Guard, Side};
 use lossylink_core::time::Instant;
 use std::os::fd::BorrowedFd;
 
@@ -32,14 +31,14 @@ pub struct Station {
     /// Toward the host.
     pub port: Box<dyn Port>,
     /// Between the host and the link.
-    pub guard: Protector,
+    pub guard: Guard,
     /// How late frames were handed to the host.
     pub lateness: Histogram,
 }
 
 impl Station {
     /// A station with a silent past.
-    pub fn new(port: Box<dyn Port>, guard: Protector) -> Self {
+    pub fn new(port: Box<dyn Port>, guard: Guard) -> Self {
         Self { port, guard, lateness: Histogram::default() }
     }
 

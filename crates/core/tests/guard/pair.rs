@@ -1,14 +1,19 @@
-//! Two guards, a link and a clock: what the tests of this folder play their dialogues on.
+//! Two guards, a link and a clock: what the tests of guards play their dialogues on, here and wherever there
+//! is a line protocol.
 
-use super::{Frame, Guard, GuardConfig, LinkProtection, Protection, QueueLimits, Side};
-use crate::engine::linkguardian::SenderConfig;
-use crate::loss::{LossModel, LossProcess};
-use crate::rng::Streams;
-use crate::time::{Duration, Instant};
-use crate::units::{BitRate, Bytes};
-use crate::wire::wire_octets;
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
+use lossylink_core::engine::guard::{
+    Frame, Guard, GuardConfig, LineProtocol, Peer, QueueLimits, Reading, Side,
+};
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::protection::Protection;
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::wire_octets;
+use std::collections::VecDeque;
+
+/// Makes the line protocols of one guard.
+pub type Lines = fn() -> Vec<Box<dyn LineProtocol>>;
 
 /// One-way delay of the link.
 const PROPAGATION: Duration = Duration::from_us(100);
@@ -16,15 +21,15 @@ const PROPAGATION: Duration = Duration::from_us(100);
 const RATE: BitRate = BitRate::from_gbps(1);
 
 /// A clean direction.
-pub(super) const NONE: LossModel = LossModel::None;
+pub const NONE: LossModel = LossModel::None;
 
 /// Independent losses of a share of the frames.
-pub(super) fn ratio(p: f64) -> LossModel {
+pub fn ratio(p: f64) -> LossModel {
     LossModel::bernoulli(p).unwrap()
 }
 
 /// The loss of exactly these frames.
-pub(super) fn at(positions: &[u64]) -> LossModel {
+pub fn at(positions: &[u64]) -> LossModel {
     LossModel::at(positions.to_vec()).unwrap()
 }
 
@@ -46,31 +51,26 @@ impl Direction {
 }
 
 /// Near guard, link, far guard.
-pub(super) struct Pair {
-    pub(super) guards: [Guard; 2],
+pub struct Pair {
+    pub guards: [Guard; 2],
     directions: [Direction; 2],
-    pub(super) now: Instant,
+    pub now: Instant,
     /// What each end handed to its LAN.
-    pub(super) delivered: [Vec<Vec<u8>>; 2],
+    pub delivered: [Vec<Vec<u8>>; 2],
+    lines: Lines,
     streams: Streams,
     restarts: u64,
 }
 
 /// A guard's parameters in these tests.
-pub(super) fn config() -> GuardConfig {
+pub fn config() -> GuardConfig {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    GuardConfig { queue, longest_frame: 1514, headroom: 0, frames: 20_000 }
-}
-
-/// LinkGuardian with two copies and no cap on holes.
-pub(super) fn protection(link: LinkProtection) -> Protection {
-    let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
-    Protection { link, sender, deduplicate: true }
+    GuardConfig { queue, longest_frame: 1514, frames: 20_000 }
 }
 
 /// A frame for the other host that carries `id`, of at least 60 bytes.
-pub(super) fn frame(id: u32, length: usize) -> Vec<u8> {
-    let mut frame = alloc::vec![0x5a; length.max(60)];
+pub fn frame(id: u32, length: usize) -> Vec<u8> {
+    let mut frame = vec![0x5a; length.max(60)];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4]);
     frame[12..14].copy_from_slice(&[0x08, 0x00]);
     frame[14..18].copy_from_slice(&id.to_be_bytes());
@@ -78,14 +78,28 @@ pub(super) fn frame(id: u32, length: usize) -> Vec<u8> {
 }
 
 /// The number that a delivered frame carries.
-pub(super) fn id(frame: &[u8]) -> u32 {
+pub fn id(frame: &[u8]) -> u32 {
     u32::from_be_bytes([frame[14], frame[15], frame[16], frame[17]])
 }
 
+/// What a counter of a guard reads.
+pub fn count(guard: &Guard, group: &str, name: &str) -> u64 {
+    let groups = guard.report();
+    let group = groups.iter().find(|found| found.name == group).expect(group);
+    let counter = group.counters.iter().find(|found| found.name == name).expect(name);
+    match counter.reading {
+        Reading::Number(number) => number,
+        other => panic!("{name} is no number: {other:?}"),
+    }
+}
+
 impl Pair {
-    pub(super) fn new(seed: u64, protection: Protection, loss: [LossModel; 2]) -> Self {
+    /// Guards that have not heard of each other; each protects what it sends in its own way.
+    pub fn new(seed: u64, lines: Lines, protections: [Protection; 2], loss: [LossModel; 2]) -> Self {
         let streams = Streams::new(seed);
-        let guard = |name: &str| Guard::new(config(), protection, streams.stream(name));
+        let guard = |name: &str, protection: &Protection| {
+            Guard::new(config(), lines(), protection.clone(), 0.0, streams.stream(name))
+        };
         let direction = |name: &str, loss: &LossModel| Direction {
             free_from: Instant::ZERO,
             sending: false,
@@ -94,53 +108,68 @@ impl Pair {
             is_cut: false,
         };
         Self {
-            guards: [guard("near"), guard("far")],
+            guards: [guard("near", &protections[0]), guard("far", &protections[1])],
             directions: [direction("forward", &loss[0]), direction("reverse", &loss[1])],
             now: Instant::ZERO,
             delivered: [Vec::new(), Vec::new()],
+            lines,
             streams,
             restarts: 0,
         }
     }
 
     /// Both ends know each other.
-    pub(super) fn agreed(seed: u64, protection: Protection, loss: [LossModel; 2]) -> Self {
-        let mut pair = Self::new(seed, protection, [NONE, NONE]);
+    pub fn agreed(seed: u64, lines: Lines, protections: [Protection; 2], loss: [LossModel; 2]) -> Self {
+        let mut pair = Self::new(seed, lines, protections, [NONE, NONE]);
         pair.run_for(Duration::from_ms(2));
+        let agreed = pair.guards.iter().all(|guard| guard.session().unwrap().peer == Peer::Agreed);
+        assert!(agreed, "two guards on a clean link agree");
         pair.set_loss(loss);
         pair
     }
 
-    pub(super) fn set_loss(&mut self, loss: [LossModel; 2]) {
+    pub fn set_loss(&mut self, loss: [LossModel; 2]) {
         for (direction, model) in self.directions.iter_mut().zip(loss) {
             direction.loss = LossProcess::new(&model, self.streams.stream("changed"));
         }
     }
 
-    pub(super) fn cut(&mut self, is_cut: bool) {
+    pub fn cut(&mut self, is_cut: bool) {
         self.directions.iter_mut().for_each(|direction| direction.is_cut = is_cut);
     }
 
     /// Ends one guard, with all that it holds, and starts another in its place.
-    pub(super) fn restart(&mut self, end: usize, protection: Protection) {
+    pub fn restart(&mut self, end: usize, protection: Protection) {
         self.restarts += 1;
         let stream = self.streams.trial(self.restarts).stream("restarted");
-        self.guards[end] = Guard::new(config(), protection, stream);
+        self.guards[end] = Guard::new(config(), (self.lines)(), protection, 0.0, stream);
+    }
+
+    /// Protects what `end` sends by another protection.
+    pub fn protect(&mut self, end: usize, protection: Protection) {
+        self.restarts += 1;
+        let stream = self.streams.trial(self.restarts).stream("protected");
+        self.guards[end].protect(self.now, protection, 0.0, stream);
+    }
+
+    /// What a counter of the guard at `end` reads.
+    pub fn count(&self, end: usize, group: &str, name: &str) -> u64 {
+        count(&self.guards[end], group, name)
     }
 
     /// The host at `end` sends a frame.
-    pub(super) fn send(&mut self, end: usize, bytes: &[u8]) {
+    pub fn send(&mut self, end: usize, bytes: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Lan, bytes);
         self.drive(end);
     }
 
     /// A frame that nobody sent comes out of the link at `end`.
-    pub(super) fn inject(&mut self, end: usize, bytes: &[u8]) {
+    pub fn inject(&mut self, end: usize, bytes: &[u8]) {
         self.guards[end].handle_frame(self.now, Side::Link, bytes);
         self.drive(end);
     }
 
-    pub(super) fn run_for(&mut self, span: Duration) {
+    pub fn run_for(&mut self, span: Duration) {
         let until = self.now + span;
         loop {
             // A guard that has just been started is late from the first moment.

@@ -1,6 +1,6 @@
 //! The receiving end on whole frames: detects losses, holds what came too early, gives up in time (G-13..G-16).
 
-use super::{Frame, FramePool, LinkProtection};
+use super::super::{Frame, FramePool};
 use crate::engine::linkguardian::{
     AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
     Receiver, ReceiverCounters, Thresholds,
@@ -59,34 +59,33 @@ pub(super) struct Receiving {
 
 /// Figures of the receiving end, beside those of its engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceivingState {
+pub(super) struct ReceivingState {
     /// The engine's counters.
-    pub engine: ReceiverCounters,
+    pub(super) engine: ReceiverCounters,
     /// The number that the next new frame should carry.
-    pub expected: Position,
+    pub(super) expected: Position,
     /// The position to be handed on next, in order.
-    pub next: Option<Position>,
+    pub(super) next: Option<Position>,
     /// Everything up to here has arrived or been asked for.
-    pub leading: Position,
+    pub(super) leading: Position,
     /// Whether an ACK is due.
-    pub ack_pending: bool,
+    pub(super) ack_pending: bool,
     /// Bytes in the reorder buffer.
-    pub held: Bytes,
+    pub(super) held: Bytes,
     /// The most bytes ever in the reorder buffer.
-    pub most_held: Bytes,
+    pub(super) most_held: Bytes,
     /// Frames for which the reorder buffer had no room.
-    pub overflowed: u64,
+    pub(super) overflowed: u64,
     /// Positions given up after their wait.
-    pub given_up: u64,
+    pub(super) given_up: u64,
     /// Pause messages sent.
-    pub pauses: u64,
+    pub(super) pauses: u64,
     /// Resume messages sent.
-    pub resumes: u64,
+    pub(super) resumes: u64,
 }
 
 impl Receiving {
-    pub(super) fn new(link: LinkProtection, deduplicate: bool) -> Self {
-        let is_ordered = link == LinkProtection::Ordered;
+    pub(super) fn new(is_ordered: bool, deduplicate: bool) -> Self {
         let engine =
             if is_ordered { Receiver::ordered(NO_TIMER) } else { Receiver::non_blocking(deduplicate) };
         Self {
@@ -319,9 +318,9 @@ mod tests {
     }
 
     impl Bench {
-        fn new(link: LinkProtection) -> Self {
+        fn new(is_ordered: bool) -> Self {
             let pool = FramePool::new(100, 2 << 20);
-            Self { receiving: Receiving::new(link, true), to_lan: VecDeque::new(), pool }
+            Self { receiving: Receiving::new(is_ordered, true), to_lan: VecDeque::new(), pool }
         }
 
         fn arrive(&mut self, number: u16, is_retransmission: bool, length: usize) -> Option<Notification> {
@@ -340,22 +339,22 @@ mod tests {
     // G-15
     #[test]
     fn an_overtaken_frame_fills_its_hole() {
-        for link in [LinkProtection::Ordered, LinkProtection::NonBlocking] {
-            let mut bench = Bench::new(link);
+        for is_ordered in [true, false] {
+            let mut bench = Bench::new(is_ordered);
             bench.arrive(0, false, 60);
             assert!(bench.arrive(2, false, 60).is_some(), "a gap is reported");
             assert_eq!(bench.arrive(1, false, 60), None);
             bench.arrive(1, true, 60);
             let mut delivered = bench.delivered();
             delivered.sort_unstable();
-            assert_eq!(delivered, [0, 1, 2], "{link:?}");
+            assert_eq!(delivered, [0, 1, 2], "{is_ordered}");
         }
     }
 
     // G-13
     #[test]
     fn acks_are_a_millisecond_apart() {
-        let mut bench = Bench::new(LinkProtection::NonBlocking);
+        let mut bench = Bench::new(false);
         bench.arrive(0, false, 60);
         assert_eq!(bench.receiving.ack_at(), Instant::ZERO);
         assert_eq!(bench.receiving.poll_ack(Instant::ZERO), Some(Position::new(0, false)));
@@ -370,7 +369,7 @@ mod tests {
     // G-14
     #[test]
     fn each_hole_has_its_own_deadline() {
-        let mut bench = Bench::new(LinkProtection::Ordered);
+        let mut bench = Bench::new(true);
         bench.arrive(1, false, 60);
         assert_eq!(bench.receiving.poll_timeout(), Instant::ZERO + UNMEASURED_WAIT);
         let just_before = Instant::ZERO + UNMEASURED_WAIT - Duration::from_ps(1);
@@ -385,13 +384,13 @@ mod tests {
     #[test]
     fn what_lies_too_far_back_is_given_up_before_its_deadline() {
         for (furthest, delivered) in [(32_767, vec![]), (32_768, vec![1])] {
-            let mut bench = Bench::new(LinkProtection::Ordered);
+            let mut bench = Bench::new(true);
             bench.arrive(1, false, 60);
             bench.arrive(furthest, false, 60);
             assert_eq!(bench.delivered(), delivered);
             assert_eq!(bench.receiving.state().given_up, delivered.len() as u64);
         }
-        let mut bench = Bench::new(LinkProtection::Ordered);
+        let mut bench = Bench::new(true);
         bench.arrive(1, false, 60);
         let next = Position::new(32_769, false);
         bench.receiving.handle_dummy(Instant::ZERO, next, None, &mut bench.to_lan);
@@ -402,7 +401,7 @@ mod tests {
     #[test]
     fn the_reorder_buffer_pauses_the_sender_and_drops_beyond_its_limit() {
         const MEGABYTE: usize = 1 << 20;
-        let mut bench = Bench::new(LinkProtection::Ordered);
+        let mut bench = Bench::new(true);
         for number in 1..=15 {
             bench.arrive(number, false, MEGABYTE);
         }

@@ -40,6 +40,18 @@ pub struct DirectionCounters {
     pub longest_frame_bytes: u64,
 }
 
+impl DirectionCounters {
+    /// What each of them counts.
+    pub(crate) const HELP: [(&str, &str); 6] = [
+        ("frames_offered", "Frames that began to be sent."),
+        ("bytes_offered", "Bytes of those frames, without FCS."),
+        ("frames_lost", "Frames that the loss model corrupted."),
+        ("segments_lost", "Of those, segments that TCP must send again."),
+        ("frames_delivered", "Frames that arrived."),
+        ("longest_frame_bytes", "The longest frame seen, without FCS."),
+    ];
+}
+
 /// A frame on its way.
 #[derive(Debug)]
 struct Flying {

@@ -1,8 +1,9 @@
 //! The sending end on whole frames: numbers them, keeps copies, sends lost ones again (G-10..G-12).
 
-use super::envelope::{self, Key};
-use super::{Frame, FramePool, LinkProtection, Protection};
-use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderCounters};
+use super::super::envelope::Seal;
+use super::super::{Frame, FramePool};
+use super::frames;
+use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderConfig, SenderCounters};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use crate::wire::linkguardian::{AckHeader, DataHeader, LinkGuardianFrame};
@@ -33,30 +34,30 @@ pub(super) struct Sending {
 
 /// Figures of the sending end, beside those of its engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SendingState {
+pub(super) struct SendingState {
     /// The engine's counters.
-    pub engine: SenderCounters,
+    pub(super) engine: SenderCounters,
     /// The number that the next frame takes.
-    pub next: Position,
+    pub(super) next: Position,
     /// Everything up to here has arrived or is known to be lost.
-    pub leading_ack: Position,
+    pub(super) leading_ack: Position,
     /// Lost positions whose copies have not been sent again yet.
-    pub holes: u32,
+    pub(super) holes: u32,
     /// Copies of each retransmission.
-    pub copies: u8,
+    pub(super) copies: u8,
     /// Bytes of frames kept, now and at most.
-    pub held: Bytes,
+    pub(super) held: Bytes,
     /// The most bytes ever kept.
-    pub most_held: Bytes,
+    pub(super) most_held: Bytes,
     /// Copies given up to make room.
-    pub evicted: u64,
+    pub(super) evicted: u64,
 }
 
 impl Sending {
-    pub(super) fn new(protection: &Protection) -> Self {
+    pub(super) fn new(config: SenderConfig, is_ordered: bool) -> Self {
         Self {
-            engine: Sender::new(protection.sender),
-            is_ordered: protection.link == LinkProtection::Ordered,
+            engine: Sender::new(config),
+            is_ordered,
             copies: VecDeque::new(),
             held: Bytes::ZERO,
             most_held: Bytes::ZERO,
@@ -86,7 +87,7 @@ impl Sending {
         now: Instant,
         original: Frame,
         ack: Option<Position>,
-        key: Key,
+        seal: Seal,
         pool: &mut FramePool,
     ) -> Option<Frame> {
         let Some(mut out) = pool.empty() else {
@@ -94,7 +95,7 @@ impl Sending {
             return None;
         };
         let position = self.engine.stamp();
-        self.seal(&mut out, &original, position, ack, false, key);
+        self.seal(&mut out, &original, position, ack, false, seal);
         self.keep(position, original, pool);
         self.dummy_gap = FIRST_DUMMY_AFTER;
         self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
@@ -124,7 +125,7 @@ impl Sending {
         position: Position,
         ack: Option<Position>,
         is_retransmission: bool,
-        key: Key,
+        seal: Seal,
     ) {
         let data = DataHeader {
             era: position.era(),
@@ -134,11 +135,11 @@ impl Sending {
             ..DataHeader::default()
         };
         let ack = ack.map(|leading| ack_header(leading, true));
-        envelope::seal(
+        frames::write(
             out,
             original,
-            &LinkGuardianFrame::Data { ack, data, content: envelope::content(original) },
-            key,
+            &LinkGuardianFrame::Data { ack, data, content: frames::content(original) },
+            seal,
         );
     }
 
@@ -148,7 +149,7 @@ impl Sending {
     }
 
     /// Writes the dummy that is due.
-    pub(super) fn write_dummy(&mut self, now: Instant, out: &mut Frame, key: Key) {
+    pub(super) fn write_dummy(&mut self, now: Instant, out: &mut Frame, seal: Seal) {
         let Some(position) = self.engine.poll_dummy() else { return };
         let data = DataHeader {
             era: position.era(),
@@ -157,7 +158,7 @@ impl Sending {
             sequence: position.number(),
             ..DataHeader::default()
         };
-        envelope::seal_control(out, &LinkGuardianFrame::Dummy(data), key);
+        frames::write_control(out, &LinkGuardianFrame::Dummy(data), seal);
         self.dummy_gap = self.dummy_gap * 2;
         self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
     }
@@ -167,11 +168,11 @@ impl Sending {
         &mut self,
         leading: Position,
         again: &mut VecDeque<Frame>,
-        key: Key,
+        seal: Seal,
         pool: &mut FramePool,
     ) {
         self.engine.handle_ack(leading);
-        self.look_through(again, key, pool);
+        self.look_through(again, seal, pool);
     }
 
     /// A loss notification arrived: what it asks for goes to `again`.
@@ -179,15 +180,15 @@ impl Sending {
         &mut self,
         notification: &Notification,
         again: &mut VecDeque<Frame>,
-        key: Key,
+        seal: Seal,
         pool: &mut FramePool,
     ) {
         self.engine.handle_notification(notification);
-        self.look_through(again, key, pool);
+        self.look_through(again, seal, pool);
     }
 
     /// Looks at every copy that the leading ACK has passed (LG-6): no recirculation, hence at once.
-    fn look_through(&mut self, again: &mut VecDeque<Frame>, key: Key, pool: &mut FramePool) {
+    fn look_through(&mut self, again: &mut VecDeque<Frame>, seal: Seal, pool: &mut FramePool) {
         while let Some((position, _)) = self.copies.front() {
             let fate = self.engine.inspect_copy(*position);
             if fate == CopyFate::Hold {
@@ -195,7 +196,7 @@ impl Sending {
             }
             let (position, frame) = self.copies.pop_front().expect("the front was just looked at");
             if fate == CopyFate::Retransmit {
-                self.send_again(position, &frame, again, key, pool);
+                self.send_again(position, &frame, again, seal, pool);
             }
             self.release(frame, pool);
         }
@@ -207,12 +208,12 @@ impl Sending {
         position: Position,
         frame: &Frame,
         again: &mut VecDeque<Frame>,
-        key: Key,
+        seal: Seal,
         pool: &mut FramePool,
     ) {
         for _ in 0..self.engine.config().copies {
             let Some(mut out) = pool.empty() else { break };
-            self.seal(&mut out, frame, position, None, true, key);
+            self.seal(&mut out, frame, position, None, true, seal);
             again.push_back(out);
         }
     }
@@ -243,20 +244,21 @@ pub(super) fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::envelope::Key;
     use super::*;
-    use crate::engine::linkguardian::SenderConfig;
 
-    const KEY: (u32, u32) = (1, 2);
+    fn seal() -> Seal {
+        Seal::new(Key::new(1, 2), Key::new(2, 1), None)
+    }
 
     fn protect(sending: &mut Sending, pool: &mut FramePool, length: usize) {
         let frame = pool.copy(&alloc::vec![0; length]).unwrap();
-        let out = sending.protect(Instant::ZERO, frame, None, Key::new(KEY.0, KEY.1), pool).unwrap();
+        let out = sending.protect(Instant::ZERO, frame, None, seal(), pool).unwrap();
         pool.give_back(out);
     }
 
     fn sending() -> Sending {
-        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: None };
-        Sending::new(&Protection { link: LinkProtection::Ordered, sender, deduplicate: true })
+        Sending::new(SenderConfig { copies: 2, dummies: 3, hole_cap: None }, true)
     }
 
     // G-12
@@ -272,7 +274,7 @@ mod tests {
         // LG-33: whoever stops here never lets a position go whose number is in use again.
         assert_eq!(sending.state().engine.abandoned, 0);
         let mut again = VecDeque::new();
-        sending.handle_ack(Position::new(9, false), &mut again, Key::new(KEY.0, KEY.1), &mut pool);
+        sending.handle_ack(Position::new(9, false), &mut again, seal(), &mut pool);
         assert!(!sending.is_full() && again.is_empty());
         assert_eq!(pool.in_use(), WINDOW as usize - 10);
     }
@@ -298,7 +300,7 @@ mod tests {
         for us in [25, 75, 175] {
             let due = Instant::ZERO + Duration::from_us(us);
             assert_eq!(sending.dummy_at(), due);
-            sending.write_dummy(due, &mut out, Key::new(KEY.0, KEY.1));
+            sending.write_dummy(due, &mut out, seal());
             assert_eq!(out.len(), 60);
         }
         assert!(sending.dummy_at().is_never());

@@ -1,0 +1,234 @@
+//! Guards whose line is forward error correction, on one direction or both: dialogues, and swarms of faults.
+#![allow(missing_docs, unreachable_pub, dead_code)]
+
+#[path = "../../../core/tests/checks/guard.rs"]
+mod script;
+
+#[path = "../../../core/tests/guard/pair.rs"]
+mod pair;
+
+#[path = "../../../core/tests/guard/swarm.rs"]
+mod swarm;
+
+use lossylink_codec::FecLine;
+use lossylink_core::engine::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
+use lossylink_core::protection::{Fec, LinkGuardian, Mode, Protection};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
+use pair::{NONE, Pair, at, frame, ratio};
+use proptest::prelude::*;
+use swarm::{ids, swarm};
+
+/// Rate of the link.
+const RATE: BitRate = BitRate::from_gbps(1);
+/// Full frames back to back take 12.3 us at that rate.
+const SPACING: Duration = Duration::from_us(13);
+
+fn lines() -> Vec<Box<dyn LineProtocol>> {
+    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE))]
+}
+
+fn fec(size: u32, rows: u32) -> Protection {
+    Protection::Fec(Fec::new(size, rows))
+}
+
+/// LinkGuardian with two copies and no cap on holes.
+fn ordered() -> Protection {
+    let mode = Mode::Ordered { backpressure: true };
+    Protection::LinkGuardian(LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode })
+}
+
+fn guard(name: &str, protection: Protection) -> Guard {
+    let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
+    let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000 };
+    Guard::new(config, lines(), protection, 0.0, Streams::new(1).stream(name))
+}
+
+fn is_coded(frame: &[u8]) -> bool {
+    EthernetHeader::parse(frame).is_ok_and(|(header, _)| header.ethertype == EtherType::FEC)
+}
+
+/// Carries frames both ways until nothing moves, but for those whose place is in `lost`.
+fn settle(ends: &mut [Guard; 2], now: Instant, lost: &[u64], count: &mut u64) -> Vec<Vec<u8>> {
+    let mut delivered = Vec::new();
+    loop {
+        let mut moved = false;
+        for end in [0, 1] {
+            while let Some(frame) = ends[end].poll_transmit(now, Side::Link) {
+                moved = true;
+                let counted = end == 0 && is_coded(&frame);
+                if !(counted && lost.contains(count)) {
+                    ends[1 - end].handle_frame(now, Side::Link, &frame);
+                }
+                *count += u64::from(counted);
+                ends[end].recycle(frame);
+            }
+            while let Some(frame) = ends[end].poll_transmit(now, Side::Lan) {
+                delivered.push(frame.clone());
+                ends[end].recycle(frame);
+            }
+        }
+        if !moved {
+            return delivered;
+        }
+    }
+}
+
+// G-19
+#[test]
+fn parity_brings_lost_frames_back_in_their_order() {
+    let mut ends = [guard("near", fec(5, 2)), guard("far", fec(5, 2))];
+    ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
+    let mut count = 0;
+    settle(&mut ends, Instant::ZERO, &[], &mut count);
+    let sent: Vec<Vec<u8>> = (0..10u8).map(|id| vec![id; 100]).collect();
+    // Two of the first seven coded frames (five data, two parity) are lost, one data frame of the next.
+    let mut delivered = Vec::new();
+    for frame in &sent {
+        ends[0].handle_frame(Instant::ZERO, Side::Lan, frame);
+        delivered.extend(settle(&mut ends, Instant::ZERO, &[1, 3, 9], &mut count));
+    }
+    assert_eq!(delivered, sent);
+    let pair = |name| count_of(&ends[1], name);
+    assert_eq!((pair("recovered"), pair("unrecovered")), (3, 0));
+    assert_eq!(ends.each_ref().map(Guard::frames_held), [0, 0]);
+}
+
+fn count_of(guard: &Guard, name: &str) -> u64 {
+    pair::count(guard, "coder", name)
+}
+
+// G-8
+#[test]
+fn frames_pass_as_they_are_before_the_ends_agree() {
+    let mut near = guard("near", fec(5, 2));
+    let frame = vec![9; 100];
+    near.handle_frame(Instant::ZERO, Side::Lan, &frame);
+    assert_eq!(near.poll_transmit(Instant::ZERO, Side::Link), Some(frame));
+}
+
+// G-4: the longest frame of a guard is parity.
+#[test]
+fn parity_is_thirty_bytes_longer() {
+    let mut pair = Pair::agreed(1, lines, [fec(1, 1), fec(1, 1)], [NONE, NONE]);
+    assert_eq!(pair.guards[0].headroom(), 30);
+    pair.guards[0].handle_frame(pair.now, Side::Lan, &frame(0, 1514));
+    let sent: Vec<_> = std::iter::from_fn(|| pair.guards[0].poll_transmit(pair.now, Side::Link)).collect();
+    let coded = sent.iter().filter(|frame| is_coded(frame));
+    assert_eq!(coded.map(|frame| frame.len()).collect::<Vec<_>>(), [1514 + 10, 1514 + 30]);
+}
+
+// G-3: hosts cannot speak for a coder, even when nothing is coded.
+#[test]
+fn the_lan_cannot_forge_coded_frames() {
+    let mut pair = Pair::agreed(4, lines, [Protection::None, Protection::None], [NONE, NONE]);
+    let mut forged = frame(1, 60);
+    forged[12..14].copy_from_slice(&EtherType::FEC.0.to_be_bytes());
+    pair.send(0, &forged);
+    pair.run_for(Duration::from_ms(1));
+    assert_eq!(pair.guards[0].counters().reserved, 1);
+    pair.inject(1, &forged);
+    assert_eq!(pair.guards[1].counters().foreign, 1);
+    assert!(pair.delivered[1].is_empty());
+}
+
+// G-19: a lone frame is lost; its block is closed after four full ones, and parity brings it back.
+#[test]
+fn a_partial_block_is_closed_in_time() {
+    let mut pair = Pair::agreed(1, lines, [fec(5, 1), Protection::None], [at(&[0]), NONE]);
+    pair.send(0, &frame(7, 1514));
+    // Twenty full frames at 12.3 us are 246 us; the parity takes 13 us and the way 100 us.
+    pair.run_for(Duration::from_us(355));
+    assert!(pair.delivered[1].is_empty());
+    pair.run_for(Duration::from_us(10));
+    assert_eq!(ids(&pair.delivered[1]), [7]);
+}
+
+// G-18: the parity of a block arrives in the session after its data.
+#[test]
+fn parity_of_an_earlier_session_rebuilds_nothing() {
+    for end in [0, 1] {
+        let mut pair = Pair::agreed(3, lines, [fec(3, 3), Protection::None], [NONE, NONE]);
+        (0..10).for_each(|number| pair.send(0, &frame(number, 1514)));
+        // Ten data frames and nine parity frames take 237 us, and 100 us to arrive.
+        pair.run_for(Duration::from_us(150));
+        pair.protect(end, [fec(3, 3), Protection::None][end].clone());
+        pair.run_for(Duration::from_ms(100));
+        assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..10), "end {end} began a session");
+        (10..20).for_each(|number| pair.send(0, &frame(number, 1514)));
+        pair.run_for(Duration::from_ms(100));
+        assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..20), "end {end} began a session");
+    }
+}
+
+// G-6: what is under way when the protection changes is neither lost nor repeated.
+#[test]
+fn the_protection_changes_while_frames_pass() {
+    let mut pair = Pair::agreed(2, lines, [fec(5, 2), ordered()], [NONE, NONE]);
+    let kinds = [ordered(), fec(1, 1), Protection::None, fec(25, 5)];
+    for id in 0..800 {
+        if id % 100 == 50 {
+            let next = &kinds[(id / 100) as usize % 4];
+            [0, 1].into_iter().for_each(|end| pair.protect(end, next.clone()));
+        }
+        pair.send(0, &frame(id, 700));
+        pair.run_for(SPACING);
+    }
+    pair.run_for(Duration::from_ms(10));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..800));
+}
+
+// G-1, G-5, G-6: LinkGuardian one way, parity the other, and both directions lose frames.
+#[test]
+fn the_two_directions_go_by_different_protocols() {
+    const FRAMES: u32 = 5000;
+    for protections in [[ordered(), fec(5, 3)], [fec(5, 3), ordered()]] {
+        let mut pair = Pair::agreed(5, lines, protections.clone(), [ratio(0.01), ratio(0.01)]);
+        for number in 0..FRAMES {
+            [0, 1].into_iter().for_each(|end| pair.send(end, &frame(number, 700)));
+            pair.run_for(SPACING);
+        }
+        pair.run_for(Duration::from_ms(100));
+        for end in [0, 1] {
+            let seen = ids(&pair.delivered[end]);
+            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "reordered or twice");
+            // Four losses of eight: 3.4 blocks in a million. A lost notification: one loss in a hundred.
+            assert!(seen.len() >= FRAMES as usize - 5, "{} at end {end}", seen.len());
+        }
+        let numbered = usize::from(protections[1] == ordered());
+        assert!(pair.count(numbered, "sender", "retransmitted") > 20);
+        assert_eq!(pair.count(1 - numbered, "sender", "data"), 0);
+        assert!(pair.count(numbered, "coder", "recovered") > 20);
+        assert_eq!(pair.count(numbered, "coder", "sent_data"), 0);
+        assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
+        let told = pair.guards[0].session().unwrap();
+        assert_eq!(told.peer_protection.to_string(), protections[1].to_string());
+    }
+}
+
+// G-3, G-6, G-8, G-18
+#[test]
+fn whatever_happens_nothing_is_wrong_and_all_heals() {
+    let worlds = [
+        [fec(5, 2), fec(5, 2)],
+        [fec(1, 1), fec(25, 5)],
+        [fec(3, 3), ordered()],
+        [Protection::None, fec(5, 5)],
+        [fec(5, 0), ordered()],
+    ];
+    for seed in 0..40 {
+        swarm(seed, lines, worlds[seed as usize % worlds.len()].clone());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // G-1, G-3, G-18
+    #[test]
+    fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        script::receive_path_of(|| Box::new(FecLine::new(RATE)), &fec(3, 2), &script);
+    }
+}

@@ -1,0 +1,129 @@
+//! The line protocols of a guard: which of them sends, which receives, and to whom a frame belongs.
+
+use super::hello;
+use super::line::{LineProtocol, PassthroughLine, Surroundings};
+use super::report::Group;
+use crate::protection::Protection;
+use crate::time::Instant;
+use crate::wire::ethernet::EtherType;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Where the line protocol of no protection stands; what no other carries goes by it.
+const PASSTHROUGH: usize = 0;
+
+/// One value for each family, and the two that are in use.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    all: Vec<Box<dyn LineProtocol>>,
+    /// Every EtherType of theirs, and whose it is.
+    routes: Vec<(EtherType, usize)>,
+    /// By which our frames go.
+    ours: usize,
+    /// By which the peer's frames come.
+    theirs: usize,
+}
+
+impl Lines {
+    /// These line protocols and that of no protection, which is in use both ways.
+    ///
+    /// # Panics
+    /// If two of them want the same EtherType, or one wants that of the hellos.
+    pub(super) fn new(lines: Vec<Box<dyn LineProtocol>>) -> Self {
+        let mut all: Vec<Box<dyn LineProtocol>> = vec![Box::new(PassthroughLine)];
+        all.extend(lines);
+        let mut routes = Vec::new();
+        for (place, line) in all.iter().enumerate() {
+            for &ethertype in line.ethertypes() {
+                let is_free =
+                    ethertype != hello::ETHERTYPE && !routes.iter().any(|(used, _)| *used == ethertype);
+                assert!(is_free, "an EtherType belongs to one line protocol");
+                routes.push((ethertype, place));
+            }
+        }
+        Self { all, routes, ours: PASSTHROUGH, theirs: PASSTHROUGH }
+    }
+
+    /// Whether an EtherType is one that guards use among themselves (G-3).
+    pub(super) fn is_reserved(&self, ethertype: EtherType) -> bool {
+        ethertype == hello::ETHERTYPE || self.routes.iter().any(|(used, _)| *used == ethertype)
+    }
+
+    /// The line protocol whose frames have this EtherType.
+    pub(super) fn owner(&mut self, ethertype: EtherType) -> Option<&mut dyn LineProtocol> {
+        let (_, place) = self.routes.iter().find(|(used, _)| *used == ethertype)?;
+        Some(self.all[*place].as_mut())
+    }
+
+    /// The one by which our frames go.
+    pub(super) fn ours(&self) -> &dyn LineProtocol {
+        self.all[self.ours].as_ref()
+    }
+
+    /// The one by which our frames go.
+    pub(super) fn ours_mut(&mut self) -> &mut dyn LineProtocol {
+        self.all[self.ours].as_mut()
+    }
+
+    /// The one by which the peer's frames come.
+    pub(super) fn theirs(&self) -> &dyn LineProtocol {
+        self.all[self.theirs].as_ref()
+    }
+
+    /// The one by which the peer's frames come.
+    pub(super) fn theirs_mut(&mut self) -> &mut dyn LineProtocol {
+        self.all[self.theirs].as_mut()
+    }
+
+    /// Those by which our frames do not go: nothing of theirs can ride on one.
+    pub(super) fn others_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn LineProtocol>> {
+        let ours = self.ours;
+        self.all.iter_mut().enumerate().filter(move |(place, _)| *place != ours).map(|(_, line)| line)
+    }
+
+    /// Sends by this protection from now on.
+    pub(super) fn protect(&mut self, protection: &Protection, loss_rate: f64) {
+        self.ours = self.place_of(protection);
+        self.all.iter_mut().for_each(|line| line.protect(protection, loss_rate));
+    }
+
+    /// A new session, in which the peer protects by `peer` (G-6).
+    pub(super) fn start_over(&mut self, around: &mut Surroundings<'_>, peer: &Protection) {
+        self.theirs = self.place_of(peer);
+        self.all.iter_mut().for_each(|line| line.start_over(around, peer));
+    }
+
+    fn place_of(&self, protection: &Protection) -> usize {
+        self.all.iter().position(|line| line.carries(protection)).unwrap_or(PASSTHROUGH)
+    }
+
+    /// When the first of them would fill an idle link.
+    pub(super) fn fill_at(&self) -> Instant {
+        self.earliest(|line| line.fill_at())
+    }
+
+    /// When the first of their deadlines is.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.earliest(|line| line.poll_timeout())
+    }
+
+    fn earliest(&self, time: impl Fn(&dyn LineProtocol) -> Instant) -> Instant {
+        self.all.iter().map(|line| time(line.as_ref())).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// A deadline may have come.
+    pub(super) fn handle_timeout(&mut self, around: &mut Surroundings<'_>) {
+        self.all.iter_mut().for_each(|line| line.handle_timeout(around));
+    }
+
+    /// By how much a frame on the link may be longer than on the LAN, whatever protects it (G-4).
+    pub(super) fn headroom(&self) -> usize {
+        self.all.iter().map(|line| line.headroom()).max().unwrap_or(0)
+    }
+
+    /// The counters of all.
+    pub(super) fn report(&self) -> Vec<Group> {
+        self.all.iter().flat_map(|line| line.report()).collect()
+    }
+}

@@ -1,0 +1,279 @@
+//! The part of a guard that knows of another guard: who it is, by which protocol frames go and come.
+
+use super::envelope::{Key, Origin, Seal};
+use super::handshake::{Handshake, Meaning, Says};
+use super::hello::{self, Hello, Kind};
+use super::line::Surroundings;
+use super::lines::Lines;
+use super::report::Group;
+use super::stores::Stores;
+use super::{Frame, Peer, SessionState};
+use crate::engine::linkguardian::PauseRequest;
+use crate::protection::Protection;
+use crate::rng::Stream;
+use crate::time::{Duration, Instant};
+use crate::wire::ethernet::EtherType;
+use alloc::vec::Vec;
+
+/// How long a pause lasts without a resume: at 1 Gb/s, the 65535 quanta of a pause frame (LG-25).
+const PAUSE_LASTS: Duration = Duration::from_us(33_554);
+
+/// What a guard knows of its peer, and its line protocols.
+#[derive(Debug)]
+pub(super) struct Session {
+    protection: Protection,
+    handshake: Handshake,
+    lines: Lines,
+    /// The session before: its frames under way still count as contents (G-6).
+    former: Option<Key>,
+    paused_until: Instant,
+    /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
+    /// another call.
+    woken: Instant,
+}
+
+impl Session {
+    pub(super) fn new(mut lines: Lines, protection: Protection, loss_rate: f64, rng: Stream) -> Self {
+        lines.protect(&protection, loss_rate);
+        Self {
+            protection,
+            handshake: Handshake::new(rng),
+            lines,
+            former: None,
+            paused_until: Instant::ZERO,
+            woken: Instant::ZERO,
+        }
+    }
+
+    /// Protects by another protection, in a new session (G-6).
+    pub(super) fn protect(
+        &mut self,
+        now: Instant,
+        stores: &mut Stores,
+        protection: Protection,
+        loss_rate: f64,
+    ) {
+        self.former = Some(self.handshake.receiving_key());
+        self.handshake.renew(now);
+        self.start_over(now, stores);
+        self.lines.protect(&protection, loss_rate);
+        self.protection = protection;
+    }
+
+    /// Begins a session: numbers from the start, nothing held (G-6).
+    fn start_over(&mut self, now: Instant, stores: &mut Stores) {
+        let Self { handshake, lines, former, .. } = self;
+        let mut around = surroundings(now, stores, handshake, *former);
+        lines.start_over(&mut around, handshake.peer_protection());
+        stores.drop_urgent();
+        stores.pause = None;
+        self.paused_until = now;
+        stores.counters.sessions += 1;
+    }
+
+    /// Whether an EtherType is one that guards use among themselves (G-3).
+    pub(super) fn is_reserved(&self, ethertype: EtherType) -> bool {
+        self.lines.is_reserved(ethertype)
+    }
+
+    /// A frame from the link.
+    pub(super) fn handle_link(
+        &mut self,
+        now: Instant,
+        stores: &mut Stores,
+        ethertype: EtherType,
+        bytes: &[u8],
+    ) {
+        if ethertype == hello::ETHERTYPE {
+            return self.handle_hello(now, stores, bytes);
+        }
+        let Self { handshake, lines, former, .. } = self;
+        let Some(line) = lines.owner(ethertype) else { return stores.hand_on(bytes) };
+        let origin = line.handle_link(&mut surroundings(now, stores, handshake, *former), bytes);
+        match origin {
+            Origin::Session => handshake.heard(now),
+            Origin::Former => {}
+            Origin::Foreign => stores.counters.foreign += 1,
+        }
+        self.send_pause(stores);
+    }
+
+    fn handle_hello(&mut self, now: Instant, stores: &mut Stores, bytes: &[u8]) {
+        let Some(hello) = Hello::read(bytes) else {
+            stores.counters.foreign += 1;
+            return;
+        };
+        stores.counters.hellos += 1;
+        let former = self.handshake.receiving_key();
+        if self.handshake.handle(now, &hello) == Meaning::NewSession {
+            self.former = Some(former);
+            self.start_over(now, stores);
+        }
+        self.act_on(now, stores, &hello);
+    }
+
+    fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
+        match hello.kind {
+            Kind::Pause if self.is_agreed() => {
+                self.paused_until = now + PAUSE_LASTS;
+                stores.counters.pauses_obeyed += 1;
+            }
+            Kind::Resume if self.is_agreed() => self.paused_until = now,
+            Kind::Hello => self.send_message(stores, Kind::Reply, hello.time),
+            Kind::Reply | Kind::Pause | Kind::Resume => {}
+        }
+        if !self.is_agreed() {
+            return;
+        }
+        // Each half is for the end that the other guard means: the peer's family has sent, ours has been
+        // received (G-9).
+        let Self { handshake, lines, former, .. } = self;
+        let mut around = surroundings(now, stores, handshake, *former);
+        lines.ours_mut().handle_received(&mut around, hello.received);
+        lines.theirs_mut().handle_sent(&mut around, hello.sent);
+        self.send_pause(stores);
+    }
+
+    /// Strict priorities: control and retransmissions, then frames of the LAN, then idle fill (LG-18).
+    pub(super) fn poll_link(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
+        if let Some(frame) = stores.urgent.pop_front() {
+            return Some(frame);
+        }
+        self.poll_others(now, stores)
+            .or_else(|| self.poll_normal(now, stores))
+            .or_else(|| self.poll_fill(now, stores))
+    }
+
+    /// What protocols other than our own have to say cannot ride on our frames: it does not wait for an
+    /// idle link, which may never come (G-17).
+    fn poll_others(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
+        if !self.is_agreed() {
+            return None;
+        }
+        let Self { handshake, lines, former, .. } = self;
+        let line = lines.others_mut().find(|line| line.fill_at() <= now)?;
+        line.poll_fill(&mut surroundings(now, stores, handshake, *former))
+    }
+
+    fn poll_normal(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
+        if !self.may_send(now) {
+            return None;
+        }
+        let frame = stores.dequeue()?;
+        if !self.is_agreed() {
+            return Some(frame); // G-8
+        }
+        let Self { handshake, lines, former, .. } = self;
+        lines.ours_mut().handle_lan(&mut surroundings(now, stores, handshake, *former), frame);
+        stores.urgent.pop_front()
+    }
+
+    fn poll_fill(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
+        let Self { handshake, lines, former, .. } = self;
+        if handshake.peer() != Peer::Agreed || lines.ours().fill_at() > now {
+            return None;
+        }
+        lines.ours_mut().poll_fill(&mut surroundings(now, stores, handshake, *former))
+    }
+
+    /// Whether neither a pause nor the protocol holds the normal queue back. What goes out as it is
+    /// has no protocol to wait for (G-8).
+    fn may_send(&self, now: Instant) -> bool {
+        self.paused_until <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
+    }
+
+    /// Whether something could leave toward the link as soon as the transmitter is free.
+    pub(super) fn has_frames(&self, now: Instant, stores: &Stores) -> bool {
+        !stores.urgent.is_empty()
+            || (!stores.normal.is_empty() && self.may_send(now))
+            || (self.is_agreed() && self.lines.fill_at() <= now)
+    }
+
+    /// When `handle_timeout` is due.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        let mut fill = self.paused_until;
+        if self.is_agreed() {
+            let idle = self.lines.fill_at();
+            fill = if fill > self.woken { fill.min(idle) } else { idle };
+        }
+        let due = self.handshake.poll_timeout().min(self.lines.poll_timeout());
+        if fill > self.woken { due.min(fill) } else { due }
+    }
+
+    /// A deadline has come.
+    pub(super) fn handle_timeout(&mut self, now: Instant, stores: &mut Stores) {
+        self.woken = now;
+        let Self { handshake, lines, former, .. } = self;
+        lines.handle_timeout(&mut surroundings(now, stores, handshake, *former));
+        self.send_pause(stores);
+        if self.handshake.poll_timeout() > now {
+            return;
+        }
+        let former = self.handshake.receiving_key();
+        let due = self.handshake.handle_timeout(now);
+        if due.silent {
+            self.former = Some(former);
+            stores.counters.silences += 1;
+            self.start_over(now, stores);
+        }
+        if due.hello {
+            self.send_message(stores, Kind::Hello, now.as_ps());
+        }
+    }
+
+    /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for it.
+    fn send_pause(&mut self, stores: &mut Stores) {
+        match stores.pause.take() {
+            Some(PauseRequest::Pause) => self.send_message(stores, Kind::Pause, 0),
+            Some(PauseRequest::Resume) => self.send_message(stores, Kind::Resume, 0),
+            None => {}
+        }
+    }
+
+    fn send_message(&self, stores: &mut Stores, kind: Kind, time: u64) {
+        let says = Says {
+            protection: self.protection.clone(),
+            sent: self.lines.ours().sent(),
+            received: self.lines.theirs().received(),
+        };
+        let message = self.handshake.message(kind, time, says);
+        stores.send(|frame| message.write(frame));
+    }
+
+    fn is_agreed(&self) -> bool {
+        self.handshake.peer() == Peer::Agreed
+    }
+
+    pub(super) fn state(&self) -> SessionState {
+        SessionState {
+            protection: self.protection.clone(),
+            peer: self.handshake.peer(),
+            peer_protection: self.handshake.peer_protection().clone(),
+            loop_time: self.handshake.loop_time(),
+        }
+    }
+
+    /// The counters of its line protocols.
+    pub(super) fn report(&self) -> Vec<Group> {
+        self.lines.report()
+    }
+}
+
+/// What a line protocol is lent.
+fn surroundings<'a>(
+    now: Instant,
+    stores: &'a mut Stores,
+    handshake: &Handshake,
+    former: Option<Key>,
+) -> Surroundings<'a> {
+    Surroundings {
+        now,
+        pool: &mut stores.pool,
+        to_lan: &mut stores.to_lan,
+        to_link: &mut stores.urgent,
+        seal: Seal::new(handshake.sending_key(), handshake.receiving_key(), former),
+        loop_time: handshake.loop_time(),
+        pause: &mut stores.pause,
+        counters: &mut stores.counters,
+    }
+}

@@ -1,0 +1,84 @@
+//! What a guard holds, whatever protects its link: the pool, the queues, the counters.
+
+use super::envelope;
+use super::{DropTail, Frame, FramePool, GuardConfig, GuardCounters};
+use crate::engine::linkguardian::PauseRequest;
+use crate::wire::ethernet::EtherType;
+use alloc::collections::VecDeque;
+
+/// Frames on their way through a guard.
+#[derive(Debug)]
+pub(super) struct Stores {
+    pub(super) pool: FramePool,
+    /// Frames of the LAN that wait for the link.
+    pub(super) normal: DropTail,
+    /// What goes ahead of them: messages, control, retransmissions, parity.
+    pub(super) urgent: VecDeque<Frame>,
+    pub(super) to_lan: VecDeque<Frame>,
+    /// What a line protocol wants the peer to be told.
+    pub(super) pause: Option<PauseRequest>,
+    pub(super) counters: GuardCounters,
+}
+
+impl Stores {
+    pub(super) fn new(config: GuardConfig, headroom: usize) -> Self {
+        Self {
+            pool: FramePool::new(config.frames, config.longest_frame + headroom),
+            normal: DropTail::new(config.queue),
+            urgent: VecDeque::new(),
+            to_lan: VecDeque::new(),
+            pause: None,
+            counters: GuardCounters::default(),
+        }
+    }
+
+    /// The EtherType of a frame; one that is too short to have any is counted.
+    pub(super) fn ethertype(&mut self, bytes: &[u8]) -> Option<EtherType> {
+        let ethertype = envelope::ethertype(bytes);
+        self.counters.no_room += u64::from(ethertype.is_none());
+        ethertype
+    }
+
+    /// A frame of the LAN, for the link.
+    pub(super) fn enqueue(&mut self, bytes: &[u8]) {
+        if let Some(frame) = self.copy(bytes)
+            && let Err(frame) = self.normal.push(frame)
+        {
+            self.pool.give_back(frame);
+        }
+    }
+
+    /// Takes the next frame of the LAN.
+    pub(super) fn dequeue(&mut self) -> Option<Frame> {
+        self.normal.pop().inspect(|_| self.counters.to_link_first += 1)
+    }
+
+    /// A frame of the link that is the LAN's as it is.
+    pub(super) fn hand_on(&mut self, bytes: &[u8]) {
+        let frame = self.copy(bytes);
+        self.to_lan.extend(frame);
+    }
+
+    /// Puts a message of the guard's own in front of the LAN's frames.
+    pub(super) fn send(&mut self, write: impl FnOnce(&mut Frame)) {
+        match self.pool.empty() {
+            Some(mut frame) => {
+                write(&mut frame);
+                self.urgent.push_back(frame);
+            }
+            None => self.counters.no_room += 1,
+        }
+    }
+
+    /// Drops what waits in front of the LAN's frames.
+    pub(super) fn drop_urgent(&mut self) {
+        let Self { urgent, pool, .. } = self;
+        urgent.drain(..).for_each(|frame| pool.give_back(frame));
+    }
+
+    fn copy(&mut self, bytes: &[u8]) -> Option<Frame> {
+        let frame = self.pool.copy(bytes);
+        self.counters.no_room += u64::from(frame.is_none());
+        frame
+    }
+}

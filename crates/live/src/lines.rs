@@ -1,0 +1,75 @@
+//! The line protocols of a live guard: the one place that knows which there are, and what each protection
+//! asks of the link. A new one is entered here and in the core's list of protections, nowhere else.
+
+use crate::error::{Error, Result};
+use lossylink_codec::FecLine;
+use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
+use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::protection::{MOST_COPIES, Protection};
+use lossylink_core::units::BitRate;
+
+/// The rate by which times are reckoned when nobody has said one.
+const ASSUMED_RATE: BitRate = BitRate::from_gbps(1);
+
+/// One of each for a guard on a link of this rate.
+pub fn lines(rate: Option<BitRate>) -> Vec<Box<dyn LineProtocol>> {
+    let rate = rate.unwrap_or(ASSUMED_RATE);
+    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate))]
+}
+
+/// Refuses a protection that cannot work on a link that loses `loss_rate` of its full frames.
+///
+/// # Errors
+/// If it is not live, or follows a rule that this link overstrains; with the mend.
+pub fn check(protection: &Protection, loss_rate: f64) -> Result<()> {
+    protection.check_live().map_err(|error| Error::Usage(error.to_string()))?;
+    match protection {
+        Protection::LinkGuardian(options) => {
+            let copies = options.sender(loss_rate, SenderConfig::PUBLISHED_DUMMIES).copies;
+            if copies > MOST_COPIES {
+                return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
+            }
+        }
+        Protection::None | Protection::Fec(_) | Protection::FecModel(_) => {}
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::protection::{Fec, FecModel, LinkGuardian};
+
+    #[test]
+    fn every_live_protection_has_its_line() {
+        let live = [
+            Protection::LinkGuardian(LinkGuardian::ORDERED),
+            Protection::LinkGuardian(LinkGuardian::NON_BLOCKING),
+            Protection::Fec(Fec::new(25, 5)),
+        ];
+        for protection in live {
+            assert!(check(&protection, 1e-3).is_ok());
+            let carriers = lines(None).iter().filter(|line| line.carries(&protection)).count();
+            assert_eq!(carriers, 1, "{protection}");
+        }
+    }
+
+    #[test]
+    fn the_rule_for_copies_ends_where_retransmissions_flood() {
+        let follows = Protection::LinkGuardian(LinkGuardian::ORDERED);
+        // 0.3^16 is 4.3e-9, 0.34^17 is 1.1e-8.
+        assert!(check(&follows, 0.3).is_ok());
+        let refusal = check(&follows, 0.34).unwrap_err();
+        assert!(refusal.is_usage());
+        assert_eq!(refusal.to_string(), "copies 17: give 1 to 16");
+        let given = LinkGuardian { copies: Some(16), ..LinkGuardian::ORDERED };
+        assert!(check(&Protection::LinkGuardian(given), 0.34).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_live_is_refused_with_its_mend() {
+        let refusal = check(&Protection::FecModel(FecModel::new(5, 5)), 0.0).unwrap_err();
+        assert!(refusal.is_usage());
+        assert_eq!(refusal.to_string(), "fec-model is a model of the simulator; live, use fec:K/H");
+    }
+}

@@ -1,0 +1,17 @@
+//! An arbitrary script of what a link does, against two guards with forward error correction:
+//! `checks::guard::receive_path_of`.
+#![no_main]
+
+#[path = "../../crates/core/tests/checks/mod.rs"]
+#[allow(dead_code)]
+mod checks;
+
+use lossylink_codec::FecLine;
+use lossylink_core::protection::{Fec, Protection};
+use lossylink_core::units::BitRate;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::guard::receive_path_of(
+    || Box::new(FecLine::new(BitRate::from_gbps(1))),
+    &Protection::Fec(Fec::new(3, 2)),
+    bytes,
+));

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import lossylink
+from lossylink.protections import spellings
 from lossylink.results import Run
 from lossylink.row_keys import ROW_KEYS
 from lossylink.scenario.keys import EXPERIMENTS
@@ -87,6 +88,17 @@ def small_run(experiment: str) -> Run:
 
 def test_every_experiment_is_tried() -> None:
     assert SMALL.keys() == EXPERIMENTS.keys() == ROW_KEYS.keys()
+
+
+def test_the_guide_lists_every_protection_with_its_options() -> None:
+    guide = sections((DOCUMENTS / "guides" / "scenarios.md").read_text())["Protections"]
+    takers: dict[str, list[str]] = {}
+    for _, spelling in spellings():
+        assert f"| `{spelling.usage}` | {spelling.meaning} |" in guide
+        for option in spelling.options:
+            takers.setdefault(option.usage, []).append(f"`{spelling.word}`")
+    for usage, words in takers.items():
+        assert f"| {usage} | {', '.join(words)} |" in guide
 
 
 def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:

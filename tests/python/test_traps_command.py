@@ -23,6 +23,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     native = types.ModuleType("lossylink._native")
     native.simulate = FakeSimulator()  # type: ignore[attr-defined]
     native.version = lambda: "stand-in"  # type: ignore[attr-defined]
+    native.check = _native.check  # type: ignore[attr-defined]
     native.check_protection = _native.check_protection  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "lossylink._native", native)
     monkeypatch.setattr("lossylink._native", native, raising=False)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from lossylink.protections import Protection
-from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario
 from lossylink.scenario.loss import is_independent
 
@@ -41,12 +40,12 @@ def complete_row(
     if "effective_lost_packets" in row:
         row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    if scenario.experiment.name == "fec":
+    if "residual_loss_theory" in scenario.experiment.row_keys:
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
         row["checks"] = _methodology(row, configuration) if is_tcp else {}
-    return in_order(scenario.experiment.name, row)
+    return scenario.experiment.in_order(row)
 
 
 def _interval(events: int, trials: int) -> list[float] | None:

@@ -15,12 +15,13 @@ import polars
 
 from lossylink import _native
 from lossylink.errors import UserError
+from lossylink.experiments import EXPERIMENTS
+from lossylink.job import Progress
 from lossylink.manifest import manifest
 from lossylink.pool import run_all
 from lossylink.results import jsonable
-from lossylink.row_keys import ROW_KEYS
 from lossylink.run_directory import MANIFEST, write_json
-from lossylink.runner import Progress, run_scenario
+from lossylink.runner import run_scenario
 from lossylink.scenario import Scenario, resolve
 
 #: Most points of one sweep: beyond it a grid is a slip of the keyboard.
@@ -58,7 +59,9 @@ class Sweep:
         keys = [key for key in self.grid if key in self.rows.columns]
         if "protection" not in keys and "protection" in self.rows.columns:
             keys.append("protection")
-        results = [key for key in ROW_KEYS[self.experiment] if key in self.rows.columns and key not in keys]
+        experiment = EXPERIMENTS[self.experiment]
+        known = dict.fromkeys((*experiment.headline, *experiment.row_keys))
+        results = [key for key in known if key in self.rows.columns and key not in keys]
         telling = [key for key in results if self.rows[key].n_unique() > 1]
         return [*keys, *telling[: max(0, _HEADLINE - len(keys))]]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars
 
-from lossylink.reproduce.model import Job
-from lossylink.reproduce.runner import Report
+from lossylink.reproduce.framework.model import Job
+from lossylink.reproduce.framework.runner import Report
 from lossylink.results import Run
 from lossylink.statistics import describe
 from lossylink.theory.fec import residual_loss_ratio

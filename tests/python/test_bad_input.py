@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.cli import FAILED, MISTAKE
+from lossylink.cli.exits import FAILED, MISTAKE
 
 from .conftest import Ended
 
@@ -59,7 +59,7 @@ Command = Callable[..., Ended]
         (("run", "stress", "--seed", "-1"), "seed = -1"),
         (("run", "stress", "--seed", "1.5"), "should be a valid integer"),
         (("run", "stress", "--threads", "0"), "is zero"),
-        (("run", "stress", "--backend", "moon"), "valid: 'sim', 'live'"),
+        (("run", "stress", "--backend", "moon"), "valid: live, sim"),
         (("run", "stress", "--pcap", "link.pcapng", "-p", "lg"), "write HOP=FILE"),
         (("run", "stress", "--pcap", "sw2-sw6=x.pcapng"), "choose one protection"),
         (

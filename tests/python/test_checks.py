@@ -17,7 +17,6 @@ HONEST: dict[str, Any] = {
     "requested_loss_ratio": 0.01,
     "frames_offered": 100_000,
     "frames_lost": 1003,
-    "loss_events": 700,
     "duration_s": 60.0,
     "rtt_mean_ms": 20.1,
     "rtt_min_ms": 20.0,

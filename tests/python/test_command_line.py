@@ -14,7 +14,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from lossylink.cli import INTERRUPTED
+from lossylink.cli.exits import INTERRUPTED
 
 from .conftest import Ended
 

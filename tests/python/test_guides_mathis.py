@@ -7,7 +7,8 @@ from pathlib import Path
 from lossylink import checks
 from lossylink.experiments import mathis
 
-from .fake_simulator import BASE, FakeSimulator
+from .fake_simulator import BASE
+from .mathis_support import study
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 CHECKS = (GUIDES / "methodology-checks.md").read_text()
@@ -30,5 +31,5 @@ def test_thresholds_are_those_of_the_code() -> None:
 def test_every_key_of_a_row_is_described() -> None:
     common = {"protection", "loss_rate", "link_gbps", "congestion_control", "largest_frame_bytes"}
     base = BASE | {"transport": BASE["transport"] | {"congestion_control": "cubic"}}
-    row = mathis.run(base, mathis.Design(loss_ratios=(0.01,)), simulate=FakeSimulator()).rows[0]
+    row = study(base, mathis.Design(loss_ratios=(0.01,))).rows[0]
     assert [key for key in row if key not in common and f"`{key}`" not in STUDY] == []

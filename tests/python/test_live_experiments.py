@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 import lossylink
+from lossylink.backends.live import iperf, measure_of
+from lossylink.backends.live.capture import completion_times_us
 from lossylink.errors import UserError
-from lossylink.live import iperf
-from lossylink.live.capture import completion_times_us
-from lossylink.live.simulate import simulate
-from lossylink.row_keys import ROW_KEYS
+from lossylink.experiments import EXPERIMENTS
 from lossylink.theory import mathis
 from lossylink.theory.intervals import clopper_pearson
 
@@ -147,7 +146,9 @@ _FEC = {
 def test_code_brings_frames_back_and_its_latency_is_measured() -> None:
     run = lossylink.run("fec", protection=["fec:5/2"], settings=_FEC, backend="live", seed=3)
     row = run.rows.to_dicts()[0]
-    assert set(ROW_KEYS["fec"]) <= row.keys() <= documented("fec") | documented("throughput") | LIVE
+    assert (
+        set(EXPERIMENTS["fec"].row_keys) <= row.keys() <= documented("fec") | documented("throughput") | LIVE
+    )
     assert row["packets_recovered"] > 0
     assert row["residual_loss_rate"] < 0.02 / 4
     assert row["latency_samples"] > 100
@@ -161,7 +162,7 @@ def test_the_rows_of_long_flows_are_complete() -> None:
         "throughput", protection=["none"], settings=_LONG | {"loss.forward": "0"}, backend="live"
     )
     row = run.rows.to_dicts()[0]
-    assert set(ROW_KEYS["throughput"]) <= row.keys() <= documented("throughput") | LIVE
+    assert set(EXPERIMENTS["throughput"].row_keys) <= row.keys() <= documented("throughput") | LIVE
     assert row["frames_lost"] == 0
     assert (row["law_mbps"], row["simulated_seconds"]) == (None, None)
     assert row["measured_mbps"] == pytest.approx(row["average_throughput_gbps"] * 1e3)
@@ -182,7 +183,7 @@ def test_a_mathis_trial_passes_its_checks() -> None:
             "run": {"duration_ps": 6 * 10**12, "warmup_ps": 10**12, "cooldown_ps": 0},
         }
 
-    row = _until_valid(lambda: simulate(json.dumps(config(0.02)), None)["row"])
+    row = _until_valid(lambda: measure_of("mathis")(config(0.02), lambda _done, _total: None)["row"])
     assert row["mss_bytes"] == 1460
     assert row["rtt_min_ms"] >= 6.0
     assert row["retransmissions"] - row["dsacks"] == row["segments_lost"]

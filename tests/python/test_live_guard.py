@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from lossylink.backends.live.stress import run_load, start_load
 from lossylink.lab import Lab
 from lossylink.lab.hosts import INTERFACE
 from lossylink.lab.plane import PlaneClient, start_plane
 from lossylink.lab.process import Process
 from lossylink.lab.topology import GUARDS
-from lossylink.live.stress import run_load, start_load
 
 from .live_support import PATIENCE_SECONDS, agreed, disturbed, lab, needs_live_lab, until
 

@@ -7,9 +7,9 @@ import socket
 
 import pytest
 
+from lossylink.backends.live.stress import run_load
 from lossylink.errors import UserError
 from lossylink.lab import Lab, LabSettings, xdp
-from lossylink.live.stress import run_load
 
 from .live_support import agreed, lab, needs_live_lab, until
 

@@ -14,11 +14,12 @@ from lossylink.checks import any_failed
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis import Design, Trial
 from lossylink.experiments.mathis.design import named_seed
-from lossylink.experiments.mathis.job import job_of, overridden
 from lossylink.experiments.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
+from lossylink.experiments.mathis.planned import overridden, planned
 from lossylink.experiments.mathis.rows import bandwidth_interval
 
 from .fake_simulator import BASE, FakeSimulator
+from .mathis_support import study
 
 CONTRACT = (
     *("protection", "loss_rate", "link_gbps"),
@@ -35,14 +36,14 @@ def trial(**changes: Any) -> Trial:
 
 class TestDesign:
     def test_sixty_trials_of_the_published_grid(self) -> None:
-        study = mathis.trials(Design(), seed=1)
-        assert len(study) == 60
-        assert [one.index for one in study] == list(range(60))
-        assert {one.mss_bytes for one in study} == {536, 1460, 4312}
-        assert sorted({one.rtt_s * 1e3 for one in study}) == [3.0, 77.25, 151.5, 225.75, 300.0]
-        assert all(3e-5 <= one.loss_ratio <= 0.3 for one in study)
-        assert len({one.loss_ratio for one in study}) == 60
-        assert len({one.seed for one in study}) == 60
+        grid = mathis.trials(Design(), seed=1)
+        assert len(grid) == 60
+        assert [one.index for one in grid] == list(range(60))
+        assert {one.mss_bytes for one in grid} == {536, 1460, 4312}
+        assert sorted({one.rtt_s * 1e3 for one in grid}) == [3.0, 77.25, 151.5, 225.75, 300.0]
+        assert all(3e-5 <= one.loss_ratio <= 0.3 for one in grid)
+        assert len({one.loss_ratio for one in grid}) == 60
+        assert len({one.seed for one in grid}) == 60
 
     def test_the_seed_decides(self) -> None:
         assert mathis.trials(Design(), seed=7) == mathis.trials(Design(), seed=7)
@@ -67,8 +68,8 @@ class TestDesign:
 
     def test_explicit_grid(self) -> None:
         design = Design(mss_bytes=(536, 1460), rtt_ps=(10**9,), loss_ratios=(1e-3, 1e-2, 1e-1))
-        study = mathis.trials(design, seed=1)
-        assert [(one.mss_bytes, one.loss_ratio) for one in study] == [
+        grid = mathis.trials(design, seed=1)
+        assert [(one.mss_bytes, one.loss_ratio) for one in grid] == [
             *((536, ratio) for ratio in (1e-3, 1e-2, 1e-1)),
             *((1460, ratio) for ratio in (1e-3, 1e-2, 1e-1)),
         ]
@@ -98,22 +99,17 @@ class TestRefusals:
         with pytest.raises(ValueError, match="swap them"):
             Design(loss_min=0.1, loss_max=0.01)
 
-    def test_mss_above_mtu_is_refused_in_strict_mode_only(self) -> None:
+    def test_mss_above_mtu_is_measured_and_fails_its_check(self) -> None:
         narrow = overridden(BASE, {"link.mtu_bytes": 1500})
         design = Design(mss_bytes=(4312,), rtt_ps=(6 * 10**9,), loss_ratios=(0.01,))
-        with pytest.raises(ValueError, match=r"does not fit an MTU of 1500 .* set link\.mtu to 4352"):
-            mathis.run(narrow, design, strict=True, simulate=FakeSimulator())
-        row = mathis.run(narrow, design, simulate=FakeSimulator()).rows[0]
+        row = study(narrow, design).rows[0]
         assert row["mss_bytes"] == 1460
         assert row["checks"]["mtu"]["passed"] is False
-
-    def test_fitting_mss_passes_strict_mode(self) -> None:
-        assert mathis.run(BASE, ONE, strict=True, simulate=FakeSimulator()).rows
 
     def test_duration_without_anything_to_measure(self) -> None:
         base = BASE | {"run": {"duration_ps": 10**12, "warmup_ps": 10**12}}
         with pytest.raises(ValueError, match="leave nothing"):
-            mathis.run(base, ONE, simulate=FakeSimulator())
+            study(base, ONE)
 
 
 class TestPlan:
@@ -141,8 +137,7 @@ class TestPlan:
     def test_a_cap_is_reported(self) -> None:
         plan = plan_trial(trial(loss_ratio=1e-7), loss_events=100, link_rate_bps=3 * 10**9)
         assert plan.capped
-        job = job_of(BASE, trial(loss_ratio=1e-7), loss_events=100)
-        assert job.plan.capped
+        assert planned(BASE, trial(loss_ratio=1e-7), loss_events=100).plan.capped
 
     def test_bottleneck_stays_clear_of_tcp(self) -> None:
         ample = plan_trial(trial(), loss_events=100, link_rate_bps=3 * 10**9)
@@ -174,7 +169,7 @@ class TestPlan:
 class TestConfiguration:
     def test_what_the_simulator_is_told(self) -> None:
         simulator = FakeSimulator()
-        mathis.run(BASE, ONE, seed=5, simulate=simulator)
+        study(BASE, ONE, seed=5, simulator=simulator)
         (config,) = simulator.configurations
         assert config["experiment"] == "mathis"
         assert config["threads"] == 1
@@ -186,30 +181,29 @@ class TestConfiguration:
 
     def test_the_base_is_left_alone(self) -> None:
         before = copy.deepcopy(BASE)
-        mathis.run(BASE, ONE, simulate=FakeSimulator())
+        study(BASE, ONE)
         assert before == BASE
 
     def test_a_duration_that_was_asked_for_wins(self) -> None:
         simulator = FakeSimulator()
         base = BASE | {"run": {"duration_ps": 9 * 10**12, "warmup_ps": 2 * 10**12, "cooldown_ps": 10**12}}
-        study = mathis.run(base, ONE, simulate=simulator)
+        outcome = study(base, ONE, simulator=simulator)
         assert simulator.configurations[0]["run"]["duration_ps"] == 8 * 10**12
-        assert study.rows[0]["duration_s"] == 6.0
+        assert outcome.rows[0]["duration_s"] == 6.0
 
     def test_another_loss_process(self) -> None:
         bursts = {"model": "gilbert-elliott", "p": 0.01, "r": 0.5, "loss_good": 0.0, "loss_bad": 1.0}
         simulator = FakeSimulator()
-        study = mathis.run(BASE, ONE, loss=bursts, simulate=simulator)
+        outcome = study(BASE, ONE, loss=bursts, simulator=simulator)
         assert simulator.configurations[0]["loss"]["forward"] == bursts
-        assert study.rows[0]["checks"]["loss_ratio"]["passed"] is None
+        assert outcome.rows[0]["checks"]["loss_ratio"]["passed"] is None
 
 
 class TestRows:
     def test_contract_and_models(self) -> None:
-        row = mathis.run(
+        row = study(
             BASE,
             Design(mss_bytes=(1460,), rtt_ps=(6 * 10**9,), loss_ratios=(0.1566283969,)),
-            simulate=FakeSimulator(),
         ).rows[0]
         assert set(CONTRACT) <= row.keys()
         assert row["model_mbps"] == pytest.approx(4.92, abs=0.005)
@@ -220,15 +214,15 @@ class TestRows:
         assert all(entry["passed"] for entry in row["checks"].values())
 
     def test_whole_study_passes_its_checks(self) -> None:
-        study = mathis.run(BASE, seed=2, threads=2, simulate=FakeSimulator())
-        assert len(study.rows) == 60
-        assert not study.interrupted
-        assert not any(row["capped"] for row in study.rows)
-        assert not any_failed(study.rows)
+        outcome = study(BASE, seed=2, threads=2)
+        assert len(outcome.rows) == 60
+        assert not outcome.interrupted
+        assert not any(row["capped"] for row in outcome.rows)
+        assert not any_failed(outcome.rows)
 
     def test_cubic_rows_carry_cubic_theory(self) -> None:
         base = overridden(BASE, {"transport.congestion_control": "cubic"})
-        row = mathis.run(base, ONE, simulate=FakeSimulator()).rows[0]
+        row = study(base, ONE).rows[0]
         assert row["cubic_mbps"] == pytest.approx(row["sqrt32_mbps"])
 
     def test_interval_narrows_with_the_root_of_the_events(self) -> None:
@@ -239,21 +233,21 @@ class TestRows:
         assert bandwidth_interval(100.0, 0) is None
 
     def test_threads_change_nothing(self) -> None:
-        one = mathis.run(BASE, seed=4, threads=1, simulate=FakeSimulator()).rows
-        two = mathis.run(BASE, seed=4, threads=3, simulate=FakeSimulator()).rows
+        one = study(BASE, seed=4, threads=1).rows
+        two = study(BASE, seed=4, threads=3).rows
         assert one == two
 
 
 class TestStopping:
     def test_finished_trials_are_kept(self) -> None:
-        study = mathis.run(BASE, threads=1, simulate=FakeSimulator(interrupt_after=5))
-        assert study.interrupted
-        assert len(study.rows) == 5
+        outcome = study(BASE, threads=1, simulator=FakeSimulator(interrupt_after=5))
+        assert outcome.interrupted
+        assert len(outcome.rows) == 5
 
     def test_refusal_of_the_simulator_reaches_the_user(self) -> None:
         simulator = FakeSimulator(refuse=True)
         with pytest.raises(ValueError, match="refuses everything"):
-            mathis.run(BASE, threads=1, simulate=simulator)
+            study(BASE, threads=1, simulator=simulator)
         assert len(simulator.configurations) < 60
 
     def test_progress_ends_at_the_whole(self) -> None:
@@ -262,6 +256,6 @@ class TestStopping:
         def note(done: float, total: float) -> None:
             told.append((done, total))
 
-        mathis.run(BASE, seed=1, threads=1, simulate=FakeSimulator(), progress=note)
+        study(BASE, seed=1, threads=1, progress=note)
         assert told[-1][0] == pytest.approx(told[-1][1])
         assert [done for done, _ in told] == sorted(done for done, _ in told)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lossylink.experiments import mathis
 from lossylink.experiments.mathis.curves import curves, points
 from lossylink.experiments.mathis.figures import figure3, figure4
 
-from .fake_simulator import BASE, FakeSimulator
+from .fake_simulator import BASE
+from .mathis_support import study
 
-STUDY = mathis.run(BASE, seed=1, simulate=FakeSimulator())
+STUDY = study(BASE, seed=1)
 
 
 def test_points_carry_both_axes_and_their_bars() -> None:

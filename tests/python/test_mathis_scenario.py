@@ -10,16 +10,19 @@ from lossylink.errors import UserError
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis.scenario import design_of
 from lossylink.results import Run
+from lossylink.runner import run_scenario
 from lossylink.scenario import resolve
 
 from .fake_simulator import FakeSimulator
+from .mathis_support import simulated_by
 
 
 def study(simulator: FakeSimulator | None = None, strict: bool = False, **settings: Any) -> Run:
     """Run a scenario with keys written with a double underscore for the dot."""
     chosen = {key.replace("__", "."): value for key, value in settings.items()}
     scenario = resolve("mathis", settings=chosen, seed=1, strict=strict)
-    return mathis.run_scenario(scenario, simulate=simulator or FakeSimulator())
+    with simulated_by(simulator):
+        return run_scenario(scenario)
 
 
 def test_packaged_scenario_is_the_published_study() -> None:
@@ -63,9 +66,8 @@ def test_other_algorithms() -> None:
 def test_every_protection_runs_the_same_trials() -> None:
     scenario = resolve("mathis", settings={"grid.mss": 1460}, protection=["none", "lg"], seed=1)
     told: list[float] = []
-    result = mathis.run_scenario(
-        scenario, simulate=FakeSimulator(), progress=lambda done, total: told.append(done / total)
-    )
+    with simulated_by(None):
+        result = run_scenario(scenario, progress=lambda done, total: told.append(done / total))
     assert result.rows["protection"].value_counts(sort=True)["count"].to_list() == [20, 20]
     halves = result.rows.partition_by("protection")
     assert halves[0]["loss_ratio"].to_list() == halves[1]["loss_ratio"].to_list()
@@ -116,7 +118,8 @@ def test_strict_refuses_an_mss_above_the_mtu() -> None:
 
 
 def test_traps_run_on_a_scenario() -> None:
-    outcome = mathis.run_trap(resolve("mathis"), "mtu", simulate=FakeSimulator())
+    with simulated_by(None):
+        outcome = mathis.run_trap(resolve("mathis"), "mtu")
     assert outcome.row("naive")["mss_bytes"] == 1460
     with pytest.raises(UserError, match="unknown trap"):
-        mathis.run_trap(resolve("mathis"), "mtus", simulate=FakeSimulator())
+        mathis.run_trap(resolve("mathis"), "mtus")

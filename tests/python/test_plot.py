@@ -12,7 +12,7 @@ from lossylink import plot
 from lossylink.plot.style import colours_of
 from lossylink.report.link_budget import link_budget
 from lossylink.report.palette import OKABE_ITO
-from lossylink.reproduce.model import Job
+from lossylink.reproduce.framework.model import Job
 from lossylink.results import Run
 
 from .synthetic import completion_run, stress_run

@@ -12,11 +12,13 @@ import pytest
 from rich.console import Console
 
 from lossylink.errors import RunError, UserError
+from lossylink.experiments import EXPERIMENTS
 from lossylink.plot import readme
-from lossylink.reproduce import ReproduceResult, registry, reproduce
-from lossylink.reproduce.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
-from lossylink.reproduce.published import load
-from lossylink.reproduce.runner import Report
+from lossylink.reproduce import ReproduceResult, reproduce
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
+from lossylink.reproduce.framework.published import load
+from lossylink.reproduce.framework.runner import Report
 from lossylink.results import Run
 from lossylink.scenario import resolve
 
@@ -231,7 +233,7 @@ def test_experiments_that_run_on_request_run_only_when_named() -> None:
 def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
     offered = {experiment.name for experiment in registry.EXPERIMENTS}
     for experiment in registry.WRITTEN:
-        assert (experiment.name in offered) == (experiment.needs in registry.SIMULATED)
+        assert (experiment.name in offered) == ("sim" not in EXPERIMENTS[experiment.needs].refused)
 
 
 def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:

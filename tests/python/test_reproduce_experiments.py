@@ -8,9 +8,16 @@ import sys
 import pytest
 
 from lossylink.report.html import chart_view
-from lossylink.reproduce import registry
-from lossylink.reproduce.model import QUICK_DIVISOR, Finished, Outcome, PublishedExperiment, Scale, judge
-from lossylink.reproduce.published import load
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.model import (
+    QUICK_DIVISOR,
+    Finished,
+    Outcome,
+    PublishedExperiment,
+    Scale,
+    judge,
+)
+from lossylink.reproduce.framework.published import load
 
 from .synthetic import synthetic_runner
 
@@ -44,7 +51,7 @@ def test_every_claim_can_be_judged(experiment: PublishedExperiment) -> None:
     finished = finished_runs(experiment, Scale())
     for claim in experiment.claims(PUBLISHED):
         verdict = judge(claim, finished)
-        assert verdict.judgement.outcome is not Outcome.NOT_RUN, verdict.sentence
+        assert verdict.judgement.outcome is not Outcome.NOT_RUN, verdict.claim.text
         assert "here" in verdict.judgement.reason
 
 

@@ -11,13 +11,13 @@ import polars
 import pytest
 
 import lossylink
-from lossylink.reproduce import registry
-from lossylink.reproduce.fec import EXPERIMENT, jobs
-from lossylink.reproduce.fec.claims import STATEMENTS, structure
-from lossylink.reproduce.fec.claims.numbered import numbers
-from lossylink.reproduce.fec.measures import dropped_share, residual_deviation
-from lossylink.reproduce.model import QUICK_DIVISOR, Finished, Outcome, Scale, Verdict, judge
-from lossylink.reproduce.published import load
+from lossylink.reproduce.experiments.fec import EXPERIMENT, jobs
+from lossylink.reproduce.experiments.fec.claims import STATEMENTS, structure
+from lossylink.reproduce.experiments.fec.claims.numbered import numbers
+from lossylink.reproduce.experiments.fec.measures import dropped_share, residual_deviation
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Outcome, Scale, Verdict, judge
+from lossylink.reproduce.framework.published import load
 from lossylink.results import Run
 from lossylink.theory.fec import residual_loss_ratio
 
@@ -63,7 +63,7 @@ def test_what_holds_only_with_a_correction_says_so(full: Finished) -> None:
 
 
 def test_a_world_that_is_as_published_fails_nothing(full: Finished) -> None:
-    failed = [verdict.sentence for verdict in verdicts(full) if verdict.judgement.outcome is Outcome.FAILS]
+    failed = [verdict.claim.text for verdict in verdicts(full) if verdict.judgement.outcome is Outcome.FAILS]
     assert failed == []
 
 

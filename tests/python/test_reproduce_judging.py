@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossylink.reproduce.judging import (
+from lossylink.reproduce.framework.judging import (
     Bound,
     at_least,
     at_most,
@@ -17,7 +17,7 @@ from lossylink.reproduce.judging import (
     consistent,
     rare_events,
 )
-from lossylink.reproduce.model import Finished, Outcome
+from lossylink.reproduce.framework.model import Finished, Outcome
 from lossylink.statistics import Estimate
 
 NOTHING = Finished({})

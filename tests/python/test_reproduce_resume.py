@@ -15,11 +15,12 @@ import polars
 import pytest
 from rich.console import Console
 
-from lossylink.reproduce import ReproduceResult, points, reproduce
-from lossylink.reproduce.model import Job
-from lossylink.reproduce.orchestrate import POINTS_NAME
-from lossylink.reproduce.resuming import Resuming
-from lossylink.reproduce.runner import Report, simulate
+from lossylink.reproduce import ReproduceResult, reproduce
+from lossylink.reproduce.framework import points
+from lossylink.reproduce.framework.model import Job
+from lossylink.reproduce.framework.orchestrate import POINTS_NAME
+from lossylink.reproduce.framework.resuming import Resuming
+from lossylink.reproduce.framework.runner import Report, simulate
 from lossylink.results import Run
 
 from .synthetic import synthetic_runner
@@ -29,7 +30,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from lossylink.reproduce import reproduce
-from lossylink.reproduce.runner import simulate
+from lossylink.reproduce.framework.runner import simulate
 
 def told(job, *, seed, threads, report):
     (protection,) = job.protections

@@ -13,9 +13,9 @@ import pytest
 
 import lossylink
 from lossylink import RunError, UserError
+from lossylink.experiments import EXPERIMENTS
 from lossylink.pool import run_all
 from lossylink.results import Run
-from lossylink.row_keys import ROW_KEYS
 from lossylink.runner import run_scenario
 from lossylink.scenario import resolve
 
@@ -163,11 +163,8 @@ def test_skipping_changes_nothing_but_the_time_it_takes() -> None:
     settings = {"traffic.packets": 30_000, "loss": "1e-3"}
     fast = lossylink.run("stress", settings=settings)
     slow = lossylink.run("stress", settings={**settings, "run.skip": "off"})
-    assert (
-        deterministic(fast)
-        .select(ROW_KEYS["stress"][:-1])
-        .equals(deterministic(slow).select(ROW_KEYS["stress"][:-1]))
-    )
+    keys = EXPERIMENTS["stress"].row_keys[:-1]
+    assert deterministic(fast).select(keys).equals(deterministic(slow).select(keys))
 
 
 @pytest.mark.parametrize("timestamps", ["off", "on"])

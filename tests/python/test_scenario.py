@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossylink.errors import UserError
+from lossylink.experiments import EXPERIMENTS
 from lossylink.resources import PUBLISHED, SCENARIOS
 from lossylink.scenario import resolve
-from lossylink.scenario.keys import EXPERIMENTS, resolve_key
+from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.native import configuration
 from lossylink.scenario.profiles import load_profile, thresholds_at
 from lossylink.scenario.save import scenario_toml
@@ -166,7 +167,7 @@ def test_a_slip_in_a_file_is_found_by_its_line(tmp_path: Path, text: str, says: 
         ("rdma-fct", {"transport.recovery": "hope"}, "valid: 'go-back-n', 'selective-repeat'"),
         ("timeline", {"timeline.protection": "0.5s"}, "comes before timeline.corruption"),
         ("throughput", {"run.duration": "9s"}, "leave nothing"),
-        ("throughput", {"run.backend": "cloud"}, "valid: 'sim', 'live'"),
+        ("throughput", {"run.backend": "cloud"}, "valid: live, sim"),
         ("mathis", {"grid.loss_min": "0"}, "must be above 0"),
         ("stress", {"protection": []}, "no protection"),
         ("stress", {"protection": ["lg", "lg"]}, "given twice"),

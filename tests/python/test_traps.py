@@ -8,12 +8,13 @@ from lossylink.checks import Status
 from lossylink.experiments.mathis import traps
 
 from .fake_simulator import BASE, FakeSimulator
+from .mathis_support import trap
 
 NAMES = ["percent", "duration", "queue", "timestamps", "mtu", "offload"]
 
 
 def run(name: str) -> traps.TrapRun:
-    return traps.run(name, BASE, seed=1, threads=1, simulate=FakeSimulator())
+    return trap(name, BASE)
 
 
 def test_all_six_in_the_order_of_the_study() -> None:
@@ -86,7 +87,7 @@ def test_page_tells_the_whole_story(name: str) -> None:
 
 
 def test_page_of_a_run_that_was_stopped() -> None:
-    outcome = traps.run("duration", BASE, threads=1, simulate=FakeSimulator(interrupt_after=1))
+    outcome = trap("duration", BASE, simulator=FakeSimulator(interrupt_after=1))
     assert outcome.interrupted
     page = traps.text(outcome)
     assert "Stopped early" in page
@@ -95,4 +96,4 @@ def test_page_of_a_run_that_was_stopped() -> None:
 
 def test_unknown_trap_lists_those_that_exist() -> None:
     with pytest.raises(ValueError, match="unknown trap 'mtus'; valid: percent, duration"):
-        traps.run("mtus", BASE, simulate=FakeSimulator())
+        trap("mtus", BASE)

@@ -99,7 +99,7 @@ fn outcome<L: ProtectedLink<u64>>(link: &mut L, world: &World, set: fn(&mut L, C
             link.offer(now, Frame::of_frame_bytes(1514, Ecn::NotCapable, number));
             number += 1;
         }
-        now = link.deadline();
+        now = link.poll_timeout();
         if now.is_never() {
             break;
         }

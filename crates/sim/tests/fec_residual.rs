@@ -40,7 +40,7 @@ fn lost_by_block(link: &mut impl ProtectedLink<u64>, size: u64, blocks: u64) -> 
             link.offer(now, Frame::of_frame_bytes(1514, Ecn::NotCapable, offered));
             offered += 1;
         }
-        now = link.deadline();
+        now = link.poll_timeout();
         if now.is_never() {
             break;
         }

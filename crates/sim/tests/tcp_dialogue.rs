@@ -5,7 +5,7 @@
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 use lossylink_sim::transport::tcp::{
-    Ack, Block, Config, CongestionControl, Data, Packet, Receiver, SackBlocks, Sender, State, Timer,
+    Ack, Block, Config, CongestionControl, Data, Packet, Receiver, SackBlocks, Sender, SenderTimer, State,
 };
 
 const fn ms(ms: u64) -> Instant {
@@ -103,7 +103,7 @@ fn three_sacked_segments_start_recovery() {
     assert_eq!(talk.0.state(), State::Disorder);
     assert_eq!(talk.hears(us(20_002), &ack(0, &[(1, 4)])), ["0*"]);
     assert_eq!((talk.0.state(), talk.0.slow_start_threshold()), (State::Recovery, 5));
-    assert_eq!(talk.0.timer(), Some(Timer::ReorderingWindow(ms(26))), "armed by the first, it runs on");
+    assert_eq!(talk.0.timer(), Some(SenderTimer::Reordering(ms(26))), "armed by the first, it runs on");
     // TCP-30: one segment leaves for two delivered, until half of the window is in flight.
     let mut sent = Vec::new();
     for end in 5..=10 {
@@ -122,7 +122,7 @@ fn three_sacked_segments_start_recovery() {
 fn two_sacked_segments_wait_for_the_reordering_timer() {
     let mut talk = Talk::new(&reno(), Some(10));
     assert_eq!(talk.hears(ms(20), &ack(0, &[(8, 9)])), Vec::<String>::new());
-    assert_eq!(talk.0.timer(), Some(Timer::ReorderingWindow(ms(26))));
+    assert_eq!(talk.0.timer(), Some(SenderTimer::Reordering(ms(26))));
     assert_eq!(talk.hears(us(20_100), &ack(7, &[(8, 10)])), Vec::<String>::new());
     assert_eq!(talk.waits_until(ms(26)), ["7*"]);
     let statistics = talk.0.statistics();
@@ -149,16 +149,24 @@ fn reordering_once_seen_is_tolerated() {
 fn a_silent_tail_is_probed_and_then_times_out() {
     let mut talk = Talk::new(&reno(), Some(10));
     assert_eq!(talk.hears(ms(20), &ack(8, &[])), Vec::<String>::new());
-    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(43))));
+    assert_eq!(talk.0.timer(), Some(SenderTimer::LossProbe(ms(43))));
     assert_eq!(talk.waits_until(ms(43)), ["9*"]);
-    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(255))), "210 jiffies, in slots of 8");
+    assert_eq!(
+        talk.0.timer(),
+        Some(SenderTimer::RetransmissionTimeout(ms(255))),
+        "210 jiffies, in slots of 8"
+    );
     assert_eq!(talk.waits_until(ms(255)), ["8*"]);
     assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Loss, 1));
-    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(679))), "420 jiffies");
+    assert_eq!(talk.0.timer(), Some(SenderTimer::RetransmissionTimeout(ms(679))), "420 jiffies");
     assert_eq!(talk.waits_until(ms(679)), ["8*"]);
-    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_535))), "840 jiffies, in slots of 64");
+    assert_eq!(
+        talk.0.timer(),
+        Some(SenderTimer::RetransmissionTimeout(ms(1_535))),
+        "840 jiffies, in slots of 64"
+    );
     assert_eq!(talk.hears(ms(700), &ack(9, &[])), ["9*"]);
-    assert_eq!(talk.0.timer(), Some(Timer::Retransmit(ms(1_599))), "840 jiffies anew");
+    assert_eq!(talk.0.timer(), Some(SenderTimer::RetransmissionTimeout(ms(1_599))), "840 jiffies anew");
     assert_eq!(talk.hears(ms(710), &ack(10, &[])), Vec::<String>::new());
     assert_eq!(talk.0.completed_at(), Some(ms(710)));
     assert_eq!(talk.0.poll_timeout(), Instant::NEVER);
@@ -171,7 +179,7 @@ fn a_silent_tail_is_probed_and_then_times_out() {
 #[test]
 fn a_probe_prefers_new_data() {
     let mut talk = Talk::new(&reno(), None);
-    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(33))));
+    assert_eq!(talk.0.timer(), Some(SenderTimer::LossProbe(ms(33))));
     assert_eq!(talk.waits_until(ms(33)), ["10"]);
 }
 
@@ -179,10 +187,14 @@ fn a_probe_prefers_new_data() {
 #[test]
 fn a_lone_segment_waits_for_the_delayed_acknowledgement() {
     let talk = Talk::new(&reno(), Some(1));
-    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(223))), "210 of its 220 jiffies, in slots of 8");
+    assert_eq!(
+        talk.0.timer(),
+        Some(SenderTimer::LossProbe(ms(223))),
+        "210 of its 220 jiffies, in slots of 8"
+    );
     let fast = Config { rto_min: Duration::from_ms(1), ..reno() };
     let talk = Talk::new(&fast, Some(1));
-    assert_eq!(talk.0.timer(), Some(Timer::LossProbe(ms(41))), "the first timeout: three round trips");
+    assert_eq!(talk.0.timer(), Some(SenderTimer::LossProbe(ms(41))), "the first timeout: three round trips");
 }
 
 /// TCP-29: a probe that repairs a tail loss costs a reduction, one that was needless does not.
@@ -279,7 +291,7 @@ fn reordering_makes_the_sender_patient() {
     assert_eq!(talk.0.congestion_window(), 11);
     talk.hears(us(20_200), &ack(1, &[(5, 9)]));
     assert_eq!((talk.0.state(), talk.0.congestion_window()), (State::Disorder, 14), "four SACKed, none lost");
-    assert!(matches!(talk.0.timer(), Some(Timer::ReorderingWindow(_))));
+    assert!(matches!(talk.0.timer(), Some(SenderTimer::Reordering(_))));
     talk.hears(us(20_300), &ack(10, &[]));
     assert_eq!(talk.0.state(), State::Open);
     assert_eq!(talk.0.statistics().retransmissions, 0);

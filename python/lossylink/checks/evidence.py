@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lossylink.experiments import EXPERIMENTS
+
 PICOSECONDS_PER_SECOND: Final = 10**12
 
 QUANTISED_STEPS: Final = 2**20
 """The published switch compares a 20-bit random number with floor(p * 2^20)."""
-
-QUEUELESS_EXPERIMENTS: Final = frozenset({"mathis"})
-"""Experiments whose result means something only if no queue forms. Elsewhere a queue is part of the study."""
 
 _INDEPENDENT_LOSS: Final = frozenset({"bernoulli", "quantised"})
 
@@ -28,7 +27,6 @@ class FlowEvidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    backend: str = "sim"
     queueless: bool = True
     """Whether the experiment claims that no queue forms."""
     loss_is_independent: bool = True
@@ -37,8 +35,6 @@ class FlowEvidence(BaseModel):
     frames_offered: int | None = Field(None, ge=0)
     """Frames handed to the lossy direction of the link."""
     frames_lost: int | None = Field(None, ge=0)
-    loss_events: int | None = Field(None, ge=0)
-    """Window reductions seen; told in messages, not judged."""
     duration_s: float | None = Field(None, gt=0)
     rtt_mean_ms: float | None = Field(None, gt=0)
     rtt_min_ms: float | None = Field(None, gt=0)
@@ -84,13 +80,11 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
     transport = scenario.get("transport", {})
     forward = scenario.get("loss", {}).get("forward", {})
     return FlowEvidence(
-        backend=str(row.get("backend", scenario.get("backend", "sim"))),
-        queueless=scenario.get("experiment") in QUEUELESS_EXPERIMENTS,
+        queueless=_is_queueless(scenario.get("experiment")),
         loss_is_independent=forward.get("model", "bernoulli") in _INDEPENDENT_LOSS,
         requested_loss_ratio=_requested_loss_ratio(row, forward),
         frames_offered=row.get("frames_offered"),
         frames_lost=row.get("frames_lost"),
-        loss_events=row.get("loss_events"),
         duration_s=row.get("duration_s", _configured_duration_s(scenario.get("run", {}))),
         rtt_mean_ms=row.get("rtt_mean_ms"),
         rtt_min_ms=row.get("rtt_min_ms"),
@@ -103,6 +97,11 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
         mtu_bytes=link.get("mtu_bytes"),
         largest_frame_bytes=row.get("largest_frame_bytes"),
     )
+
+
+def _is_queueless(experiment: str | None) -> bool:
+    """Whether the experiment claims that no queue forms; elsewhere a queue is part of the study."""
+    return experiment is not None and experiment in EXPERIMENTS and EXPERIMENTS[experiment].queueless
 
 
 def _requested_loss_ratio(row: Mapping[str, Any], forward: Mapping[str, Any]) -> float | None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, leave, plan, reproduce, run, sweep
-
-#: Groups of commands that live with what they command, each module with a Typer app called ``app``.
-_GROUPS = {"lab": "lossylink.lab.cli"}
+from lossylink.cli import doctor, plan, reproduce, run, sweep
+from lossylink.cli.exits import leave
+from lossylink.experiments import EXPERIMENTS
+from lossylink.lab import boxes, validation
+from lossylink.lab import cli as lab
 
 
 def build() -> typer.Typer:
@@ -26,33 +24,19 @@ def build() -> typer.Typer:
     )
     app.callback()(_root)
     app.command("reproduce")(reproduce.command)
-    app.command("run")(run.command)
+    app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
     app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
-    for name, command in _live_commands():
-        app.command(name)(command)
-    for name, module in _GROUPS.items():
-        if _exists(module):
-            app.add_typer(importlib.import_module(module).app, name=name)
+    app.command("guard")(boxes.guard)
+    app.command("wire")(boxes.wire)
+    app.command("validate")(validation.command)
+    app.add_typer(lab.app, name="lab")
     return app
 
 
-def _live_commands() -> Iterator[tuple[str, Callable[..., None]]]:
-    """Yield the commands of the live data plane, where it is installed."""
-    if _exists("lossylink.lab.boxes"):
-        from lossylink.lab import boxes, validation  # light: what is heavy is imported by the commands
-
-        yield "guard", boxes.guard
-        yield "wire", boxes.wire
-        yield "validate", validation.command
-
-
-def _exists(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
+def _list_of_experiments() -> str:
+    return "\n\n".join(f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values())
 
 
 def _show_version(wanted: bool) -> None:

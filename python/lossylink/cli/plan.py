@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from lossylink.cli import FAILED, leave
+from lossylink.cli.exits import FAILED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lossylink.cli import FAILED, INTERRUPTED, leave
+from lossylink import backends
+from lossylink.cli.exits import FAILED, INTERRUPTED, leave
 from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
 from lossylink.protections import usages
@@ -51,7 +52,7 @@ def command(
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
-    backend: Annotated[str | None, typer.Option(help="sim or live.")] = None,
+    backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backends.names())}.")] = None,
 ) -> None:
     """Run one experiment and show a row for each protection.
 

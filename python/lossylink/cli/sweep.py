@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import INTERRUPTED, leave
+from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+
+from lossylink.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from lossylink.results import Run
 
 #: Up to this many rows are shown as columns.
 SIDE_BY_SIDE = 6
-#: Columns that many rows are cut down to, where they have them.
-_NARROW = (
-    *("protection", "congestion_control", "mss_bytes", "rtt_ms", "loss_ratio"),
-    *("model_mbps", "measured_mbps", "ratio", "loss_events", "checks"),
-)
 
 
 def show_rows(result: Run, *, console: Console | None = None) -> None:
@@ -24,7 +22,11 @@ def show_rows(result: Run, *, console: Console | None = None) -> None:
     rows = result.rows.to_dicts()
     if not rows:
         return
-    table = _side_by_side(rows) if len(rows) <= SIDE_BY_SIDE else _one_under_another(rows)
+    table = (
+        _side_by_side(rows)
+        if len(rows) <= SIDE_BY_SIDE
+        else _one_under_another(rows, EXPERIMENTS[result.experiment].headline)
+    )
     (console or Console(soft_wrap=len(rows) > SIDE_BY_SIDE)).print(table)
 
 
@@ -39,10 +41,8 @@ def _side_by_side(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _one_under_another(rows: list[dict[str, Any]]) -> Table:
-    keys = [key for key in _NARROW if key in rows[0]]
-    if len(keys) < 3:
-        keys = list(rows[0])
+def _one_under_another(rows: list[dict[str, Any]], headline: Sequence[str]) -> Table:
+    keys = [key for key in headline if key in rows[0]]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for key in keys:
         table.add_column(key, justify="right")

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossylink.cli import INTERRUPTED, leave
+from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,13 +28,17 @@ def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:
     """Run the set-ups of a trap and print its page, or one JSON object with a row for each."""
     from lossylink.cli.progress import progress_bar  # heavy imports wait until they are needed
     from lossylink.experiments import mathis
-    from lossylink.experiments.mathis.scenario import as_run
 
     started = time.monotonic()
     with progress_bar(f"trap {name}") as progress:
         outcome = mathis.run_trap(scenario, name, progress=progress)
     if as_json:
-        run = as_run(scenario, outcome.rows, started=started, interrupted=outcome.interrupted)
+        from lossylink.job import Part
+        from lossylink.runner import gather
+
+        parts = [Part(row=row) for row in outcome.rows]
+        wall_seconds = time.monotonic() - started
+        run = gather(scenario, parts, wall_seconds=wall_seconds, interrupted=outcome.interrupted)
         print(json.dumps(run.summary(), allow_nan=False))
     else:
         from rich.console import Console

@@ -124,7 +124,7 @@ def _config(
 def _serve(config: dict[str, Any], ports: list[str]) -> None:
     """Run the data plane in this process; the offloads of its interfaces come back when it ends."""
     from lossylink import _native
-    from lossylink.cli import leave
+    from lossylink.cli.exits import leave
 
     devices = [
         port.removeprefix("packet:") for port in ports if not port.startswith("tap:") and "@" not in port

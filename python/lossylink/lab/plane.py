@@ -63,7 +63,7 @@ class PlaneClient:
 
 def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: Path) -> PlaneClient:
     """Start a data plane in a network namespace and wait until it answers."""
-    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.live", json.dumps(config)])
+    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.dataplane", json.dumps(config)])
     client = PlaneClient(Path(config["control"]))
     client.socket_path.unlink(missing_ok=True)
     start_daemon(command, log)

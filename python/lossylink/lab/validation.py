@@ -40,8 +40,8 @@ def command(
     --------
         lossylink validate --cc reno
     """
+    from lossylink.backends.live.bench import available_congestion_controls
     from lossylink.lab.comparison import compare, points
-    from lossylink.live.bench import available_congestion_controls
 
     available = available_congestion_controls()
     chosen = tuple(one for one in control or CONTROLS if one in available)

@@ -12,7 +12,7 @@ import sys
 _PROBE_SECONDS = 10.0
 #: Opens a cable's end as an XDP port in a network namespace that goes with the process.
 _PROBE = """
-ip link add probe type veth peer name other && exec "$0" -m lossylink.live "$1"
+ip link add probe type veth peer name other && exec "$0" -m lossylink.dataplane "$1"
 """
 
 

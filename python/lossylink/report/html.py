@@ -13,16 +13,16 @@ from markupsafe import Markup, escape
 
 from lossylink.report.budget_view import budgets_view
 from lossylink.report.chart import Chart
-from lossylink.reproduce.comparison import Cell, Column, ComparisonTable, Row
-from lossylink.reproduce.model import (
+from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
     Basis,
     Job,
     Outcome,
     Verdict,
 )
-from lossylink.reproduce.quantity import figure
-from lossylink.reproduce.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.scenario.save import scenario_toml
 
 ASSETS = Path(__file__).parent / "assets"

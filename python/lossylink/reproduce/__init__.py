@@ -1,6 +1,6 @@
 """The published experiments, run again and held against the publication."""
 
-from lossylink.reproduce.orchestrate import reproduce
-from lossylink.reproduce.result import ReproduceResult
+from lossylink.reproduce.framework.orchestrate import reproduce
+from lossylink.reproduce.framework.result import ReproduceResult
 
 __all__ = ["ReproduceResult", "reproduce"]

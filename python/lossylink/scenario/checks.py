@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 ETHERNET_HEADER = 14
 #: Smallest Ethernet frame without FCS.
 MIN_FRAME = 60
-#: Sources that an experiment has.
-SOURCES = {"stress": ("generator", "saturated"), "fec": ("tcp", "udp-smooth", "udp-bursty")}
 #: IPv4 and TCP headers without options, and TCP timestamps padded.
 TCP_IP_HEADERS, TCP_TIMESTAMPS = 40, 12
 #: IPv4, UDP, base transport header, RDMA extended header and invariant CRC of a RoCEv2 packet.
@@ -58,7 +56,7 @@ def _check_source(scenario: Scenario) -> None:
     traffic, name = scenario.values.traffic, scenario.experiment.name
     if traffic is None:
         return
-    sources = SOURCES[name]
+    sources = scenario.experiment.sources
     if traffic.source not in sources:
         raise UserError(
             f"traffic.source = {traffic.source}: {name} has no such source; valid: {', '.join(sources)}"

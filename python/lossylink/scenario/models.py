@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from lossylink import backends
 from lossylink.protections import Option, common_options, read_common, usages
 from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
 
@@ -21,6 +22,12 @@ def _rdma_mtu(value: object) -> int:
     if str(value).strip().upper().removesuffix("B") not in {str(mtu) for mtu in RDMA_MTUS}:
         raise ValueError(f"RDMA has no MTU '{value}'; valid: {', '.join(map(str, RDMA_MTUS))}")
     return int(str(value).strip().upper().removesuffix("B"))
+
+
+def _backend(value: object) -> str:
+    if value not in backends.names():
+        raise ValueError(f"no such backend; valid: {', '.join(backends.names())}")
+    return str(value)
 
 
 def _as_list(value: object) -> object:
@@ -205,7 +212,9 @@ class RunSection(Section):
     warmup: Time = Field(0, description="start of the run that is not counted")
     cooldown: Time = Field(0, description="end of the run that is not counted")
     threads: Count | None = Field(None, description="threads to use; unset: all cores")
-    backend: Literal["sim", "live"] = Field("sim", description="the simulator, or the live lab")
+    backend: Annotated[str, BeforeValidator(_backend)] = Field(
+        "sim", description="the simulator, or the live lab"
+    )
     skip: OnOff = Field(True, description="skip what cannot change the result")
 
 

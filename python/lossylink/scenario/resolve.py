@@ -15,11 +15,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from lossylink.errors import UserError
+from lossylink.experiments import EXPERIMENTS, Experiment, experiment_named
 from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
-from lossylink.scenario.keys import EXPERIMENTS, Experiment, experiment_named, resolve_key
+from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Sections

@@ -37,7 +37,7 @@ impl<const N: usize> Agenda<N> {
 
     /// The earliest deadline.
     #[inline]
-    pub const fn earliest(&self) -> Instant {
+    pub const fn poll_timeout(&self) -> Instant {
         self.earliest
     }
 
@@ -71,8 +71,8 @@ mod tests {
                 agenda.set(source, Instant::from_ps(at));
                 model[source] = at;
                 let first = (0..5).min_by_key(|&source| model[source]).unwrap();
-                prop_assert_eq!(agenda.earliest(), Instant::from_ps(model[first]));
-                prop_assert_eq!(agenda.poll(agenda.earliest()), Some(first));
+                prop_assert_eq!(agenda.poll_timeout(), Instant::from_ps(model[first]));
+                prop_assert_eq!(agenda.poll(agenda.poll_timeout()), Some(first));
             }
         }
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_earliest_comes_first_and_ties_keep_their_order() {
         let mut agenda = Agenda::<4>::new();
-        assert!(agenda.earliest().is_never());
+        assert!(agenda.poll_timeout().is_never());
         agenda.set(3, Instant::from_ps(5));
         agenda.set(1, Instant::from_ps(7));
         assert_eq!(agenda.poll(Instant::from_ps(4)), None);

@@ -41,7 +41,7 @@ impl<T: Copy + Default> Pipe<T> {
 
     /// When the next entry is due.
     #[inline]
-    pub const fn due(&self) -> Instant {
+    pub const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn entries_become_due_in_order() {
         let mut pipe = Pipe::new();
-        assert!(pipe.due().is_never());
+        assert!(pipe.poll_timeout().is_never());
         pipe.push(Instant::from_ps(10), 'a');
         pipe.push(Instant::from_ps(20), 'b');
         assert_eq!(pipe.pop_due(Instant::from_ps(9)), None);
         assert_eq!(pipe.pop_due(Instant::from_ps(10)), Some((Instant::from_ps(10), 'a')));
-        assert_eq!((pipe.due(), pipe.len()), (Instant::from_ps(20), 1));
+        assert_eq!((pipe.poll_timeout(), pipe.len()), (Instant::from_ps(20), 1));
     }
 
     #[test]

@@ -138,8 +138,8 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
-    fn deadline(&self) -> Instant {
-        each!(&self.line, link => link.deadline())
+    fn poll_timeout(&self) -> Instant {
+        each!(&self.line, link => link.poll_timeout())
     }
 
     #[inline]
@@ -316,8 +316,8 @@ mod tests {
 
     /// Lets everything under way arrive.
     fn drain(link: &mut AnyLink<u64>) -> Vec<(Instant, u64)> {
-        while !link.deadline().is_never() {
-            link.advance(link.deadline());
+        while !link.poll_timeout().is_never() {
+            link.advance(link.poll_timeout());
         }
         let delivered = link.delivered();
         std::iter::from_fn(|| delivered.pop()).map(|(at, frame)| (at, frame.payload)).collect()
@@ -329,8 +329,8 @@ mod tests {
         let mut link = waiting(guarded(ordered), lost);
         offer(&mut link, 10);
         let switch_on = Instant::from_ps(400_000);
-        while link.deadline() <= switch_on {
-            link.advance(link.deadline());
+        while link.poll_timeout() <= switch_on {
+            link.advance(link.poll_timeout());
         }
         assert_eq!(link.backlog(), 6, "three frames have left and one is leaving");
         link.protect(switch_on, ONE_COPY);

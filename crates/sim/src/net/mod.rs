@@ -53,7 +53,7 @@ pub struct Advice {
 /// A link between two switches, with whatever protects it.
 ///
 /// The owner calls [`ProtectedLink::offer`] and [`ProtectedLink::offer_back`] as frames reach the
-/// two switches, [`ProtectedLink::advance`] when [`ProtectedLink::deadline`] has come, and takes
+/// two switches, [`ProtectedLink::advance`] when [`ProtectedLink::poll_timeout`] has come, and takes
 /// the frames that come out of the two pipes. Time never goes back.
 ///
 /// ```text
@@ -68,7 +68,7 @@ pub trait ProtectedLink<P: Copy + Default> {
     fn offer_back(&mut self, now: Instant, frame: Frame<P>);
 
     /// When the link next does something by itself.
-    fn deadline(&self) -> Instant;
+    fn poll_timeout(&self) -> Instant;
 
     /// Does everything that is due up to and including `until`, each at its time. When it
     /// returns, the deadline lies behind `until`.
@@ -79,12 +79,12 @@ pub trait ProtectedLink<P: Copy + Default> {
     #[inline]
     fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
         loop {
-            let entry = forward.due().min(backward.due());
+            let entry = forward.poll_timeout().min(backward.poll_timeout());
             self.advance(entry.min(until));
             if entry > until || entry.is_never() {
                 return;
             }
-            if forward.due() == entry {
+            if forward.poll_timeout() == entry {
                 forward.take(|at, frame| self.offer(at, *frame));
             } else {
                 backward.take(|at, frame| self.offer_back(at, *frame));

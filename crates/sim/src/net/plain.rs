@@ -71,7 +71,7 @@ impl<P: Copy + Default> PlainLink<P> {
     /// Sends what the queue holds and the line has room for at `now`.
     #[inline]
     fn serve(&mut self, now: Instant) {
-        while self.deadline() <= now {
+        while self.poll_timeout() <= now {
             let start = self.busy_until;
             let Some(frame) = self.queue.poll() else { return };
             self.send(start, frame);
@@ -125,7 +125,7 @@ impl<P: Copy + Default> ProtectedLink<P> for PlainLink<P> {
     }
 
     #[inline]
-    fn deadline(&self) -> Instant {
+    fn poll_timeout(&self) -> Instant {
         if self.queue.is_empty() { Instant::NEVER } else { self.busy_until }
     }
 

@@ -84,8 +84,8 @@ impl<L: ProtectedLink<Datagram>> Datagrams<L> {
     }
 
     fn advance(&mut self, until: Instant) {
-        while self.link.deadline() <= until {
-            let deadline = self.link.deadline();
+        while self.link.poll_timeout() <= until {
+            let deadline = self.link.poll_timeout();
             self.link.advance(deadline);
         }
         let Self { link, delays, delivered, .. } = self;

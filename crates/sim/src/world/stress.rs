@@ -112,14 +112,14 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             while self.link.backlog() < SATURATED_BACKLOG && self.offered < self.stress.packets {
                 self.offer(now);
             }
-            now = self.link.deadline();
+            now = self.link.poll_timeout();
             self.step(now);
         }
     }
 
     fn drain(&mut self) {
         loop {
-            let deadline = self.link.deadline();
+            let deadline = self.link.poll_timeout();
             if deadline.is_never() {
                 break;
             }
@@ -141,7 +141,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         while self.next_sample <= now {
             // A sample is taken when something happens at its time or later, just before that.
             self.link.advance(self.next_sample - Duration::from_ps(1));
-            if self.link.deadline() > now {
+            if self.link.poll_timeout() > now {
                 break;
             }
             self.sample();

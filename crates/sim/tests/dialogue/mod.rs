@@ -78,8 +78,8 @@ impl Pair {
 
     /// Everything up to and including `end` happens.
     pub(crate) fn run_until(&mut self, end: Instant) {
-        while self.link.deadline() <= end && !self.link.deadline().is_never() {
-            self.now = self.link.deadline();
+        while self.link.poll_timeout() <= end && !self.link.poll_timeout().is_never() {
+            self.now = self.link.poll_timeout();
             self.link.advance(self.now);
         }
         if !end.is_never() {

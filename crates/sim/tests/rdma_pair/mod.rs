@@ -76,7 +76,7 @@ impl Pair {
 
     /// Does the next thing that is due.
     fn step(&mut self) {
-        let now = self.agenda.earliest();
+        let now = self.agenda.poll_timeout();
         assert!(!now.is_never(), "the connection has come to rest with work left");
         self.now = now;
         let source = self.agenda.poll(now).expect("something is due at the earliest deadline");
@@ -108,9 +108,9 @@ impl Pair {
                 self.forward.send(self.now, packet);
             }
             self.agenda.set(LINE, if packet.is_some() { self.forward.free_at } else { Instant::NEVER });
-            self.agenda.set(ARRIVAL, self.forward.flying.due());
+            self.agenda.set(ARRIVAL, self.forward.flying.poll_timeout());
         }
-        self.agenda.set(ANSWER, self.back.flying.due());
+        self.agenda.set(ANSWER, self.back.flying.poll_timeout());
         self.agenda.set(TIMER, self.requester.poll_timeout());
     }
 
@@ -122,8 +122,8 @@ impl Pair {
                 self.back.send(self.now, packet);
             }
             self.agenda.set(LINE_BACK, if packet.is_some() { self.back.free_at } else { Instant::NEVER });
-            self.agenda.set(ANSWER, self.back.flying.due());
+            self.agenda.set(ANSWER, self.back.flying.poll_timeout());
         }
-        self.agenda.set(ARRIVAL, self.forward.flying.due());
+        self.agenda.set(ARRIVAL, self.forward.flying.poll_timeout());
     }
 }

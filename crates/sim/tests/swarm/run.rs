@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         let mut next_offer = Instant::ZERO;
         while self.evidence.offered.0 < self.world.frames {
             let offer = self.offer_due(next_offer);
-            let due = self.link.deadline();
+            let due = self.link.poll_timeout();
             if due <= offer && due <= next_back {
                 self.step(due)?;
             } else if next_back <= offer {
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         self.now = at;
         self.link.advance(at);
         self.collect(at);
-        if self.link.deadline() <= at {
+        if self.link.poll_timeout() <= at {
             return Err(format!("what was due at {at} is still due"));
         }
         self.steps += 1;
@@ -206,15 +206,15 @@ impl<'a> Run<'a> {
     /// Lets the queue run down, so that the next frame is not dropped there.
     fn make_room(&mut self) -> Result<(), String> {
         while self.link.backlog() >= SATURATED_BACKLOG {
-            self.step(self.link.deadline())?;
+            self.step(self.link.poll_timeout())?;
         }
         Ok(())
     }
 
     /// Lets everything happen that happens by itself.
     fn drain(&mut self) -> Result<(), String> {
-        while !self.link.deadline().is_never() {
-            self.step(self.link.deadline())?;
+        while !self.link.poll_timeout().is_never() {
+            self.step(self.link.poll_timeout())?;
         }
         Ok(())
     }

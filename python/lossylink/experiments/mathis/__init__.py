@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from lossylink.experiments.mathis import traps
-from lossylink.experiments.mathis.design import Design, Trial, trials
-from lossylink.experiments.mathis.scenario import as_run, run_scenario, run_trap
-from lossylink.experiments.mathis.study import Study, run
+from lossylink.experiments.mathis.experiment import EXPERIMENT
 
-__all__ = [
-    "Design",
-    "Study",
-    "Trial",
-    "as_run",
-    "figure3",
-    "figure4",
-    "run",
-    "run_scenario",
-    "run_trap",
-    "traps",
-    "trials",
-]
+if TYPE_CHECKING:
+    from lossylink.experiments.mathis import traps
+    from lossylink.experiments.mathis.design import Design, Trial, trials
+    from lossylink.experiments.mathis.figures import figure3, figure4
+    from lossylink.experiments.mathis.scenario import run_trap
 
-_FIGURES = ("figure3", "figure4")
+__all__ = ["EXPERIMENT", "Design", "Trial", "figure3", "figure4", "run_trap", "traps", "trials"]
+
+#: Where each public name lives. They are imported when first used: every list of experiments imports this.
+_HOMES = {
+    "Design": "design",
+    "Trial": "design",
+    "trials": "design",
+    "figure3": "figures",
+    "figure4": "figures",
+    "run_trap": "scenario",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load matplotlib only for those who draw."""
-    if name in _FIGURES:
-        from lossylink.experiments.mathis import figures  # heavy
-
-        return getattr(figures, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name == "traps":
+        return import_module(f"{__name__}.traps")
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

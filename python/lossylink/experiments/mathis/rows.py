@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lossylink import checks
-from lossylink.checks import Thresholds
 from lossylink.experiments.mathis.design import PICOSECONDS_PER_MILLISECOND, PICOSECONDS_PER_SECOND, Trial
-from lossylink.experiments.mathis.job import Job
+from lossylink.experiments.mathis.planned import Planned
 from lossylink.protections import Protection
 from lossylink.theory import cubic, mathis, pftk
 
@@ -29,24 +28,22 @@ LIVE: Final = (
 """What only a live run can tell; a simulated row goes without."""
 
 
-def row_of(job: Job, native: Mapping[str, Any], *, thresholds: Thresholds | None = None) -> dict[str, Any]:
+def row_of(planned: Planned, native: Mapping[str, Any]) -> dict[str, Any]:
     """Build the row of one finished trial.
 
     Parameters
     ----------
-    job
+    planned
         What was asked for and what was configured.
     native
-        The simulator's row.
-    thresholds
-        Where the checks draw their lines.
+        The backend's row.
 
     Returns
     -------
     dict
         The keys of the data dictionary; models use what was asked for, not what a mistaken set-up made of it.
     """
-    trial, config = job.trial, job.config
+    trial, config = planned.trial, planned.config
     measured = float(native["measured_mbps"])
     models = _models(trial, config)
     row: dict[str, Any] = {
@@ -70,14 +67,14 @@ def row_of(job: Job, native: Mapping[str, Any], *, thresholds: Thresholds | None
         "loss_events": native["loss_events"],
         "duration_s": native.get("duration_s", _measured_s(config)),
         "warmup_s": (config["run"].get("warmup_ps") or 0) / PICOSECONDS_PER_SECOND,
-        "capped": job.plan.capped,
-        "link_scaled": job.plan.link_scaled,
+        "capped": planned.plan.capped,
+        "link_scaled": planned.plan.link_scaled,
         "seed": trial.seed,
         **{key: native.get(key) for key in MEASURED},
         **{key: native[key] for key in LIVE if key in native},
-        **job.labels,
+        **planned.labels,
     }
-    outcome = checks.run_checks(checks.evidence_from(row, config), thresholds)
+    outcome = checks.run_checks(checks.evidence_from(row, config))
     return row | {"checks": checks.as_json(outcome)}
 
 

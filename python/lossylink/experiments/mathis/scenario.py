@@ -1,101 +1,72 @@
-"""Where the study meets scenarios: a resolved scenario in, a `Run` out."""
+"""Where the study meets scenarios: the trials that a resolved scenario asks for, and its traps."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars
 from pydantic import ValidationError
 
+from lossylink.backends import backend_named
 from lossylink.errors import UserError
+from lossylink.execution import thread_count
 from lossylink.experiments.mathis import traps
 from lossylink.experiments.mathis.design import Design
-from lossylink.experiments.mathis.runner import Progress, Simulate, native_version
-from lossylink.experiments.mathis.study import Study, run
+from lossylink.experiments.mathis.jobs import job_of
+from lossylink.experiments.mathis.planned import planned_trials
+from lossylink.job import Job, Progress
 from lossylink.protections import Protection
-from lossylink.results import Run
-from lossylink.row_keys import in_order
 from lossylink.scenario import Scenario
 from lossylink.scenario.native import configuration
 
 
-def run_scenario(
-    scenario: Scenario, *, progress: Progress | None = None, simulate: Simulate | None = None
-) -> Run:
-    """Run the study that a scenario describes, once for each of its protections.
+def jobs(scenario: Scenario) -> list[Job]:
+    """Return every trial of the study that a scenario describes, once for each of its protections.
 
     Raises
     ------
     UserError
         Something asked for cannot be run; one line says the mend.
     """
-    started = time.monotonic()
-    rows: list[dict[str, Any]] = []
-    interrupted = False
-    for number, protection in enumerate(scenario.protections):
-        if interrupted:
-            break
-        share = _share(progress, number, len(scenario.protections))
-        study = _study(scenario, protection, progress=share, simulate=simulate)
-        rows += study.rows
-        interrupted = study.interrupted
-    return as_run(scenario, rows, started=started, interrupted=interrupted)
+    return [job for protection in scenario.protections for job in _jobs_under(scenario, protection)]
 
 
-def run_trap(
-    scenario: Scenario, name: str, *, progress: Progress | None = None, simulate: Simulate | None = None
-) -> traps.TrapRun:
+def _jobs_under(scenario: Scenario, protection: Protection) -> list[Job]:
+    try:
+        planned = planned_trials(
+            base_of(scenario, protection),
+            design_of(scenario),
+            seed=scenario.seed,
+            loss=scenario.forward.native if "forward" in scenario.settings["loss"] else None,
+            labels={"protection": protection.label},
+        )
+    except UserError:
+        raise
+    except ValueError as error:
+        raise UserError(_one_line(error)) from None
+    return [job_of(one, label=protection.label) for one in planned]
+
+
+def run_trap(scenario: Scenario, name: str, *, progress: Progress | None = None) -> traps.TrapRun:
     """Run a trap on the scenario's switch and hosts; its trial and set-ups are the trap's own.
 
     Raises
     ------
     UserError
-        The trap does not exist, or the simulator refused a set-up.
+        The trap does not exist, or the backend refused a set-up.
     """
-    base = base_of(scenario, scenario.protections[0])
     try:
         return traps.run(
             name,
-            base,
+            base_of(scenario, scenario.protections[0]),
+            backend=backend_named(scenario.values.run.backend),
             seed=scenario.seed,
-            threads=_threads(scenario),
+            threads=thread_count(scenario),
             progress=progress,
-            simulate=simulate,
         )
+    except UserError:
+        raise
     except ValueError as error:
         raise UserError(_one_line(error)) from None
-
-
-def as_run(
-    scenario: Scenario, rows: Sequence[Mapping[str, Any]], *, started: float, interrupted: bool
-) -> Run:
-    """Wrap rows as the result that every experiment gives.
-
-    Parameters
-    ----------
-    scenario
-        What was run.
-    rows
-        Rows of the study or of a trap.
-    started
-        `time.monotonic()` at the start, in seconds.
-    interrupted
-        Whether Ctrl-C cut it short.
-    """
-    ordered = [in_order("mathis", row) for row in rows]
-    return Run(
-        experiment="mathis",
-        backend=scenario.values.run.backend,
-        version=native_version(),
-        seed=scenario.seed,
-        wall_seconds=time.monotonic() - started,
-        scenario=scenario.describe(),
-        rows=polars.DataFrame(ordered, infer_schema_length=None),
-        interrupted=interrupted,
-    )
 
 
 def design_of(scenario: Scenario) -> Design:
@@ -134,28 +105,6 @@ def base_of(scenario: Scenario, protection: Protection) -> dict[str, Any]:
     return base
 
 
-def _study(
-    scenario: Scenario, protection: Protection, *, progress: Progress | None, simulate: Simulate | None
-) -> Study:
-    forward = scenario.forward.native if "forward" in scenario.settings["loss"] else None
-    try:
-        study = run(
-            base_of(scenario, protection),
-            design_of(scenario),
-            seed=scenario.seed,
-            loss=forward,
-            threads=_threads(scenario),
-            progress=progress,
-            simulate=simulate,
-        )
-    except UserError:
-        raise
-    except ValueError as error:
-        raise UserError(_one_line(error)) from None
-    rows = [row | {"protection": protection.label} for row in study.rows]
-    return Study(rows=rows, interrupted=study.interrupted)
-
-
 def _mean_loss(scenario: Scenario) -> float:
     mean = scenario.forward.mean
     if mean is None:
@@ -166,21 +115,6 @@ def _mean_loss(scenario: Scenario) -> float:
     if mean == 0:
         raise UserError("loss.forward = 0 gives the law an infinite bandwidth; set a ratio such as 1e-3")
     return mean
-
-
-def _share(progress: Progress | None, number: int, count: int) -> Progress | None:
-    """Turn the progress of one protection into that of all, each counting the same."""
-    if progress is None:
-        return None
-
-    def tell(done: float, total: float) -> None:
-        progress(number * total + done, count * total)
-
-    return tell
-
-
-def _threads(scenario: Scenario) -> int:
-    return scenario.values.run.threads or len(os.sched_getaffinity(0))
 
 
 def _one_line(error: ValueError) -> str:

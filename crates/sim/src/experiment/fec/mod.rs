@@ -76,8 +76,8 @@ fn run_udp(
 /// that is done.
 fn drain<P: Copy + Default>(end: Instant, link: &mut impl ProtectedLink<P>) -> Instant {
     let mut now = end;
-    while !link.deadline().is_never() {
-        now = link.deadline().max(now);
+    while !link.poll_timeout().is_never() {
+        now = link.poll_timeout().max(now);
         link.advance(now);
         while link.delivered().pop().is_some() {}
     }

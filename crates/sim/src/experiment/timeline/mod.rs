@@ -111,7 +111,7 @@ impl<'a> Timeline<'a> {
                 self.healing,
                 self.protection,
                 self.poll,
-                self.switching.deadline(),
+                self.switching.poll_timeout(),
             ];
             let moment = moments.into_iter().min().expect("there is an end");
             self.network.run_until(moment);
@@ -141,7 +141,7 @@ impl<'a> Timeline<'a> {
             self.poll = now + Duration::from_ps(self.config.poll_ps);
             self.ask_monitor(now);
         }
-        if now == self.switching.deadline() {
+        if now == self.switching.poll_timeout() {
             self.switching.advance(now, &mut self.network);
         }
     }

@@ -46,7 +46,7 @@ impl Switching {
     }
 
     /// When it next does something by itself.
-    pub(super) const fn deadline(&self) -> Instant {
+    pub(super) const fn poll_timeout(&self) -> Instant {
         self.leaves_at
     }
 

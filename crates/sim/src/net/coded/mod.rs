@@ -117,9 +117,9 @@ fn without_parity(code: Code) -> Code {
 /// The two ends of a block code.
 ///
 /// The link asks it to [`encode`](Self::encode) each frame and to [`flush`](Self::flush) when
-/// [`flush_due`](Self::flush_due) has come, and after either takes parity until there is none. It
+/// [`poll_flush`](Self::poll_flush) has come, and after either takes parity until there is none. It
 /// hands over every arrival, intact or not, and calls [`advance`](Self::advance) when
-/// [`due`](Self::due) has come.
+/// [`poll_timeout`](Self::poll_timeout) has come.
 pub(in crate::net) trait Coder<P: Copy + Default> {
     /// What travels with a frame from one end to the other.
     type Tag: Label;
@@ -131,7 +131,7 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
     fn poll_parity(&mut self, now: Instant) -> Option<(Self::Tag, u32)>;
 
     /// When the open block is closed, full or not.
-    fn flush_due(&self) -> Instant;
+    fn poll_flush(&self) -> Instant;
 
     /// Closes the open block if its time has come.
     fn flush(&mut self, now: Instant);
@@ -146,7 +146,7 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
     fn receive(&mut self, now: Instant, arrival: Arrival<P, Self::Tag>, exit: &mut Exit<P>);
 
     /// When the far end next does something by itself.
-    fn due(&self) -> Instant;
+    fn poll_timeout(&self) -> Instant;
 
     /// Does what is due at the far end.
     fn advance(&mut self, now: Instant, exit: &mut Exit<P>);
@@ -245,8 +245,8 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
 
     #[inline]
     fn schedule(&mut self) {
-        let sending = self.port.deadline().min(self.coder.flush_due());
-        self.due = sending.min(self.line.arrivals.due()).min(self.coder.due());
+        let sending = self.port.poll_timeout().min(self.coder.poll_flush());
+        self.due = sending.min(self.line.arrivals.poll_timeout()).min(self.coder.poll_timeout());
     }
 
     /// The meter's verdict on a frame (FEC-22).
@@ -284,7 +284,7 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
     /// What is due before a frame that enters now: the flush timer, and a change of code.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
-        if self.coder.flush_due() <= now {
+        if self.coder.poll_flush() <= now {
             self.flush(now);
         }
         if let Some(change) = self.change.take_if(|change| change.at <= now) {
@@ -315,7 +315,7 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     }
 
     #[inline]
-    fn deadline(&self) -> Instant {
+    fn poll_timeout(&self) -> Instant {
         self.due
     }
 
@@ -323,14 +323,14 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     fn advance(&mut self, now: Instant) {
         while self.due <= now {
             let due = self.due;
-            if self.coder.flush_due() <= due {
+            if self.coder.poll_flush() <= due {
                 self.flush(due);
             }
             self.port.serve(due, &mut self.line);
             while let Some((at, arrival)) = self.line.arrivals.pop_due(due) {
                 self.coder.receive(at, arrival, &mut self.exit);
             }
-            if self.coder.due() <= due {
+            if self.coder.poll_timeout() <= due {
                 self.coder.advance(due, &mut self.exit);
             }
             self.schedule();

@@ -91,7 +91,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
 
     /// When the port next sends something by itself.
     #[inline]
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         if self.backlog() == 0 { Instant::NEVER } else { self.busy_until }
     }
 
@@ -171,8 +171,8 @@ mod tests {
             port.offer_parity(now, 'q', frame, &mut line),
             port.offer(now, 'b', frame, &mut line),
         ];
-        while !port.deadline().is_never() {
-            port.serve(port.deadline(), &mut line);
+        while !port.poll_timeout().is_never() {
+            port.serve(port.poll_timeout(), &mut line);
         }
         (line, accepted)
     }

@@ -108,7 +108,7 @@ impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
     }
 
     #[inline]
-    fn flush_due(&self) -> Instant {
+    fn poll_flush(&self) -> Instant {
         self.encoder.poll_timeout()
     }
 
@@ -132,8 +132,8 @@ impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
     }
 
     #[inline]
-    fn due(&self) -> Instant {
-        self.receiving.deadline()
+    fn poll_timeout(&self) -> Instant {
+        self.receiving.poll_timeout()
     }
 
     fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {

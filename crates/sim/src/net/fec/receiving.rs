@@ -35,8 +35,8 @@ impl<P: Copy + Default> Receiving<P> {
 
     /// When it next does something by itself.
     #[inline]
-    pub(super) fn deadline(&self) -> Instant {
-        self.decoder.poll_timeout().min(self.rebuilding.due())
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.decoder.poll_timeout().min(self.rebuilding.poll_timeout())
     }
 
     /// Does what is due at `now`: rebuilt frames leave, blocks are given up.

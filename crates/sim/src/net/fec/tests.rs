@@ -41,8 +41,8 @@ fn offer(link: &mut FecLink<u32>, now: Instant, numbers: impl IntoIterator<Item 
 
 /// What leaves the link until nothing is to be done, with the times.
 fn drain(link: &mut FecLink<u32>) -> Vec<(Instant, u32)> {
-    while !link.deadline().is_never() {
-        link.advance(link.deadline());
+    while !link.poll_timeout().is_never() {
+        link.advance(link.poll_timeout());
     }
     std::iter::from_fn(|| link.delivered().pop()).map(|(at, frame)| (at, frame.payload)).collect()
 }

@@ -82,7 +82,7 @@ impl<P: Copy> ModelDecoder<P> {
 
     /// When a packet leaves the loop, or a block ends by its timer.
     #[inline]
-    pub(super) fn deadline(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.next_leave.min(self.ends_at)
     }
 

@@ -83,7 +83,7 @@ impl ModelEncoder {
 
     /// When a partial block is closed, where the option says so.
     #[inline]
-    pub(super) const fn flush_due(&self) -> Instant {
+    pub(super) const fn poll_flush(&self) -> Instant {
         self.flush_at
     }
 

@@ -180,8 +180,8 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
     }
 
     #[inline]
-    fn flush_due(&self) -> Instant {
-        self.encoder.flush_due()
+    fn poll_flush(&self) -> Instant {
+        self.encoder.poll_flush()
     }
 
     fn flush(&mut self, now: Instant) {
@@ -208,8 +208,8 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
     }
 
     #[inline]
-    fn due(&self) -> Instant {
-        self.decoder.deadline()
+    fn poll_timeout(&self) -> Instant {
+        self.decoder.poll_timeout()
     }
 
     fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {

@@ -41,8 +41,8 @@ fn full(numbers: std::ops::Range<u32>) -> impl Iterator<Item = (u32, u32)> {
 }
 
 fn drain(link: &mut FecModelLink<u32>) -> Vec<(Instant, u32)> {
-    while !link.deadline().is_never() {
-        link.advance(link.deadline());
+    while !link.poll_timeout().is_never() {
+        link.advance(link.poll_timeout());
     }
     std::iter::from_fn(|| link.delivered().pop()).map(|(at, frame)| (at, frame.payload)).collect()
 }

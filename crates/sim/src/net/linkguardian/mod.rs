@@ -192,10 +192,10 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Does what is due at `now`, once round the link.
     #[inline]
     fn advance_at(&mut self, now: Instant) {
-        if self.control.due() <= now {
+        if self.control.poll_timeout() <= now {
             self.handle_control(now);
         }
-        if self.sending.deadline() <= now {
+        if self.sending.poll_timeout() <= now {
             self.sending.advance(now, &mut self.forward);
         }
         while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
@@ -204,7 +204,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         while let Some((_, copy)) = self.forward.copies.pop_due(now) {
             self.receiving.receive_copy(now, copy);
         }
-        if self.receiving.deadline() <= now {
+        if self.receiving.poll_timeout() <= now {
             self.receiving.advance(now, &mut self.control);
         }
     }
@@ -236,14 +236,19 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     #[inline]
-    fn deadline(&self) -> Instant {
-        let wires = self.forward.arrivals.due().min(self.forward.copies.due()).min(self.control.due());
-        wires.min(self.sending.deadline()).min(self.receiving.deadline())
+    fn poll_timeout(&self) -> Instant {
+        let wires = self
+            .forward
+            .arrivals
+            .poll_timeout()
+            .min(self.forward.copies.poll_timeout())
+            .min(self.control.poll_timeout());
+        wires.min(self.sending.poll_timeout()).min(self.receiving.poll_timeout())
     }
 
     fn advance(&mut self, until: Instant) {
         loop {
-            let now = self.deadline();
+            let now = self.poll_timeout();
             if now > until {
                 return;
             }

@@ -76,8 +76,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// When the switch next does something by itself.
     #[inline]
-    pub(super) fn deadline(&self) -> Instant {
-        self.agenda.earliest()
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.agenda.poll_timeout()
     }
 
     /// A new frame arrives.
@@ -187,7 +187,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// When the circulating ACK finds something to say and the line free.
     fn schedule_ack(&mut self, now: Instant) {
-        let since = if self.register.is_pending() { now } else { self.updates.due() };
+        let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
         let next = if since.is_never() {
             Instant::NEVER
         } else {

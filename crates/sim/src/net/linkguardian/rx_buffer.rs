@@ -70,7 +70,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// When the queue next lets a frame go.
     #[inline]
     pub(super) const fn next_dequeue(&self) -> Instant {
-        self.queued.due()
+        self.queued.poll_timeout()
     }
 
     /// A frame leaves the queue at `now`; returns the depth before that.
@@ -83,7 +83,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// When a frame next comes round.
     #[inline]
     pub(super) const fn next_round(&self) -> Instant {
-        self.rounds.due()
+        self.rounds.poll_timeout()
     }
 
     /// Takes a frame that has come round.
@@ -94,7 +94,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// Takes those out of the queue's account that have left it before `now`.
     #[inline]
     pub(super) fn leave_queue(&mut self, now: Instant) {
-        while self.queued.due() < now {
+        while self.queued.poll_timeout() < now {
             self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
         }
     }
@@ -129,7 +129,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
     pub(super) fn forget(&mut self, now: Instant) {
         self.leave_queue(now);
-        self.busy_until = self.busy_until.min(self.queued.due());
+        self.busy_until = self.busy_until.min(self.queued.poll_timeout());
         self.forgotten += self.rounds.len() as u64;
         self.queued.clear();
         self.rounds.clear();

@@ -103,8 +103,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// When the switch next does something by itself.
     #[inline]
-    pub(super) fn deadline(&self) -> Instant {
-        self.port.min(self.agenda.earliest())
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.port.min(self.agenda.poll_timeout())
     }
 
     /// Does what is due at `now`.
@@ -113,7 +113,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         loop {
             if self.port <= now {
                 self.serve(now, wire);
-            } else if self.agenda.earliest() <= now {
+            } else if self.agenda.poll_timeout() <= now {
                 self.advance_rarely(now);
             } else {
                 return;
@@ -202,7 +202,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
     #[cold]
     fn retransmit(&mut self, found: Instant, copy: Copied<P>) {
         self.requeued.push(found + self.requeue_delay(), copy);
-        self.agenda.set(REQUEUE, self.requeued.due());
+        self.agenda.set(REQUEUE, self.requeued.poll_timeout());
     }
 
     /// Looks at the copies whose turn comes at `now`: an event only while losses wait to be found.
@@ -234,7 +234,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         while let Some((_, copy)) = self.requeued.pop_due(now) {
             (0..self.engine.config().copies).for_each(|_| self.urgent.push(copy));
         }
-        self.agenda.set(REQUEUE, self.requeued.due());
+        self.agenda.set(REQUEUE, self.requeued.poll_timeout());
         self.schedule_port();
     }
 

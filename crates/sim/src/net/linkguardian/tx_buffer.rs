@@ -169,14 +169,14 @@ impl<P: Copy + Default> TxLoop<P> {
 
     #[inline]
     fn next_look(&self) -> Instant {
-        self.fresh.due().min(self.rounds.due())
+        self.fresh.poll_timeout().min(self.rounds.poll_timeout())
     }
 
     #[inline]
     fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         while self.next_look() < until {
             // On a tie the copy that has been round before goes first.
-            let is_fresh = self.fresh.due() < self.rounds.due();
+            let is_fresh = self.fresh.poll_timeout() < self.rounds.poll_timeout();
             let (look, copy) = if is_fresh { self.fresh.pop()? } else { self.rounds.pop()? };
             if engine.has_abandoned(copy.number) {
                 continue;

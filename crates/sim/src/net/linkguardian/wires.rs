@@ -122,7 +122,7 @@ impl ControlWire {
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
         let not_before = self.acks.last_due().max(self.notifications.last_due());
         self.acks.push(effective.max(not_before), leading);
-        self.due = self.due.min(self.acks.due());
+        self.due = self.due.min(self.acks.poll_timeout());
     }
 
     pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) -> bool {
@@ -147,7 +147,7 @@ impl ControlWire {
 
     /// When the next control frame takes effect.
     #[inline]
-    pub(super) const fn due(&self) -> Instant {
+    pub(super) const fn poll_timeout(&self) -> Instant {
         self.due
     }
 
@@ -165,7 +165,8 @@ impl ControlWire {
         } else {
             ControlFrame::Pause(self.pauses.pop_due(now)?.1.0)
         };
-        self.due = self.acks.due().min(self.notifications.due()).min(self.pauses.due());
+        self.due =
+            self.acks.poll_timeout().min(self.notifications.poll_timeout()).min(self.pauses.poll_timeout());
         Some(frame)
     }
 }

@@ -31,7 +31,7 @@ impl Pacer {
         self.refused_until = Instant::NEVER;
     }
 
-    /// Whether a packet may leave now; if not, [`deadline`](Self::deadline) says when.
+    /// Whether a packet may leave now; if not, [`deadline`](Self::poll_timeout) says when.
     #[inline]
     pub(super) fn may_send(&mut self, now: Instant) -> bool {
         let limiter_open = self.limiter.as_ref().map_or(Instant::ZERO, RateLimiter::open_from);
@@ -57,7 +57,7 @@ impl Pacer {
 
     /// When a packet that was refused may leave; [`Instant::NEVER`] without one.
     #[inline]
-    pub(super) const fn deadline(&self) -> Instant {
+    pub(super) const fn poll_timeout(&self) -> Instant {
         self.refused_until
     }
 }
@@ -79,9 +79,9 @@ mod tests {
         // 1106 octets at 80 ps.
         let free = start + Duration::from_ps(88_480);
         assert!(!pacer.may_send(start));
-        assert_eq!(pacer.deadline(), free);
+        assert_eq!(pacer.poll_timeout(), free);
         pacer.reset();
-        assert!(pacer.deadline().is_never());
+        assert!(pacer.poll_timeout().is_never());
         assert!(!pacer.may_send(Instant::from_ps(free.as_ps() - 1)));
         assert!(pacer.may_send(free));
     }

@@ -130,7 +130,7 @@ impl Requester {
 
     /// Acts on the local ACK timer if it is due (RDMA-13).
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.timer.deadline() <= now {
+        if self.timer.poll_timeout() <= now {
             self.statistics.timeouts += 1;
             self.cursor.forget_gap();
             self.retry(now);
@@ -140,7 +140,7 @@ impl Requester {
     /// When [`handle_timeout`](Self::handle_timeout) is due, or a packet that was held back may
     /// leave; [`Instant::NEVER`] without either.
     pub fn poll_timeout(&self) -> Instant {
-        self.timer.deadline().min(self.pacer.deadline())
+        self.timer.poll_timeout().min(self.pacer.poll_timeout())
     }
 
     /// The next operation that ended.

@@ -110,7 +110,7 @@ impl Responder {
 
     /// When a response that was held back may leave; [`Instant::NEVER`] without one.
     pub const fn poll_timeout(&self) -> Instant {
-        self.pacer.deadline()
+        self.pacer.poll_timeout()
     }
 
     /// Bytes of WRITEs and SENDs executed, in order and once.

@@ -18,7 +18,7 @@ impl AckTimer {
 
     /// When it fires.
     #[inline]
-    pub(super) const fn deadline(&self) -> Instant {
+    pub(super) const fn poll_timeout(&self) -> Instant {
         self.deadline
     }
 
@@ -61,11 +61,11 @@ mod tests {
         let mut timer = AckTimer::new(TIMEOUT);
         timer.note_asked(at(0), 10);
         timer.note_asked(at(5), 20);
-        assert_eq!(timer.deadline(), at(1000));
+        assert_eq!(timer.poll_timeout(), at(1000));
         timer.note_progress(at(7), 10);
-        assert_eq!(timer.deadline(), at(1007));
+        assert_eq!(timer.poll_timeout(), at(1007));
         timer.note_progress(at(9), 20);
-        assert!(timer.deadline().is_never());
+        assert!(timer.poll_timeout().is_never());
     }
 
     // RDMA-12
@@ -74,8 +74,8 @@ mod tests {
         let mut timer = AckTimer::new(TIMEOUT);
         timer.note_asked(at(0), 10);
         timer.rewind();
-        assert!(timer.deadline().is_never());
+        assert!(timer.poll_timeout().is_never());
         timer.note_asked(at(3), 4);
-        assert_eq!(timer.deadline(), at(1003));
+        assert_eq!(timer.poll_timeout(), at(1003));
     }
 }

@@ -1,7 +1,8 @@
 //! Thinning of duplicate acknowledgements: past the third, out-of-order segments are summed up
 //! (Linux `tcp_comp_sack_delay_ns`, since 4.18).
 
-use super::timers::{Clock, Timer};
+use super::clock::Clock;
+use super::timers::ReceiverTimer;
 use lossylink_core::time::{Duration, Instant};
 
 /// Duplicate acknowledgements that always leave: they trigger fast retransmit.
@@ -97,9 +98,14 @@ impl Compression {
         self.timer = None;
     }
 
+    /// When the timer fires; [`Instant::NEVER`] if it is not armed.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.timer.unwrap_or(Instant::NEVER)
+    }
+
     /// The timer, if armed.
-    pub(super) fn timer(&self) -> Option<Timer> {
-        self.timer.map(Timer::CompressedAck)
+    pub(super) fn timer(&self) -> Option<ReceiverTimer> {
+        self.timer.map(ReceiverTimer::CompressedAck)
     }
 }
 
@@ -117,7 +123,7 @@ mod tests {
         let passed = [0; 5].map(|_| compression.lets_pass(7, 6_000, &clock));
         assert_eq!(passed, [true, true, true, false, false]);
         let fires = Instant::ZERO + Duration::from_us(500 + 300 + 100);
-        assert_eq!(compression.timer(), Some(Timer::CompressedAck(fires)));
+        assert_eq!(compression.timer(), Some(ReceiverTimer::CompressedAck(fires)));
         assert!(compression.lets_pass(8, 6_000, &clock), "another hole");
     }
 }

@@ -1,10 +1,9 @@
 //! The settings of a connection; the defaults are those of Linux.
 
+use super::congestion::CongestionControl;
 use super::packet::TIMESTAMPS_OPTION;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
-use std::fmt;
-use std::str::FromStr;
 
 /// IP and TCP headers without options, bytes.
 const HEADERS: u32 = 40;
@@ -79,68 +78,12 @@ impl Config {
 
     /// Whether the hosts negotiate ECN.
     pub fn uses_ecn(&self) -> bool {
-        self.ecn || self.congestion_control == CongestionControl::Dctcp
+        self.ecn || self.congestion_control.counts_marks()
     }
 
     /// Receive window in full segments.
     pub(super) fn receive_window_segments(&self) -> u64 {
         (self.receive_window_bytes / u64::from(self.payload_bytes())).max(2)
-    }
-}
-
-/// A congestion-control algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CongestionControl {
-    /// RFC 5681 with Linux's growth per acknowledged segment.
-    Reno,
-    /// RFC 9438 as Linux has it, with HyStart.
-    Cubic,
-    /// RFC 8257.
-    Dctcp,
-    /// BBR version 1, paced.
-    Bbr,
-    /// BBR version 3, paced.
-    Bbr3,
-}
-
-impl CongestionControl {
-    /// Every algorithm.
-    pub const ALL: [Self; 5] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Bbr, Self::Bbr3];
-
-    /// The algorithm's name in settings and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reno => "reno",
-            Self::Cubic => "cubic",
-            Self::Dctcp => "dctcp",
-            Self::Bbr => "bbr",
-            Self::Bbr3 => "bbr3",
-        }
-    }
-}
-
-impl fmt::Display for CongestionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that belongs to no algorithm.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown congestion control {0:?}: use one of {names}", names = names())]
-pub struct UnknownCongestionControl(pub String);
-
-/// The valid names, for messages.
-fn names() -> String {
-    CongestionControl::ALL.map(CongestionControl::name).join(", ")
-}
-
-impl FromStr for CongestionControl {
-    type Err = UnknownCongestionControl;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        known.ok_or_else(|| UnknownCongestionControl(name.to_owned()))
     }
 }
 
@@ -158,17 +101,5 @@ mod tests {
         assert_eq!(payload(4312, 1500, false), 1460);
         assert_eq!(payload(4312, 4352, false), 4312);
         assert_eq!(payload(536, 1500, true), 524);
-    }
-
-    #[test]
-    fn names_round_trip_and_others_are_refused_with_the_list() {
-        for algorithm in CongestionControl::ALL {
-            assert_eq!(algorithm.name().parse(), Ok(algorithm));
-        }
-        let refusal = "tahoe".parse::<CongestionControl>().unwrap_err().to_string();
-        assert!(
-            refusal.contains("\"tahoe\"") && refusal.contains("reno, cubic, dctcp, bbr, bbr3"),
-            "{refusal}"
-        );
     }
 }

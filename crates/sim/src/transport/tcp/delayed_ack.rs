@@ -1,8 +1,9 @@
 //! When the receiver acknowledges: at once, with the second segment, or when a timer fires
 //! (Linux `__tcp_ack_snd_check` and `tcp_event_data_recv`).
 
+use super::clock::Clock;
 use super::config::Config;
-use super::timers::{Clock, Timer};
+use super::timers::ReceiverTimer;
 use lossylink_core::time::Instant;
 
 /// Segment size assumed before any data arrived (RFC 9293 section 3.7.1), bytes.
@@ -140,8 +141,13 @@ impl DelayedAck {
     }
 
     /// The timer, if armed.
-    pub(super) fn timer(&self) -> Option<Timer> {
-        self.armed.map(|(_, at)| Timer::DelayedAck(at))
+    pub(super) fn timer(&self) -> Option<ReceiverTimer> {
+        self.armed.map(|(_, at)| ReceiverTimer::DelayedAck(at))
+    }
+
+    /// When the timer fires; [`Instant::NEVER`] if it is not armed.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.armed.map_or(Instant::NEVER, |(_, at)| at)
     }
 
     /// Whether an acknowledgement waits for the timer.
@@ -214,7 +220,7 @@ mod tests {
         receive(&mut engine, &clock);
         engine.quick = 0;
         assert!(engine.delay(30, &clock));
-        assert_eq!(engine.timer(), Some(Timer::DelayedAck(Instant::ZERO + Duration::from_ms(46))));
+        assert_eq!(engine.timer(), Some(ReceiverTimer::DelayedAck(Instant::ZERO + Duration::from_ms(46))));
     }
 
     /// TCP-52

@@ -1,6 +1,8 @@
 //! How congestion marks travel back: latched until the sender reduces (RFC 3168), or exactly, run
 //! by run (DCTCP, RFC 8257 section 3.2).
 
+use super::config::Config;
+
 /// What a data packet's mark asks of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
@@ -12,12 +14,23 @@ pub(super) enum Reaction {
     Changed,
 }
 
+/// How a connection echoes marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// ECN was not negotiated.
+    Off,
+    /// Until the sender reduces (RFC 3168).
+    Latched,
+    /// Each change of the mark (RFC 8257).
+    Exact,
+}
+
 /// The echo state of one receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnEcho {
-    exact: bool,
+    style: Style,
     /// Whether acknowledgements carry the echo.
-    pub(super) echoing: bool,
+    echoing: bool,
     /// The mark of the last packet (DCTCP's CE state).
     marked: bool,
     /// Whether the sender marks packets ECN-capable at all.
@@ -25,19 +38,36 @@ pub(super) struct EcnEcho {
 }
 
 impl EcnEcho {
-    /// An echo that is `exact` for DCTCP.
-    pub(super) const fn new(exact: bool) -> Self {
-        Self { exact, echoing: false, marked: false, capable_seen: false }
+    /// The echo that a connection negotiates.
+    pub(super) fn new(config: &Config) -> Self {
+        let latched = if config.ecn { Style::Latched } else { Style::Off };
+        let style = if config.congestion_control.counts_marks() { Style::Exact } else { latched };
+        Self { style, echoing: false, marked: false, capable_seen: false }
+    }
+
+    /// Whether the connection negotiated ECN.
+    pub(super) fn is_on(&self) -> bool {
+        self.style != Style::Off
+    }
+
+    /// Whether every change of the mark is echoed; acknowledgements are ECN-capable themselves then.
+    pub(super) fn is_exact(&self) -> bool {
+        self.style == Style::Exact
+    }
+
+    /// Whether acknowledgements carry the echo.
+    pub(super) const fn is_echoing(&self) -> bool {
+        self.echoing
     }
 
     /// Data arrived, `marked` or not. (TCP-50, DCTCP-4)
     pub(super) fn note_data(&mut self, capable: bool, marked: bool) -> Reaction {
         if !capable && !marked {
-            let quick = self.capable_seen && !self.exact;
+            let quick = self.capable_seen && !self.is_exact();
             return if quick { Reaction::Quick } else { Reaction::None };
         }
         self.capable_seen = true;
-        if self.exact {
+        if self.is_exact() {
             let changed = self.marked != marked;
             self.marked = marked;
             return if changed { Reaction::Changed } else { Reaction::None };
@@ -51,7 +81,7 @@ impl EcnEcho {
 
     /// The exact echo follows the mark, once older acknowledgements are out.
     pub(super) fn follow(&mut self) {
-        if self.exact {
+        if self.is_exact() {
             self.echoing = self.marked;
         }
     }
@@ -64,23 +94,25 @@ impl EcnEcho {
 
 #[cfg(test)]
 mod tests {
+    use super::super::congestion::CongestionControl;
     use super::*;
 
     /// TCP-50
     #[test]
     fn the_classic_echo_lasts_until_the_sender_reduces() {
-        let mut echo = EcnEcho::new(false);
+        let mut echo = EcnEcho::new(&Config { ecn: true, ..Config::default() });
         assert_eq!(echo.note_data(true, true), Reaction::Quick);
         assert_eq!(echo.note_data(true, false), Reaction::None);
-        assert!(echo.echoing);
+        assert!(echo.is_echoing());
         echo.note_reduction();
-        assert!(!echo.echoing);
+        assert!(!echo.is_echoing());
     }
 
     /// DCTCP-4
     #[test]
     fn the_exact_echo_tells_each_change() {
-        let mut echo = EcnEcho::new(true);
+        let congestion_control = CongestionControl::Dctcp;
+        let mut echo = EcnEcho::new(&Config { congestion_control, ..Config::default() });
         let reactions: Vec<_> = [false, true, true, false].map(|marked| echo.note_data(true, marked)).into();
         assert_eq!(reactions, [Reaction::None, Reaction::Changed, Reaction::None, Reaction::Changed]);
     }

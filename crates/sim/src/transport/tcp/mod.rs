@@ -13,38 +13,42 @@
 //! window scaling and autotuning (the receive window is constant), urgent data, Nagle, reneging
 //! receivers, connection teardown, TCP Fast Open, host queues.
 
-mod acknowledge;
-mod burst;
+mod bursts;
+mod clock;
 mod compression;
 pub mod config;
 mod congestion;
 mod delayed_ack;
 mod ecn_echo;
-mod loss;
+mod flow;
+mod handshake;
+mod outgoing;
 mod pacing;
 pub mod packet;
 mod probe;
-mod prr;
+mod progress;
 mod rack;
 mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
+mod reduction;
+mod reordering;
 mod rtt;
 mod sack;
 mod scoreboard;
 mod sender;
 pub mod statistics;
 mod timers;
-mod transmit;
 mod undo;
 mod window;
 mod windowed;
 
-pub use config::{Config, CongestionControl, UnknownCongestionControl};
+pub use config::Config;
+pub use congestion::{CongestionControl, UnknownCongestionControl};
 pub use packet::{Ack, Block, Data, Packet, SackBlocks};
 pub use receiver::Receiver;
 pub use recovery::State;
 pub use sender::Sender;
 pub use statistics::Statistics;
-pub use timers::Timer;
+pub use timers::{ReceiverTimer, SenderTimer};

@@ -1,11 +1,9 @@
 //! Pacing: packets leave no faster than the congestion control says (Linux's internal pacing), nor than
 //! the host's stack makes them.
 
-use super::congestion::Algorithm;
-use super::sender::Sender;
-use super::timers::Timer;
+use super::timers::SenderTimer;
 use lossylink_core::time::{Duration, Instant};
-use lossylink_core::units::Bytes;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// Picoseconds in a second.
 const PS_PER_S: u128 = 1_000_000_000_000;
@@ -15,28 +13,59 @@ const UNPACED: u64 = 10;
 /// When the next packet may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacing {
+    /// What the host's stack hands down at most, if that is ever felt.
+    stack_rate: Option<BitRate>,
     free_at: Instant,
     timer: Option<Instant>,
 }
 
 impl Pacing {
+    /// On a host whose stack hands down `stack_rate` at most.
+    pub(super) const fn new(stack_rate: Option<BitRate>) -> Self {
+        Self { stack_rate, free_at: Instant::ZERO, timer: None }
+    }
+
     /// When the next packet may leave, microseconds.
     pub(super) fn free_at_us(&self) -> u64 {
         self.free_at.as_ps() / 1_000_000
     }
 
-    /// The timer, if a packet waits for it.
-    pub(super) fn timer(&self) -> Option<Timer> {
-        self.timer.map(Timer::Pacing)
+    /// Whether the next packet must wait; arms the timer if so.
+    #[inline]
+    pub(super) fn holds_back(&mut self, now: Instant) -> bool {
+        let waits = self.free_at > now;
+        if waits && self.timer.is_none() {
+            self.timer = Some(self.free_at);
+        }
+        waits
     }
 
-    /// Whether the timer fires now.
-    pub(super) fn expire(&mut self, now: Instant) -> bool {
-        let fires = self.timer.is_some_and(|at| at <= now);
-        if fires {
-            self.timer = None;
+    /// A data packet of `payload` bytes leaves, the last of `sent` segments: the next one waits for its
+    /// turn at the congestion control's `rate`, bytes per second, and at that of the stack.
+    #[inline]
+    pub(super) fn note_sent(&mut self, now: Instant, payload: u32, rate: Option<u64>, sent: u64) {
+        if let Some(rate) = rate.filter(|&rate| rate > 0 && sent > UNPACED) {
+            let span = u128::from(payload) * PS_PER_S / u128::from(rate);
+            self.leave(now, Duration::from_ps(span as u64));
         }
-        fires
+        if let Some(rate) = self.stack_rate {
+            self.occupy(now, Bytes(u64::from(payload)) / rate);
+        }
+    }
+
+    /// The timer, if a packet waits for it.
+    pub(super) fn timer(&self) -> Option<SenderTimer> {
+        self.timer.map(SenderTimer::Pacing)
+    }
+
+    /// When the packet that waits may leave; [`Instant::NEVER`] if none does.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.timer.unwrap_or(Instant::NEVER)
+    }
+
+    /// No packet waits any more.
+    pub(super) const fn disarm(&mut self) {
+        self.timer = None;
     }
 
     /// A packet that takes `span` at the pacing rate leaves now. (TCP-58)
@@ -52,43 +81,6 @@ impl Pacing {
     /// Work cannot be done in advance, so that nothing is credited.
     fn occupy(&mut self, now: Instant, span: Duration) {
         self.free_at = self.free_at.max(now + span);
-    }
-}
-
-impl Sender {
-    /// Whether the next packet must wait; arms the timer if so.
-    #[inline]
-    pub(super) fn is_paced(&mut self) -> bool {
-        let waits = self.pacing.free_at > self.clock.now();
-        if waits && self.pacing.timer.is_none() {
-            self.pacing.timer = Some(self.pacing.free_at);
-        }
-        waits
-    }
-
-    /// A data packet of `payload` bytes leaves: the next one waits for its turn.
-    #[inline]
-    pub(super) fn pace(&mut self, payload: u32) {
-        let (now, bytes) = (self.clock.now(), Bytes(u64::from(payload)));
-        let paced = self.congestion.pacing_rate().filter(|&rate| rate > 0);
-        if let Some(rate) = paced.filter(|_| self.statistics.segments_sent > UNPACED) {
-            let span = u128::from(payload) * PS_PER_S / u128::from(rate);
-            self.pacing.leave(now, Duration::from_ps(span as u64));
-        }
-        if let Some(rate) = self.config.stack_rate {
-            self.pacing.occupy(now, bytes / rate);
-        }
-    }
-
-    /// Stamps a segment that is about to leave, if rates are sampled.
-    #[inline]
-    pub(super) fn stamp_rate(&mut self, number: u64) {
-        if self.congestion.models_path() {
-            let outstanding = (self.board.una(), self.board.next());
-            let in_flight = self.board.in_flight() + 1;
-            let lost = self.statistics.segments_lost;
-            self.rate.note_sent(number, outstanding, in_flight, lost, self.clock.micros());
-        }
     }
 }
 
@@ -109,6 +101,20 @@ mod tests {
         assert_eq!(pacing.free_at, at(8));
         pacing.leave(at(9), MS * 4);
         assert_eq!(pacing.free_at, at(12), "a late timer does not lower the rate");
+    }
+
+    /// TCP-58: a megabyte a second from the eleventh segment on; a packet that waits arms the timer.
+    #[test]
+    fn the_first_ten_segments_leave_unpaced() {
+        let mut pacing = Pacing::default();
+        let start = Instant::ZERO + MS * 100;
+        pacing.note_sent(start, 2_000, Some(1_000_000), 10);
+        assert!(!pacing.holds_back(start));
+        pacing.note_sent(start, 2_000, Some(1_000_000), 11);
+        assert!(pacing.holds_back(start));
+        let due = start + MS;
+        assert_eq!(pacing.timer(), Some(SenderTimer::Pacing(due)), "half of it was credited");
+        assert!(!pacing.holds_back(due));
     }
 
     /// TCP-61

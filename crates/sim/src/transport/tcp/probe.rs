@@ -1,10 +1,10 @@
 //! Tail-loss probe (RFC 8985 section 7): asks about a silent tail before the timeout does.
 
-use super::acknowledge::Progress;
+use super::clock::Clock;
+use super::progress::Progress;
 use super::rack::TIMER_SLACK;
 use super::recovery::State;
-use super::sender::Sender;
-use super::timers::Timer;
+use super::rtt::RoundTrip;
 use lossylink_core::time::Duration;
 
 /// A lone segment's acknowledgement may be delayed this long (Linux `TCP_RTO_MIN`).
@@ -12,97 +12,137 @@ const LONE_SEGMENT_WAIT: Duration = Duration::from_ms(200);
 /// Wait before any round-trip sample (Linux `TCP_TIMEOUT_INIT`).
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// The one probe that may be outstanding.
+/// What a probe sends. (TCP-28)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A new segment.
+    New,
+    /// The last segment again.
+    Last,
+}
+
+/// A probe that has no answer yet.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    /// One past the highest segment sent when the probe left.
+    end: u64,
+    content: Content,
+}
+
+/// The one probe that may be outstanding, and whether its timer is to be armed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
-    /// One past the highest segment sent when the probe left; `None` without a probe.
-    end: Option<u64>,
-    /// Whether the probe repeated the last segment instead of sending a new one.
-    retransmission: bool,
+    outstanding: Option<Outstanding>,
+    /// Whether the acknowledgement in hand calls for a timer, unless new segments do.
+    restarts: bool,
 }
 
 impl Probe {
+    /// Whether a probe may be scheduled: something is out and nothing is known to be missing. (TCP-27)
+    pub(super) const fn is_allowed(state: State, outstanding: u32) -> bool {
+        outstanding > 0 && matches!(state, State::Open | State::Reduced)
+    }
+
+    /// The timer is armed once what leaves at this instant, which may move it, is out.
+    pub(super) const fn restart(&mut self) {
+        self.restarts = true;
+    }
+
+    /// Whether the timer was to be restarted since this was last asked.
+    pub(super) fn take_restart(&mut self) -> bool {
+        std::mem::take(&mut self.restarts)
+    }
+
+    /// Jiffies until the probe leaves with `outstanding` segments out: two round trips, two jiffies, and
+    /// the delayed acknowledgement of a lone segment, but not beyond the timeout. (TCP-27)
+    ///
+    /// The timeout runs from now, or from `head_sent_us`, when the first outstanding segment left.
+    pub(super) fn wait(outstanding: u32, head_sent_us: Option<u64>, rtt: &RoundTrip, clock: &Clock) -> u64 {
+        let wait = match rtt.two_round_trips() {
+            Some(round_trips) if outstanding == 1 => round_trips + clock.jiffies_in(LONE_SEGMENT_WAIT),
+            Some(round_trips) => round_trips + TIMER_SLACK,
+            None => clock.jiffies_in(FIRST_WAIT),
+        };
+        let until_timeout = match head_sent_us {
+            Some(sent_us) => rtt.left_of_timeout_within(wait, sent_us, clock),
+            None => Some(rtt.timeout()),
+        };
+        until_timeout.map_or(wait, |left| left.min(wait))
+    }
+
+    /// What the probe that is due sends; nothing while another one has no answer. (TCP-28)
+    pub(super) fn due(&self, has_new_data: bool) -> Option<Content> {
+        let content = if has_new_data { Content::New } else { Content::Last };
+        self.outstanding.is_none().then_some(content)
+    }
+
+    /// A probe left; the highest segment sent ends before `end`.
+    pub(super) const fn note_sent(&mut self, content: Content, end: u64) {
+        self.outstanding = Some(Outstanding { end, content });
+    }
+
     /// A probe is answered or superseded.
-    pub(super) fn forget(&mut self) {
-        self.end = None;
+    pub(super) const fn forget(&mut self) {
+        self.outstanding = None;
     }
 
     /// Whether a probe that repeated a segment is outstanding.
-    pub(super) const fn is_retransmission(&self) -> bool {
-        self.end.is_some() && self.retransmission
+    pub(super) fn is_retransmission(&self) -> bool {
+        self.outstanding.is_some_and(|probe| probe.content == Content::Last)
     }
 
     /// Whether a duplicate of the segment before `end` would answer the probe.
     pub(super) fn is_answered_by_duplicate(&self, end: u64) -> bool {
-        self.end == Some(end)
+        self.outstanding.is_some_and(|probe| probe.end == end)
     }
 
-    /// Whether any probe is outstanding.
-    pub(super) const fn is_outstanding(&self) -> bool {
-        self.end.is_some()
+    /// Takes an acknowledgement of `next`; whether it shows that the probe repaired a loss, of which
+    /// nothing else would have told. (TCP-29)
+    pub(super) fn take_answer(&mut self, next: u64, progress: &Progress) -> bool {
+        let Some(Outstanding { end, content }) = self.outstanding.filter(|probe| next >= probe.end) else {
+            return false;
+        };
+        let was_needless = content == Content::New || progress.probe_duplicated;
+        let is_repair = !was_needless && next > end;
+        if was_needless || is_repair || !(progress.advanced || progress.data_sacked) {
+            self.forget();
+        }
+        is_repair
     }
 }
 
-impl Sender {
-    /// Whether a probe may be scheduled: something is out and nothing is known to be missing.
-    pub(super) fn may_probe(&self) -> bool {
-        self.board.outstanding() > 0 && matches!(self.state, State::Open | State::Reduced)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(content: Content, next: u64, progress: Progress) -> (bool, bool) {
+        let mut probe = Probe::default();
+        probe.note_sent(content, 10);
+        let repaired = probe.take_answer(next, &progress);
+        (repaired, probe.due(false).is_none())
     }
 
-    /// Arms the probe timer. With `advancing` the timeout restarts now, else it runs from the
-    /// first outstanding segment. (TCP-27)
-    pub(super) fn schedule_probe(&mut self, advancing: bool) {
-        let wait = self.probe_wait();
-        let until_timeout =
-            if advancing { Some(self.rtt.timeout()) } else { self.timeout_of_head_within(wait) };
-        self.arm(Timer::LossProbe, until_timeout.map_or(wait, |left| left.min(wait)));
+    /// TCP-28
+    #[test]
+    fn one_probe_is_outstanding_at_most() {
+        let mut probe = Probe::default();
+        assert_eq!((probe.due(true), probe.due(false)), (Some(Content::New), Some(Content::Last)));
+        probe.note_sent(Content::Last, 10);
+        assert_eq!(probe.due(true), None);
+        probe.forget();
+        assert_eq!(probe.due(true), Some(Content::New));
     }
 
-    /// Two round trips, two jiffies, and the delayed acknowledgement of a lone segment.
-    fn probe_wait(&self) -> u64 {
-        let Some(round_trips) = self.rtt.two_round_trips() else {
-            return self.clock.jiffies_in(FIRST_WAIT);
-        };
-        let lone = self.board.outstanding() == 1;
-        round_trips + if lone { self.clock.jiffies_in(LONE_SEGMENT_WAIT) } else { TIMER_SLACK }
-    }
-
-    /// Sends the probe: a new segment if there is one, else the last one again. (TCP-28)
-    pub(super) fn handle_probe_timer(&mut self) {
-        let nothing_outstanding = self.board.outstanding() == 0;
-        if !self.probe.is_outstanding() && !nothing_outstanding {
-            self.outbox = Some(if self.has_new_data() {
-                self.probe.retransmission = false;
-                self.send_new(1)
-            } else {
-                self.probe.retransmission = true;
-                self.repeat_last()
-            });
-            self.probe.end = Some(self.board.next());
-            self.statistics.loss_probes += 1;
-            // The timeout runs from now.
-            self.timer = None;
-        }
-        self.arm_retransmission_timer();
-    }
-
-    /// What an acknowledgement of `next` tells about the probe. (TCP-29)
-    pub(super) fn take_probe_answer(&mut self, next: u64, progress: &Progress) {
-        let Some(end) = self.probe.end else { return };
-        if next < end {
-            return;
-        }
-        if !self.probe.retransmission || progress.probe_duplicated {
-            self.probe.forget();
-        } else if next > end {
-            // The probe repaired a loss that nothing else would have told of.
-            self.begin_reduction();
-            self.set_state(State::Reduced);
-            self.end_reduction();
-            self.keep_open();
-            self.statistics.loss_probe_recoveries += 1;
-        } else if !(progress.advanced || progress.data_sacked) {
-            self.probe.forget();
-        }
+    /// TCP-29
+    #[test]
+    fn only_an_answer_beyond_a_repeated_probe_shows_a_repair() {
+        let advanced = Progress { advanced: true, ..Progress::default() };
+        let duplicated = Progress { probe_duplicated: true, ..advanced };
+        assert_eq!(answered(Content::Last, 9, advanced), (false, true), "not answered yet");
+        assert_eq!(answered(Content::Last, 10, advanced), (false, true), "by the original or the probe");
+        assert_eq!(answered(Content::Last, 10, Progress::default()), (false, false), "by a pure repetition");
+        assert_eq!(answered(Content::Last, 11, advanced), (true, false));
+        assert_eq!(answered(Content::Last, 11, duplicated), (false, false));
+        assert_eq!(answered(Content::New, 11, advanced), (false, false));
     }
 }

@@ -1,10 +1,9 @@
 //! RACK (RFC 8985): a segment is lost when one sent later was delivered and a reordering window
 //! has passed since.
 
-use super::acknowledge::Progress;
-use super::recovery::State;
-use super::sender::Sender;
-use super::timers::Timer;
+use super::clock::Clock;
+use super::reordering::Reordering;
+use super::rtt::RoundTrip;
 
 /// Recoveries after which a widened reordering window shrinks again (RFC 8985 section 6.2 step 4).
 const PERSISTENCE: u32 = 16;
@@ -12,6 +11,17 @@ const PERSISTENCE: u32 = 16;
 const MOST_STEPS: u64 = 0xff;
 /// Added to timers so that they do not fire before they are due (Linux `TCP_TIMEOUT_MIN`), jiffies.
 pub(super) const TIMER_SLACK: u64 = 2;
+
+/// What becomes of an outstanding segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing sent after it was delivered: it and all sent later are on their way.
+    Underway,
+    /// It was overtaken, and may arrive for so many microseconds more.
+    Late(u64),
+    /// It was overtaken long enough ago.
+    Lost,
+}
 
 /// What RACK remembers of deliveries.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +38,10 @@ pub(super) struct Rack {
     steps: u64,
     persistence: u32,
     /// A duplicate was reported that may come from reordering.
-    pub(super) duplicate_seen: bool,
+    duplicate_seen: bool,
     /// Segments delivered when the window was last widened.
     widened_at: u64,
+    reordering: Reordering,
 }
 
 impl Rack {
@@ -44,6 +55,7 @@ impl Rack {
             persistence: 0,
             duplicate_seen: false,
             widened_at: 0,
+            reordering: Reordering::new(),
         }
     }
 
@@ -65,6 +77,54 @@ impl Rack {
     /// How long ago the round trip of a segment sent at `sent_us` ended; negative if it goes on.
     pub(super) const fn overdue_us(&self, now_us: u64, sent_us: u64) -> i64 {
         (now_us - sent_us) as i64 - self.rtt_us as i64
+    }
+
+    /// How much later than its successor a segment may arrive, microseconds, when `sacked` segments have
+    /// arrived out of order. (TCP-22)
+    ///
+    /// Nothing while no reordering was ever seen and loss is plausible; else a quarter of the
+    /// minimum round-trip time, more after duplicates, at most the smoothed one.
+    pub(super) fn window_us(&self, is_repairing: bool, sacked: u32, rtt: &RoundTrip) -> u64 {
+        let loss_is_plausible = is_repairing || self.reordering.is_exceeded(sacked);
+        if !self.reordering.is_seen() && loss_is_plausible {
+            return 0;
+        }
+        ((rtt.minimum_us() / 4) * self.steps).min(rtt.smoothed_us())
+    }
+
+    /// Judges the segment before `end`, last sent at `sent_us`. (TCP-24)
+    pub(super) fn judge(&self, window_us: u64, now_us: u64, sent_us: u64, end: u64) -> Verdict {
+        if !sent_after((self.sent_us, self.end), (sent_us, end)) {
+            return Verdict::Underway;
+        }
+        let remaining_us = window_us as i64 - self.overdue_us(now_us, sent_us);
+        if remaining_us <= 0 { Verdict::Lost } else { Verdict::Late(remaining_us as u64) }
+    }
+
+    /// Jiffies after which segments that may arrive for `wait_us` more are lost. (TCP-24)
+    pub(super) fn wait(wait_us: u64, rtt: &RoundTrip, clock: &Clock) -> u64 {
+        (clock.jiffies_in_micros(wait_us) + TIMER_SLACK).min(rtt.timeout())
+    }
+
+    /// Whether deliveries changed anything since this was last asked.
+    pub(super) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// What is known of the path's reordering.
+    pub(super) const fn reordering(&self) -> &Reordering {
+        &self.reordering
+    }
+
+    /// What is known of the path's reordering, to add to it.
+    pub(super) const fn reordering_mut(&mut self) -> &mut Reordering {
+        &mut self.reordering
+    }
+
+    /// A duplicate was reported: once the path is known to reorder, the window may be too narrow.
+    /// (TCP-23)
+    pub(super) fn note_duplicate(&mut self) {
+        self.duplicate_seen |= self.reordering.is_seen();
     }
 
     /// Looks for losses again even without a new delivery.
@@ -103,112 +163,26 @@ fn sent_after(one: (u64, u64), other: (u64, u64)) -> bool {
     one > other
 }
 
-impl Sender {
-    /// How much later than its successor a segment may arrive, microseconds. (TCP-22)
-    ///
-    /// Nothing while no reordering was ever seen and loss is plausible; else a quarter of the
-    /// minimum round-trip time, more after duplicates, at most the smoothed one.
-    fn reordering_window_us(&self) -> u64 {
-        let loss_is_plausible = self.state >= State::Recovery || self.board.sacked() >= self.reordering;
-        if !self.reordering_seen && loss_is_plausible {
-            return 0;
-        }
-        ((self.rtt.minimum_us() / 4) * self.rack.steps).min(self.rtt.smoothed_us())
-    }
-
-    /// Declares lost what was overtaken long enough ago; returns for how many microseconds the
-    /// rest may still arrive, zero when there is no rest.
-    pub(super) fn mark_overtaken(&mut self) -> u64 {
-        let window_us = self.reordering_window_us() as i64;
-        let now_us = self.clock.micros();
-        let mut wait_us = 0;
-        let mut candidate = self.board.oldest_sent();
-        while let Some(number) = candidate {
-            let sent_us = self.board.get(number).sent_us;
-            if !sent_after((self.rack.sent_us, self.rack.end), (sent_us, number + 1)) {
-                break;
-            }
-            candidate = self.board.sent_after(number);
-            let remaining_us = window_us - self.rack.overdue_us(now_us, sent_us);
-            if remaining_us <= 0 {
-                self.declare_lost(number);
-            } else {
-                wait_us = wait_us.max(remaining_us as u64);
-            }
-        }
-        wait_us
-    }
-
-    /// Declares a segment lost and counts it.
-    pub(super) fn declare_lost(&mut self, number: u64) {
-        if self.board.mark_lost(number) {
-            self.statistics.segments_lost += 1;
-        }
-    }
-
-    /// Looks for losses after deliveries, and arms the reordering timer for what may yet arrive.
-    /// (TCP-24)
-    pub(super) fn find_losses(&mut self, progress: &mut Progress) {
-        if self.board.outstanding() == 0 || !self.rack.advanced {
-            return;
-        }
-        self.rack.advanced = false;
-        let retransmitted = self.board.retransmitted();
-        let wait_us = self.mark_overtaken();
-        if wait_us > 0 {
-            let jiffies = self.clock.jiffies_in_micros(wait_us) + TIMER_SLACK;
-            self.arm(Timer::ReorderingWindow, jiffies.min(self.rtt.timeout()));
-            progress.set_timer = false;
-        }
-        progress.retransmission_lost |= self.board.retransmitted() < retransmitted;
-    }
-
-    /// The reordering window of some segment has passed. (TCP-25)
-    pub(super) fn handle_reordering_timer(&mut self) {
-        let in_flight = self.board.in_flight();
-        let lost_before = self.statistics.segments_lost;
-        self.mark_overtaken();
-        if self.board.in_flight() != in_flight {
-            if self.state != State::Recovery {
-                self.statistics.reordering_timer_recoveries += 1;
-                self.enter_recovery(false);
-                let lost = self.statistics.segments_lost - lost_before;
-                self.reduce(1, lost, &Progress::default());
-            }
-            self.retransmit_only();
-        }
-        if !matches!(self.timer, Some(Timer::Retransmit(_))) {
-            self.arm_retransmission_timer();
-        }
-    }
-
-    /// A segment below the highest SACKed one arrived without being retransmitted: the path
-    /// reorders. (TCP-26)
-    pub(super) fn note_reordering(&mut self, lowest: u64) {
-        let highest = self.board.sacked_end();
-        if lowest < highest {
-            let degree = (highest - lowest).min(super::sender::MOST_REORDERING) as u32;
-            self.reordering = self.reordering.max(degree);
-            self.reordering_seen = true;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::time::{Duration, Instant};
 
     /// TCP-23
     #[test]
     fn duplicates_widen_the_window_once_a_round_trip() {
         let mut rack = Rack::new();
-        rack.duplicate_seen = true;
+        rack.note_duplicate();
+        rack.adapt(0, 100);
+        assert_eq!(rack.steps, 1, "no reordering was seen");
+        rack.reordering_mut().note(0, 1);
+        rack.note_duplicate();
         rack.adapt(0, 100);
         assert_eq!(rack.steps, 2);
-        rack.duplicate_seen = true;
+        rack.note_duplicate();
         rack.adapt(99, 150);
         assert_eq!(rack.steps, 2, "sent before the last step");
-        rack.duplicate_seen = true;
+        rack.note_duplicate();
         rack.adapt(100, 200);
         assert_eq!(rack.steps, 3);
     }
@@ -235,5 +209,36 @@ mod tests {
         assert!(!rack.advanced);
         rack.deliver(1_000, 980, 5, true, 20);
         assert!(rack.advanced && rack.end == 5);
+    }
+
+    /// TCP-24: the last delivery, of what was sent at 900 us, took 100 us.
+    #[test]
+    fn what_was_overtaken_is_lost_when_round_trip_and_window_are_over() {
+        let mut rack = Rack::new();
+        rack.deliver(1_000, 900, 5, false, 100);
+        assert_eq!(rack.judge(25, 1_000, 901, 1), Verdict::Underway, "sent later");
+        assert_eq!(rack.judge(25, 1_000, 900, 5), Verdict::Underway, "the delivered one itself");
+        assert_eq!(rack.judge(25, 1_000, 900, 4), Verdict::Late(25));
+        assert_eq!(rack.judge(25, 1_024, 900, 4), Verdict::Late(1));
+        assert_eq!(rack.judge(25, 1_025, 900, 4), Verdict::Lost);
+    }
+
+    /// TCP-22
+    #[test]
+    fn the_window_opens_with_reordering_or_while_loss_is_not_plausible() {
+        let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);
+        clock.refresh(Instant::ZERO);
+        let mut rtt = RoundTrip::new(Duration::from_ms(200), &clock);
+        rtt.begin(Some(1_000), &clock);
+        let mut rack = Rack::new();
+        assert_eq!(rack.window_us(false, 2, &rtt), 250);
+        assert_eq!(rack.window_us(false, 3, &rtt), 0);
+        assert_eq!(rack.window_us(true, 0, &rtt), 0);
+        rack.reordering_mut().note(0, 1);
+        rack.steps = 3;
+        assert_eq!(rack.window_us(true, 3, &rtt), 750);
+        rack.steps = 5;
+        assert_eq!(rack.window_us(true, 3, &rtt), 1_000, "the smoothed round trip");
+        assert_eq!((Rack::wait(1_000, &rtt, &clock), Rack::wait(1_001, &rtt, &clock)), (3, 4));
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct DeliveryRate {
     /// When the most recently delivered flight was sent, microseconds.
     flight_sent_us: u64,
     /// When the last delivery was known, microseconds.
-    pub(super) delivered_us: u64,
+    delivered_us: u64,
     /// Samples of segments sent before so much was delivered do not show what the network can do.
     limited_until: Option<u64>,
 }

@@ -1,14 +1,16 @@
 //! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
 //! application reads everything at once.
 
+use super::clock::Clock;
 use super::compression::Compression;
-use super::config::{Config, CongestionControl};
+use super::config::Config;
 use super::delayed_ack::DelayedAck;
 use super::ecn_echo::{EcnEcho, Reaction};
+use super::handshake::Handshake;
 use super::packet::{Ack, Block, Data, Packet, SackBlocks};
 use super::reassembly::{Reassembly, SackList};
 use super::rtt::RoundTrip;
-use super::timers::{Clock, Timer};
+use super::timers::ReceiverTimer;
 use lossylink_core::time::{Duration, Instant};
 
 /// Segments acknowledged at once after a congestion mark (Linux).
@@ -16,14 +18,6 @@ const QUICK_AFTER_MARK: u32 = 2;
 /// Most packets that one event makes a receiver send: a delayed acknowledgement with the old
 /// congestion mark and a new one.
 const MOST_PACKETS: usize = 2;
-
-/// How far the connection got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    Listening,
-    Answered,
-    Established,
-}
 
 /// The receiver of one flow.
 ///
@@ -34,9 +28,7 @@ enum Connection {
 pub struct Receiver {
     config: Config,
     clock: Clock,
-    connection: Connection,
-    answered_at_us: u64,
-    answers: u32,
+    handshake: Handshake,
     handshake_timer: Option<Instant>,
     rtt: RoundTrip,
     payload: u32,
@@ -73,9 +65,7 @@ impl Receiver {
             rtt: RoundTrip::new(config.rto_min, &clock),
             delayed: DelayedAck::new(config, &clock),
             clock,
-            connection: Connection::Listening,
-            answered_at_us: 0,
-            answers: 0,
+            handshake: Handshake::new(),
             handshake_timer: None,
             payload: config.payload_bytes(),
             window: config.receive_window_segments(),
@@ -87,7 +77,7 @@ impl Receiver {
             sacks: SackList::default(),
             duplicate: None,
             compression: Compression::default(),
-            ecn: EcnEcho::new(config.congestion_control == CongestionControl::Dctcp),
+            ecn: EcnEcho::new(config),
             recent: 0,
             acknowledged: 0,
             outbox: [Packet::SynAck; MOST_PACKETS],
@@ -109,7 +99,7 @@ impl Receiver {
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
         self.clock.refresh(now);
         match packet {
-            Packet::Syn if self.connection != Connection::Established => self.answer(),
+            Packet::Syn if !self.handshake.is_established() => self.answer(),
             Packet::Syn | Packet::SynAck => {}
             Packet::Ack(_) => self.establish(),
             Packet::Data(data) => {
@@ -122,16 +112,8 @@ impl Receiver {
     /// Acts on the timers that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.clock.refresh(now);
-        if self.handshake_timer.is_some_and(|at| at <= now) {
-            self.rtt.back_off(&self.clock);
-            self.answer();
-        }
-        if self.compression.timer().is_some_and(|timer| timer.at() <= now) {
-            self.acknowledge();
-        }
-        if self.delayed.timer().is_some_and(|timer| timer.at() <= now) {
-            self.delayed.miss(self.rtt.timeout());
-            self.acknowledge();
+        while let Some(timer) = self.due_timer(now) {
+            self.expire(timer);
         }
     }
 
@@ -152,8 +134,7 @@ impl Receiver {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; [`Instant::NEVER`] without a timer.
     pub fn poll_timeout(&self) -> Instant {
-        let at = |timer: Option<Timer>| timer.map_or(Instant::NEVER, Timer::at);
-        let acknowledgement = at(self.delayed.timer()).min(at(self.compression.timer()));
+        let acknowledgement = self.delayed.poll_timeout().min(self.compression.poll_timeout());
         self.handshake_timer.map_or(acknowledgement, |answer| acknowledgement.min(answer))
     }
 
@@ -167,28 +148,43 @@ impl Receiver {
         self.duplicates_received
     }
 
+    /// A timer that has to fire by `now`.
+    fn due_timer(&self, now: Instant) -> Option<ReceiverTimer> {
+        let handshake = self.handshake_timer.map(ReceiverTimer::ConnectionAnswer);
+        let timers = [handshake, self.compression.timer(), self.delayed.timer()];
+        timers.into_iter().flatten().find(|timer| timer.at() <= now)
+    }
+
+    /// Acts on a timer; each is called off or armed for a later instant.
+    fn expire(&mut self, timer: ReceiverTimer) {
+        match timer {
+            ReceiverTimer::ConnectionAnswer(_) => {
+                self.rtt.back_off(&self.clock);
+                self.answer();
+            }
+            ReceiverTimer::CompressedAck(_) => self.acknowledge(),
+            ReceiverTimer::DelayedAck(_) => {
+                self.delayed.miss(self.rtt.timeout());
+                self.acknowledge();
+            }
+        }
+    }
+
     /// Answers a connection request. (TCP-1)
     fn answer(&mut self) {
-        self.connection = Connection::Answered;
-        self.answered_at_us = self.clock.micros();
-        self.answers += 1;
+        self.handshake.note_sent(self.clock.micros());
         self.handshake_timer = Some(self.clock.fires_after(self.rtt.timeout()));
         self.send(Packet::SynAck);
     }
 
     /// The handshake is over, by its last acknowledgement or by data. (TCP-2)
     fn establish(&mut self) {
-        if self.connection != Connection::Answered {
+        if !self.handshake.is_waiting() {
             return;
         }
-        self.connection = Connection::Established;
         self.handshake_timer = None;
-        if self.answers == 1 {
-            let sample_us = self.clock.micros() - self.answered_at_us;
-            self.rtt.note_minimum(sample_us, &self.clock);
-            self.rtt.sample(sample_us, 0, 0, &self.clock);
-        }
-        self.rtt.fall_back(&self.clock);
+        let sample_us = self.handshake.complete(self.clock.micros());
+        self.rtt.begin(sample_us, &self.clock);
     }
 
     /// Takes data in, in order or not. (TCP-57)
@@ -253,7 +249,7 @@ impl Receiver {
 
     /// Reacts to the congestion mark of a packet. (TCP-50, DCTCP-4)
     fn note_mark(&mut self, capable: bool, marked: bool) {
-        if !self.config.uses_ecn() {
+        if !self.ecn.is_on() {
             return;
         }
         match self.ecn.note_data(capable, marked) {
@@ -301,8 +297,8 @@ impl Receiver {
         self.send(Packet::Ack(Ack {
             next,
             sack,
-            ecn_echo: self.ecn.echoing,
-            ecn_capable: self.config.congestion_control == CongestionControl::Dctcp,
+            ecn_echo: self.ecn.is_echoing(),
+            ecn_capable: self.ecn.is_exact(),
             echo: self.recent,
         }));
     }

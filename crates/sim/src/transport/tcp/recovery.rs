@@ -13,9 +13,18 @@
 //!                      +--> Open <---------+   window repaired or undone
 //! ```
 
-use super::acknowledge::Progress;
-use super::congestion::Algorithm;
-use super::sender::{Repair, Sender};
+use super::progress::Progress;
+
+/// What an acknowledgement after a timeout tells. (TCP-34)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// The originals arrive: the timeout was spurious.
+    Spurious,
+    /// None yet: new segments may bring it.
+    Pending,
+    /// What is lost must be sent again.
+    Loss,
+}
 
 /// Where loss recovery stands (Linux `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +48,7 @@ impl State {
     }
 
     /// The transition table: whether `next` may follow this state. (TCP-40)
-    pub(super) const fn may_become(self, next: Self) -> bool {
+    const fn may_become(self, next: Self) -> bool {
         match (self, next) {
             (Self::Open | Self::Disorder, _) => true,
             (Self::Reduced | Self::Recovery, _) => true,
@@ -49,156 +58,94 @@ impl State {
     }
 }
 
-impl Sender {
-    /// Changes the recovery state, the algorithm being told first.
+/// The recovery of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recovery {
+    state: State,
+    /// The state ends when everything before this segment is acknowledged.
+    end: u64,
+    /// Timeouts since the last progress.
+    expiries: u32,
+    /// F-RTO has not ruled out that the last timeout was spurious.
+    suspects_delay: bool,
+}
+
+impl Recovery {
+    pub(super) const fn new() -> Self {
+        Self { state: State::Open, end: 0, expiries: 0, suspects_delay: false }
+    }
+
+    pub(super) const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The state ends when everything before this segment is acknowledged.
+    pub(super) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Changes the state.
     pub(super) fn set_state(&mut self, next: State) {
         debug_assert!(self.state.may_become(next), "{:?} to {next:?}", self.state);
-        let view = self.view();
-        self.congestion.on_state(self.state, next, &mut self.window, &view);
         self.state = next;
     }
 
-    /// Reacts to an acknowledgement that is more than plain progress (Linux
-    /// `tcp_fastretrans_alert`); returns what to send first. (TCP-41)
-    pub(super) fn react(&mut self, progress: &mut Progress) -> Repair {
-        if progress.congestion_echoed {
-            self.undo.prior_threshold = 0;
+    /// The state that begins lasts until all segments before `end` are acknowledged. (TCP-42)
+    pub(super) const fn last_until(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    /// The acknowledgement advanced.
+    pub(super) const fn note_progress(&mut self) {
+        self.expiries = 0;
+    }
+
+    /// Whether a timeout now, with `una` acknowledged, reduces the window: not if this flight did
+    /// already. (TCP-32)
+    pub(super) fn reduces_on_timeout(&self, una: u64) -> bool {
+        let is_reduced = self.state > State::Disorder && self.end > una;
+        !is_reduced || (self.state == State::Loss && self.expiries == 0)
+    }
+
+    /// A timeout expired in state `from`, with `next` to be sent next: it may be spurious if nothing was
+    /// being repaired, or if one before it brought no progress. (TCP-34)
+    pub(super) fn note_timeout(&mut self, from: State, next: u64) {
+        self.end = next;
+        self.suspects_delay = from < State::Recovery || self.expiries > 0;
+        self.expiries += 1;
+    }
+
+    /// Weighs an acknowledgement after a timeout (Linux `tcp_process_loss`), `una` being acknowledged
+    /// and `next` to be sent next. (TCP-34)
+    pub(super) fn weigh(&mut self, progress: &Progress, una: u64, next: u64, has_new_data: bool) -> Evidence {
+        if !self.suspects_delay {
+            return Evidence::Loss;
         }
-        if self.state == State::Open {
-            self.undo.first_retransmission = 0;
-        } else if self.board.una() >= self.recovery_end {
-            self.leave_finished_state();
+        if progress.original_delivered {
+            return Evidence::Spurious;
         }
-        match self.state {
-            State::Recovery => {
-                if progress.advanced && self.undo_partial() {
-                    return Repair::Nothing;
-                }
-                if self.undo_if_all_needless() {
-                    self.try_to_open(progress.congestion_echoed);
-                }
-                self.find_losses(progress);
-                if self.state == State::Recovery {
-                    return Repair::Lost;
-                }
-                if self.board.lost() == 0 {
-                    return Repair::Nothing;
-                }
+        if next > self.end {
+            if progress.data_sacked || progress.is_duplicate {
+                self.suspects_delay = false;
             }
-            State::Loss => {
-                let repair = self.react_in_loss(progress);
-                self.find_losses(progress);
-                if !(self.state == State::Open || progress.retransmission_lost) {
-                    return repair;
-                }
-                if !self.react_in_order(progress) {
-                    return repair;
-                }
+        } else if progress.advanced && una < self.end {
+            self.end = next;
+            if has_new_data {
+                return Evidence::Pending;
             }
-            State::Open | State::Disorder | State::Reduced => {
-                if self.state <= State::Disorder {
-                    self.undo_if_all_needless();
-                }
-                self.find_losses(progress);
-                if !self.react_in_order(progress) {
-                    return Repair::Nothing;
-                }
-            }
+            self.suspects_delay = false;
         }
-        self.statistics.fast_recoveries += 1;
-        self.enter_recovery(progress.congestion_echoed);
-        Repair::Lost
+        Evidence::Loss
     }
 
-    /// Whether recovery must begin; if not, opens as far as possible.
-    fn react_in_order(&mut self, progress: &mut Progress) -> bool {
-        if self.board.lost() > 0 {
-            return true;
+    /// New segments were to bring evidence, but none left before `next`: whether what is lost is to be
+    /// sent again, for it was a real loss as far as anyone can tell. (TCP-34)
+    pub(super) const fn gives_up_evidence(&mut self, next: u64) -> bool {
+        let none_left = next <= self.end;
+        if none_left {
+            self.suspects_delay = false;
         }
-        self.try_to_open(progress.congestion_echoed);
-        false
-    }
-
-    /// Everything that was outstanding when the state was entered is acknowledged. (TCP-42)
-    fn leave_finished_state(&mut self) {
-        match self.state {
-            // The receiver must also see the reduction: one segment more is to be acknowledged.
-            State::Reduced if self.board.una() != self.recovery_end => {
-                self.end_reduction();
-                self.set_state(State::Open);
-            }
-            State::Recovery => {
-                self.finish_recovery();
-                self.end_reduction();
-            }
-            _ => {}
-        }
-    }
-
-    /// Recovery is over: takes it back if it was needless, and opens.
-    pub(super) fn finish_recovery(&mut self) {
-        if self.may_undo() {
-            self.undo_reduction(false);
-        } else {
-            self.rack.recovery_without_undo();
-        }
-        self.set_state(State::Open);
-    }
-
-    /// Starts fast recovery. (TCP-43)
-    pub(super) fn enter_recovery(&mut self, congestion_echoed: bool) {
-        self.undo.prior_threshold = 0;
-        self.begin_undo_episode();
-        if !self.state.reduces_window() {
-            if !congestion_echoed {
-                self.undo.prior_threshold = self.current_threshold();
-            }
-            self.begin_reduction();
-        }
-        self.set_state(State::Recovery);
-    }
-
-    /// Starts a reduction on an ECN echo. (TCP-44)
-    fn enter_reduced(&mut self) {
-        self.undo.prior_threshold = 0;
-        if self.state < State::Reduced {
-            self.undo.marker = None;
-            self.begin_reduction();
-            self.set_state(State::Reduced);
-            self.statistics.ecn_reductions += 1;
-        }
-    }
-
-    /// Returns to Open or Disorder unless a reduction goes on.
-    fn try_to_open(&mut self, congestion_echoed: bool) {
-        if !self.board.any_retransmission() {
-            self.undo.first_retransmission = 0;
-        }
-        if congestion_echoed {
-            self.enter_reduced();
-        }
-        if self.state != State::Reduced {
-            self.keep_open();
-        }
-    }
-
-    /// Open, or Disorder while anything is SACKed, lost or retransmitted.
-    pub(super) fn keep_open(&mut self) {
-        let calm = self.board.left() == 0 && !self.board.any_retransmission();
-        let state = if calm { State::Open } else { State::Disorder };
-        if self.state != state {
-            self.set_state(state);
-            self.recovery_end = self.board.next();
-        }
-    }
-
-    /// The threshold to return to if the reduction that begins now is undone.
-    pub(super) fn current_threshold(&self) -> u32 {
-        if self.state.reduces_window() {
-            self.window.threshold
-        } else {
-            self.window.threshold.max(self.window.size / 2 + self.window.size / 4)
-        }
+        none_left
     }
 }
 
@@ -212,5 +159,45 @@ mod tests {
         let all = [State::Open, State::Disorder, State::Reduced, State::Recovery, State::Loss];
         assert!(all.iter().all(|state| state.may_become(State::Loss)));
         assert!(!State::Loss.may_become(State::Reduced));
+    }
+
+    /// A recovery whose timeout expired with ten segments outstanding.
+    fn timed_out() -> Recovery {
+        let mut recovery = Recovery::new();
+        recovery.note_timeout(State::Open, 10);
+        recovery.set_state(State::Loss);
+        recovery
+    }
+
+    /// TCP-32
+    #[test]
+    fn a_flight_is_reduced_once() {
+        let mut recovery = Recovery::new();
+        assert!(recovery.reduces_on_timeout(0));
+        recovery.set_state(State::Recovery);
+        recovery.last_until(10);
+        assert!(!recovery.reduces_on_timeout(9) && recovery.reduces_on_timeout(10));
+        let mut recovery = timed_out();
+        assert!(!recovery.reduces_on_timeout(0), "expired twice without progress");
+        recovery.note_progress();
+        assert!(recovery.reduces_on_timeout(0));
+    }
+
+    /// TCP-34
+    #[test]
+    fn progress_asks_for_new_segments_and_their_answers_tell() {
+        let advanced = Progress { advanced: true, ..Progress::default() };
+        let original = Progress { original_delivered: true, ..advanced };
+        let duplicate = Progress { is_duplicate: true, ..Progress::default() };
+        assert_eq!(timed_out().weigh(&original, 5, 10, true), Evidence::Spurious);
+        let mut recovery = timed_out();
+        assert_eq!(recovery.weigh(&advanced, 1, 10, true), Evidence::Pending);
+        assert!(!recovery.gives_up_evidence(12), "two new segments left");
+        assert_eq!(recovery.weigh(&duplicate, 1, 12, true), Evidence::Loss);
+        assert_eq!(recovery.weigh(&original, 5, 12, true), Evidence::Loss, "ruled out");
+        let mut stuck = timed_out();
+        assert_eq!(stuck.weigh(&advanced, 1, 10, true), Evidence::Pending);
+        assert!(stuck.gives_up_evidence(10), "the window was full");
+        assert_eq!(stuck.weigh(&original, 5, 10, true), Evidence::Loss);
     }
 }

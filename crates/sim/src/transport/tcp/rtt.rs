@@ -1,7 +1,7 @@
 //! Round-trip time: smoothed value and variance as Linux keeps them (RFC 6298), the timeout that
 //! follows, and the minimum over five minutes.
 
-use super::timers::Clock;
+use super::clock::Clock;
 use super::windowed::WindowedMinimum;
 use lossylink_core::time::Duration;
 
@@ -74,8 +74,22 @@ impl RoundTrip {
     }
 
     /// Retransmission timeout, whole jiffies in microseconds.
-    pub(super) const fn timeout_us(&self) -> u64 {
+    const fn timeout_us(&self) -> u64 {
         self.timeout.rounded_us
+    }
+
+    /// Jiffies until a segment sent at `sent_us` times out; `None` when that is past.
+    pub(super) fn left_of_timeout(&self, sent_us: u64, clock: &Clock) -> Option<u64> {
+        let due_us = sent_us + self.timeout_us();
+        let left_us = due_us.checked_sub(clock.micros()).filter(|&left| left > 0)?;
+        Some(clock.jiffies_in_micros(left_us))
+    }
+
+    /// The same if it is less than `limit` jiffies; most often it is not, which costs no division.
+    pub(super) fn left_of_timeout_within(&self, limit: u64, sent_us: u64, clock: &Clock) -> Option<u64> {
+        let due_us = sent_us + self.timeout_us();
+        let far = due_us > clock.micros() + clock.micros_in_jiffies(limit);
+        if far { None } else { self.left_of_timeout(sent_us, clock) }
     }
 
     /// Two round-trip times, jiffies; `None` before the first sample.
@@ -140,9 +154,12 @@ impl RoundTrip {
         self.timeout = Span::new((2 * self.timeout.rounded_us).min(LONGEST_TIMEOUT_US), clock);
     }
 
-    /// The handshake ended without a sample. (TCP-3)
-    pub(super) fn fall_back(&mut self, clock: &Clock) {
-        if self.smoothed_8 == 0 {
+    /// The handshake ended, with a sample or without. (TCP-3)
+    pub(super) fn begin(&mut self, sample_us: Option<u64>, clock: &Clock) {
+        if let Some(sample_us) = sample_us {
+            self.note_minimum(sample_us, clock);
+            self.sample(sample_us, 0, 0, clock);
+        } else {
             self.deviation_4 = FALLBACK_TIMEOUT_US;
             self.deviation_4_max = FALLBACK_TIMEOUT_US;
             self.variance = FALLBACK_TIMEOUT_US;

@@ -1,9 +1,6 @@
-//! What SACK blocks tell the sender (RFC 2018, RFC 2883; Linux `tcp_sacktag_write_queue`).
+//! What is new in the SACK blocks of an acknowledgement, and what is a duplicate (RFC 2018, RFC 2883).
 
-use super::acknowledge::{Progress, extend};
 use super::packet::{Ack, Block, MOST_SACK_BLOCKS};
-use super::recovery::State;
-use super::sender::Sender;
 
 /// The blocks of the last acknowledgement: what they cover need not be visited again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,14 +10,21 @@ pub(super) struct SackCache {
 }
 
 impl SackCache {
-    fn push(&mut self, block: Block) {
+    pub(super) fn push(&mut self, block: Block) {
         self.blocks[self.count] = (block.start, block.end);
         self.count += 1;
     }
 
     /// Ascending order, so that one pass finds what is new.
-    fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         self.blocks[..self.count].sort_unstable();
+    }
+
+    /// Calls `visit` on every run of segments that this covers and `known` does not. (TCP-12)
+    pub(super) fn for_each_beyond(&self, known: &Self, mut visit: impl FnMut(u64, u64)) {
+        for &(start, end) in &self.blocks[..self.count] {
+            known.for_each_gap(start, end, &mut visit);
+        }
     }
 
     /// Calls `visit` on every run of `start .. end` that the cache does not cover.
@@ -41,108 +45,18 @@ impl SackCache {
     }
 }
 
-impl Sender {
-    /// Marks what the blocks report. (TCP-12)
-    pub(super) fn take_sacks(&mut self, ack: &Ack, progress: &mut Progress) {
-        let una = self.board.una();
-        let duplicate = self.take_duplicate_report(ack, una, progress);
-        if self.board.outstanding() == 0 {
-            return;
-        }
-        let from = una.max(ack.next);
-        let mut fresh = SackCache::default();
-        for (index, block) in ack.blocks().enumerate() {
-            let valid = block.start < block.end && block.end <= self.board.next();
-            if index == 0 && duplicate {
-                let end = block.end.min(self.board.next());
-                (block.start.max(una)..end)
-                    .for_each(|number| self.take_one_duplicate(number, from, progress));
-            } else if valid && block.end > from {
-                fresh.push(Block { start: block.start.max(from), end: block.end });
-            }
-        }
-        fresh.sort();
-        let known = std::mem::replace(&mut self.sack_cache, fresh);
-        for &(start, end) in &fresh.blocks[..fresh.count] {
-            known.for_each_gap(start, end, |start, end| {
-                (start..end).for_each(|number| self.take_one_sack(number, progress));
-            });
-        }
-        if self.state != State::Loss || self.undo.marker.is_some() {
-            if let Some(lowest) = progress.reordered_from {
-                self.note_reordering(lowest);
-            }
-        }
-    }
-
-    /// Recognises a D-SACK in the first block; returns whether it is one that counts. (TCP-13)
-    fn take_duplicate_report(&mut self, ack: &Ack, una: u64, progress: &mut Progress) -> bool {
-        let mut blocks = ack.blocks();
-        let Some(first) = blocks.next() else { return false };
-        let covered = blocks.next().is_some_and(|next| next.start <= first.start && first.end <= next.end);
-        if first.start >= first.end || !(first.start < ack.next || covered) {
-            return false;
-        }
-        let count = first.end - first.start;
-        if count == 1 && self.probe.is_answered_by_duplicate(first.end) {
-            progress.probe_duplicated = true;
-        }
-        self.statistics.duplicate_reports += count;
-        if self.statistics.duplicate_reports > self.statistics.retransmissions {
-            // More duplicates than this sender made: the network's doing.
-            return false;
-        }
-        if self.reordering_seen && !progress.probe_duplicated {
-            self.rack.duplicate_seen = true;
-        }
-        progress.duplicate_reported = true;
-        self.count_delivered(count as u32, progress.congestion_echoed);
-        if first.end <= una {
-            self.undo.count_duplicates(first.end, count as u32);
-        }
-        true
-    }
-
-    /// A duplicate of a segment that was outstanding; it still is from `from` on. (TCP-14)
-    fn take_one_duplicate(&mut self, number: u64, from: u64, progress: &mut Progress) {
-        let segment = *self.board.get(number);
-        if segment.was_retransmitted() {
-            self.undo.count_duplicates(number + 1, 1);
-            if segment.is_sacked() {
-                progress.note_reordered(number);
-            }
-        }
-        if number >= from {
-            self.take_one_sack(number, progress);
-            self.board.retransmission_arrived(number);
-        }
-    }
-
-    /// A segment reported for the first time. (TCP-15)
-    fn take_one_sack(&mut self, number: u64, progress: &mut Progress) {
-        let segment = *self.board.get(number);
-        if segment.is_sacked() {
-            return;
-        }
-        let resent = segment.was_retransmitted();
-        let (now_us, least_us) = (self.clock.micros(), self.rtt.minimum_us());
-        self.rack.deliver(now_us, segment.sent_us, number + 1, resent, least_us);
-        if !resent {
-            if number < self.board.sacked_end() {
-                progress.note_reordered(number);
-            }
-            progress.original_delivered |= number < self.recovery_end;
-            extend(&mut progress.sacked_sent_us, segment.sent_us);
-        }
-        self.board.mark_sacked(number);
-        self.count_delivered(1, progress.congestion_echoed);
-        progress.data_sacked = true;
-        progress.note_delivered(number, &segment);
-    }
+/// The duplicates that an acknowledgement reports (D-SACK): a first block below the cumulative
+/// acknowledgement or inside the second block. (TCP-13)
+pub(super) fn reported_duplicate(ack: &Ack) -> Option<Block> {
+    let mut blocks = ack.blocks();
+    let first = blocks.next()?;
+    let is_covered = blocks.next().is_some_and(|next| next.start <= first.start && first.end <= next.end);
+    (first.start < first.end && (first.start < ack.next || is_covered)).then_some(first)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::packet::SackBlocks;
     use super::*;
 
     /// TCP-12
@@ -161,5 +75,21 @@ mod tests {
         assert_eq!(gaps(10, 21), [(20, 21)]);
         assert_eq!(gaps(5, 45), [(5, 10), (20, 30), (40, 45)]);
         assert_eq!(gaps(50, 60), [(50, 60)]);
+    }
+
+    /// TCP-13
+    #[test]
+    fn a_first_block_below_or_inside_the_next_is_a_duplicate() {
+        let reported = |next, blocks: &[(u64, u64)]| {
+            let mut sack = SackBlocks::default();
+            blocks.iter().for_each(|&(start, end)| sack.push(next, Block { start, end }));
+            let ack = Ack { next, sack, ecn_echo: false, ecn_capable: false, echo: 0 };
+            reported_duplicate(&ack).map(|block| (block.start, block.end))
+        };
+        assert_eq!(reported(10, &[]), None);
+        assert_eq!(reported(10, &[(9, 10)]), Some((9, 10)));
+        assert_eq!(reported(10, &[(12, 13)]), None);
+        assert_eq!(reported(10, &[(12, 13), (11, 14)]), Some((12, 13)));
+        assert_eq!(reported(10, &[(12, 15), (11, 14)]), None);
     }
 }

@@ -27,6 +27,8 @@ pub struct Statistics {
     pub segments_lost: u64,
     /// Segments delivered (acknowledged, SACKed or reported as duplicates).
     pub segments_delivered: u64,
+    /// Those of them that were delivered by acknowledgements with an ECN echo.
+    pub segments_marked: u64,
     /// Acknowledgements processed.
     pub acknowledgements: u64,
     /// Round-trip samples taken.
@@ -50,6 +52,20 @@ impl Statistics {
         self.rtt_samples += 1;
         self.rtt_sum_us += sample_us;
         self.rtt_min_us = self.rtt_min_us.min(sample_us);
+    }
+
+    /// `count` segments are known to have arrived.
+    pub(super) fn note_delivered(&mut self, count: u64, is_congestion_echoed: bool) {
+        self.segments_delivered += count;
+        if is_congestion_echoed {
+            self.segments_marked += count;
+        }
+    }
+
+    /// The window was `window` segments for `span_us` microseconds.
+    pub(super) fn note_window(&mut self, window: u32, span_us: u64) {
+        self.window_time += u64::from(window) * span_us;
+        self.window_span_us += span_us;
     }
 
     /// Congestion events: recoveries of either kind and timeouts.

@@ -1,209 +1,143 @@
-//! A host's clocks: microsecond stamps, jiffies, and the kernel's timer wheel.
-//!
-//! A timer of n jiffies fires at a tick, after n to n + 1 jiffies; beyond 63 jiffies the wheel is
-//! coarser: 8 jiffies up to 503, 64 up to 4031, and so on (Linux `kernel/time/timer.c`).
+//! When each end acts by itself: one enumeration of timers an end, and the sender's repair timer.
 
-use lossylink_core::time::{Duration, Instant};
+use super::clock::Clock;
+use super::rtt::RoundTrip;
+use lossylink_core::time::Instant;
 
-/// Picoseconds in a microsecond.
-const PS_PER_US: u64 = 1_000_000;
-/// Picoseconds in a second.
-const PS_PER_S: u64 = 1_000_000_000_000;
-/// Buckets of a wheel level, less one: the first level holds timers shorter than this, jiffies.
-const LEVEL_SPAN: u64 = 63;
-/// Each level is 2^3 times coarser than the one below.
-const LEVEL_SHIFT: u32 = 3;
-/// Levels of the wheel.
-const LEVELS: u32 = 9;
-
-/// The clocks of one host, refreshed at every event as the kernel does per packet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    tick_ps: u64,
-    tick_us: u64,
-    hertz: u64,
-    /// When the first tick comes.
-    phase_ps: u64,
-    /// Jiffies counted before the start: they place the wheel's coarse slots.
-    first_jiffy: u64,
-    now: Instant,
-    micros: u64,
-    jiffy: u64,
-    /// When the current jiffy ends: saves a division per event.
-    jiffy_end_ps: u64,
-}
-
-/// When something happens unless it is called off.
+/// When the sender acts unless it is called off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timer {
+pub enum SenderTimer {
+    /// The connection request has no answer: it is repeated.
+    ConnectionRequest(Instant),
     /// Retransmission timeout: everything outstanding counts as lost.
-    Retransmit(Instant),
+    RetransmissionTimeout(Instant),
     /// The reordering window closes: what was overtaken longer ago counts as lost (RFC 8985).
-    ReorderingWindow(Instant),
+    Reordering(Instant),
     /// Time to probe for a tail loss (RFC 8985 section 7).
     LossProbe(Instant),
-    /// An acknowledgement has waited long enough for a second segment.
-    DelayedAck(Instant),
-    /// Thinned duplicate acknowledgements are summed up.
-    CompressedAck(Instant),
     /// The pacing rate allows the next packet.
     Pacing(Instant),
 }
 
-impl Timer {
+/// When the receiver acts unless it is called off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverTimer {
+    /// The answer to a connection request has no answer: it is repeated.
+    ConnectionAnswer(Instant),
+    /// An acknowledgement has waited long enough for a second segment.
+    DelayedAck(Instant),
+    /// Thinned duplicate acknowledgements are summed up.
+    CompressedAck(Instant),
+}
+
+impl SenderTimer {
     /// When the timer fires.
     pub const fn at(self) -> Instant {
         match self {
-            Self::Retransmit(at)
-            | Self::ReorderingWindow(at)
+            Self::ConnectionRequest(at)
+            | Self::RetransmissionTimeout(at)
+            | Self::Reordering(at)
             | Self::LossProbe(at)
-            | Self::DelayedAck(at)
-            | Self::CompressedAck(at)
             | Self::Pacing(at) => at,
         }
     }
 }
 
-impl Clock {
-    /// A clock one of whose ticks comes at `phase`; whole ticks in it shift the coarse slots.
-    pub(super) fn new(tick: Duration, phase: Duration) -> Self {
-        let tick_ps = tick.as_ps();
-        assert!(tick_ps >= PS_PER_US, "a jiffy is at least a microsecond");
-        let phase_ps = phase.as_ps() % tick_ps;
-        let first_jiffy = phase.as_ps() / tick_ps;
-        Self {
-            tick_ps,
-            tick_us: tick_ps / PS_PER_US,
-            hertz: PS_PER_S / tick_ps,
-            phase_ps,
-            first_jiffy,
-            now: Instant::ZERO,
-            micros: 0,
-            jiffy: first_jiffy,
-            jiffy_end_ps: phase_ps,
+impl ReceiverTimer {
+    /// When the timer fires.
+    pub const fn at(self) -> Instant {
+        match self {
+            Self::ConnectionAnswer(at) | Self::DelayedAck(at) | Self::CompressedAck(at) => at,
         }
-    }
-
-    /// Takes note of the time.
-    pub(super) fn refresh(&mut self, now: Instant) {
-        debug_assert!(now >= self.now, "time runs forward");
-        self.now = now;
-        self.micros = now.as_ps() / PS_PER_US;
-        if now.as_ps() >= self.jiffy_end_ps {
-            let ticks = (now.as_ps() + self.tick_ps - self.phase_ps) / self.tick_ps;
-            self.jiffy = self.first_jiffy + ticks;
-            self.jiffy_end_ps = ticks * self.tick_ps + self.phase_ps;
-        }
-    }
-
-    /// The time of the last refresh.
-    pub(super) const fn now(&self) -> Instant {
-        self.now
-    }
-
-    /// Whole microseconds since the start: the resolution of segment stamps and round-trip times.
-    pub(super) const fn micros(&self) -> u64 {
-        self.micros
-    }
-
-    /// Milliseconds since the start: the resolution of the timestamps option. Never zero, which
-    /// stands for an absent stamp.
-    pub(super) const fn millis(&self) -> u32 {
-        (self.micros / 1000) as u32 + 1
-    }
-
-    /// Ticks so far.
-    pub(super) const fn jiffies(&self) -> u64 {
-        self.jiffy
-    }
-
-    /// Ticks in a second.
-    pub(super) const fn hertz(&self) -> u64 {
-        self.hertz
-    }
-
-    /// A span of microseconds in jiffies, rounded up.
-    pub(super) const fn jiffies_in_micros(&self, micros: u64) -> u64 {
-        micros.div_ceil(self.tick_us)
-    }
-
-    /// A span in jiffies, rounded up.
-    pub(super) const fn jiffies_in(&self, span: Duration) -> u64 {
-        span.as_ps().div_ceil(self.tick_ps)
-    }
-
-    /// A span of jiffies in microseconds.
-    pub(super) const fn micros_in_jiffies(&self, jiffies: u64) -> u64 {
-        jiffies * self.tick_us
-    }
-
-    /// When a timer armed now for `length` jiffies fires. (TCP-4)
-    pub(super) fn fires_after(&self, length: u64) -> Instant {
-        self.fires_at(self.jiffy + length)
-    }
-
-    /// When a timer armed now for the tick `expires` fires: never before it, at most one slot later.
-    pub(super) fn fires_at(&self, expires: u64) -> Instant {
-        let length = expires.saturating_sub(self.jiffy);
-        let shift = if length < LEVEL_SPAN { 0 } else { level_of(length) * LEVEL_SHIFT };
-        let slot = ((expires >> shift) + 1) << shift;
-        Instant::from_ps((slot - 1 - self.first_jiffy) * self.tick_ps + self.phase_ps)
     }
 }
 
-/// The wheel level that holds timers of `length` jiffies.
-fn level_of(length: u64) -> u32 {
-    let fits = |level: &u32| length < LEVEL_SPAN << (LEVEL_SHIFT * level);
-    (0..LEVELS - 1).find(fits).unwrap_or(LEVELS - 1)
+/// The sender's timer of handshake and repair. There is one, as in Linux: arming it takes the place
+/// of whatever was armed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RepairTimer {
+    armed: Option<SenderTimer>,
+}
+
+impl RepairTimer {
+    /// The timer, if armed.
+    pub(super) const fn armed(&self) -> Option<SenderTimer> {
+        self.armed
+    }
+
+    /// When it fires; [`Instant::NEVER`] if it is not armed.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.armed.map_or(Instant::NEVER, SenderTimer::at)
+    }
+
+    /// Arms `timer` for `length` jiffies.
+    pub(super) fn arm(&mut self, timer: fn(Instant) -> SenderTimer, length: u64, clock: &Clock) {
+        self.armed = Some(timer(clock.fires_after(length)));
+    }
+
+    /// Arms the retransmission timeout from the stamp of the first outstanding segment or from now,
+    /// or none without data outstanding. (TCP-8)
+    ///
+    /// In place of a probe or reordering timer it runs from the first outstanding segment.
+    pub(super) fn restart_timeout(&mut self, head_sent_us: Option<u64>, rtt: &RoundTrip, clock: &Clock) {
+        let Some(sent_us) = head_sent_us else { return self.disarm() };
+        let length = match self.armed {
+            Some(SenderTimer::Reordering(_) | SenderTimer::LossProbe(_)) => {
+                rtt.left_of_timeout(sent_us, clock).unwrap_or(1)
+            }
+            _ => rtt.timeout(),
+        };
+        self.arm(SenderTimer::RetransmissionTimeout, length, clock);
+    }
+
+    /// Nothing fires.
+    pub(super) const fn disarm(&mut self) {
+        self.armed = None;
+    }
+
+    /// Whether the retransmission timeout is armed.
+    pub(super) const fn is_timeout(&self) -> bool {
+        matches!(self.armed, Some(SenderTimer::RetransmissionTimeout(_)))
+    }
+
+    /// Whether the end of a reordering window is armed.
+    pub(super) const fn is_reordering(&self) -> bool {
+        matches!(self.armed, Some(SenderTimer::Reordering(_)))
+    }
+
+    /// Whether a loss probe is armed.
+    pub(super) const fn is_probe(&self) -> bool {
+        matches!(self.armed, Some(SenderTimer::LossProbe(_)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::time::Duration;
 
-    fn clock_at(now_us: u64, phase_us: u64) -> Clock {
-        let mut clock = Clock::new(Duration::from_ms(1), Duration::from_us(phase_us));
-        clock.refresh(Instant::ZERO + Duration::from_us(now_us));
-        clock
+    const fn ms(ms: u64) -> Instant {
+        Instant::from_ps(ms * 1_000_000_000)
     }
 
-    fn fires_us(now_us: u64, phase_us: u64, length: u64) -> u64 {
-        clock_at(now_us, phase_us).fires_after(length).as_ps() / PS_PER_US
-    }
-
-    /// TCP-4
+    /// TCP-8: 220 jiffies, in slots of 8, from the first segment or from now.
     #[test]
-    fn a_short_timer_lasts_its_length_to_one_tick_more() {
-        assert_eq!(fires_us(0, 300, 2), 2_300);
-        assert_eq!(fires_us(299, 300, 2), 2_300);
-        assert_eq!(fires_us(300, 300, 2), 3_300);
-        for now in (0..5_000).step_by(37) {
-            let lasts = fires_us(now, 300, 2) - now;
-            assert!(lasts > 2_000 && lasts <= 3_000, "armed at {now} us: {lasts} us");
-        }
-    }
-
-    /// TCP-4
-    #[test]
-    fn a_long_timer_fires_at_a_coarser_slot() {
-        for (length, slot_ms) in [(62, 1), (63, 8), (206, 8), (503, 8), (504, 64), (4_031, 64), (4_032, 512)]
-        {
-            let fires = fires_us(10_500, 0, length);
-            let lasts_ms = (fires - 10_500) as f64 / 1e3;
-            assert!(
-                lasts_ms > length as f64 && lasts_ms <= (length + slot_ms) as f64,
-                "{length}: {lasts_ms}"
-            );
-        }
-    }
-
-    #[test]
-    fn jiffies_round_up_and_follow_the_phase() {
-        let clock = clock_at(1_299, 300);
-        assert_eq!(clock.jiffies(), 1);
-        assert_eq!(clock_at(1_300, 300).jiffies(), 2);
-        assert_eq!(clock.jiffies_in_micros(1), 1);
-        assert_eq!(clock.jiffies_in_micros(1_030), 2);
-        assert_eq!(clock.hertz(), 1_000);
+    fn in_place_of_a_probe_the_timeout_runs_from_the_first_segment() {
+        let mut clock = Clock::new(Duration::from_ms(1), Duration::ZERO);
+        clock.refresh(ms(100));
+        let mut rtt = RoundTrip::new(Duration::from_ms(200), &clock);
+        (0..100).for_each(|number| rtt.sample(20_000, number, number + 10, &clock));
+        let mut timer = RepairTimer::default();
+        timer.restart_timeout(Some(60_000), &rtt, &clock);
+        assert_eq!(timer.armed(), Some(SenderTimer::RetransmissionTimeout(ms(327))), "from now");
+        timer.arm(SenderTimer::LossProbe, 2, &clock);
+        timer.restart_timeout(Some(60_000), &rtt, &clock);
+        assert_eq!(timer.armed(), Some(SenderTimer::RetransmissionTimeout(ms(287))), "from 60 ms on");
+        timer.arm(SenderTimer::Reordering, 2, &clock);
+        clock.refresh(ms(280));
+        timer.restart_timeout(Some(60_000), &rtt, &clock);
+        assert_eq!(timer.poll_timeout(), ms(282), "that is past: at the next tick");
+        timer.restart_timeout(None, &rtt, &clock);
+        assert_eq!(timer.poll_timeout(), Instant::NEVER);
     }
 }

@@ -1,27 +1,44 @@
 //! Undoing reductions whose retransmissions proved needless: by D-SACK (RFC 3708 as Linux counts),
 //! by timestamps (Eifel, RFC 3522), after a timeout by F-RTO (RFC 5682).
 
-use super::congestion::Algorithm;
-use super::recovery::State;
-use super::scoreboard::Segment;
-use super::sender::Sender;
-
 /// What must be known to take a reduction back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// First segment outstanding when the episode began; `None` when nothing can be undone.
-    pub(super) marker: Option<u64>,
+    marker: Option<u64>,
     /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
     retransmissions: Option<u32>,
     /// The threshold before the reduction; zero when an ECN echo forbids returning to it.
-    pub(super) prior_threshold: u32,
+    prior_threshold: u32,
     /// Timestamp of the first retransmission, milliseconds; zero for none.
-    pub(super) first_retransmission: u32,
+    first_retransmission: u32,
 }
 
 impl Undo {
     pub(super) const fn new() -> Self {
         Self { marker: None, retransmissions: None, prior_threshold: 0, first_retransmission: 0 }
+    }
+
+    /// From now on, `una` being acknowledged and `retransmitted` segments in flight again,
+    /// retransmissions are counted for an undo.
+    pub(super) fn begin(&mut self, una: u64, retransmitted: u32) {
+        self.marker = Some(una);
+        self.retransmissions = (retransmitted > 0).then_some(retransmitted);
+    }
+
+    /// The reduction stands: it cannot be taken back.
+    pub(super) const fn forbid(&mut self) {
+        self.marker = None;
+    }
+
+    /// The threshold to return to, before the reduction that begins.
+    pub(super) const fn keep_threshold(&mut self, threshold: u32) {
+        self.prior_threshold = threshold;
+    }
+
+    /// The path is congested: there is no returning to the old threshold. (TCP-38)
+    pub(super) const fn forget_threshold(&mut self) {
+        self.prior_threshold = 0;
     }
 
     /// A segment was retransmitted.
@@ -32,6 +49,11 @@ impl Undo {
         self.retransmissions = Some(self.retransmissions.unwrap_or(0) + 1);
     }
 
+    /// No retransmission is in flight any more.
+    pub(super) const fn forget_first_retransmission(&mut self) {
+        self.first_retransmission = 0;
+    }
+
     /// `count` duplicates of segments up to `end` arrived. (TCP-36)
     pub(super) fn count_duplicates(&mut self, end: u64, count: u32) {
         if self.marker.is_some_and(|marker| end > marker) {
@@ -39,91 +61,30 @@ impl Undo {
         }
     }
 
-    /// Whether every retransmission of the episode arrived twice.
-    fn all_needless(&self) -> bool {
-        self.marker.is_some() && self.retransmissions == Some(0)
-    }
-}
-
-impl Sender {
-    /// From now on retransmissions are counted for an undo.
-    pub(super) fn begin_undo_episode(&mut self) {
-        let retransmitted = self.board.retransmitted() + u32::from(self.probe.is_retransmission());
-        self.undo.marker = Some(self.board.una());
-        self.undo.retransmissions = (retransmitted > 0).then_some(retransmitted);
+    /// Whether there is a reduction to take back.
+    pub(super) const fn is_possible(&self) -> bool {
+        self.marker.is_some()
     }
 
-    /// Whether the reduction may be taken back: all retransmissions were needless, or this
-    /// acknowledgement echoes an original sent before the first of them. (TCP-36, TCP-37)
-    pub(super) fn may_undo(&self) -> bool {
-        self.undo.marker.is_some() && (self.undo.all_needless() || self.original_was_delayed())
+    /// Whether every retransmission of the episode arrived twice. (TCP-36)
+    pub(super) fn all_needless(&self) -> bool {
+        self.is_possible() && self.retransmissions == Some(0)
     }
 
-    fn original_was_delayed(&self) -> bool {
-        self.echo != 0 && self.undo.first_retransmission != 0 && self.echo < self.undo.first_retransmission
+    /// Whether the timestamp `echo` is of an original sent before the first retransmission. (TCP-37)
+    pub(super) const fn is_original_late(&self, echo: u32) -> bool {
+        self.is_possible() && echo != 0 && self.first_retransmission != 0 && echo < self.first_retransmission
     }
 
-    /// Whether the timestamp tells that the original of a retransmitted segment arrived.
-    pub(super) fn is_needless(&self, segment: &Segment) -> bool {
-        segment.was_retransmitted() && self.echo != 0 && self.echo < (segment.sent_us / 1000) as u32 + 1
+    /// Whether the reduction may be taken back on an acknowledgement that echoes `echo`.
+    pub(super) fn is_justified(&self, echo: u32) -> bool {
+        self.all_needless() || self.is_original_late(echo)
     }
 
-    /// Takes a reduction back; with `found` also the loss marks. (TCP-38)
-    pub(super) fn undo_reduction(&mut self, found: bool) {
-        if found {
-            self.board.unmark_all_lost();
-        }
-        if self.undo.prior_threshold != 0 {
-            let view = self.view();
-            self.window.size = self.congestion.undone_window(&self.window, &view);
-            if self.undo.prior_threshold > self.window.threshold {
-                self.window.threshold = self.undo.prior_threshold;
-                self.announce_reduction = false;
-            }
-        }
-        self.window.set(self.window.size, self.clock.jiffies());
-        self.undo.marker = None;
-        self.rack.reconsider();
-        self.statistics.undo_events += 1;
-    }
-
-    /// Takes a reduction back when every retransmission was reported as a duplicate.
-    pub(super) fn undo_if_all_needless(&mut self) -> bool {
-        if !self.undo.all_needless() {
-            return false;
-        }
-        self.rack.recovery_undone();
-        self.undo_reduction(false);
-        true
-    }
-
-    /// Progress during recovery that shows an original was only late. Returns whether to wait
-    /// until the retransmissions are accounted for.
-    pub(super) fn undo_partial(&mut self) -> bool {
-        if self.undo.marker.is_none() || !self.original_was_delayed() {
-            return false;
-        }
-        self.note_reordering(self.board.una());
-        if self.board.retransmitted() > 0 {
-            return true;
-        }
-        if !self.board.any_retransmission() {
-            self.undo.first_retransmission = 0;
-        }
-        self.undo_reduction(true);
-        self.keep_open();
-        false
-    }
-
-    /// A timeout was spurious: forced by F-RTO, or shown by D-SACK or timestamps. (TCP-39)
-    pub(super) fn undo_loss(&mut self, forced: bool) -> bool {
-        if !(forced || self.may_undo()) {
-            return false;
-        }
-        self.undo_reduction(true);
-        self.expiries = 0;
-        self.set_state(State::Open);
-        true
+    /// The reduction is taken back: the threshold to return to, unless that is forbidden. (TCP-38)
+    pub(super) fn take_back(&mut self) -> Option<u32> {
+        self.marker = None;
+        (self.prior_threshold != 0).then_some(self.prior_threshold)
     }
 }
 
@@ -134,7 +95,8 @@ mod tests {
     /// TCP-36
     #[test]
     fn needless_only_when_every_retransmission_is_reported() {
-        let mut undo = Undo { marker: Some(5), ..Undo::new() };
+        let mut undo = Undo::new();
+        undo.begin(5, 0);
         assert!(!undo.all_needless(), "nothing was retransmitted");
         undo.count_retransmission(1);
         undo.count_retransmission(1);
@@ -144,5 +106,45 @@ mod tests {
         assert!(!undo.all_needless(), "a duplicate from before the episode");
         undo.count_duplicates(7, 1);
         assert!(undo.all_needless());
+    }
+
+    /// TCP-36: what was in flight when the episode began counts, too.
+    #[test]
+    fn retransmissions_of_an_earlier_episode_are_reported_as_well() {
+        let mut undo = Undo::new();
+        undo.begin(5, 1);
+        undo.count_retransmission(1);
+        undo.count_duplicates(7, 1);
+        assert!(!undo.is_justified(0));
+        undo.count_duplicates(8, 1);
+        assert!(undo.is_justified(0));
+        undo.take_back();
+        assert!(!undo.is_justified(0), "once");
+    }
+
+    /// TCP-37
+    #[test]
+    fn an_echo_from_before_the_first_retransmission_shows_a_late_original() {
+        let mut undo = Undo::new();
+        undo.count_retransmission(20);
+        assert!(!undo.is_original_late(19), "nothing to take back");
+        undo.begin(5, 1);
+        undo.count_retransmission(30);
+        assert!(undo.is_original_late(19) && undo.is_justified(19));
+        assert!(!undo.is_original_late(20), "the retransmission itself");
+        assert!(!undo.is_original_late(0), "no timestamps");
+        undo.forget_first_retransmission();
+        assert!(!undo.is_original_late(19));
+    }
+
+    /// TCP-38
+    #[test]
+    fn an_echo_of_congestion_forbids_the_old_threshold() {
+        let mut undo = Undo::new();
+        undo.keep_threshold(40);
+        undo.begin(5, 0);
+        assert_eq!(undo.take_back(), Some(40));
+        undo.forget_threshold();
+        assert_eq!(undo.take_back(), None);
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Window {
     /// Acknowledged segments not yet turned into growth.
     credit: u32,
     /// The window before the last reduction.
-    pub(super) before_reduction: u32,
+    before_reduction: u32,
     /// Whether the window, not the application, limited the last flight.
     limited: bool,
     /// Most segments outstanding in the last flight.
@@ -43,6 +43,11 @@ impl Window {
 
     pub(super) const fn in_slow_start(&self) -> bool {
         self.size < self.threshold
+    }
+
+    /// The window before the last reduction.
+    pub(super) const fn before_reduction(&self) -> u32 {
+        self.before_reduction
     }
 
     /// Whether the window, not the application, limited the last flight.

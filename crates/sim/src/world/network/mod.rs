@@ -189,7 +189,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 
     /// When something happens next.
-    pub fn next_event(&self) -> Instant {
+    pub fn poll_timeout(&self) -> Instant {
         self.next().0
     }
 
@@ -216,12 +216,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     #[inline]
     fn next(&self) -> (Instant, Source) {
-        let mut next = (self.link.deadline(), Source::Link);
+        let mut next = (self.link.poll_timeout(), Source::Link);
         let others = [
-            (self.at_link.due(), Source::AtLink),
-            (self.back_at_link.due(), Source::BackAtLink),
-            (self.at_far.due(), Source::AtFar),
-            (self.at_near.due(), Source::AtNear),
+            (self.at_link.poll_timeout(), Source::AtLink),
+            (self.back_at_link.poll_timeout(), Source::BackAtLink),
+            (self.at_far.poll_timeout(), Source::AtFar),
+            (self.at_near.poll_timeout(), Source::AtNear),
             (self.far_timers.next(), Source::FarTimer),
             (self.near_timers.next(), Source::NearTimer),
         ];

@@ -38,7 +38,7 @@ struct Next {
 }
 
 impl Next {
-    fn earliest(&self) -> Instant {
+    fn poll_timeout(&self) -> Instant {
         self.near.min(self.link).min(self.far)
     }
 
@@ -76,7 +76,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             while self.step(end) {}
         }
         let mut next = self.next_of_each();
-        while next.earliest() <= end && !next.earliest().is_never() {
+        while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
             next = self.stride(next, end);
         }
         self.now = self.now.max(end);
@@ -107,15 +107,19 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn next_of_each(&self) -> Next {
         Next {
-            near: self.at_near.due().min(self.near_timers.next()),
-            link: self.link.deadline().min(self.at_link.due()).min(self.back_at_link.due()),
-            far: self.at_far.due().min(self.far_timers.next()),
+            near: self.at_near.poll_timeout().min(self.near_timers.next()),
+            link: self
+                .link
+                .poll_timeout()
+                .min(self.at_link.poll_timeout())
+                .min(self.back_at_link.poll_timeout()),
+            far: self.at_far.poll_timeout().min(self.far_timers.next()),
         }
     }
 
     fn run_far(&mut self, until: Instant) {
         loop {
-            let (packet, timer) = (self.at_far.due(), self.far_timers.next());
+            let (packet, timer) = (self.at_far.poll_timeout(), self.far_timers.next());
             if packet.min(timer) > until {
                 return;
             }
@@ -130,7 +134,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     fn run_near(&mut self, until: Instant) {
         loop {
-            let (packet, timer) = (self.at_near.due(), self.near_timers.next());
+            let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
             if packet.min(timer) > until {
                 return;
             }

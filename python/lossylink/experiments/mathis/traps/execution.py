@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lossylink.checks import Check, Thresholds, from_json
+from lossylink.backends import Backend
+from lossylink.checks import Check, from_json
+from lossylink.execution import run_jobs
 from lossylink.experiments.mathis.design import Design, Trial, named_seed
-from lossylink.experiments.mathis.job import IP_TCP_HEADER_BYTES, Job, job_of, overridden
-from lossylink.experiments.mathis.rows import row_of
-from lossylink.experiments.mathis.runner import Progress, Simulate, run_jobs
+from lossylink.experiments.mathis.jobs import job_of
+from lossylink.experiments.mathis.planned import IP_TCP_HEADER_BYTES, Planned, overridden, planned
 from lossylink.experiments.mathis.traps.catalogue import Setup, Trap, rtt_ps, trap_named
+from lossylink.job import Progress
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,10 @@ def run(
     name: str,
     base: Mapping[str, Any],
     *,
+    backend: Backend,
     seed: int = 1,
-    threads: int | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
-    thresholds: Thresholds | None = None,
-    simulate: Simulate | None = None,
 ) -> TrapRun:
     """Run every set-up of a trap.
 
@@ -49,23 +50,26 @@ def run(
     name
         One of `TRAPS`.
     base
-        The simulator's configuration without the trial, in base units; see `jobs_of`.
-    seed, threads, progress, thresholds, simulate
-        As in `lossylink.experiments.mathis.run`.
+        The simulator's configuration without the trial, in base units; see `planned_trials`.
+    backend
+        What measures the set-ups.
+    seed
+        Decides every random draw.
+    threads, progress
+        As in `lossylink.execution.run_jobs`.
 
     Raises
     ------
     ValueError
-        The trap does not exist, or the simulator refused a configuration.
+        The trap does not exist, or the backend refused a configuration.
     """
     trap = trap_named(name)
-    jobs = [_job(trap, setup, base, seed) for setup in trap.setups]
-    finished, interrupted = run_jobs(jobs, threads=threads, progress=progress, simulate=simulate)
-    rows = [row_of(job, native, thresholds=thresholds) for job, native in finished]
-    return TrapRun(trap=trap, rows=rows, interrupted=interrupted)
+    jobs = [job_of(_planned(trap, setup, base, seed), label=setup.name) for setup in trap.setups]
+    parts, interrupted = run_jobs(jobs, backend, threads=threads, progress=progress)
+    return TrapRun(trap=trap, rows=[dict(part.row) for part in parts], interrupted=interrupted)
 
 
-def _job(trap: Trap, setup: Setup, base: Mapping[str, Any], seed: int) -> Job:
+def _planned(trap: Trap, setup: Setup, base: Mapping[str, Any], seed: int) -> Planned:
     """Plan the trial as it should be, then make the mistake."""
     trial = Trial(
         index=trap.number,
@@ -83,10 +87,10 @@ def _job(trap: Trap, setup: Setup, base: Mapping[str, Any], seed: int) -> Job:
     }
     if trap.duration_ps is not None:
         sound["run"] = {"duration_ps": trap.duration_ps}
-    job = job_of(
+    right = planned(
         overridden(base, sound),
         trial,
         loss_events=Design().loss_events,
         labels={"trap": trap.name, "setup": setup.name},
     )
-    return replace(job, config=overridden(job.config, setup.overrides))
+    return replace(right, config=overridden(right.config, setup.overrides))

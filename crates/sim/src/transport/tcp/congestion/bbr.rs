@@ -346,6 +346,10 @@ impl Algorithm for Bbr {
         self.set_window(sample, window, view);
     }
 
+    fn models_path(&self) -> bool {
+        true
+    }
+
     fn pacing_rate(&self) -> Option<u64> {
         Some(self.pacer.bytes_per_second())
     }

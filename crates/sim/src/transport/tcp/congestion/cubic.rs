@@ -234,6 +234,10 @@ impl Algorithm for Cubic {
         }
     }
 
+    fn watches_round_trips(&self) -> bool {
+        true
+    }
+
     fn on_round_trip(&mut self, window: &mut Window, rtt_us: u64, view: &View) {
         // Samples right after a recovery still carry its queue.
         if self.epoch.is_some_and(|epoch| view.jiffies - epoch < view.hertz) {

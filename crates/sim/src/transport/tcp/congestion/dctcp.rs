@@ -31,11 +31,6 @@ impl Dctcp {
         Self { alpha: ONE, flight_end: 0, delivered_before: 0, marked_before: 0, before_reduction: 0 }
     }
 
-    /// The estimated share of marked segments.
-    pub(super) fn marked_share(&self) -> f64 {
-        f64::from(self.alpha) / f64::from(ONE)
-    }
-
     /// Loss, unlike marking, halves the window. (DCTCP-3)
     fn halve(&mut self, window: &mut Window) {
         self.before_reduction = window.size;
@@ -72,6 +67,19 @@ impl Algorithm for Dctcp {
 
     fn on_timeout(&mut self, window: &mut Window) {
         self.halve(window);
+    }
+
+    fn watches_acks(&self) -> bool {
+        true
+    }
+
+    // DCTCP-4
+    fn counts_marks(&self) -> bool {
+        true
+    }
+
+    fn marked_share(&self) -> Option<f64> {
+        Some(f64::from(self.alpha) / f64::from(ONE))
     }
 
     fn on_ack(&mut self, view: &View) {

@@ -3,18 +3,19 @@
 mod bbr;
 mod bbr3;
 mod bounds;
+mod choice;
 mod cubic;
 mod dctcp;
 mod long_term;
 mod path_model;
 mod reno;
 
-use super::config::CongestionControl;
 use super::rate::RateSample;
 use super::recovery::State;
 use super::window::Window;
 use bbr::Bbr;
 use bbr3::Bbr3;
+pub use choice::{CongestionControl, UnknownCongestionControl};
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
@@ -105,9 +106,35 @@ pub(super) trait Algorithm {
         false
     }
 
+    /// Whether the algorithm models the path from delivery rates and sets the window by itself.
+    fn models_path(&self) -> bool {
+        false
+    }
+
+    /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.
+    fn watches_acks(&self) -> bool {
+        false
+    }
+
+    /// Whether it wants to know every round trip.
+    fn watches_round_trips(&self) -> bool {
+        false
+    }
+
+    /// Whether it counts congestion marks: then every packet is ECN-capable, and the receiver echoes
+    /// each change of the mark (RFC 8257 section 3).
+    fn counts_marks(&self) -> bool {
+        false
+    }
+
+    /// The share of marked segments as the algorithm estimates it, if it does.
+    fn marked_share(&self) -> Option<f64> {
+        None
+    }
+
     /// The window after a reduction that turned out to be wrong.
     fn undone_window(&mut self, window: &Window, _view: &View) -> u32 {
-        window.size.max(window.before_reduction)
+        window.size.max(window.before_reduction())
     }
 }
 
@@ -142,29 +169,6 @@ impl Congestion {
             CongestionControl::Dctcp => Self::Dctcp(Dctcp::new()),
             CongestionControl::Bbr => Self::Bbr(Bbr::new()),
             CongestionControl::Bbr3 => Self::Bbr3(Bbr3::new()),
-        }
-    }
-
-    /// Whether the algorithm models the path from delivery rates and sets the window by itself.
-    pub(super) const fn models_path(&self) -> bool {
-        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
-    }
-
-    /// Whether it wants to know of every acknowledgement: building a view for nothing costs time.
-    pub(super) const fn watches_acks(&self) -> bool {
-        matches!(self, Self::Dctcp(_))
-    }
-
-    /// Whether it wants to know every round trip.
-    pub(super) const fn watches_round_trips(&self) -> bool {
-        matches!(self, Self::Cubic(_))
-    }
-
-    /// DCTCP's estimate of the share of marked segments.
-    pub(super) fn marked_share(&self) -> Option<f64> {
-        match self {
-            Self::Dctcp(dctcp) => Some(dctcp.marked_share()),
-            _ => None,
         }
     }
 }
@@ -208,6 +212,26 @@ impl Algorithm for Congestion {
 
     fn is_limiting_itself(&self) -> bool {
         dispatch!(self, algorithm => algorithm.is_limiting_itself())
+    }
+
+    fn models_path(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.models_path())
+    }
+
+    fn watches_acks(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.watches_acks())
+    }
+
+    fn watches_round_trips(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.watches_round_trips())
+    }
+
+    fn counts_marks(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.counts_marks())
+    }
+
+    fn marked_share(&self) -> Option<f64> {
+        dispatch!(self, algorithm => algorithm.marked_share())
     }
 
     fn undone_window(&mut self, window: &Window, view: &View) -> u32 {

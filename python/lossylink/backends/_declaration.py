@@ -1,0 +1,37 @@
+"""What a backend declares about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lossylink.job import Job, Part, Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backend:
+    """A way to carry a job out.
+
+    Attributes
+    ----------
+    name
+        As users write it.
+    measure
+        Carries one job out and tells its progress about ten times a second. It gives the row as measured,
+        tables without a column for the protection, and raises ``ValueError`` for what the user has to mend,
+        ``RuntimeError`` for a failure. When what it reports to raises ``KeyboardInterrupt`` it ends early.
+    one_at_a_time
+        Whether jobs would disturb each other; they then run one after another in the caller's thread.
+    leaves_out
+        Whether its rows lack what only the simulator can tell; they hold it as nothing.
+    no_capture
+        Why it cannot record a hop, and what can; empty when it can.
+    """
+
+    name: str
+    measure: Callable[[Job, Progress], Part]
+    one_at_a_time: bool = False
+    leaves_out: bool = False
+    no_capture: str = ""

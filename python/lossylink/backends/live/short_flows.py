@@ -1,0 +1,126 @@
+"""TCP flow completion times, live: flows one after another, timed from a capture at the sender."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from lossylink.backends.live import flows
+from lossylink.backends.live.bench import evidence, open_lab, validity
+from lossylink.backends.live.capture import completion_times_us, wait_until_written
+from lossylink.backends.live.counters import tcp_counters
+from lossylink.backends.live.stress import wait_for_guards
+from lossylink.errors import RunError
+from lossylink.lab import Lab
+from lossylink.lab.hosts import H8, INTERFACE
+
+#: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
+_SNAPSHOT_BYTES = 128
+#: Quantiles of the published table.
+_QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
+
+
+def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
+    """Run the flows that a configuration asks for."""
+    if shutil.which("tcpdump") is None:
+        raise RunError("tcp-fct needs tcpdump: apt-get install tcpdump")
+    with open_lab(config) as lab, tempfile.TemporaryDirectory(prefix="lossylink-") as folder:
+        wait_for_guards(lab)
+        lab.clear()
+        capture = Path(folder) / "h4.pcap"
+        run_flows(lab, config, capture, report)
+        size = config["flow"]["size_bytes"]
+        times = completion_times_us(capture, server_port=flows.PORT, size_bytes=size)
+        row = _row(config, lab, times)
+    columns = {"fct_us": [time for time, _ in times], "sent_again": [float(again) for _, again in times]}
+    return {"row": row, "columns": {"trials": columns}, "interrupted": False}
+
+
+def run_flows(
+    lab: Lab, config: dict[str, Any], capture: Path, report: Callable[[float, float], None]
+) -> None:
+    """Run all flows while tcpdump listens at h4."""
+    size, trials = config["flow"]["size_bytes"], config["flow"]["trials"]
+    transport = config["transport"]
+    module = [sys.executable, "-m", "lossylink.backends.live.flows"]
+    shape = [str(size), str(trials)]
+    # -Z root: giving up the rights of the namespace would make its files unreadable to us.
+    listen = [
+        *("tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-B", "65536", "-Z", "root"),
+        *("--immediate-mode", "-U", "--time-stamp-precision=nano", "-w", str(capture)),
+        *("tcp", "port", str(flows.PORT)),
+    ]
+    tcpdump = lab.start("h4", listen)
+    server = lab.start("h8", [*module, "server", H8.address, *shape])
+    _wait_for_line(server, "listening")
+    _wait_for_capture(tcpdump)
+    control = [transport["congestion_control"], str(transport["mss_bytes"])]
+    client = lab.start("h4", [*module, "client", H8.address, *shape, *control])
+    for line in client.stdout or ():
+        report(float(line), trials)
+    _, problem = client.communicate(timeout=30)
+    server.terminate()
+    wait_until_written(capture)
+    tcpdump.send_signal(signal.SIGINT)
+    for process in (tcpdump, server):
+        process.communicate(timeout=30)
+    if client.returncode != 0:
+        raise RunError(f"the flows failed: {problem.strip()}")
+
+
+def _wait_for_line(process: subprocess.Popen[str], word: str) -> None:
+    line = process.stdout.readline() if process.stdout else ""
+    if word not in line:
+        problem = process.stderr.read() if process.stderr else ""
+        raise RunError(f"the server of the flows did not start: {problem.strip()}")
+
+
+def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
+    """Wait until tcpdump listens: it says so on stderr before the first packet."""
+    line = tcpdump.stderr.readline() if tcpdump.stderr else ""
+    if "listening" not in line:
+        raise RunError(f"tcpdump did not start: {line.strip()}")
+
+
+def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> dict[str, Any]:
+    values = numpy.array([time for time, _ in times])
+    if values.size == 0:
+        raise RunError("the capture holds no completed flow")
+    counters = tcp_counters(lab, "h4")
+    seen = evidence(lab)
+    row = {
+        "congestion_control": config["transport"]["congestion_control"],
+        "flow_bytes": config["flow"]["size_bytes"],
+        "trials": int(values.size),
+        "fct_us_min": float(values.min()),
+        "fct_us_mean": float(values.mean()),
+        **{f"fct_us_{name}": float(numpy.percentile(values, at)) for name, at in _QUANTILES.items()},
+        "fct_us_max": float(values.max()),
+        "fct_us_std": float(values.std(ddof=1)) if values.size > 1 else 0.0,
+        "flows_hit": sum(again > 0 for _, again in times),
+        "retransmissions": counters["RetransSegs"],
+        "dsacks": counters["TCPDSACKRecvSegs"],
+        "timeouts": counters["TCPTimeouts"],
+        "loss_probes": counters["TCPLossProbes"],
+        "mss_bytes": config["transport"]["mss_bytes"],
+        "rtt_us": lab.settings.rtt_ps / 1e6,
+        **seen,
+    }
+    row |= validity(row, lab=lab)
+    missing = config["flow"]["trials"] - values.size
+    if missing > 0:
+        reason = f"{missing} flows are missing from the capture: tcpdump did not see them"
+        row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
+    return row
+
+
+#: The experiments that are measured here.
+MEASURES = {"tcp-fct": measure}

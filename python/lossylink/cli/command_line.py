@@ -1,0 +1,58 @@
+"""Carries out one command line: an error becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from typer.exceptions import Abort, Exit, TyperException
+
+from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE
+from lossylink.errors import LossylinkError
+
+
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Carry out one command line and return its exit code; a mistake is one line on stderr."""
+    from lossylink.cli.app import build  # building the commands is part of the guarded work
+
+    try:
+        code = build()(list(arguments), prog_name="lossylink", standalone_mode=False)
+    except Exit as error:
+        return error.exit_code
+    except (Abort, KeyboardInterrupt):
+        return _complain("interrupted", INTERRUPTED)
+    except TyperException as error:
+        return _complain(f"error: {_usage(error)}", MISTAKE)
+    except LossylinkError as error:
+        return _complain(f"error: {error}", error.exit_code)
+    except BrokenPipeError:
+        _silence_stdout()
+        return FAILED
+    except Exception as error:
+        _reraise_when_debugging(error)
+        words = f"{type(error).__name__}: {error}"
+        return _complain(f"error: unexpected {words}; LOSSYLINK_DEBUG=1 shows where", FAILED)
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: TyperException) -> str:
+    words = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "lossylink"
+    return f"{words}; see `{path} --help`"
+
+
+def _complain(words: str, code: int) -> int:
+    print(" ".join(words.split()), file=sys.stderr)
+    return code
+
+
+def _reraise_when_debugging(error: Exception) -> None:
+    if os.environ.get("LOSSYLINK_DEBUG"):
+        raise error
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, or the interpreter complains about the broken pipe once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

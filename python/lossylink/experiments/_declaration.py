@@ -1,0 +1,105 @@
+"""What an experiment declares about itself, and the keys that several of them share.
+
+A declaration imports nothing of what runs the experiment, so that the list of all is quick to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from lossylink.job import Job
+    from lossylink.scenario import Scenario
+
+#: Keys of a scenario that every experiment takes; ``section.*`` stands for all keys of a section.
+COMMON_KEYS = (
+    *("link.rate", "link.propagation", "link.length", "link.mtu", "loss.forward", "loss.reverse"),
+    *("switch.profile", "switch.queue", "switch.ecn_threshold", "switch.resume", "switch.pause"),
+    *("switch.marking_min", "switch.marking_max", "switch.marking_probability"),
+    *("run.threads", "run.backend", "run.skip"),
+    "protection.*",
+)
+#: Keys of TCP endpoints, and of the path between them.
+TCP_KEYS = (
+    *("transport.congestion_control", "transport.mss", "transport.timestamps", "transport.delayed_ack"),
+    *("transport.rto_min", "transport.initial_window", "transport.segmentation_offload"),
+    *("host.profile", "host.nic_rate", "path.rtt"),
+)
+#: Keys of RDMA interfaces.
+RDMA_KEYS = ("transport.recovery", "transport.mtu", "transport.dcqcn")
+#: Keys of flows that last.
+LONG_KEYS = ("flow.count", "run.duration", "run.warmup", "run.cooldown")
+
+#: What every row begins with.
+COMMON_ROW = ("protection", "loss_rate", "link_gbps")
+#: Completion times of a row.
+FCT_ROW = tuple(
+    f"fct_us_{name}"
+    for name in ("min", "mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "max", "std")
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Experiment:
+    """An experiment: what it takes, what it gives, who can run it.
+
+    Attributes
+    ----------
+    name
+        As users write it.
+    summary
+        One line for lists.
+    own_keys
+        Keys of a scenario that it takes beside the common ones; ``section.*`` stands for a whole section.
+    row_keys
+        Keys that every row has, in the order in which they are shown; what they mean is in
+        ``docs/data-dictionary.md``.
+    headline
+        Those of them that matter most, for screens that have no room for all.
+    spreads
+        What is shared between threads: ``jobs``, of which each takes one thread where there are enough of
+        them, or the ``trials`` inside a job, which then runs alone.
+    refused
+        Backends that cannot run it, each with the reason in one line; every other one can.
+    sources
+        Values of ``traffic.source`` that it knows.
+    queueless
+        Whether its result means something only if no queue forms.
+    jobs
+        Turns a scenario into jobs where one for each protection is not enough.
+    """
+
+    name: str
+    summary: str
+    own_keys: tuple[str, ...]
+    row_keys: tuple[str, ...]
+    headline: tuple[str, ...]
+    spreads: Literal["jobs", "trials"]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    queueless: bool = False
+    jobs: Callable[[Scenario], Sequence[Job]] | None = None
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """All keys that it takes, as declared."""
+        return frozenset(COMMON_KEYS + self.own_keys)
+
+    @property
+    def sections(self) -> frozenset[str]:
+        """The sections that hold its keys."""
+        return frozenset(key.partition(".")[0] for key in self.keys)
+
+    def in_order(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row with the documented keys first; what a newer simulator adds follows.
+
+        Examples
+        --------
+        >>> from lossylink.experiments import EXPERIMENTS
+        >>> list(EXPERIMENTS["throughput"].in_order({"extra": 1, "loss_rate": 0.1, "protection": "lg"}))
+        ['protection', 'loss_rate', 'extra']
+        """
+        known = [key for key in self.row_keys if key in row]
+        return {key: row[key] for key in (*known, *(key for key in row if key not in known))}

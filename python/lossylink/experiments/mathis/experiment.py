@@ -1,0 +1,38 @@
+"""What the study declares about itself; everything heavy is imported when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
+
+if TYPE_CHECKING:
+    from lossylink.job import Job
+    from lossylink.scenario import Scenario
+
+
+def _jobs(scenario: Scenario) -> Sequence[Job]:
+    from lossylink.experiments.mathis.scenario import jobs  # theory and checks, which a list does not need
+
+    return jobs(scenario)
+
+
+EXPERIMENT = Experiment(
+    name="mathis",
+    summary="TCP under random loss against the Mathis law",
+    own_keys=(*TCP_KEYS, *LONG_KEYS, "grid.*"),
+    row_keys=(
+        *COMMON_ROW,
+        *("congestion_control", "mss_bytes", "rtt_ms", "loss_ratio"),
+        *("model_mbps", "measured_mbps", "ratio", "realised_loss_ratio"),
+        *("rtt_mean_ms", "rtt_min_ms", "loss_events", "checks"),
+    ),
+    headline=(
+        *("protection", "congestion_control", "mss_bytes", "rtt_ms", "loss_ratio"),
+        *("model_mbps", "measured_mbps", "ratio", "loss_events", "checks"),
+    ),
+    spreads="jobs",
+    queueless=True,
+    jobs=_jobs,
+)

@@ -1,0 +1,27 @@
+"""The stress test: what a protection leaves of the losses and of the link's speed at full load."""
+
+from __future__ import annotations
+
+from lossylink.experiments._declaration import COMMON_ROW, Experiment
+
+EXPERIMENT = Experiment(
+    name="stress",
+    summary="frames at line rate over the protected link",
+    own_keys=("traffic.packets", "traffic.frame", "traffic.source"),
+    row_keys=(
+        *COMMON_ROW,
+        *("actual_loss_rate", "packets_sent", "packets_delivered"),
+        *("effective_loss_rate", "effective_loss_ci95", "effective_link_speed_gbps"),
+        *("tx_buffer_kb_min", "tx_buffer_kb_p50", "tx_buffer_kb_max"),
+        *("rx_buffer_kb_min", "rx_buffer_kb_p50", "rx_buffer_kb_max"),
+        *("retransmissions", "retx_delay_us_p50", "retx_delay_us_max"),
+        *("duplicates_dropped", "timeouts", "reordered_packets"),
+        *("simulated_seconds", "packets_per_wall_second"),
+    ),
+    headline=(
+        *("protection", "loss_rate", "link_gbps", "effective_loss_rate", "effective_link_speed_gbps"),
+        *("tx_buffer_kb_max", "rx_buffer_kb_max", "retransmissions", "timeouts"),
+    ),
+    spreads="jobs",
+    sources=("generator", "saturated"),
+)

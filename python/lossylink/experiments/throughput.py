@@ -1,0 +1,21 @@
+"""Long flows: what losses and their protection leave of a link's throughput."""
+
+from __future__ import annotations
+
+from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, RDMA_KEYS, TCP_KEYS, Experiment
+
+EXPERIMENT = Experiment(
+    name="throughput",
+    summary="long flows over the protected link, of TCP or of RDMA writes",
+    own_keys=(*TCP_KEYS, *LONG_KEYS, "transport.protocol", *RDMA_KEYS),
+    row_keys=(
+        *COMMON_ROW,
+        *("congestion_control", "average_throughput_gbps", "fairness"),
+        *("retransmissions", "timeouts", "checks"),
+    ),
+    headline=(
+        *("protection", "loss_rate", "congestion_control", "average_throughput_gbps", "fairness"),
+        *("retransmissions", "timeouts", "checks"),
+    ),
+    spreads="jobs",
+)

@@ -1,0 +1,22 @@
+"""A long flow through a day of a link: corruption begins, protection is switched on, perhaps by a monitor."""
+
+from __future__ import annotations
+
+from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
+
+EXPERIMENT = Experiment(
+    name="timeline",
+    summary="a long flow while corruption starts and protection is switched on",
+    own_keys=(*TCP_KEYS, *LONG_KEYS, "timeline.*", "monitor.*"),
+    row_keys=(
+        *COMMON_ROW,
+        *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
+        *("protected_at_s", "unprotected_at_s", "protection_changes", "copies", "checks"),
+    ),
+    headline=(
+        *("protection", "congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
+        *("protected_at_s", "unprotected_at_s", "checks"),
+    ),
+    spreads="jobs",
+    refused={"live": "the time line is simulated only; live, watch it with `lossylink lab watch`"},
+)

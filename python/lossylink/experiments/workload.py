@@ -1,0 +1,31 @@
+"""Flows of a data centre: sizes of a distribution, arrivals at random, the link shared between them."""
+
+from __future__ import annotations
+
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, TCP_KEYS, Experiment
+
+EXPERIMENT = Experiment(
+    name="workload",
+    summary="flows of many sizes that begin at random and share the link",
+    own_keys=(
+        *(*TCP_KEYS, "transport.protocol", *RDMA_KEYS),
+        *("flow.distribution", "flow.load", "flow.trials"),
+    ),
+    row_keys=(
+        *COMMON_ROW,
+        *("protocol", "distribution", "load", "trials", *FCT_ROW),
+        *("slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_9"),
+        *(
+            f"{key}_{size}"
+            for size in ("to_10kb", "to_100kb", "to_1mb", "above_1mb")
+            for key in ("flows", "slowdown_p50", "slowdown_p99", "slowdown_p99_9")
+        ),
+        *("retransmissions", "timeouts"),
+    ),
+    headline=(
+        *("protection", "loss_rate", "protocol", "distribution", "load", "trials"),
+        *("slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_9"),
+    ),
+    spreads="trials",
+    refused={"live": "flows that arrive at random are simulated only; live, tcp-fct sends one after another"},
+)

@@ -1,1 +1,0 @@
-"""The data plane as a process of its own: ``python -m lossylink.live CONFIGURATION``."""

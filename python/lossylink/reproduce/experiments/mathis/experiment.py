@@ -1,0 +1,202 @@
+"""The Mathis study: sixty Reno flows under random loss against MSS / (RTT sqrt(p)), with its six checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars
+
+from lossylink.report.chart import Chart
+from lossylink.reproduce.experiments.mathis.charts import mathis_charts
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.judging import Measure, at_most, between, bounded
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import (
+    Basis,
+    Claim,
+    Finished,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
+from lossylink.reproduce.framework.quantity import power_text
+from lossylink.reproduce.shared.measures import derived
+from lossylink.statistics import Estimate, percentile_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+JOB = "60 trials"
+LOSS_EVENTS = 300
+"""Loss events a trial: a mean bandwidth is then known to about 6 %."""
+LOSS_EVENTS_AT_LEAST = 60
+"""The method asks for 30 expected losses, which a run that ends with its sixtieth has."""
+LOSS_COUNT = 4
+HOLDS_UP_TO = 1e-2
+"""Loss ratio up to which the square-root law is claimed to hold."""
+BREAKS_FROM = 5e-2
+"""Loss ratio from which timeouts rule."""
+
+
+def jobs(scale: Scale) -> tuple[Job, ...]:
+    """The published grid; a quick look draws one loss ratio a pair and waits for fewer losses."""
+    settings = {
+        "grid.loss_count": LOSS_COUNT if scale.divisor == 1 else 1,
+        "grid.loss_events": scale.of(LOSS_EVENTS, at_least=LOSS_EVENTS_AT_LEAST),
+    }
+    return (Job(JOB, "mathis", ("none",), settings, 30.0 / scale.divisor),)
+
+
+def _ratios(finished: Finished, low: float, high: float, key: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    rows = finished.run(JOB).rows
+    if not {"loss_ratio", key} <= set(rows.columns):
+        raise NotRunError(f"{JOB} gave no {key}")
+    chosen = rows.filter(polars.col("loss_ratio").is_between(low, high))[key].drop_nulls()
+    if chosen.is_empty():
+        raise NotRunError(f"no trial drew a loss ratio from {low:g} to {high:g}")
+    return chosen.to_numpy().astype(np.float64)
+
+
+def median_ratio(low: float, high: float, key: str) -> Measure:
+    """Median over trials of measured to modelled bandwidth."""
+    return lambda finished: percentile_interval(_ratios(finished, low, high, key), 50.0)
+
+
+def _range_text(low: float, high: float) -> str:
+    if low == 0:
+        return f"loss ratio up to {power_text(high)}"
+    return f"loss ratio from {power_text(low)}" + (f" to {power_text(high)}" if high < 1 else "")
+
+
+def _median(finished: Finished, low: float, high: float, key: str) -> float:
+    return float(np.median(_ratios(finished, low, high, key)))
+
+
+def _trials(finished: Finished, low: float, high: float) -> float:
+    return float(_ratios(finished, low, high, "ratio").size)
+
+
+def _extreme_ratio(pick: Callable[[Any], Any]) -> Measure:
+    return derived(lambda finished: float(pick(_ratios(finished, 0.0, HOLDS_UP_TO, "ratio_sqrt32"))))
+
+
+def slope(finished: Finished) -> Estimate:
+    """Log-log slope of measured against modelled bandwidth where the law holds, with two standard errors."""
+    rows = finished.run(JOB).rows.filter(polars.col("loss_ratio") <= HOLDS_UP_TO)
+    if rows.height < 3:
+        raise NotRunError("fewer than three trials where the law holds")
+    model, measured = (np.log(rows[key].to_numpy().astype(float)) for key in ("model_mbps", "measured_mbps"))
+    (steepness, _), covariance = np.polyfit(model, measured, 1, cov=True)
+    reach = 2.0 * float(np.sqrt(covariance[0][0]))
+    return Estimate(float(steepness), float(steepness) - reach, float(steepness) + reach)
+
+
+def _failed_checks(finished: Finished) -> float:
+    rows = finished.run(JOB).rows.to_dicts()
+    if not rows or "checks" not in rows[0]:
+        raise NotRunError(f"{JOB} gave no checks")
+    return float(sum(check["passed"] is False for row in rows for check in row["checks"].values()))
+
+
+def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
+    """Medians of the ratio to each model, by range of loss."""
+    ranges = ((0.0, 1e-3), (1e-3, HOLDS_UP_TO), (HOLDS_UP_TO, BREAKS_FROM), (BREAKS_FROM, 1.0))
+    columns = (
+        Column("to MSS / (RTT sqrt(p))", short="C = 1"),
+        Column("to sqrt(3/2) times that", short="C = sqrt(3/2)"),
+        Column("trials", digits=1),
+    )
+    rows = []
+    for low, high in ranges:
+        cells = (
+            cell(_median, finished, low, high, "ratio"),
+            cell(_median, finished, low, high, "ratio_sqrt32"),
+            cell(_trials, finished, low, high),
+        )
+        rows.append(Row(_range_text(low, high), cells, "", 3))
+    return (ComparisonTable("Measured bandwidth over the models, medians (ours)", columns, tuple(rows)),)
+
+
+def claims(_published: Published) -> tuple[Claim, ...]:
+    """Where the law holds, where it does not, and that no trap was stepped into."""
+    figure = "Figure 3"
+    return (
+        Claim(
+            "Measured bandwidth follows the model with slope 1 up to a loss of 1e-2",
+            bounded(slope, between(0.95, 1.05), digits=3),
+            source=figure,
+        ),
+        Claim(
+            "Up to 1e-2 the median trial is within 0.85 to 1.2 of the law with sqrt(3/2)",
+            bounded(median_ratio(0.0, HOLDS_UP_TO, "ratio_sqrt32"), between(0.85, 1.2), unit="x"),
+            Basis.THEORY,
+            figure,
+        ),
+        Claim(
+            "So is every trial there: the smallest ratio",
+            bounded(_extreme_ratio(np.min), between(0.85, 1.2), unit="x"),
+            Basis.THEORY,
+            figure,
+        ),
+        Claim(
+            "So is every trial there: the largest ratio",
+            bounded(_extreme_ratio(np.max), between(0.85, 1.2), unit="x"),
+            Basis.THEORY,
+            figure,
+        ),
+        Claim(
+            "From 5e-2 timeouts push flows below the law with sqrt(3/2)",
+            bounded(
+                median_ratio(BREAKS_FROM, 1.0, "ratio_sqrt32"),
+                at_most(1.0),
+                unit="x",
+                remark="less far than PFTK says: it knows no SACK, RACK or tail-loss probe",
+            ),
+            source="Figure 4",
+        ),
+        Claim(
+            "No trial steps into any of the six traps",
+            bounded(derived(_failed_checks), between(0.0, 0.0), unit="failed checks"),
+            Basis.OURS,
+            "methodology checks",
+        ),
+    )
+
+
+def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
+    """Figures 3 and 4."""
+    try:
+        return mathis_charts(finished.run(JOB))
+    except NotRunError:
+        return ()
+
+
+def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
+    """Both figures, for papers."""
+    from lossylink import plot
+
+    try:
+        rows = finished.run(JOB).rows.to_dicts()
+    except NotRunError:
+        return {}
+    return {"figure3": plot.mathis_figure3(rows), "figure4": plot.mathis_figure4(rows)}
+
+
+EXPERIMENT = PublishedExperiment(
+    name="mathis",
+    title="TCP under random loss",
+    summary="Reno without queues, loss ratios over four decades: does bandwidth follow MSS / (RTT sqrt(p)), "
+    "and which mistakes of method hide it?",
+    source="a study of the model of Mathis, Semke, Mahdavi and Ott (CCR 1997), Figures 3 and 4",
+    needs="mathis",
+    place=100,
+    jobs=jobs,
+    tables=tables,
+    claims=claims,
+    charts=charts,
+    figures=figures,
+    notes=("`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction.",),
+)

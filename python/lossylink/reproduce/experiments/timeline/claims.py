@@ -1,0 +1,145 @@
+"""The published shape of the time line as claims, and ours about backpressure and the monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lossylink.reproduce.experiments.timeline.runs import (
+    AUTOMATIC_JOB,
+    CORRUPTION_MS,
+    END_MS,
+    FASTER_JOB,
+    HEALING_MS,
+    JOB,
+    PHASES,
+    PLAIN,
+    POLL_MS,
+    RATE,
+    STUBBORN_JOB,
+    UNPAUSED,
+    moments_s,
+    phase_mean,
+    phase_values,
+)
+from lossylink.reproduce.framework.judging import at_least, at_most, between, bounded
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
+from lossylink.reproduce.shared.measures import derived, exact
+
+
+def _ratio(over: tuple[str, str], under: tuple[str, str], job: str = JOB) -> Callable[[Finished], float]:
+    def measure(finished: Finished) -> float:
+        base = phase_mean(finished, *under, RATE, job)
+        if base == 0:
+            raise NotRunError(f"{job} has no rate to compare with")
+        return phase_mean(finished, *over, RATE, job) / base
+
+    return measure
+
+
+def _peak_ratio(finished: Finished) -> float:
+    """Largest Rx buffer without backpressure over that with it, at the published rate."""
+    peaks = [
+        float(phase_values(finished, protection, PHASES[2], "rx_buffer_kb").max())
+        for protection in (UNPAUSED, PLAIN)
+    ]
+    if peaks[1] == 0:
+        raise NotRunError(f"{JOB} has no Rx buffer to compare with")
+    return peaks[0] / peaks[1]
+
+
+def claims(_published: Published) -> tuple[Claim, ...]:
+    """The published shape, as ratios of phase means."""
+    before, during, after = ((PLAIN, phase) for phase in PHASES)
+    shape = "time-line figure"
+    return (
+        Claim(
+            "Loss costs the flow a fifth of its rate or more",
+            bounded(derived(_ratio(during, before)), at_most(0.8), unit="x"),
+            source=shape,
+        ),
+        Claim(
+            "Within a bin of switching LinkGuardian on, the rate is back to nine tenths or more",
+            bounded(derived(_ratio(after, before)), at_least(0.9), unit="x"),
+            source=shape,
+        ),
+        *_backpressure_claims(shape),
+        *_monitor_claims(),
+    )
+
+
+def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
+    after, unpaused = (PLAIN, PHASES[2]), (UNPAUSED, PHASES[2])
+    return (
+        Claim(
+            "Without backpressure the Rx buffer grows larger",
+            bounded(derived(_peak_ratio), at_least(1.0), unit="x"),
+            source=shape,
+        ),
+        Claim(
+            "Without backpressure the rate stays lower, by a hundredth or more",
+            bounded(
+                derived(_ratio(unpaused, after)),
+                at_most(0.99),
+                unit="x",
+                digits=4,
+                remark="a loop of 100G empties beside a link of 25G, and DCTCP gives way where it does not",
+            ),
+            source=shape,
+        ),
+        Claim(
+            "Without backpressure the rate stays lower, at 50G",
+            bounded(derived(_ratio(unpaused, after, FASTER_JOB)), at_most(0.9), unit="x"),
+            Basis.OURS,
+            shape,
+        ),
+        Claim(
+            "Without backpressure a source that does not give way fills the Rx buffer, at 25G",
+            bounded(derived(_stubborn("rx_buffer_kb_max")), at_least(20.0), unit="x"),
+            Basis.OURS,
+            shape,
+        ),
+        Claim(
+            "Without backpressure such a source loses half of its rate or more, at 25G",
+            bounded(derived(_stubborn("effective_link_speed_gbps")), at_most(0.5), unit="x"),
+            Basis.OURS,
+            shape,
+        ),
+    )
+
+
+def _stubborn(key: str) -> Callable[[Finished], float]:
+    """A number without backpressure over that with it, of the source that does not give way."""
+
+    def measure(finished: Finished) -> float:
+        return finished.number(STUBBORN_JOB, UNPAUSED, key) / finished.number(STUBBORN_JOB, PLAIN, key)
+
+    return measure
+
+
+def _monitor_claims() -> tuple[Claim, ...]:
+    def delay(key: str, moment_ms: int) -> Callable[[Finished], float]:
+        def measure(finished: Finished) -> float:
+            end = moments_s(finished, AUTOMATIC_JOB)[2]
+            late = finished.number(AUTOMATIC_JOB, PLAIN, key) - end * moment_ms / END_MS
+            return late / (end * POLL_MS / END_MS)
+
+        return measure
+
+    return (
+        Claim(
+            "A monitor switches LinkGuardian on within two readings of the corruption",
+            bounded(derived(delay("protected_at_s", CORRUPTION_MS)), between(0.0, 2.0), unit="readings"),
+            Basis.OURS,
+        ),
+        Claim(
+            "It takes it off again once a window has passed on the healed link",
+            bounded(derived(delay("unprotected_at_s", HEALING_MS)), between(4.0, 15.0), unit="readings"),
+            Basis.OURS,
+        ),
+        Claim(
+            "It does neither more than once",
+            bounded(exact(AUTOMATIC_JOB, PLAIN, "protection_changes"), between(2.0, 2.0), unit="changes"),
+            Basis.OURS,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""What runs, judges and shows published experiments, whichever they are."""

@@ -1,0 +1,100 @@
+"""Writes what `reproduce` leaves behind: report.html, reproduce.json, and figures for papers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lossylink.reproduce.framework.model import Published, Verdict
+from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+from lossylink.results import jsonable
+from lossylink.run_directory import write_json, write_run
+
+REPORT_NAME = "report.html"
+SUMMARY_NAME = "reproduce.json"
+FIGURES_NAME = "figures"
+
+
+def prepare(output: Path) -> None:
+    """Make the output directory and prove that it can be written, before anything is run."""
+    output.mkdir(parents=True, exist_ok=True)
+    probe = output / ".lossylink-writable"
+    probe.touch()
+    probe.unlink()
+
+
+def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
+    """Write runs, summary and report; gives the result with the report's path."""
+    from lossylink.report.html import render  # it is written in this package's terms
+
+    for experiment in result.experiments:
+        _write_runs(experiment, output / experiment.experiment.name)
+    write_json(output / SUMMARY_NAME, summary_of(result))
+    report = output / REPORT_NAME
+    report.write_text(render(result), encoding="utf-8")
+    return replace(result, report_path=report)
+
+
+def save_figures(result: ReproduceResult, output: Path, published: Published) -> None:
+    """Save the figures for papers, in every format: last, because they take longest to draw."""
+    from lossylink.plot import save  # matplotlib: only where there is something to draw
+
+    for experiment in result.experiments:
+        drawn = experiment.experiment.figures(experiment.finished, published)
+        for name, figure in drawn.items():
+            save(figure, output / FIGURES_NAME / f"{experiment.experiment.name}-{name}")
+
+
+def run_folder(job: str) -> str:
+    """The directory name of a job.
+
+    Examples
+    --------
+    >>> run_folder("tofino1, generator")
+    'tofino1-generator'
+    """
+    return re.sub(r"[^a-z0-9.-]+", "-", job.lower())
+
+
+def _write_runs(result: ExperimentResult, folder: Path) -> None:
+    """Keep every run as `lossylink run` would: rows, tables as Parquet, scenario and manifest."""
+    for key, run in result.finished.runs.items():
+        directory = folder / run_folder(key)
+        directory.mkdir(parents=True, exist_ok=True)
+        write_run(directory, run)
+
+
+def summary_of(result: ReproduceResult) -> dict[str, Any]:
+    """The whole result as JSON scalars, lists and objects."""
+    return {
+        "quick": result.quick,
+        "interrupted": result.interrupted,
+        "points_resumed": result.resumed,
+        "provenance": {**vars(result.provenance)},
+        "experiments": [_experiment_summary(experiment) for experiment in result.experiments],
+    }
+
+
+def _experiment_summary(result: ExperimentResult) -> dict[str, Any]:
+    return {
+        "name": result.experiment.name,
+        "complete": result.is_complete,
+        "verdicts": [_verdict_summary(verdict) for verdict in result.verdicts],
+        "failures": dict(result.failures),
+        "runs": {key: run.summary() for key, run in result.finished.runs.items()},
+    }
+
+
+def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
+    judgement = verdict.judgement
+    return {
+        "claim": verdict.claim.text,
+        "source": verdict.claim.source,
+        "basis": str(verdict.claim.basis),
+        "outcome": str(judgement.outcome),
+        "reason": judgement.reason,
+        "published": judgement.published,
+        "here": None if judgement.here is None else jsonable(vars(judgement.here)),
+    }

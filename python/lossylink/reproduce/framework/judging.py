@@ -1,0 +1,146 @@
+"""From a measured interval to an outcome: the rules by which a claim holds, fails or cannot be told.
+
+A claim holds when its figure and the whole interval satisfy it, fails when neither does, and is left open in
+between. A published bound such as "15 times" is a rounded figure, so a claim may name a ``slack``: an
+interval that crosses the bound by less is no evidence against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Outcome
+from lossylink.reproduce.framework.quantity import bound_text, count_of, estimated, figure, with_unit
+from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
+
+ROUNDED_BOUND_SLACK = 0.1
+"""How far an interval may cross a bound that the publication states as a round number."""
+
+CONSISTENCY_CONFIDENCE = 0.999
+"""Of intervals that must hold an expected value: at 95 % one sound claim in twenty would fail by chance."""
+
+Measure = Callable[[Finished], Estimate]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The range of values for which a claim is true."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    slack: float = 0.0
+
+    def outcome(self, estimate: Estimate) -> Outcome:
+        """Judge an estimate against the range."""
+        if self.low <= estimate.value <= self.high:
+            low = self.low - self.slack * abs(self.low) if math.isfinite(self.low) else self.low
+            high = self.high + self.slack * abs(self.high) if math.isfinite(self.high) else self.high
+            return Outcome.HOLDS if low <= estimate.low and estimate.high <= high else Outcome.UNDECIDED
+        meets = estimate.high >= self.low and estimate.low <= self.high
+        return Outcome.UNDECIDED if meets else Outcome.FAILS
+
+    def text(self, unit: str) -> str:
+        """The range in words."""
+        low, high = bound_text(self.low), bound_text(self.high)
+        if math.isinf(self.high):
+            return f"at least {with_unit(low, unit)}"
+        if math.isinf(self.low):
+            return f"at most {with_unit(high, unit)}"
+        if self.low == self.high:
+            return f"exactly {with_unit(low, unit)}"
+        return f"{low} to {with_unit(high, unit)}"
+
+
+def at_least(bound: float, *, slack: float = 0.0) -> Bound:
+    """Values from ``bound`` up."""
+    return Bound(low=bound, slack=slack)
+
+
+def at_most(bound: float, *, slack: float = 0.0) -> Bound:
+    """Values up to ``bound``."""
+    return Bound(high=bound, slack=slack)
+
+
+def between(low: float, high: float) -> Bound:
+    """Values from ``low`` to ``high``."""
+    return Bound(low=low, high=high)
+
+
+def bounded(
+    measure: Measure,
+    bound: Bound,
+    *,
+    published: float | None = None,
+    unit: str = "",
+    digits: int = 3,
+    correction: str = "",
+    remark: str = "",
+) -> Judge:
+    """Judge a measured quantity against a bound.
+
+    ``correction`` turns "holds" into "holds with a correction" and says what the source should have said;
+    ``remark`` is a sentence that a reader needs whatever the outcome.
+    """
+
+    def judge(finished: Finished) -> Judgement:
+        estimate = measure(finished)
+        outcome = bound.outcome(estimate)
+        if outcome is Outcome.HOLDS and correction:
+            outcome = Outcome.CORRECTED
+        parts = (
+            [] if published is None else [f"{with_unit(figure(published, digits=digits), unit)} published"]
+        )
+        parts.append(f"{estimated(estimate, digits=digits, unit=unit)} here")
+        parts.append(f"accepted {bound.text(unit)}")
+        sentences = [", ".join(parts), *(text for text in (correction, remark) if text)]
+        return Judgement(outcome, "; ".join(sentences), estimate, published)
+
+    return judge
+
+
+def consistent(measure: Measure, expected: float, *, digits: int = 3, unit: str = "") -> Judge:
+    """Judge whether a measured interval (at `CONSISTENCY_CONFIDENCE`) holds an expected value."""
+
+    def judge(finished: Finished) -> Judgement:
+        estimate = measure(finished)
+        outcome = Outcome.HOLDS if estimate.contains(expected) else Outcome.FAILS
+        reason = (
+            f"{with_unit(figure(expected, digits=digits), unit)} expected, "
+            f"{estimated(estimate, digits=digits, unit=unit)} here"
+        )
+        return Judgement(outcome, reason, estimate, None)
+
+    return judge
+
+
+def rare_events(
+    count: Callable[[Finished], tuple[int, int]],
+    *,
+    expected_rate: float,
+    published_exposure: int,
+    noun: str,
+) -> Judge:
+    """Judge a count of rare events against an expected rate, at no less exposure than was published.
+
+    ``count`` gives (events, exposure). Zero events never prove a rate: the reason states the upper bound.
+    """
+
+    def judge(finished: Finished) -> Judgement:
+        events, exposure = count(finished)
+        estimate = poisson_interval(events, exposure)
+        upper = zero_events_upper_bound(exposure) if events == 0 else estimate.high
+        reason = (
+            f"{events} {noun} of {count_of(exposure)} here, a rate of at most {figure(upper)}; "
+            f"{figure(expected_rate)} expected, that is {figure(expected_rate * exposure)} {noun}"
+        )
+        if not estimate.contains(expected_rate):
+            outcome = Outcome.FAILS
+        elif exposure < published_exposure:
+            outcome = Outcome.UNDECIDED
+        else:
+            outcome = Outcome.HOLDS
+        return Judgement(outcome, reason, estimate, None)
+
+    return judge

@@ -1,0 +1,187 @@
+"""What a published experiment is made of: the runs it needs, the tables it fills and the claims it tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from lossylink.report.chart import Chart
+from lossylink.report.link_budget import LinkBudget
+from lossylink.reproduce.framework.comparison import ComparisonTable
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.results import Run
+from lossylink.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUICK_DIVISOR = 20
+"""``--quick`` makes every experiment this many times smaller."""
+
+Published = Mapping[str, Any]
+"""The parsed ``reference/published.toml``."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Size of the experiments: 1 as published, larger for a quick look."""
+
+    divisor: int = 1
+
+    def of(self, count: int, *, at_least: int = 1) -> int:
+        """Scale a count of packets, trials or flows down."""
+        return max(at_least, count // self.divisor)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of ``lossylink.run``; ``weight`` is its expected share of the work, for the ETA."""
+
+    key: str
+    experiment: str
+    protections: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    weight: float = 1.0
+
+    def command(self, *, seed: int) -> str:
+        """The command line that runs this job again."""
+        words = ["lossylink", "run", self.experiment]
+        words += [f"--protection {protection}" for protection in self.protections]
+        words += [f"--set {key}={_setting(value)}" for key, value in self.settings.items()]
+        return " ".join([*words, f"--seed {seed}"])
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The finished runs of one experiment, by job key."""
+
+    runs: Mapping[str, Run]
+
+    def run(self, job: str) -> Run:
+        """The run of a job, or `NotRunError`."""
+        if job not in self.runs:
+            raise NotRunError(f"{job} was not run")
+        return self.runs[job]
+
+    def row(self, job: str, protection: str) -> dict[str, Any]:
+        """The row of one protection, or `NotRunError`."""
+        rows = self.run(job).rows.filter(polars.col("protection") == protection)
+        if rows.is_empty():
+            raise NotRunError(f"{job} has no row for {protection}")
+        return rows.row(0, named=True)
+
+    def number(self, job: str, protection: str, key: str) -> float:
+        """One number of a row, or `NotRunError` when the simulator did not give it."""
+        value = self.row(job, protection).get(key)
+        if value is None:
+            raise NotRunError(f"{job} gave no {key} for {protection}")
+        return float(value)
+
+    def column(self, job: str, protection: str, table: str, name: str) -> NDArray[np.float64]:
+        """One column of a table for one protection, or `NotRunError`."""
+        frame = self.run(job).tables.get(table)
+        if frame is None or name not in frame.columns:
+            raise NotRunError(f"{job} gave no {table}.{name}")
+        values = frame.filter(polars.col("protection") == protection)[name].drop_nulls().to_numpy()
+        if values.size == 0:
+            raise NotRunError(f"{job} has no {table} for {protection}")
+        return np.asarray(values, dtype=np.float64)
+
+
+class Outcome(StrEnum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds with a correction"
+    FAILS = "fails"
+    UNDECIDED = "too few trials to tell"
+    NOT_RUN = "not run"
+
+
+class Basis(StrEnum):
+    """What the figure of a claim rests on."""
+
+    PREDICTION = "prediction"
+    """Nothing in our model was fitted to the figure."""
+    CALIBRATED = "calibrated"
+    """Delays of a profile were fitted to this figure or to one beside it: agreement is no evidence."""
+    THEORY = "theory"
+    """Held against a closed form, not against a publication."""
+    OURS = "ours"
+    """A question the publication leaves open; no figure of theirs exists."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An outcome, the figures it rests on and the sentence that says so."""
+
+    outcome: Outcome
+    reason: str
+    here: Estimate | None = None
+    published: float | None = None
+
+
+Judge = Callable[[Finished], Judgement]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the publication, or of a theory, that our runs can test."""
+
+    text: str
+    judge: Judge
+    basis: Basis = Basis.PREDICTION
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim and its judgement."""
+
+    claim: Claim
+    judgement: Judgement
+
+
+def judge(claim: Claim, finished: Finished) -> Verdict:
+    """Judge a claim; runs that are missing make it ``not run``, never a failure."""
+    try:
+        return Verdict(claim, claim.judge(finished))
+    except NotRunError as missing:
+        return Verdict(claim, Judgement(Outcome.NOT_RUN, str(missing)))
+
+
+@dataclass(frozen=True)
+class PublishedExperiment:
+    """One published experiment, declared: everything that `reproduce` needs to run, print and draw it."""
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    needs: str
+    """The experiment of `lossylink run` that it is made of."""
+    place: int
+    """Where it stands among the others: those with lower numbers run first."""
+    jobs: Callable[[Scale], tuple[Job, ...]]
+    tables: Callable[[Finished, Published], tuple[ComparisonTable, ...]]
+    claims: Callable[[Published], tuple[Claim, ...]]
+    charts: Callable[[Finished, Published], tuple[Chart, ...]]
+    budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
+    figures: Callable[[Finished, Published], Mapping[str, Figure]] = lambda _finished, _published: {}
+    notes: tuple[str, ...] = ()
+    on_request: bool = False
+    """Whether it is too large to run unless it is named."""
+    quick_by_default: bool = False
+    """Whether ``--quick`` runs it all the same."""

@@ -1,0 +1,182 @@
+"""Runs published experiments one after another, prints what they gave and writes the report.
+
+An interruption keeps every point that finished: their tables and verdicts are printed and reported, the
+report says that it is partial, and the next call with the same output goes on where this one was left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from lossylink.errors import LossylinkError
+from lossylink.report.provenance import provenance
+from lossylink.reproduce.framework import published as published_figures
+from lossylink.reproduce.framework import registry
+from lossylink.reproduce.framework.deliver import deliver, prepare, save_figures
+from lossylink.reproduce.framework.model import (
+    QUICK_DIVISOR,
+    Finished,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+    judge,
+)
+from lossylink.reproduce.framework.points import PointStore
+from lossylink.reproduce.framework.progress import OverallProgress
+from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.framework.resuming import Resuming
+from lossylink.reproduce.framework.runner import Runner, simulate
+from lossylink.reproduce.framework.terminal import print_experiment, print_summary
+from lossylink.results import Run
+
+POINTS_NAME = "points"
+"""Where finished points are kept, below the output directory."""
+
+
+def reproduce(
+    *,
+    output: Path,
+    only: Sequence[str] | None = None,
+    quick: bool = False,
+    seed: int = 1,
+    threads: int = 2,
+    fresh: bool = False,
+    progress: bool = True,
+    with_figures: bool = True,
+    runner: Runner = simulate,
+    published: Published | None = None,
+    command: Sequence[str] | None = None,
+    console: Console | None = None,
+) -> ReproduceResult:
+    """Run the published experiments, print each table beside the published one, and write the report.
+
+    Parameters
+    ----------
+    output
+        Directory for ``report.html``, figures and ``reproduce.json``; made when absent.
+    only
+        Names of experiments; without any all but the largest, see `registry.select`.
+    quick
+        Makes every experiment `QUICK_DIVISOR` times smaller.
+    seed
+        Seed of every run.
+    threads
+        Threads of every run; the rows do not depend on it.
+    fresh
+        Whether to run again what an earlier call with this ``output`` finished.
+    progress
+        Whether to show a progress bar with an ETA on stderr.
+    with_figures
+        Whether to save figures for papers beside the report.
+    runner
+        Runs a job; the native simulator unless a test says otherwise.
+    published
+        The published figures; those of ``reference/published.toml`` by default.
+    command
+        The command line to print in the report; the process's own by default.
+    console
+        Where tables and verdicts are printed; stdout by default.
+
+    Raises
+    ------
+    ValueError
+        ``only`` names an experiment that does not exist.
+    OSError
+        ``output`` cannot be written; nothing has been run then.
+    """
+    chosen = registry.select(only, quick=quick)
+    figures = published if published is not None else published_figures.load()
+    prepare(output)
+    scale = Scale(QUICK_DIVISOR if quick else 1)
+    planned = [(experiment, experiment.jobs(scale)) for experiment in chosen]
+    store = PointStore(output / POINTS_NAME, fresh=fresh)
+    console = console if console is not None else Console()
+    started = time.monotonic()
+    resuming = Resuming(runner, store)
+    results, interrupted = _run_all(
+        planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
+    )
+    record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
+    result = ReproduceResult(tuple(results), record, quick, interrupted, resumed=store.resumed)
+    result = deliver(result, output)
+    print_summary(console, result)
+    if with_figures:
+        save_figures(result, output, figures)
+    return result
+
+
+def _run_all(
+    planned: Sequence[tuple[PublishedExperiment, tuple[Job, ...]]],
+    runner: Runner,
+    console: Console,
+    figures: Published,
+    *,
+    seed: int,
+    threads: int,
+    shown: bool,
+) -> tuple[list[ExperimentResult], bool]:
+    """Run the experiments and print each as it ends; returns what they gave and whether Ctrl-C came."""
+    results: list[ExperimentResult] = []
+    with OverallProgress([job for _, jobs in planned for job in jobs], shown=shown) as overall:
+        for experiment, jobs in planned:
+            batch = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
+            if batch.runs or batch.failures:
+                results.append(_evaluate(experiment, jobs, batch, figures))
+                overall.print_above(lambda: print_experiment(console, results[-1]))
+            if batch.interrupted:
+                return results, True
+    return results, False
+
+
+@dataclass
+class _Batch:
+    """What the jobs of one experiment gave, however it ended."""
+
+    runs: dict[str, Run] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+def _run_jobs(
+    jobs: Sequence[Job], runner: Runner, overall: OverallProgress, *, seed: int, threads: int
+) -> _Batch:
+    """Run jobs until the last or an interruption; a job that fails leaves the others alone."""
+    batch = _Batch()
+    for job in jobs:
+        try:
+            with overall.job(job) as report:
+                run = runner(job, seed=seed, threads=threads, report=report)
+        except KeyboardInterrupt:
+            batch.interrupted = True
+            return batch
+        except LossylinkError as error:
+            batch.failures[job.key] = str(error)
+            continue
+        if not run.rows.is_empty():
+            batch.runs[job.key] = run
+        if run.interrupted:
+            batch.interrupted = True
+            return batch
+    return batch
+
+
+def _evaluate(
+    experiment: PublishedExperiment, jobs: tuple[Job, ...], batch: _Batch, published: Published
+) -> ExperimentResult:
+    finished = Finished(batch.runs)
+    return ExperimentResult(
+        experiment,
+        jobs,
+        finished,
+        experiment.tables(finished, published),
+        tuple(judge(claim, finished) for claim in experiment.claims(published)),
+        experiment.charts(finished, published),
+        experiment.budgets(finished),
+        batch.failures,
+    )

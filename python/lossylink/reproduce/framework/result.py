@@ -1,0 +1,71 @@
+"""What `reproduce` found: experiment by experiment, and as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lossylink.report.chart import Chart
+from lossylink.report.link_budget import LinkBudget
+from lossylink.report.provenance import Provenance
+from lossylink.reproduce.framework.comparison import ComparisonTable
+from lossylink.reproduce.framework.model import Finished, Job, Outcome, PublishedExperiment, Verdict
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """A published experiment with what our runs gave; ``failures`` maps a job to why it gave nothing."""
+
+    experiment: PublishedExperiment
+    jobs: tuple[Job, ...]
+    finished: Finished
+    tables: tuple[ComparisonTable, ...]
+    verdicts: tuple[Verdict, ...]
+    charts: tuple[Chart, ...]
+    budgets: tuple[LinkBudget, ...]
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every job ran to its end."""
+        runs = self.finished.runs
+        return all(job.key in runs and not runs[job.key].interrupted for job in self.jobs)
+
+
+@dataclass(frozen=True)
+class ReproduceResult:
+    """Everything that `reproduce` found."""
+
+    experiments: tuple[ExperimentResult, ...]
+    provenance: Provenance
+    quick: bool
+    interrupted: bool
+    report_path: Path | None = None
+    resumed: int = 0
+    """Points that an earlier call had finished."""
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts of all experiments, in order."""
+        return tuple(verdict for result in self.experiments for verdict in result.verdicts)
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many claims met each outcome."""
+        return Counter(verdict.judgement.outcome for verdict in self.verdicts)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Jobs that failed, with the reason."""
+        return {
+            f"{result.experiment.name}, {key}": reason
+            for result in self.experiments
+            for key, reason in result.failures.items()
+        }
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """0; 1 when a run failed or was interrupted or, in strict mode, when a claim fails."""
+        broken = self.interrupted or bool(self.failures)
+        return 1 if broken or (strict and self.counts[Outcome.FAILS] > 0) else 0

@@ -1,0 +1,33 @@
+"""How `reproduce` runs a job: one seam, so that tests can put a made-up simulator behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import lossylink
+from lossylink.reproduce.framework.model import Job
+from lossylink.results import Run
+
+Report = Callable[[float, float], None]
+"""Told (done, total) several times a second."""
+
+
+class Runner(Protocol):
+    """Runs one job to its end, or to the user's interruption."""
+
+    def __call__(self, job: Job, *, seed: int, threads: int, report: Report) -> Run:
+        """Run the job; an interrupted run comes back with ``interrupted`` set."""
+        ...
+
+
+def simulate(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+    """Run a job through ``lossylink.run``, that is through the native simulator."""
+    return lossylink.run(
+        job.experiment,
+        protection=job.protections,
+        settings=job.settings,
+        seed=seed,
+        threads=threads,
+        progress=report,
+    )

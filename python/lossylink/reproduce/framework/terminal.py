@@ -1,0 +1,144 @@
+"""Tables and verdicts on a terminal: published, ours and their ratio side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.framework.model import Basis, Outcome, Verdict
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+
+MARK = "*"
+"""Stands beside a column that has a mark; the mark is spelt out below the table."""
+
+WIDER_THAN_ANY_TABLE = 10_000
+
+OUTCOME_STYLES = {
+    Outcome.HOLDS: "green",
+    Outcome.CORRECTED: "cyan",
+    Outcome.FAILS: "bold red",
+    Outcome.UNDECIDED: "yellow",
+    Outcome.NOT_RUN: "dim",
+}
+
+
+def print_experiment(console: Console, result: ExperimentResult) -> None:
+    """Print the tables and verdicts of one experiment."""
+    console.print()
+    console.print(Text(f"{result.experiment.title} ({result.experiment.name})", style="bold"))
+    for key, reason in result.failures.items():
+        console.print(Padding(Text(f"{key} failed: {reason}", style="bold red"), (0, 1)))
+    for table in result.tables:
+        for part in fitting(table, console):
+            console.print(comparison_table(part))
+        _print_notes(console, table)
+    for verdict in result.verdicts:
+        console.print(Padding(verdict_line(verdict), (0, 1)))
+
+
+def _print_notes(console: Console, table: ComparisonTable) -> None:
+    marks = {column.mark: None for column in table.columns if column.mark}
+    for text in (*(f"{MARK} {mark}" for mark in marks), table.note):
+        if text:
+            console.print(Padding(Text(text, style="dim"), (0, 1)))
+
+
+def fitting(comparison: ComparisonTable, console: Console) -> list[ComparisonTable]:
+    """The table, or parts of it one below the other when it is wider than the terminal."""
+    count = len(comparison.columns)
+    endless = console.options.update(max_width=WIDER_THAN_ANY_TABLE)
+    width = Measurement.get(console, endless, comparison_table(comparison)).maximum
+    if width <= console.width or count == 1:
+        return [comparison]
+    left, right = (
+        comparison.columns_from(0, (count + 1) // 2),
+        comparison.columns_from((count + 1) // 2, count),
+    )
+    return [*fitting(left, console), *fitting(replace(right, title=""), console)]
+
+
+def comparison_table(comparison: ComparisonTable) -> Table:
+    """A table of ours; columns that were published get three sub-columns."""
+    table = Table(
+        title=comparison.title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("", no_wrap=True)
+    published = _published_columns(comparison)
+    for column, flag in zip(comparison.columns, published, strict=True):
+        name, mark = column.short or column.name, f" {MARK}" if column.mark else ""
+        if flag:
+            table.add_column(f"{name}\npublished", justify="right", style="dim", no_wrap=True)
+            table.add_column(f"\nhere{mark}", justify="right", no_wrap=True)
+            table.add_column("\nratio", justify="right", style="dim", no_wrap=True)
+        else:
+            table.add_column(name.replace(", ", "\n") + mark, justify="right", no_wrap=True)
+    for row in comparison.rows:
+        label = f"{row.label} ({row.unit})" if row.unit else row.label
+        places = zip(row.cells, comparison.columns, published, strict=True)
+        table.add_row(
+            label, *(text for cell, column, flag in places for text in _texts(row, cell, column, flag))
+        )
+    return table
+
+
+def _published_columns(comparison: ComparisonTable) -> list[bool]:
+    return [
+        any(row.cells[place].published is not None for row in comparison.rows)
+        for place in range(len(comparison.columns))
+    ]
+
+
+def _texts(row: Row, cell: Cell, column: Column, has_published: bool) -> list[str]:
+    if not has_published:
+        return [row.text(cell.here, column)]
+    return [row.text(cell.published, column), row.text(cell.here, column), figure(cell.ratio)]
+
+
+def verdict_line(verdict: Verdict) -> Text:
+    """Outcome first, then the claim, its basis when agreement is no evidence, and the reason."""
+    outcome = verdict.judgement.outcome
+    line = Text()
+    line.append(f"{outcome}: ", style=OUTCOME_STYLES[outcome])
+    line.append(verdict.claim.text)
+    if verdict.claim.basis is not Basis.PREDICTION:
+        line.append(f" ({verdict.claim.basis})", style="dim")
+    line.append(f": {verdict.judgement.reason}", style="dim")
+    return line
+
+
+def print_summary(console: Console, result: ReproduceResult) -> None:
+    """Print how many claims met which outcome, and where the report is."""
+    console.print()
+    if result.interrupted:
+        console.print(
+            Text(
+                "Interrupted: only what had finished is in the tables and the report; "
+                "the same call goes on from here.",
+                style="yellow",
+            )
+        )
+    if result.resumed:
+        console.print(
+            f"{result.resumed} points are from an earlier call; --fresh runs them again.", highlight=False
+        )
+    counts = result.counts
+    parts = [f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome]]
+    console.print(
+        f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.",
+        highlight=False,
+    )
+    if result.report_path is not None:
+        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,1 @@
+"""Measures, tables, claims and charts that several published experiments share."""

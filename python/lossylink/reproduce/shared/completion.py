@@ -1,0 +1,69 @@
+"""The table of completion times that the TCP and RDMA experiments share, published columns beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lossylink.report.palette import name_of
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.model import Finished, Published
+from lossylink.reproduce.framework.published import by_protection
+from lossylink.reproduce.shared.measures import Source
+
+SHORT_NAMES = {"loss-free": "no loss"}
+"""Of samples that are not called by their protection."""
+
+STATISTICS = {
+    "min": "minimum",
+    "mean": "mean",
+    "p50": "50 %",
+    "p90": "90 %",
+    "p95": "95 %",
+    "p99": "99 %",
+    "p99_9": "99.9 %",
+    "p99_99": "99.99 %",
+    "p99_999": "99.999 %",
+    "max": "maximum",
+    "std": "deviation",
+}
+
+
+def completion_table(
+    finished: Finished,
+    samples: Mapping[str, Source],
+    reference: Published | None,
+    *,
+    title: str,
+    marks: Mapping[str, str],
+    note: str = "",
+) -> ComparisonTable:
+    """One row a statistic, one column a sample; samples that were never published stand alone."""
+    columns = tuple(
+        Column(name_of(name), marks.get(name, ""), SHORT_NAMES.get(name, name)) for name in samples
+    )
+    rows = []
+    for key, label in STATISTICS.items():
+        published = by_protection(reference, key) if reference is not None and key in reference else {}
+        cells = tuple(
+            cell(finished.number, *source, f"fct_us_{key}", published=published.get(name))
+            for name, source in samples.items()
+        )
+        rows.append(Row(label, cells, "", 4))
+    trials = tuple(
+        cell(finished.number, *source, "trials", published=_published_trials(reference, name))
+        for name, source in samples.items()
+    )
+    return ComparisonTable(title, columns, (*rows, Row("flows", trials, "", 4)), note)
+
+
+def _published_trials(reference: Published | None, name: str) -> float | None:
+    if reference is None or name.replace("-", "_") not in reference.get("columns", ()):
+        return None
+    return float(reference["trials"])
+
+
+def percentiles_by_protection(table: Published) -> dict[str, dict[str, float]]:
+    """The published percentiles of each column."""
+    columns = [name.replace("_", "-") for name in table["columns"]]
+    keys = [key for key in table if key.startswith("p") and key[1].isdigit()]
+    return {name: {key: by_protection(table, key)[name] for key in keys} for name in columns}

@@ -1,0 +1,81 @@
+"""Quantities that claims are about, read from finished runs together with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossylink.reproduce.framework.judging import Measure
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import Finished
+from lossylink.statistics import (
+    CONFIDENCE,
+    Estimate,
+    binomial_interval,
+    percentile_interval,
+    percentile_ratio,
+)
+
+Source = tuple[str, str]
+"""A job and a protection: where a sample comes from."""
+
+
+def completion_times(finished: Finished, source: Source) -> NDArray[np.float64]:
+    """Flow completion times in microseconds, one a trial."""
+    job, protection = source
+    return finished.column(job, protection, "trials", "fct_us")
+
+
+def completion_percentile(source: Source, percent: float) -> Measure:
+    """A percentile of the flow completion times, in microseconds."""
+    return lambda finished: percentile_interval(completion_times(finished, source), percent)
+
+
+def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
+    """How many times one percentile of the completion times is that of another sample."""
+
+    def measure(finished: Finished) -> Estimate:
+        return percentile_ratio(
+            completion_times(finished, slower), completion_times(finished, faster), percent
+        )
+
+    return measure
+
+
+def exact(job: str, protection: str, key: str) -> Measure:
+    """A number of a row, as it is: a deterministic simulation has no sampling error of its own to state."""
+    return lambda finished: Estimate.exact(finished.number(job, protection, key))
+
+
+def derived(compute: Callable[[Finished], float]) -> Measure:
+    """A number computed from several rows."""
+    return lambda finished: Estimate.exact(compute(finished))
+
+
+def realised_loss(job: str, protection: str, *, confidence: float = CONFIDENCE) -> Measure:
+    """Share of frames, copies and dummies among them, that the link lost, with its binomial interval."""
+
+    def measure(finished: Finished) -> Estimate:
+        counted = (finished.number(job, protection, f"frames_{kind}") for kind in ("simulated", "skipped"))
+        frames = round(sum(counted))
+        rate = finished.number(job, protection, "actual_loss_rate")
+        if frames == 0:
+            raise NotRunError(f"{job} sent no frames for {protection}")
+        return binomial_interval(round(rate * frames), frames, confidence=confidence)
+
+    return measure
+
+
+def lost_after_protection(job: str, protection: str) -> Callable[[Finished], tuple[int, int]]:
+    """Frames that were sent and never delivered, and frames sent."""
+
+    def count(finished: Finished) -> tuple[int, int]:
+        sent = round(finished.number(job, protection, "packets_sent"))
+        rate = finished.number(job, protection, "effective_loss_rate")
+        if sent == 0:
+            raise NotRunError(f"{job} sent no frames for {protection}")
+        return round(rate * sent), sent
+
+    return count

@@ -1,0 +1,89 @@
+"""Every experiment with every protection on every backend: rows, or a refusal in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lossylink
+from lossylink import backends
+from lossylink.errors import RunError, UserError
+from lossylink.experiments import EXPERIMENTS
+
+PROTECTIONS = ("none", "lg", "lg-nb", "fec:5/1", "fec-model:5/1")
+#: Settings that make each experiment tiny.
+TINY: dict[str, dict[str, Any]] = {
+    "stress": {"traffic.packets": 500},
+    "tcp-fct": {"flow.trials": 3},
+    "rdma-fct": {"flow.trials": 3},
+    "workload": {"flow.trials": 3, "flow.distribution": "rpc"},
+    "throughput": {"run.duration": "3ms", "run.warmup": 0, "run.cooldown": 0},
+    "timeline": {
+        "run.duration": "3ms",
+        "run.warmup": 0,
+        "run.cooldown": 0,
+        "timeline.corruption": "1ms",
+        "timeline.protection": "2ms",
+        "timeline.bin": "1ms",
+    },
+    "fec": {"run.duration": "3ms", "run.warmup": 0, "run.cooldown": 0},
+    "mathis": {"grid.mss": 1460, "path.rtt": "3ms", "loss": "10%", "run.duration": "1s", "run.warmup": 0},
+}
+#: What a machine of two cores emulates.
+LIVE = {"link.rate": "100Mbps", "transport.congestion_control": "cubic"}
+
+
+class NoLabError(RunError):
+    """Stands for the lab that would have been built here."""
+
+
+@pytest.fixture(autouse=True)
+def no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NoLabError("a lab would be built here")
+
+    monkeypatch.setattr("lossylink.lab.lab.Lab.up", refuse)
+    # What a lab would need is there: it is the preparation that is tried.
+    monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
+
+
+def outcome_of(experiment: str, protection: str, backend: str) -> str:
+    """Run the combination and return what came of it: rows, or who refused it."""
+    settings = dict(TINY[experiment])
+    if backend == "live":
+        keys = EXPERIMENTS[experiment].keys
+        settings |= {key: value for key, value in LIVE.items() if key in keys}
+    try:
+        run = lossylink.run(experiment, protection=[protection], settings=settings, backend=backend, seed=1)
+    except NoLabError:
+        return "lab"
+    except (UserError, RunError) as error:
+        assert "\n" not in str(error)
+        assert str(error)
+        return "refused"
+    assert run.rows["protection"].to_list() == [protection]
+    return "rows"
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+@pytest.mark.parametrize("backend", backends.names())
+@pytest.mark.parametrize("experiment", sorted(EXPERIMENTS))
+def test_rows_or_one_line(experiment: str, backend: str, protection: str) -> None:
+    outcome = outcome_of(experiment, protection, backend)
+    if backend in EXPERIMENTS[experiment].refused:
+        assert outcome == "refused"
+    elif backend == "live":
+        assert outcome == ("refused" if protection == "fec-model:5/1" else "lab")
+    elif protection in {"none", "lg"}:
+        assert outcome == "rows"
+
+
+def test_rdma_flows_are_not_measured_as_tcp() -> None:
+    settings = LIVE | {"transport.protocol": "rdma"}
+    with pytest.raises(UserError, match="simulated only"):
+        lossylink.run("throughput", protection=["none"], settings=settings, backend="live")
+
+
+def test_every_experiment_is_tried() -> None:
+    assert TINY.keys() == EXPERIMENTS.keys()

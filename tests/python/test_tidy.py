@@ -1,0 +1,210 @@
+"""The package is tidy: no import circles, nothing that nobody reads or calls, everything registered.
+
+Reading and calling are judged by name: a field counts as read when any attribute of its name is, so that the
+search can miss what it looks for, but does not accuse the innocent.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from lossylink import backends, experiments
+from lossylink.backends import backend_named
+from lossylink.backends.live import measure_of
+from lossylink.discovery import modules_in, names_in
+from lossylink.experiments import EXPERIMENTS
+from lossylink.reproduce.framework import registry
+from lossylink.resources import SCENARIOS
+from lossylink.scenario.keys import keys_of
+from lossylink.scenario.models import SECTIONS
+
+PYTHON = Path(__file__).resolve().parents[2] / "python"
+PACKAGE = PYTHON / "lossylink"
+
+#: Classes whose fields are read all at once, and by what.
+READ_WHOLE = {
+    "Axis": "the report's script, from JSON",
+    "Series": "the report's script, from JSON",
+    "Guide": "the report's script, from JSON",
+    "Provenance": "the report's template",
+    "Prediction": "lossylink.plan.prediction.KEYS, by name",
+    "Spelling": "the guide to scenarios, by a test of documents",
+}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PYTHON).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {module_name(path): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+
+
+def imports(body: list[ast.stmt], *, deferred: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports that happen at run time, those inside functions when ``deferred``.
+
+    A package that loads its names when they are first used declares them for type checkers alone; these
+    imports are real ones.
+    """
+    is_lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body)
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            if deferred and is_lazy:
+                yield from imports(node.body, deferred=deferred)
+        elif not isinstance(node, ast.FunctionDef) or deferred:
+            for name in ("body", "orelse", "finalbody", "handlers"):
+                yield from imports(getattr(node, name, []), deferred=deferred)
+
+
+def imported_modules(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    modules = {*trees(), "lossylink._native"}
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        full = [f"{node.module}.{alias.name}" for alias in node.names]
+        names = [name if name in modules else str(node.module) for name in full]
+    yield from (name for name in names if name in modules)
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+def test_no_modules_import_each_other(deferred: bool) -> None:
+    graph = {
+        name: {found for node in imports(tree.body, deferred=deferred) for found in imported_modules(node)}
+        - {name}
+        for name, tree in trees().items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import circle: {' <- '.join(error.args[1])}")
+
+
+def test_the_search_for_circles_finds_one() -> None:
+    one, other = "from lossylink import runner", "def late():\n    from lossylink.results import Run"
+    found = [
+        [name for node in imports(ast.parse(text).body, deferred=True) for name in imported_modules(node)]
+        for text in (one, other, "if TYPE_CHECKING:\n    import lossylink.runner")
+    ]
+    assert found == [["lossylink.runner"], ["lossylink.results"], []]
+
+
+def loads(tree: ast.AST) -> Iterator[str]:
+    """Yield every name and attribute that is read."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield node.attr
+
+
+@cache
+def read_in_package() -> Counter[str]:
+    return Counter(name for tree in trees().values() for name in loads(tree))
+
+
+def exported(tree: ast.Module) -> set[str]:
+    """Return what a module's ``__all__`` names."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def is_public_api(module: str, name: str) -> bool:
+    """Whether a package above names the function in its ``__all__``, or the whole module that holds it."""
+    package, _, leaf = module.rpartition(".")
+    above = [*(trees()[found] for found in (package, module) if found in trees())]
+    return any({name, leaf} & exported(tree) for tree in above)
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield public functions and methods; a decorator that is called, such as a command's, is a caller."""
+    for node in tree.body:
+        inner = [node, *node.body] if isinstance(node, ast.ClassDef) else [node]
+        for one in inner:
+            if not isinstance(one, ast.FunctionDef) or one.name.startswith("_"):
+                continue
+            if not any(isinstance(decorator, ast.Call) for decorator in one.decorator_list):
+                yield one
+
+
+def test_no_public_function_is_without_a_caller() -> None:
+    lonely = []
+    for module, tree in trees().items():
+        for function in functions(tree):
+            own = Counter(loads(function))
+            called = read_in_package()[function.name] > own[function.name]
+            if not called and not is_public_api(module, function.name):
+                lonely.append(f"{module}.{function.name}")
+    assert lonely == []
+
+
+def fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield class and field of every dataclass and pydantic model."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        words = [ast.unparse(one) for one in (*node.decorator_list, *node.bases)]
+        if any(word.startswith("dataclass") or word in {"BaseModel", "Section"} for word in words):
+            for one in node.body:
+                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+                    yield node.name, one.target.id
+
+
+def test_no_field_is_without_a_reader() -> None:
+    attributes = {
+        node.attr
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+    every = [pair for tree in trees().values() for pair in fields(tree)]
+    unread = [
+        f"{owner}.{name}" for owner, name in every if name not in attributes and owner not in READ_WHOLE
+    ]
+    assert unread == []
+    assert READ_WHOLE.keys() <= {owner for owner, _ in every}, "an exception that nothing needs any more"
+
+
+def test_the_searches_find_what_they_look_for() -> None:
+    sample = ast.parse("@dataclass\nclass A:\n    unread: int\n    def lonely(self): ...\ndef _own(): ...")
+    assert list(fields(sample)) == [("A", "unread")]
+    assert [function.name for function in functions(sample)] == ["lonely"]
+
+
+def test_every_module_of_experiments_is_registered() -> None:
+    files = {path.stem for path in (PACKAGE / "experiments").glob("[!_]*")}
+    assert files == {name.replace("-", "_") for name in EXPERIMENTS}
+    assert [module.EXPERIMENT.name for module in modules_in(experiments)] == list(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_declaration_agrees_with_the_rest(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert (SCENARIOS / f"{name}.toml").is_file()
+    assert experiment.refused.keys() <= set(backends.names())
+    assert set(experiment.headline) <= set(experiment.row_keys)
+    known = {f"{section}.{key}" for section, model in SECTIONS.items() for key in model.model_fields}
+    assert keys_of(experiment) <= known
+    if "live" not in experiment.refused:
+        assert callable(measure_of(name))
+
+
+def test_every_backend_is_known_by_the_name_of_its_module() -> None:
+    assert [backend_named(name).name for name in names_in(backends)] == backends.names()
+
+
+def test_every_published_experiment_has_a_place_of_its_own() -> None:
+    places = [experiment.place for experiment in registry.WRITTEN]
+    assert places == sorted(set(places))

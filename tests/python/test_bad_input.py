@@ -42,7 +42,7 @@ Command = Callable[..., Ended]
         (("run", "rdma-fct", "--set", "transport.recovery=magic"), "valid: 'go-back-n', 'selective-repeat'"),
         (
             ("run", "stress", "--set", "switch.resume=50KB", "--set", "switch.pause=40KB"),
-            "switch: resume at 50000 B is above pause at 40000 B; lower it",
+            "switch: resume at 50000 B is not below pause at 40000 B; lower it",
         ),
         (("run", "timeline", "--set", "timeline.protection=0.5s"), "comes before timeline.corruption"),
         (

@@ -255,13 +255,21 @@ def test_a_time_line_shows_headers_from_the_switching_on(tshark: str, tmp_path: 
     assert any(at < min(numbered) for at, sequence in frames if not sequence)
 
 
+def test_a_link_under_forward_error_correction_is_recorded_with_its_parity(
+    tmp_path: Path, tshark: str
+) -> None:
+    path = tmp_path / "coded.pcapng"
+    record(path, "stress", protection="fec:5/1", settings={"traffic.packets": 100})
+    assert is_clean(tshark, path)
+    assert len(read(tshark, path, ["frame.number"])) == 120
+
+
 @pytest.mark.parametrize(
     ("experiment", "hop", "protection", "settings", "words"),
     [
         ("tcp-fct", "sw6-sw2", "lg", {}, f"no such hop; its hops: {', '.join(HOPS)}"),
         ("stress", "h4-sw8", "lg", {}, "stress has no such hop; its hops: sw2-sw6"),
         ("tcp-fct", "sw6-sw10", "lg", {"path.rtt": "30us"}, "its hops: sw2-sw6"),
-        ("stress", "sw2-sw6", "fec:25/1", {}, "forward error correction has no captures"),
         ("workload", "sw2-sw6", "lg", {}, "take one of stress, tcp-fct, rdma-fct, throughput, timeline"),
         ("mathis", "sw2-sw6", "none", {}, "take throughput"),
     ],

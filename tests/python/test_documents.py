@@ -9,6 +9,7 @@ import pytest
 
 import lossylink
 from lossylink.experiments import EXPERIMENTS
+from lossylink.protections import spellings
 from lossylink.results import Run
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
@@ -87,6 +88,17 @@ def small_run(experiment: str) -> Run:
 
 def test_every_experiment_is_tried() -> None:
     assert SMALL.keys() == EXPERIMENTS.keys()
+
+
+def test_the_guide_lists_every_protection_with_its_options() -> None:
+    guide = sections((DOCUMENTS / "guides" / "scenarios.md").read_text())["Protections"]
+    takers: dict[str, list[str]] = {}
+    for _, spelling in spellings():
+        assert f"| `{spelling.usage}` | {spelling.meaning} |" in guide
+        for option in spelling.options:
+            takers.setdefault(option.usage, []).append(f"`{spelling.word}`")
+    for usage, words in takers.items():
+        assert f"| {usage} | {', '.join(words)} |" in guide
 
 
 def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from lossylink import protections
 from lossylink.backends.live.bench import settings_of
@@ -17,6 +18,7 @@ from lossylink.backends.live.stress import load_rate
 from lossylink.errors import UserError
 from lossylink.lab.settings import LabSettings, lab_settings
 from lossylink.lab.status import describe
+from lossylink.lab.watch import _guards
 from lossylink.plot.style import colours_of, markers_of
 from lossylink.protections import _registry, families, parse_protection, spellings
 from lossylink.scenario.loss import Loss, parse_loss
@@ -101,7 +103,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_nobody_else_asks_which_family_it_is() -> None:
     questions = ('startswith("fec', 'startswith("lg', '== "lg', "fec_k", ".tag ==")
-    exempt = ("protections/", "reproduce/", "theory/", "row_keys.py")
+    exempt = ("protections/", "reproduce/", "theory/", "experiments/fec.py")
     found = [
         f"{path.relative_to(SOURCES)}: {question}"
         for path in sorted(SOURCES.rglob("*.py"))
@@ -224,6 +226,26 @@ def test_the_status_of_a_code_shows_its_counters() -> None:
     assert "decoder: 11 rebuilt, 2 lost for good" in text
     assert "Protected Port(s) (1): link" in text
     assert "reTx" not in text
+
+
+@pytest.mark.parametrize(
+    ("label", "groups", "shown"),
+    [
+        ("fec:25/5", {"coder": CODER}, ("rebuilt", "11", "lost for good")),
+        ("lg", {"sender": SENDER, "receiver": RECEIVER}, ("retransmitted", "given up")),
+        ("none", {}, ("queue drops",)),
+    ],
+)
+def test_watch_shows_the_counters_of_the_protection_in_use(
+    label: str, groups: dict[str, dict[str, int]], shown: tuple[str, ...]
+) -> None:
+    near = {"protection": label, "queue_dropped": 0, "to_link_first": 9, "to_lan": 9, **groups}
+    look = {"at": 1.0, "near": near, "far": near}
+    with (console := Console(width=120)).capture() as captured:
+        console.print(_guards(look, look, 1.0))
+    text = captured.get()
+    assert all(word in text for word in shown)
+    assert ("rebuilt" in text) == (label == "fec:25/5")
 
 
 def test_the_status_of_linkguardian_has_the_artifacts_fields() -> None:

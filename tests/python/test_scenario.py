@@ -158,7 +158,7 @@ def test_a_slip_in_a_file_is_found_by_its_line(tmp_path: Path, text: str, says: 
         ("stress", {"traffic.frame": 59}, "Ethernet's minimum"),
         ("stress", {"traffic.packets": 0}, "is zero"),
         ("stress", {"link.mtu": 20_000}, "outside 68 to 9216"),
-        ("stress", {"switch.resume": "50KB", "switch.pause": "40KB"}, "resume at 50000 B is above pause"),
+        ("stress", {"switch.resume": "50KB", "switch.pause": "40KB"}, "resume at 50000 B is not below pause"),
         ("tcp-fct", {"flow.trials": "0"}, "is zero"),
         ("tcp-fct", {"path.rtt": "0us"}, "is zero"),
         ("tcp-fct", {"transport.mss": 40}, "below Linux's minimum"),
@@ -181,7 +181,9 @@ def test_values_that_do_not_go_together(experiment: str, settings: dict[str, obj
 def test_thresholds_have_a_test_on_each_side() -> None:
     assert resolve("stress", settings={"traffic.frame": 1514}).values.traffic is not None
     assert resolve("stress", settings={"traffic.frame": 60}).values.traffic is not None
-    assert resolve("stress", settings={"switch.resume": "40KB", "switch.pause": "40KB"}).switch
+    assert resolve("stress", settings={"switch.resume": "39_999B", "switch.pause": "40KB"}).switch
+    with pytest.raises(UserError, match="resume at 40000 B is not below pause at 40000 B"):
+        resolve("stress", settings={"switch.resume": "40KB", "switch.pause": "40KB"})
 
 
 def test_strict_refuses_an_mss_that_would_be_cut() -> None:
@@ -252,7 +254,7 @@ def test_derived_thresholds_never_resume_above_pause(rate: int) -> None:
         (("pause_quanta = 65535", ""), "pause_quanta is missing"),
         (("recirculates = false", "recirculates = 0"), "is not true or false"),
         (("dummy_count = 3", "dummy_count = -3"), "is negative"),
-        (("pause_bytes = 40_000", "pause_bytes = 1"), "resume at 36800 B is above pause at 1 B"),
+        (("pause_bytes = 40_000", "pause_bytes = 1"), "resume at 36800 B is not below pause at 1 B"),
         (("pause_bytes = 40_000", ""), r"has exactly the keys"),
     ],
 )

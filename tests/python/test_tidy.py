@@ -35,9 +35,7 @@ READ_WHOLE = {
     "Guide": "the report's script, from JSON",
     "Provenance": "the report's template",
     "Prediction": "lossylink.plan.prediction.KEYS, by name",
-    "ProtectionSection": "ProtectionSection.options, by name",
-    "Protection": "Protection.native, as a whole",
-    "CodeChange": "Protection.native, as a whole",
+    "Spelling": "the guide to scenarios, by a test of documents",
 }
 
 

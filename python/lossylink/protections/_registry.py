@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import lossylink.protections as package
+from lossylink.discovery import modules_in
 from lossylink.errors import UserError, unknown
 from lossylink.protections._family import Family, Look, Option, Spelling
 
@@ -22,11 +21,7 @@ def families() -> tuple[Family, ...]:
     >>> [family.tag for family in families()]
     ['none', 'linkguardian', 'fec', 'fec-model']
     """
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    modules = [
-        importlib.import_module(f"{package.__name__}.{name}") for name in names if not name.startswith("_")
-    ]
-    found: list[Family] = [module.FAMILY for module in modules]
+    found: list[Family] = [module.FAMILY for module in modules_in(sys.modules[str(__package__)])]
     return tuple(sorted(found, key=lambda family: (family.order, family.tag)))
 
 

@@ -86,9 +86,11 @@ def _check_thresholds(table: dict[str, Any], path: Path) -> None:
 
 
 def check_order(resume_bytes: int, pause_bytes: int, where: str) -> None:
-    """Refuse thresholds with which a paused sender would be resumed before it was paused."""
-    if resume_bytes > pause_bytes:
-        raise UserError(f"{where}: resume at {resume_bytes} B is above pause at {pause_bytes} B; lower it")
+    """Refuse thresholds with which a paused sender would be resumed as soon as it was paused."""
+    if resume_bytes >= pause_bytes:
+        raise UserError(
+            f"{where}: resume at {resume_bytes} B is not below pause at {pause_bytes} B; lower it"
+        )
 
 
 def thresholds_at(points: list[dict[str, int]], *, rate_bps: int) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from lossylink.plan.link import Link
 from lossylink.plan.prediction import BOUND, EXACT, Figure, Prediction
 from lossylink.protections._bounds import most
-from lossylink.protections.fec import PARITY_GROWTH_BYTES
+from lossylink.protections.fec.code import PARITY_GROWTH_BYTES
 from lossylink.theory import fec
 
 FLUSH_BLOCKS: Final = 4

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._bounds import most
 from lossylink.protections._family import Family, Look, Observation, Option, Report, Spelling
 from lossylink.protections._options import count, switch
+from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 
 if TYPE_CHECKING:
     from lossylink.plan.link import Link
     from lossylink.plan.prediction import Prediction
-
-PUBLISHED_HOLES: Final = 5
-"""Consecutive losses that the published sender can mark."""
 
 _COPIES = Option(
     name="copies",
@@ -177,21 +173,6 @@ class _LinkGuardian(Family):
             "duplicates_dropped": receiver.get("duplicates", 0),
             "timeouts": receiver.get("given_up", 0),
         }
-
-
-@cache
-def most_copies() -> int:
-    """Return how many copies of a retransmission the core sends at most."""
-    mode = {"ordered": {"backpressure": True}}
-    return most(
-        lambda copies: {
-            "family": _LinkGuardian.tag,
-            "copies": copies,
-            "dummies": None,
-            "holes": PUBLISHED_HOLES,
-            "mode": mode,
-        }
-    )
 
 
 FAMILY = _LinkGuardian()

@@ -14,7 +14,7 @@ from typing import Final
 from lossylink.plan.link import BITS_PER_BYTE, NANOSECOND_S, Link
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
 from lossylink.plan.stress import PROBE_FRAMES, simulate
-from lossylink.protections.linkguardian import PUBLISHED_HOLES, most_copies
+from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 from lossylink.scenario.profiles import thresholds_at
 from lossylink.theory import fec, linkguardian
 

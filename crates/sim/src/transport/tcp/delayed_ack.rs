@@ -31,7 +31,7 @@ pub(super) struct DelayedAck {
     /// Bytes that arrived in order since the last acknowledgement.
     pending_bytes: u64,
     /// The next check acknowledges whatever arrived.
-    pub(super) now: bool,
+    now: bool,
     /// A short segment arrived: the reader, having emptied the queue, acknowledges at once.
     pushed: bool,
     /// The tick for which the timer is armed, and when the wheel fires it.
@@ -107,6 +107,11 @@ impl DelayedAck {
     /// The greatest number of quick acknowledgements in a row.
     pub(super) const fn most_quick(&self) -> u32 {
         self.quick_acks
+    }
+
+    /// Whatever arrived is acknowledged at the next check.
+    pub(super) const fn hurry(&mut self) {
+        self.now = true;
     }
 
     /// Whether what arrived must be acknowledged at once. (TCP-54)

@@ -1,12 +1,15 @@
 //! TCP as Linux 5.4 to 6.1 has it, without I/O: a [`Sender`] and a [`Receiver`] exchange
 //! [`Packet`]s that a driver carries.
 //!
-//! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern:
+//! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern; each
+//! part owns its state, takes values and returns decisions, and the two hosts compose them:
 //!
 //! * [`packet`], [`config`], [`statistics`]: what a driver sees.
-//! * `sender`, `acknowledge`, `sack`, `transmit`, `burst`, `scoreboard`: the sending host.
-//! * `recovery`, `rack`, `probe`, `prr`, `loss`, `undo`: loss detection and repair.
-//! * `rtt`, `timers`, `window`, `rate`, `pacing`, `congestion`: time and rate.
+//! * `sender`: the sending host; `handshake`, `flow`, `scoreboard`, `sack`, `progress`, `outgoing`: what
+//!   it knows of a connection, of its segments and of an acknowledgement, and what leaves next.
+//! * `recovery`, `rack`, `reordering`, `probe`, `reduction`, `undo`: loss detection and repair.
+//! * `clock`, `timers`, `rtt`, `window`, `rate`, `windowed`, `pacing`, `bursts`, `congestion`: time and
+//!   rate.
 //! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
 //!
 //! Sequence space counts segments (u64), all of one payload but the last of a flow. Left out:

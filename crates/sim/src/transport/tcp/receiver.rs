@@ -192,7 +192,7 @@ impl Receiver {
         self.note_short(data);
         if data.window_reduced {
             self.ecn.note_reduction();
-            self.delayed.now = true;
+            self.delayed.hurry();
         }
         if self.config.timestamps && data.first <= self.acknowledged {
             self.recent = data.timestamp;
@@ -224,7 +224,9 @@ impl Receiver {
         if had_holes {
             self.next = self.reassembly.advance(self.next);
             self.sacks.forget_before(self.next);
-            self.delayed.now |= self.reassembly.is_empty();
+            if self.reassembly.is_empty() {
+                self.delayed.hurry();
+            }
         }
         self.delayed.note_in_order(self.bytes_between(before, self.next));
         self.compression.note_in_order(self.next, self.payload, self.window, &self.clock);
@@ -259,7 +261,7 @@ impl Receiver {
                 if self.delayed.is_delaying() {
                     self.acknowledge_up_to(self.next_before);
                 }
-                self.delayed.now = true;
+                self.delayed.hurry();
             }
         }
         self.ecn.follow();

@@ -121,8 +121,8 @@ def test_sigterm_drains_and_restores_the_interface() -> None:
         up.run("sw2", ["ip", "link", "set", "trunk", "mtu", "1400"])
         config = _config(up, "sw2")
         start_plane(up.enclave, sw2, config, up.directory.log("sw2"))
-        # Room for the longest frame of any protection: parity, 26 bytes.
-        assert int(up.run("sw2", ["cat", "/sys/class/net/trunk/mtu"])) == 1526
+        # Room for the longest frame of any protection: tagged parity, 30 bytes.
+        assert int(up.run("sw2", ["cat", "/sys/class/net/trunk/mtu"])) == 1530
         _process(up, "sw2").signal(signal.SIGTERM)
         until(lambda: not up.enclave.processes(sw2), seconds=PATIENCE_SECONDS, what="the end of the guard")
         assert int(up.run("sw2", ["cat", "/sys/class/net/trunk/mtu"])) == 1400

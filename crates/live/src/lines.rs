@@ -30,7 +30,7 @@ pub fn check(protection: &Protection, loss_rate: f64) -> Result<()> {
                 return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
             }
         }
-        Protection::None | Protection::Fec(_) | Protection::FecModel(_) => {}
+        Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => {}
     }
     Ok(())
 }

@@ -96,13 +96,13 @@ mod tests {
     #[test]
     fn a_window_that_the_link_outgrows_is_refused_with_the_size_it_needs() {
         let near = plan(Duration::ZERO);
-        let needed = 21_599;
+        let needed = 23_647;
         assert_eq!(LlrOptions::of(&near, &Llr::default()).unwrap().sender.outstanding_bytes_max.0, needed);
         let window = |frames, bytes| Llr { frames, bytes, ..Llr::default() };
-        assert!(LlrOptions::of(&near, &window(Some(15), Some(needed as u32))).is_ok());
-        for tight in [window(Some(14), None), window(None, Some(needed as u32 - 1))] {
+        assert!(LlrOptions::of(&near, &window(Some(16), Some(needed as u32))).is_ok());
+        for tight in [window(Some(15), None), window(None, Some(needed as u32 - 1))] {
             let message = LlrOptions::of(&near, &tight).unwrap_err().to_string();
-            assert!(message.ends_with("it needs frames=15 and bytes=21599 at least"), "{message}");
+            assert!(message.ends_with("it needs frames=16 and bytes=23647 at least"), "{message}");
         }
         let moon = LlrOptions::of(&plan(Duration::from_ms(1_280)), &Llr::default()).unwrap_err().to_string();
         assert!(moon.ends_with("which no LLR can number: shorten the link"), "{moon}");

@@ -22,7 +22,8 @@ impl LlrOptions {
         let sender = &mut options.sender;
         sender.outstanding_bytes_max =
             chosen.bytes.map_or(sizing.bytes_needed(), |bytes| Bytes(u64::from(bytes)));
-        sender.outstanding_frames_max = chosen.frames.unwrap_or_else(|| sizing.frames_of(SAMPLE_FRAME));
+        sender.outstanding_frames_max =
+            chosen.frames.unwrap_or_else(|| sizing.frames_of(sizing.frame.min(SAMPLE_FRAME)));
         sender.replay_timer =
             chosen.timer_ns.map_or(sizing.replay_timer(), |ns| Duration::from_ns(u64::from(ns)));
         sender.replay_count_max = u8::try_from(chosen.replays).expect("the options have been checked");

@@ -82,7 +82,7 @@ impl Receiving {
         payload: &[u8],
     ) {
         let number = Number::new(shim.number);
-        if !self.former.is_some_and(|next| number.ahead_of(next) >= 0) {
+        if self.former.is_none_or(|next| number.ahead_of(next) < 0) {
             return;
         }
         let Some(mut frame) = around.empty_frame() else { return };

@@ -25,10 +25,10 @@ impl LlrOptions {
         };
         let needed = sizing.bytes_needed();
         let bytes = chosen.bytes.map_or(needed, |bytes| Bytes(u64::from(bytes)));
-        // As many frames as the sample links allow for their bytes: shorter ones than full size fit too.
-        let usual = needed.0.div_ceil(SAMPLE_FRAME.0).min(u64::from(Number::WINDOW)) as u32;
-        let frames = chosen.frames.unwrap_or(usual);
         let full_frames = needed.0.div_ceil(sizing.frame.0);
+        // As many frames as the sample links allow for their bytes: shorter ones than full size fit too.
+        let usual = needed.0.div_ceil(SAMPLE_FRAME.0).max(full_frames);
+        let frames = chosen.frames.unwrap_or(usual.min(u64::from(Number::WINDOW)) as u32);
         if bytes < needed || u64::from(frames) < full_frames {
             return Err(ConfigError(format!(
                 "llr: {frames} frames and {} B outstanding do not fill the loop of {} at {}; it needs \
@@ -104,6 +104,8 @@ mod tests {
             let message = LlrOptions::of(&near, &tight).unwrap_err().to_string();
             assert!(message.ends_with("it needs frames=16 and bytes=23647 at least"), "{message}");
         }
+        let short = Blueprint { frame_octets: 324, ..plan(Duration::ZERO) };
+        assert!(LlrOptions::of(&short, &Llr::default()).is_ok(), "the usual window holds short frames too");
         let moon = LlrOptions::of(&plan(Duration::from_ms(1_280)), &Llr::default()).unwrap_err().to_string();
         assert!(moon.ends_with("which no LLR can number: shorten the link"), "{moon}");
     }

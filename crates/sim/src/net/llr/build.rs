@@ -113,6 +113,8 @@ mod tests {
             let message = LlrOptions::of(&near, &tight).unwrap_err().to_string();
             assert!(message.ends_with("it needs frames=16 and bytes=23647 at least"), "{message}");
         }
+        let short = Blueprint { frame_octets: 324, ..plan(Duration::ZERO) };
+        assert!(LlrOptions::of(&short, &Llr::default()).is_ok(), "the usual window holds short frames too");
         let moon = LlrOptions::of(&plan(Duration::from_ms(1_280)), &Llr::default()).unwrap_err().to_string();
         assert!(moon.ends_with("which no LLR can number: shorten the link"), "{moon}");
     }

@@ -12,39 +12,37 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from case import Simulation
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 #: How much smaller a counted run is than a timed one: callgrind takes fifty times as long, and runs twice.
 SHORTER = 250
 
 
-def instructions_per_unit(case: Simulation, divisor: int) -> float | None:
-    """Return the instructions of one unit of a case; ``None`` without valgrind or cargo."""
+#: Configurations of a run that is so many times smaller than the timed one.
+Smaller = Callable[[float], Iterable[dict[str, Any]]]
+
+
+def instructions_per_unit(configurations: Smaller, count_key: str, divisor: int) -> float | None:
+    """Return the instructions of one unit, counted by ``count_key`` of rows; ``None`` without the tools."""
     program = _simulate()
     if program is None:
         return None
     (short, few), (long, many) = (
-        _count(program, case, divisor * SHORTER * times / 2) for times in (2.0, 1.0)
+        _count(program, configurations(divisor * SHORTER * times / 2), count_key) for times in (2.0, 1.0)
     )
     return (long - short) / (many - few)
 
 
-def _count(program: Path, case: Simulation, divisor: float) -> tuple[int, int]:
-    """Instructions and units of all protections of a case."""
-    from lossylink.scenario.native import configuration
-    from lossylink.scenario.resolve import resolve
-
-    scenario = resolve(case.experiment, settings=case.settings_at(divisor), protection=list(case.protection))
+def _count(program: Path, configurations: Iterable[dict[str, Any]], count_key: str) -> tuple[int, int]:
+    """Instructions and units of all configurations."""
     instructions, units = 0, 0
-    for protection in scenario.protections:
-        counted, row = _run(program, configuration(scenario, protection, threads=1))
-        instructions, units = instructions + counted, units + int(row[case.count_key])
+    for configuration in configurations:
+        counted, row = _run(program, configuration)
+        instructions, units = instructions + counted, units + int(row[count_key])
     return instructions, units
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import callgrind
+
 #: Repetitions of a case in processes of its own; the fastest counts, because everything else on the
 #: machine can only slow one down.
 REPETITIONS = 3
@@ -56,6 +58,15 @@ class Simulation:
 
         return {**self.settings, **{key: scaled(*size) for key, size in self.size.items()}}
 
+    def configurations_at(self, divisor: float) -> list[dict[str, Any]]:
+        """Return what the simulator is given for each protection of such a run, on one thread."""
+        from lossylink.scenario.native import configuration
+        from lossylink.scenario.resolve import resolve
+
+        settings, protections = self.settings_at(divisor), list(self.protection)
+        scenario = resolve(self.experiment, settings=settings, protection=protections)
+        return [configuration(scenario, protection, threads=1) for protection in scenario.protections]
+
     def run_here(self, divisor: int) -> dict[str, Any]:
         """Run in this process; gives time and instructions of one unit, and peak memory."""
         import lossylink
@@ -78,12 +89,12 @@ class Simulation:
 
     def measure(self, name: str, divisor: int) -> dict[str, Any]:
         """Repeat in fresh processes; gives the fastest, and the memory of a run a quarter as long."""
-        import callgrind
-
         best = min((_apart(name, divisor) for _ in range(REPETITIONS)), key=lambda one: float(one["ns"]))
         best["quarter_memory_mib"] = _apart(name, 4 * divisor)["memory_mib"]
         if best["instructions"] is None:
-            best["instructions"] = callgrind.instructions_per_unit(self, divisor)
+            best["instructions"] = callgrind.instructions_per_unit(
+                self.configurations_at, self.count_key, divisor
+            )
         return best
 
 

@@ -12,7 +12,7 @@
 //! ```
 
 use super::error::{LossError, chance};
-use super::process::Run;
+use super::run::Run;
 use crate::probability::Probability;
 use crate::rng::{RngCore, uniform};
 

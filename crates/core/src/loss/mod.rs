@@ -9,6 +9,7 @@ mod gilbert_elliott;
 mod positions;
 mod process;
 mod quantised;
+mod run;
 mod spec;
 
 pub use error::LossError;

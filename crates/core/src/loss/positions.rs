@@ -1,7 +1,7 @@
 //! Losses at known positions: an exact list that ends, or a recorded trace that repeats.
 
 use super::error::LossError;
-use super::process::Run;
+use super::run::Run;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 

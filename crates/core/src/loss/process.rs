@@ -6,6 +6,7 @@
 
 use super::gilbert_elliott::Chain;
 use super::positions::Cursor;
+use super::run::Run;
 use super::{BITS_PER_BYTE, LossModel};
 use crate::probability::Probability;
 use crate::rng::Stream;
@@ -25,20 +26,6 @@ pub struct LossProcess {
     ends_in_loss: bool,
     law: Law,
     rng: Stream,
-}
-
-/// What comes next on the link, in the law's unit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    /// Units that pass.
-    pub(super) clear: u64,
-    /// Whether a loss follows them.
-    pub(super) ends_in_loss: bool,
-}
-
-impl Run {
-    /// No loss any more.
-    pub(super) const FOREVER: Self = Self { clear: u64::MAX, ends_in_loss: false };
 }
 
 /// How runs are made.

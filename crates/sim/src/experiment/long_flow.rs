@@ -1,6 +1,7 @@
 //! Long TCP flows: the throughput experiment, and one trial of the Mathis study.
 
 use super::capturing::Capture;
+use super::fairness::jain;
 use super::long_writes;
 use super::row::Row;
 use super::setup::Setup;
@@ -90,17 +91,6 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     capture.finish()?;
     let interrupted = control.is_cancelled();
     Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
-}
-
-/// Jain's fairness index: one for equal shares, 1 / n if one of n takes all (Jain, Chiu, Hawe, 1984).
-pub(super) fn jain(shares: impl Iterator<Item = u64>) -> f64 {
-    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for share in shares.map(|share| share as f64) {
-        count += 1.0;
-        sum += share;
-        squares += share * share;
-    }
-    if squares == 0.0 { 1.0 } else { sum * sum / (count * squares) }
 }
 
 /// Long flows over `link`, all of them opened at time zero; `tap` looks at the hops around it.

@@ -4,7 +4,7 @@
 //! and together they offer more than the link carries. That is what DCQCN is for.
 
 use super::capturing::Capture;
-use super::long_flow::jain;
+use super::fairness::jain;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;

@@ -2,6 +2,8 @@
 
 mod blocks;
 mod capturing;
+mod counted_flow;
+mod fairness;
 mod fec;
 mod long_flow;
 mod long_writes;

@@ -1,7 +1,7 @@
 //! How much longer flows take than alone, by classes of size.
 
+use super::counted_flow::Flow;
 use super::row::Row;
-use super::workload::Flow;
 use crate::measure::Description;
 
 /// Ends of the names of the classes, and the most bytes of each.

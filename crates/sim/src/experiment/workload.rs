@@ -6,6 +6,7 @@
 //! Connections are pooled: one whose flow has ended serves a later flow.
 
 use super::blocks::{Block, run_blocks};
+use super::counted_flow::Flow;
 use super::row::Row;
 use super::serial::{Counters, SerialProtocol, timer_phases};
 use super::setup::Setup;
@@ -28,21 +29,6 @@ const FLOWS_BEFORE: u64 = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections of a replica; a flow that finds none free is not begun.
 const MOST_CONNECTIONS: usize = 1 << 16;
-
-/// One flow that counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
-    /// When it began.
-    pub(super) start: Instant,
-    /// What it carried.
-    pub(super) bytes: u64,
-    /// What it took.
-    pub(super) took: Duration,
-    /// How many times as long as alone.
-    pub(super) slowdown: f64,
-    retransmissions: u32,
-    timeouts: u32,
-}
 
 /// Results of one replica.
 #[derive(Debug, Default)]

@@ -1,12 +1,10 @@
 //! The settings of a connection; the defaults are those of Linux.
 
 use super::congestion::CongestionControl;
-use super::packet::TIMESTAMPS_OPTION;
+use super::headers::{HEADERS, TIMESTAMPS_OPTION};
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
-/// IP and TCP headers without options, bytes.
-const HEADERS: u32 = 40;
 /// Least maximum segment size that a host accepts (Linux `TCP_MIN_MSS`), bytes.
 const LEAST_PAYLOAD: u32 = 48;
 

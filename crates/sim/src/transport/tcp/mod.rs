@@ -4,7 +4,7 @@
 //! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern; each
 //! part owns its state, takes values and returns decisions, and the two hosts compose them:
 //!
-//! * [`packet`], [`config`], [`statistics`]: what a driver sees.
+//! * [`packet`], [`config`], [`statistics`]: what a driver sees; `headers`: the octets around a payload.
 //! * `sender`: the sending host; `handshake`, `flow`, `scoreboard`, `sack`, `progress`, `outgoing`: what
 //!   it knows of a connection, of its segments and of an acknowledgement, and what leaves next.
 //! * `recovery`, `rack`, `reordering`, `probe`, `reduction`, `undo`: loss detection and repair.
@@ -25,6 +25,7 @@ mod delayed_ack;
 mod ecn_echo;
 mod flow;
 mod handshake;
+mod headers;
 mod outgoing;
 mod pacing;
 pub mod packet;

@@ -4,13 +4,8 @@
 //! Nothing here carries payload: a length is all that a link needs.
 
 use super::config::Config;
+use super::headers::{HEADERS, TIMESTAMPS_OPTION};
 
-/// IPv4 header without options (RFC 791), bytes.
-const IP_HEADER: u32 = 20;
-/// TCP header without options (RFC 9293 section 3.1), bytes.
-const TCP_HEADER: u32 = 20;
-/// Timestamps option padded to a multiple of four (RFC 7323 section 3.2), bytes.
-pub(super) const TIMESTAMPS_OPTION: u32 = 12;
 /// Maximum segment size, SACK permitted and window scale options of a SYN, padded, bytes.
 const SYN_OPTIONS: u32 = 12;
 /// The same with timestamps, whose padding takes in the SACK permitted option, bytes.
@@ -92,7 +87,7 @@ impl Packet {
             Self::Data(data) => options + data.payload,
             Self::Ack(ack) => options + ack.sack.option_bytes(),
         };
-        IP_HEADER + TCP_HEADER + tcp
+        HEADERS + tcp
     }
 
     /// Whether a congested queue may mark the packet instead of dropping it.

@@ -1,0 +1,20 @@
+//! What a run of many flows keeps of each one that counts.
+
+use lossylink_core::time::{Duration, Instant};
+
+/// One flow that counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    /// When it began.
+    pub(super) start: Instant,
+    /// What it carried.
+    pub(super) bytes: u64,
+    /// What it took.
+    pub(super) took: Duration,
+    /// How many times as long as alone.
+    pub(super) slowdown: f64,
+    /// Packets that were sent again.
+    pub(super) retransmissions: u32,
+    /// Timers that expired.
+    pub(super) timeouts: u32,
+}

@@ -22,3 +22,8 @@ pub mod world;
 pub use control::Control;
 pub use experiment::{check, simulate};
 pub use outcome::{Columns, ConfigError, Outcome};
+
+/// The guide's toy protection, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/extending.md")]
+struct ExtendingGuide;

@@ -39,7 +39,7 @@ SMALL: dict[str, dict[str, object]] = {
         "grid.loss_events": 30,
     },
 }
-PROTECTIONS = {"stress": ["none", "lg", "lg-nb", "fec:5/1"], "mathis": ["none"], "timeline": ["lg"]}
+PROTECTIONS = {"stress": ["none", "lg", "lg-nb", "llr", "fec:5/1"], "mathis": ["none"], "timeline": ["lg"]}
 
 
 def sections(text: str) -> dict[str, str]:

@@ -30,9 +30,9 @@ def by_family(planned: Plan) -> dict[str, dict[str, object]]:
 
 def test_every_family_has_a_row_with_every_figure() -> None:
     rows = by_family(plan(link(), target=1e-8))
-    assert list(rows) == ["none", "lg", "lg-nb", "fec"]
+    assert list(rows) == ["none", "lg", "lg-nb", "llr", "fec"]
     assert all(set(KEYS) < row.keys() for row in rows.values())
-    assert [name for name, row in rows.items() if row["meets_target"]] == ["lg", "lg-nb", "fec"]
+    assert [name for name, row in rows.items() if row["meets_target"]] == ["lg", "lg-nb", "llr", "fec"]
     assert sum(bool(row["recommended"]) for row in rows.values()) == 1
 
 
@@ -101,6 +101,7 @@ def test_the_simulator_agrees(rate_gbps: int, loss: float, rest: dict[str, objec
         "none",
         "lg",
         "lg-nb",
+        "llr",
         "fec",
     }
     assert [comparison for comparison in comparisons if not comparison.agrees] == []
@@ -130,9 +131,9 @@ def test_a_wrong_prediction_is_noticed() -> None:
 
 def test_what_nothing_reaches_is_refused_with_the_best() -> None:
     with pytest.raises(
-        UserError, match=r"^no protection reaches 1e-15 at 60 % loss on this link; the best is "
+        UserError, match=r"^no protection reaches 1e-15 at 95 % loss on this link; the best is "
     ):
-        plan(link(loss=0.6), target=1e-15)
+        plan(link(loss=0.95), target=1e-15)
     with pytest.raises(UserError, match=r"within 0\.1 us; the best is none with 0\.001$"):
         plan(link(), target=1e-8, budget_us=0.1)
 
@@ -186,7 +187,7 @@ def test_the_command_prints_one_object_and_draws(tmp_path: Path) -> None:
         (["--frame", "20"], "a frame of 20 B does not fit Ethernet"),
         (["--switch", "tofino9"], "unknown switch profile 'tofino9'; did you mean 'tofino1'?"),
         (["--plot", "plan.gif"], "end the name with .png, .svg or .pdf"),
-        (["--loss", "60%", "--target", "1e-15"], "no protection reaches 1e-15 at 60 % loss"),
+        (["--loss", "95%", "--target", "1e-15"], "no protection reaches 1e-15 at 95 % loss"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(words: list[str], message: str, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 use lossylink_codec::FecLine;
 use lossylink_core::engine::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
-use lossylink_core::protection::{Fec, LinkGuardian, Protection};
+use lossylink_core::engine::llr::LlrLine;
+use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -15,8 +16,9 @@ const LOST_EVERY: u64 = 101;
 fn guard(name: &str, protection: &Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
     let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000 };
+    let rate = BitRate::from_gbps(1);
     let lines: Vec<Box<dyn LineProtocol>> =
-        vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(BitRate::from_gbps(1)))];
+        vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate)), Box::new(LlrLine::new(rate))];
     Guard::new(config, lines, protection.clone(), 1e-2, Streams::new(1).stream(name))
 }
 
@@ -49,6 +51,7 @@ fn a_guard_in_its_stride_costs_no_allocation() {
         Protection::LinkGuardian(LinkGuardian::ORDERED),
         Protection::LinkGuardian(LinkGuardian::NON_BLOCKING),
         Protection::Fec(Fec::new(5, 2)),
+        Protection::Llr(Llr { replays: 255, ..Llr::default() }),
     ];
     for protection in protections {
         let mut ends = [guard("near", &protection), guard("far", &protection)];

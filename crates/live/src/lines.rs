@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use lossylink_codec::FecLine;
 use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
 use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::engine::llr::LlrLine;
 use lossylink_core::protection::{MOST_COPIES, Protection};
 use lossylink_core::units::BitRate;
 
@@ -14,7 +15,7 @@ const ASSUMED_RATE: BitRate = BitRate::from_gbps(1);
 /// One of each for a guard on a link of this rate.
 pub fn lines(rate: Option<BitRate>) -> Vec<Box<dyn LineProtocol>> {
     let rate = rate.unwrap_or(ASSUMED_RATE);
-    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate))]
+    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate)), Box::new(LlrLine::new(rate))]
 }
 
 /// Refuses a protection that cannot work on a link that loses `loss_rate` of its full frames.
@@ -30,7 +31,7 @@ pub fn check(protection: &Protection, loss_rate: f64) -> Result<()> {
                 return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
             }
         }
-        Protection::None | Protection::Fec(_) | Protection::FecModel(_) => {}
+        Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => {}
     }
     Ok(())
 }
@@ -38,7 +39,7 @@ pub fn check(protection: &Protection, loss_rate: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lossylink_core::protection::{Fec, FecModel, LinkGuardian};
+    use lossylink_core::protection::{Fec, FecModel, LinkGuardian, Llr};
 
     #[test]
     fn every_live_protection_has_its_line() {
@@ -46,6 +47,7 @@ mod tests {
             Protection::LinkGuardian(LinkGuardian::ORDERED),
             Protection::LinkGuardian(LinkGuardian::NON_BLOCKING),
             Protection::Fec(Fec::new(25, 5)),
+            Protection::Llr(Llr::default()),
         ];
         for protection in live {
             assert!(check(&protection, 1e-3).is_ok());

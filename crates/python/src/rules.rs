@@ -1,17 +1,22 @@
 //! Rules that Rust decides and Python asks for: what is refused, and what is interpolated.
 
+use crate::wait::panic_message;
 use lossylink_core::protection::Protection;
 use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt::Display;
+use std::panic;
 
 /// Refuses what the simulator would refuse, without running it; see `_native.pyi` for the contract.
 #[pyfunction]
 pub(crate) fn check(config_json: &str) -> PyResult<()> {
-    lossylink_sim::check(config_json).map_err(|error| refusal(&error))
+    match panic::catch_unwind(|| lossylink_sim::check(config_json)) {
+        Ok(checked) => checked.map_err(|error| refusal(&error)),
+        Err(payload) => Err(PyRuntimeError::new_err(panic_message(&*payload))),
+    }
 }
 
 /// Refuses options of a protection that are out of range, and live what only the simulator has.

@@ -77,7 +77,7 @@ fn report(control: &Control, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()
     progress.call1((done as f64, total as f64)).map(drop)
 }
 
-fn panic_message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let words = payload
         .downcast_ref::<&str>()
         .copied()

@@ -14,7 +14,8 @@ EXPERIMENT = Experiment(
     row_keys=(
         *COMMON_ROW,
         *("traffic_source", "congestion_control", "fec_k", "fec_h", "throughput_gbps", "cwnd_packets_mean"),
-        *("latency_us_mean", "latency_us_p50", "latency_us_p99", "latency_us_p99_9", "latency_us_max"),
+        *("latency_us_mean", "latency_us_p50", "latency_us_p99", "latency_us_p99_9"),
+        *("latency_us_p99_99", "latency_us_max"),
         *(f"latency_intact_us_{name}" for name in ("mean", "p50", "p99", "max")),
         *(f"latency_recovered_us_{name}" for name in ("mean", "p50", "p99", "max")),
         *("packets_intact", "packets_recovered", "queue_bytes_mean", "queue_bytes_max"),

@@ -18,8 +18,8 @@ def families() -> tuple[Family, ...]:
 
     Examples
     --------
-    >>> [family.tag for family in families()]
-    ['none', 'linkguardian', 'fec', 'fec-model']
+    >>> families()[0].tag
+    'none'
     """
     found: list[Family] = [module.FAMILY for module in modules_in(sys.modules[str(__package__)])]
     return tuple(sorted(found, key=lambda family: (family.order, family.tag)))
@@ -82,8 +82,8 @@ def usages(*, live: bool = False) -> str:
 
     Examples
     --------
-    >>> usages(live=True)
-    'none, lg, lg-nb, fec:K/H'
+    >>> usages(live=True).split(", ")[:3]
+    ['none', 'lg', 'lg-nb']
     """
     return ", ".join(spelling.usage for family, spelling in spellings() if family.is_live or not live)
 

@@ -11,8 +11,8 @@ pub fn ids(frames: &[Vec<u8>]) -> Vec<u32> {
 }
 
 /// One world of faults drawn from `seed`: nothing is ever delivered twice or altered, order is kept
-/// where promised, memory is bounded; once the link heals, all is well within a second.
-pub fn swarm(seed: u64, lines: Lines, protections: [Protection; 2]) {
+/// where promised, memory is bounded; once the link heals, all is well within a second. The pair is what is left.
+pub fn swarm(seed: u64, lines: Lines, protections: [Protection; 2]) -> Pair {
     let mut rng = Streams::new(seed).stream("faults");
     let mut pair = Pair::new(seed, lines, protections.clone(), [NONE, NONE]);
     let mut next_id = [0u32; 2];
@@ -40,6 +40,7 @@ pub fn swarm(seed: u64, lines: Lines, protections: [Protection; 2]) {
     for end in [0, 1] {
         check(seed, &pair, end, next_id[1 - end], healed[end]);
     }
+    pair
 }
 
 /// Draws a fault: losses on both directions, a cut, a guard that dies and comes back or protects anew,

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// EtherType for local experiments, the second of IEEE 802: no kernel and no guard takes it for its own.
-const ETHERTYPE: [u8; 2] = [0x88, 0xb6];
+/// EtherType of Ethernet's configuration test (loopback): no kernel and no guard takes it for its own.
+const ETHERTYPE: [u8; 2] = [0x90, 0x00];
 /// Where the name of the load stands: behind the Ethernet header.
 const NAME: usize = 14;
 /// Where the number stands.

@@ -275,6 +275,7 @@ mod tests {
     use super::*;
     use crate::config::switch_profile;
     use crate::net::{Ecn, LineRate};
+    use lossylink_core::engine::llr::FrameAction;
     use lossylink_core::loss::LossModel;
     use lossylink_core::protection::{Fec, FecModel, LinkGuardian, Llr};
     use lossylink_core::time::Duration;
@@ -433,7 +434,8 @@ mod tests {
             guarded(false),
             Protection::Fec(Fec::new(5, 2)),
             Protection::FecModel(FecModel::new(5, 2)),
-            Protection::Llr(Llr::default()),
+            // Frames that come before both ends are ready would go unprotected.
+            Protection::Llr(Llr { init: FrameAction::Block, ..Llr::default() }),
         ];
         for protection in families {
             let mut link = waiting(protection.clone(), &[]);

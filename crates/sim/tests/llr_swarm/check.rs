@@ -11,6 +11,7 @@ pub(crate) fn check(world: &World, evidence: &Evidence) -> Result<(), String> {
     frames_are_whole_and_in_order(world, evidence)?;
     what_went_back_came_back(evidence)?;
     everything_is_accounted_for(evidence)?;
+    nacks_are_not_repeated(world, evidence)?;
     the_buffer_keeps_its_bound(world, evidence)?;
     the_healed_link_delivers(evidence)?;
     let left = (evidence.kept, evidence.backlog);
@@ -64,6 +65,13 @@ fn everything_is_accounted_for(evidence: &Evidence) -> Result<(), String> {
         format!("numbered = delivered or given up: {gone} are gone, {} given up", sender.given_up)
     })?;
     require(receiver.unnumbered <= sender.unnumbered, || "unnumbered frames were made".into())
+}
+
+/// After a NACK the next comes only when the missing frame did, or the receiver began anew: LLR-10.
+fn nacks_are_not_repeated(world: &World, evidence: &Evidence) -> Result<(), String> {
+    let receiver = &evidence.counters.receiver;
+    let ends = receiver.rx_replay + receiver.rx_init + world.faults.len() as u64;
+    require(receiver.tx_nack <= ends + 1, || format!("{} NACKs for {ends} reasons", receiver.tx_nack))
 }
 
 /// LLR-4: the bound, or a single frame that exceeds it.

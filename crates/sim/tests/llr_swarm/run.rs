@@ -14,9 +14,9 @@ const SATURATED_BACKLOG: usize = 2;
 /// Frames on the healed link, which must all arrive.
 pub(crate) const PROBES: u64 = 20;
 /// Events that no sound world needs.
-const MOST_STEPS: u64 = 100_000_000;
+const MOST_STEPS: u64 = 10_000_000;
 /// A link that takes no frame for so long is stuck, or blocked: the next frame is offered anyway.
-const PATIENCE: Duration = Duration::from_us(50);
+const PATIENCE: Duration = Duration::from_us(5);
 /// How long the storm rages on after the last frame.
 const AFTERMATH: Duration = Duration::from_us(200);
 

@@ -98,7 +98,9 @@ def evidence(lab: Lab, before: dict[str, Any] | None = None) -> dict[str, Any]:
         "segments_lost": forward["segments_lost"],
         "frames_unrecovered": near["to_link_first"] - far["to_lan"],
         "queue_drops": near["queue_dropped"],
-        "port_drops": sum(port["missed"] + port["send_refused"] for port in lab.ports()),
+        "port_drops": sum(port["missed"] + port["send_refused"] for port in lab.ports())
+        + near["reserved"]
+        + far["reserved"],
     }
     return {name: count - (before or {}).get(name, 0) for name, count in counts.items()} | {
         # As the host sent it: protections make frames longer, and that is no offload.

@@ -55,7 +55,7 @@ fn set_latency(row: &mut Row, trials: &[Trial]) {
     };
     let all = merged(|trial| Some(&trial.delays));
     set_delays(row, "latency_us", &all);
-    row.set("latency_us_p99_9", all.percentile_us(0.999));
+    row.set("latency_us_p99_9", all.percentile_us(0.999)).set("latency_us_p99_99", all.percentile_us(0.9999));
     let intact = merged(|trial| trial.latency.as_ref().map(|latency| latency.intact()));
     let recovered = merged(|trial| trial.latency.as_ref().map(|latency| latency.recovered()));
     set_delays(row, "latency_intact_us", &intact);

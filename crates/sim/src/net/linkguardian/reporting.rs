@@ -24,6 +24,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         }
     }
 
+    /// Every cause of a loss that stays has a count of its own (LG-35).
     fn figures(&self, now: Instant) -> Vec<Figure> {
         let counters = self.counters(now);
         let (sender, receiver) = (counters.sender, counters.receiver);

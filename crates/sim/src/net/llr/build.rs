@@ -3,61 +3,70 @@
 use super::{LlrLink, LlrOptions};
 use crate::ConfigError;
 use crate::net::{Blueprint, Losses};
-use lossylink_core::engine::llr::{Init, Number, SAMPLE_FRAME, Sizing};
+use lossylink_core::engine::llr::{Init, Number, SAMPLE_FRAME, SenderConfig, Sizing};
 use lossylink_core::protection::{Errors, Llr};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
 impl LlrOptions {
-    /// What `chosen` means on the link of `plan`.
+    /// What `chosen` means on the link of `plan`; what was left out follows from the link (LLR-20).
     ///
     /// # Errors
     /// If what may be outstanding does not fill the loop of the link: then the line stands still, lossless
     /// or not.
     pub fn of(plan: &Blueprint, chosen: &Llr) -> Result<Self, ConfigError> {
-        let pipeline = Duration::from_ns_f64(plan.switch.data_pipeline_ns);
-        let sizing = Sizing {
-            rate: plan.rate.bit_rate(),
-            propagation: plan.propagation,
-            pipeline,
-            frame: Bytes(u64::from(plan.frame_octets)),
-            spacing: Bytes(u64::from(chosen.spacing_bytes)),
-        };
-        let needed = sizing.bytes_needed();
-        let bytes = chosen.bytes.map_or(needed, |bytes| Bytes(u64::from(bytes)));
-        // As many frames as the sample links allow for their bytes: shorter ones than full size fit too.
-        let usual = needed.0.div_ceil(SAMPLE_FRAME.0).min(u64::from(Number::WINDOW)) as u32;
-        let frames = chosen.frames.unwrap_or(usual);
-        let full_frames = needed.0.div_ceil(sizing.frame.0);
-        if bytes < needed || u64::from(frames) < full_frames {
-            return Err(ConfigError(format!(
-                "llr: {frames} frames and {} B outstanding do not fill the loop of {} at {}; it needs \
-                 frames={full_frames} and bytes={} at least{}",
-                bytes.0,
-                sizing.loop_time(),
-                plan.rate.bit_rate(),
-                needed.0,
-                if full_frames > u64::from(Number::WINDOW) {
-                    ", which no LLR can number: shorten the link"
-                } else {
-                    ""
-                },
-            )));
-        }
+        let sizing = sizing(plan, chosen);
         let mut options = Self::sized(&plan.switch, plan.rate, plan.propagation, plan.frame_octets);
         options.control_spacing = sizing.spacing;
         options.errors_seen = chosen.errors == Errors::Seen;
         let sender = &mut options.sender;
-        sender.outstanding_bytes_max = bytes;
-        sender.outstanding_frames_max = frames;
+        sender.outstanding_bytes_max =
+            chosen.bytes.map_or(sizing.bytes_needed(), |bytes| Bytes(u64::from(bytes)));
+        sender.outstanding_frames_max =
+            chosen.frames.unwrap_or_else(|| sizing.frames_of(sizing.frame.min(SAMPLE_FRAME)));
         sender.replay_timer =
             chosen.timer_ns.map_or(sizing.replay_timer(), |ns| Duration::from_ns(u64::from(ns)));
         sender.replay_count_max = u8::try_from(chosen.replays).expect("the options have been checked");
         sender.init_action = chosen.init;
         sender.flush_action = chosen.flush;
         sender.re_init_on_flush = chosen.reinit;
+        check(&sizing, sender)?;
         Ok(options)
     }
+}
+
+/// The loop of the link of `plan`.
+fn sizing(plan: &Blueprint, chosen: &Llr) -> Sizing {
+    Sizing {
+        rate: plan.rate.bit_rate(),
+        propagation: plan.propagation,
+        pipeline: Duration::from_ns_f64(plan.switch.data_pipeline_ns),
+        frame: Bytes(u64::from(plan.frame_octets)),
+        spacing: Bytes(u64::from(chosen.spacing_bytes)),
+    }
+}
+
+/// Refuses a window that the link outgrows, with the size that it needs.
+fn check(sizing: &Sizing, sender: &SenderConfig) -> Result<(), ConfigError> {
+    let (bytes, frames) = (sender.outstanding_bytes_max, sender.outstanding_frames_max);
+    let needed = sizing.bytes_needed();
+    let full_frames = needed.0.div_ceil(sizing.frame.0);
+    if bytes >= needed && u64::from(frames) >= full_frames {
+        return Ok(());
+    }
+    let mend = if full_frames > u64::from(Number::WINDOW) {
+        ", which no LLR can number: shorten the link"
+    } else {
+        ""
+    };
+    Err(ConfigError(format!(
+        "llr: {frames} frames and {} B outstanding do not fill the loop of {} at {}; it needs \
+         frames={full_frames} and bytes={} at least{mend}",
+        bytes.0,
+        sizing.loop_time(),
+        sizing.rate,
+        needed.0,
+    )))
 }
 
 impl<P: Copy + Default> LlrLink<P> {
@@ -96,14 +105,16 @@ mod tests {
     #[test]
     fn a_window_that_the_link_outgrows_is_refused_with_the_size_it_needs() {
         let near = plan(Duration::ZERO);
-        let needed = 21_599;
+        let needed = 23_647;
         assert_eq!(LlrOptions::of(&near, &Llr::default()).unwrap().sender.outstanding_bytes_max.0, needed);
         let window = |frames, bytes| Llr { frames, bytes, ..Llr::default() };
-        assert!(LlrOptions::of(&near, &window(Some(15), Some(needed as u32))).is_ok());
-        for tight in [window(Some(14), None), window(None, Some(needed as u32 - 1))] {
+        assert!(LlrOptions::of(&near, &window(Some(16), Some(needed as u32))).is_ok());
+        for tight in [window(Some(15), None), window(None, Some(needed as u32 - 1))] {
             let message = LlrOptions::of(&near, &tight).unwrap_err().to_string();
-            assert!(message.ends_with("it needs frames=15 and bytes=21599 at least"), "{message}");
+            assert!(message.ends_with("it needs frames=16 and bytes=23647 at least"), "{message}");
         }
+        let short = Blueprint { frame_octets: 324, ..plan(Duration::ZERO) };
+        assert!(LlrOptions::of(&short, &Llr::default()).is_ok(), "the usual window holds short frames too");
         let moon = LlrOptions::of(&plan(Duration::from_ms(1_280)), &Llr::default()).unwrap_err().to_string();
         assert!(moon.ends_with("which no LLR can number: shorten the link"), "{moon}");
     }

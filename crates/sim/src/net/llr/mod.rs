@@ -11,6 +11,7 @@
 //! (the next frame waits for its eight octets instead), and frames that were poisoned upstream.
 
 mod build;
+mod label;
 mod lag;
 mod options;
 mod receiving_end;

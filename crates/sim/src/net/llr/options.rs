@@ -3,7 +3,7 @@
 use super::wires::CONTROL_OCTETS;
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
-use lossylink_core::engine::llr::{SPACING_DEFAULT, SenderConfig, Sizing, spacing_time};
+use lossylink_core::engine::llr::{SAMPLE_FRAME, SPACING_DEFAULT, SenderConfig, Sizing, spacing_time};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 
@@ -23,8 +23,9 @@ pub struct LlrOptions {
 }
 
 impl LlrOptions {
-    /// The defaults, sized for frames of `octets` between two switches of `profile` (LLR-20). The way
-    /// back takes as long as the way forward.
+    /// The defaults, sized for frames of up to `octets` between two switches of `profile` (LLR-20). The
+    /// bound in frames is that in bytes by the mean frame of the published samples, so that a mix of
+    /// sizes reaches the bytes first. The way back takes as long as the way forward.
     pub fn sized(profile: &SwitchProfile, rate: LineRate, propagation: Duration, octets: u32) -> Self {
         let pipeline = Duration::from_ns_f64(profile.data_pipeline_ns);
         let sizing = Sizing {
@@ -34,8 +35,9 @@ impl LlrOptions {
             frame: Bytes(u64::from(octets)),
             spacing: SPACING_DEFAULT,
         };
+        let outstanding_frames_max = sizing.frames_of(sizing.frame.min(SAMPLE_FRAME));
         Self {
-            sender: SenderConfig::sized(&sizing),
+            sender: SenderConfig { outstanding_frames_max, ..SenderConfig::sized(&sizing) },
             control_spacing: SPACING_DEFAULT,
             return_pipeline: pipeline,
             errors_seen: false,

@@ -1,7 +1,8 @@
 //! The receiving end: forwards what is in order, and answers.
 
+use super::label::Label;
 use super::options::Timing;
-use super::wires::{Arrival, Label, ReturnWire};
+use super::wires::{Arrival, ReturnWire};
 use crate::kernel::Pipe;
 use crate::net::Frame;
 use lossylink_core::engine::llr::{Condition, Control, Outlet, Receiver, Verdict};

@@ -1,7 +1,8 @@
 //! The sending end: the queue, the line, and the frames that are kept until they are acknowledged.
 
+use super::label::Label;
 use super::options::Timing;
-use super::wires::{ForwardWire, Label};
+use super::wires::ForwardWire;
 use crate::kernel::Ring;
 use crate::net::frame::GAP_OCTETS;
 use crate::net::{Frame, FrameQueue};

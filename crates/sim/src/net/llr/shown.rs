@@ -4,7 +4,7 @@
 //! no capture can see them. They are shown as the live data plane sends them: a shim behind the Ethernet
 //! header, and control frames of the minimum size (LLR-6, `docs/protocols/llr.md`).
 
-use super::wires::Label;
+use super::label::Label;
 use crate::net::Frame;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::{Content, Headers, Neighbour};

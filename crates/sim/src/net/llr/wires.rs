@@ -1,28 +1,17 @@
 //! The two directions of the link, with what is in flight on them.
 
+use super::label::Label;
 use super::shown;
 use crate::kernel::Pipe;
 use crate::net::frame::GAP_OCTETS;
 use crate::net::tap::Content;
 use crate::net::{Direction, Frame, Sight, Tap, Traffic};
-use lossylink_core::engine::llr::{Control, Number};
+use lossylink_core::engine::llr::Control;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
 
 /// Octets of a control ordered set; it has no preamble and no gap (LLR-6).
 pub(super) const CONTROL_OCTETS: u32 = 8;
-
-/// What travels with a frame. The number is in the preamble, so it takes no octets (LLR-3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Label {
-    /// Nothing: the frame is not protected.
-    #[default]
-    Unnumbered,
-    /// A number.
-    Numbered(Number),
-    /// A number, and a check sequence that is wrong.
-    Bad(Number),
-}
 
 /// A frame on its way to the receiver.
 #[derive(Clone, Copy, Debug, Default)]

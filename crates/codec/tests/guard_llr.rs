@@ -1,0 +1,397 @@
+//! Guards whose line is link-level retry, on one direction or both: dialogues, and swarms of faults.
+#![allow(missing_docs, unreachable_pub, dead_code)]
+
+#[path = "../../core/tests/checks/guard.rs"]
+mod script;
+
+#[path = "../../core/tests/guard/pair.rs"]
+mod pair;
+
+#[path = "../../core/tests/guard/swarm.rs"]
+mod swarm;
+
+use lossylink_codec::FecLine;
+use lossylink_core::engine::guard::{Guard, LineProtocol, LinkGuardianLine, Peer, Side};
+use lossylink_core::engine::llr::{FrameAction, LlrLine};
+use lossylink_core::loss::LossModel;
+use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
+use lossylink_core::rng::{RngCore, Streams};
+use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
+use pair::{NONE, Pair, at, frame, ratio};
+use proptest::prelude::*;
+use swarm::{ids, swarm};
+
+/// Rate of the link.
+const RATE: BitRate = BitRate::from_gbps(1);
+/// Full frames back to back take 12.3 us at that rate.
+const SPACING: Duration = Duration::from_us(13);
+const LLR_ETHERTYPE: [u8; 2] = [0x88, 0xb6];
+
+fn lines() -> Vec<Box<dyn LineProtocol>> {
+    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE)), Box::new(LlrLine::new(RATE))]
+}
+
+fn llr() -> Protection {
+    Protection::Llr(Llr::default())
+}
+
+/// Never gives a frame up, and lets none leave without a number.
+fn stubborn() -> Protection {
+    Protection::Llr(Llr { replays: 255, init: FrameAction::Block, ..Llr::default() })
+}
+
+fn ordered() -> Protection {
+    Protection::LinkGuardian(LinkGuardian { copies: Some(2), ..LinkGuardian::ORDERED })
+}
+
+fn fec() -> Protection {
+    Protection::Fec(Fec::new(5, 3))
+}
+
+/// Both directions alike; found each other, measured the loop, and numbering.
+fn settled(protection: Protection) -> Pair {
+    let mut pair = Pair::agreed(1, lines, [protection.clone(), protection], [NONE, NONE]);
+    pair.run_for(Duration::from_ms(60));
+    for end in [0, 1] {
+        assert_eq!((pair.count(end, "llr", "tx_state"), pair.count(end, "llr", "rx_state")), (2, 1));
+    }
+    pair
+}
+
+/// Sends these frames from the near end, evenly.
+fn stream(pair: &mut Pair, ids: core::ops::Range<u32>, length: usize) {
+    for id in ids {
+        pair.send(0, &frame(id, length));
+        pair.run_for(SPACING);
+    }
+}
+
+/// A settled pair loses what `loss` says of ten frames; a lone frame is as good as a tail.
+fn ten_frames(loss: [LossModel; 2]) -> Pair {
+    let mut pair = settled(llr());
+    pair.set_loss(loss);
+    stream(&mut pair, 0..10, 1514);
+    pair
+}
+
+fn llr_count(pair: &Pair, end: usize, name: &str) -> u64 {
+    pair.count(end, "llr", name)
+}
+
+// LLR-3, LLR-15, LLR-22, LLR-26
+#[test]
+fn on_a_clean_link_everything_is_numbered_and_arrives_as_it_was() {
+    let mut pair = settled(llr());
+    stream(&mut pair, 0..500, 1514);
+    stream(&mut pair, 500..600, 60);
+    pair.run_for(Duration::from_ms(10));
+    let sent: Vec<_> = (0..600).map(|id| frame(id, if id < 500 { 1514 } else { 60 })).collect();
+    assert_eq!(pair.delivered[1], sent);
+    assert_eq!((llr_count(&pair, 0, "tx_ok"), llr_count(&pair, 0, "tx_unnumbered")), (600, 0));
+    assert_eq!((llr_count(&pair, 0, "tx_init"), llr_count(&pair, 0, "tx_replay")), (1, 0));
+    assert_eq!(llr_count(&pair, 0, "outstanding_frames"), 0);
+    assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
+}
+
+// LLR-22: a numbered frame is ten bytes longer, and of a control set nothing is longer than the shortest frame.
+#[test]
+fn the_shim_and_the_tag_take_ten_bytes() {
+    let mut pair = settled(llr());
+    assert_eq!(LlrLine::new(RATE).headroom(), 10);
+    let sent = frame(0, 1514);
+    pair.guards[0].handle_frame(pair.now, Side::Lan, &sent);
+    let seen = pair.guards[0].poll_transmit(pair.now, Side::Link).unwrap();
+    assert_eq!((seen.len(), &seen[12..14]), (1524, &LLR_ETHERTYPE[..]));
+    assert_eq!((seen[14], &seen[18..20]), (0, &sent[12..14]));
+}
+
+// LLR-10, LLR-11, LLR-23
+#[test]
+fn a_loss_in_the_middle_is_replayed_from_there() {
+    let mut pair = ten_frames([at(&[2]), NONE]);
+    // The next frame tells after 13 us; the NACK and the replay take 100 us each.
+    pair.run_for(Duration::from_us(400));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..10));
+    assert_eq!((llr_count(&pair, 0, "tx_replay"), llr_count(&pair, 0, "tx_timer_replays")), (1, 0));
+    assert_eq!((llr_count(&pair, 1, "tx_nack"), llr_count(&pair, 1, "rx_replay")), (1, 1));
+    assert!(llr_count(&pair, 1, "rx_missing_seq") >= 7);
+}
+
+// LLR-12, LLR-25: the timer is four loops of 200 us, of the control interval and of two frames, and 1 ms.
+#[test]
+fn a_lost_tail_costs_the_replay_timer() {
+    let mut pair = settled(llr());
+    let timer = Duration::from_ns(llr_count(&pair, 0, "replay_timer_ns"));
+    assert!(timer > Duration::from_us(2_090) && timer < Duration::from_us(2_300), "{timer}");
+    pair.set_loss([at(&[0]), NONE]);
+    pair.send(0, &frame(7, 1514));
+    pair.run_for(timer);
+    assert!(pair.delivered[1].is_empty());
+    pair.run_for(Duration::from_us(120));
+    assert_eq!(ids(&pair.delivered[1]), [7]);
+    assert_eq!(llr_count(&pair, 0, "tx_timer_replays"), 1);
+}
+
+// LLR-10, LLR-12: the first control sets of the far end are ACKs of frames 0 and 1, then comes the NACK.
+#[test]
+fn a_lost_nack_costs_the_replay_timer() {
+    let mut pair = ten_frames([at(&[1]), ratio(1.0)]);
+    pair.run_for(Duration::from_us(300));
+    assert_eq!(llr_count(&pair, 1, "tx_nack"), 1);
+    pair.set_loss([NONE, NONE]);
+    pair.run_for(Duration::from_ms(1));
+    assert_eq!(ids(&pair.delivered[1]), [0]);
+    pair.run_for(Duration::from_ms(2));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..10));
+    assert_eq!((llr_count(&pair, 0, "rx_nack"), llr_count(&pair, 0, "tx_timer_replays")), (0, 1));
+}
+
+// LLR-7, LLR-24
+#[test]
+fn acknowledgements_are_paced() {
+    let mut pair = settled(llr());
+    let before = llr_count(&pair, 1, "tx_ack");
+    stream(&mut pair, 0..1000, 1514);
+    pair.run_for(Duration::from_ms(1));
+    // 13 ms, one each 50 us and one for the last frame.
+    let acks = llr_count(&pair, 1, "tx_ack") - before;
+    assert!((250..=262).contains(&acks), "{acks} ACKs");
+}
+
+// LLR-4, LLR-25: what the loop asks for is enough to keep the line busy, and no more is kept.
+#[test]
+fn the_window_fills_the_loop() {
+    let mut pair = settled(llr());
+    for number in 0..4000 {
+        pair.send(0, &frame(number, 1514));
+        pair.send(0, &frame(4000 + number, 1514));
+        pair.run_for(Duration::from_us(13));
+    }
+    let arrived = pair.delivered[1].len();
+    // 52 ms of line carry 4200 frames of 1548 B on the wire.
+    assert!(arrived > 4130, "{arrived} frames arrived");
+    let most = llr_count(&pair, 0, "outstanding_max_bytes");
+    assert!(most <= llr_count(&pair, 0, "window_bytes"), "{most} B were outstanding");
+}
+
+// LLR-4, LLR-25: a window of two frames holds the line back, and nothing is lost by it.
+#[test]
+fn a_small_window_is_slow_and_loses_nothing() {
+    let small = Protection::Llr(Llr { frames: Some(2), bytes: Some(100), ..Llr::default() });
+    let mut pair = settled(small);
+    stream(&mut pair, 0..100, 1514);
+    assert!(pair.delivered[1].len() < 20, "one frame a loop");
+    pair.run_for(Duration::from_ms(100));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..100));
+    assert!(llr_count(&pair, 0, "outstanding_max_bytes") <= 1514);
+}
+
+// LLR-25
+#[test]
+fn a_timer_that_is_too_short_is_raised() {
+    let mut pair = settled(Protection::Llr(Llr { timer_ns: Some(5_000), ..Llr::default() }));
+    let timer = Duration::from_ns(llr_count(&pair, 0, "replay_timer_ns"));
+    assert!(timer >= Duration::from_us(1_400) && timer < Duration::from_us(1_450), "{timer}");
+    stream(&mut pair, 0..1000, 1514);
+    assert_eq!(llr_count(&pair, 0, "tx_replay"), 0);
+}
+
+// LLR-13, LLR-16, LLR-26: what is outstanding is given up, and numbering starts over in the same session.
+#[test]
+fn an_outage_flushes_and_a_new_init_follows() {
+    let mut pair = settled(llr());
+    pair.cut(true);
+    stream(&mut pair, 0..10, 1514);
+    pair.run_for(Duration::from_ms(20));
+    assert_eq!((llr_count(&pair, 0, "tx_flushes"), llr_count(&pair, 0, "tx_given_up")), (1, 10));
+    pair.cut(false);
+    pair.run_for(Duration::from_ms(10));
+    stream(&mut pair, 10..20, 1514);
+    pair.run_for(Duration::from_ms(10));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(10..20));
+    assert_eq!(llr_count(&pair, 0, "tx_ok"), 20);
+    assert_eq!(pair.guards[0].counters().sessions, 1);
+}
+
+// LLR-13, LLR-17: with unlimited replays an outage shorter than the guards' patience loses nothing.
+#[test]
+fn a_stubborn_sender_brings_everything_through_an_outage() {
+    let mut pair = settled(stubborn());
+    pair.cut(true);
+    stream(&mut pair, 0..50, 1514);
+    pair.run_for(Duration::from_ms(200));
+    pair.cut(false);
+    pair.run_for(Duration::from_ms(10));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..50));
+    assert_eq!(pair.guards[0].session().unwrap().peer, Peer::Agreed);
+}
+
+// LLR-16, LLR-17: after a flush the echo of INIT is lost for a while; the line itself works.
+#[test]
+fn the_actions_until_init_is_echoed() {
+    let actions = [
+        (FrameAction::BestEffort, [vec![0, 1, 2], vec![0, 1, 2]]),
+        (FrameAction::Block, [vec![], vec![0, 1, 2]]),
+        (FrameAction::Discard, [vec![], vec![]]),
+    ];
+    for (init, [at_once, healed]) in actions {
+        let mut pair = settled(Protection::Llr(Llr { init, ..Llr::default() }));
+        pair.cut(true);
+        stream(&mut pair, 90..91, 1514);
+        pair.run_for(Duration::from_ms(12));
+        assert_eq!((llr_count(&pair, 0, "tx_given_up"), llr_count(&pair, 0, "tx_state")), (1, 1));
+        pair.cut(false);
+        pair.set_loss([NONE, ratio(1.0)]);
+        stream(&mut pair, 0..3, 1514);
+        pair.run_for(Duration::from_ms(5));
+        assert_eq!(ids(&pair.delivered[1]), at_once, "{init:?}");
+        pair.set_loss([NONE, NONE]);
+        pair.run_for(Duration::from_ms(5));
+        assert_eq!(ids(&pair.delivered[1]), healed, "{init:?}");
+        assert_eq!(llr_count(&pair, 0, "tx_state"), 2);
+    }
+}
+
+// G-3 in the words of LLR-22: hosts cannot speak for the line, and garbage changes nothing.
+#[test]
+fn garbage_changes_nothing() {
+    let mut pair = settled(llr());
+    pair.set_loss([ratio(1e-2), NONE]);
+    let mut rng = Streams::new(4).stream("garbage");
+    for id in 0..5000 {
+        let mut bytes = frame(0, 60 + (rng.next_u32() % 200) as usize);
+        bytes[12..14].copy_from_slice(&LLR_ETHERTYPE);
+        pair.send(0, &bytes);
+        rng.fill_bytes(&mut bytes[14..]);
+        bytes[14] &= 0x87;
+        pair.inject(1, &bytes);
+        pair.inject(0, &bytes);
+        pair.send(0, &frame(id, 500));
+        pair.run_for(SPACING);
+    }
+    pair.run_for(Duration::from_ms(50));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..5000));
+    assert_eq!((pair.guards[1].counters().foreign, pair.guards[0].counters().reserved), (5000, 5000));
+    assert!(pair.delivered[0].is_empty());
+}
+
+// LLR-26: what is under way when the protection changes is neither lost, repeated nor reordered.
+#[test]
+fn the_protection_changes_while_frames_pass() {
+    for last in [llr(), stubborn()] {
+        let mut pair = Pair::agreed(2, lines, [llr(), ordered()], [NONE, NONE]);
+        let kinds = [fec(), llr(), Protection::None, last, ordered(), llr()];
+        for id in 0..1200 {
+            if id % 100 == 50 {
+                let next = &kinds[(id / 100) as usize % kinds.len()];
+                [0, 1].into_iter().for_each(|end| pair.protect(end, next.clone()));
+            }
+            pair.send(0, &frame(id, 700));
+            pair.run_for(SPACING);
+        }
+        pair.run_for(Duration::from_ms(10));
+        assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..1200));
+    }
+}
+
+// LLR-26: the receiving end begins a session amid losses; nothing of the session before comes twice or late.
+#[test]
+fn frames_of_the_session_before_keep_their_order() {
+    for seed in 0..40 {
+        let mut pair = Pair::agreed(seed, lines, [llr(), llr()], [ratio(0.2), ratio(0.2)]);
+        for id in 0..2000 {
+            if id % 40 == 17 {
+                pair.protect((id / 40) as usize % 2, llr());
+            }
+            pair.send(0, &frame(id, 700));
+            pair.run_for(SPACING);
+        }
+        pair.run_for(Duration::from_ms(100));
+        let seen = ids(&pair.delivered[1]);
+        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "seed {seed}: reordered or twice");
+        assert!(seen.len() > 1000, "seed {seed}: {} arrived", seen.len());
+    }
+}
+
+// LLR-1, LLR-2: more frames than there are numbers, with losses on the way.
+#[test]
+fn the_numbers_wrap_under_load() {
+    const FRAMES: u32 = 1_100_000;
+    let mut pair = settled(llr());
+    pair.set_loss([ratio(1e-4), ratio(1e-4)]);
+    for id in 0..FRAMES {
+        pair.send(0, &frame(id, 60));
+        pair.run_for(Duration::from_us(1));
+    }
+    pair.run_for(Duration::from_ms(100));
+    let seen = ids(&pair.delivered[1]);
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "reordered or twice");
+    let dropped = pair.guards[0].queue().dropped + llr_count(&pair, 0, "tx_given_up");
+    assert_eq!(seen.len() as u64 + dropped, u64::from(FRAMES));
+    assert!(llr_count(&pair, 0, "tx_ok") > 1 << 20, "the numbers did not wrap");
+}
+
+// LLR-13: with unlimited replays nothing is missing; order is kept both ways, whatever the other direction does.
+#[test]
+fn the_two_directions_go_by_different_protocols() {
+    const FRAMES: u32 = 5000;
+    for other in [ordered(), fec(), Protection::None, stubborn()] {
+        for end in [0, 1] {
+            let mut protections = [stubborn(), stubborn()];
+            protections[1 - end] = other.clone();
+            let mut pair = Pair::agreed(5, lines, protections, [NONE, NONE]);
+            pair.run_for(Duration::from_ms(5));
+            let mut loss = [ratio(0.01), ratio(0.01)];
+            if other == Protection::None {
+                loss[1 - end] = NONE;
+            }
+            pair.set_loss(loss);
+            for number in 0..FRAMES {
+                [0, 1].into_iter().for_each(|end| pair.send(end, &frame(number, 300)));
+                pair.run_for(SPACING);
+            }
+            pair.run_for(Duration::from_ms(100));
+            assert_eq!(ids(&pair.delivered[1 - end]), Vec::from_iter(0..FRAMES), "beside {other}");
+            let seen = ids(&pair.delivered[end]);
+            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{other}: reordered or twice");
+            assert!(seen.len() >= FRAMES as usize - 8, "{} by {other}", seen.len());
+            assert!(llr_count(&pair, end, "tx_replay") > 10);
+            assert_eq!(pair.guards.each_ref().map(Guard::frames_held), [0, 0]);
+        }
+    }
+}
+
+/// Whether what each end handed on is in the order in which it was sent.
+fn in_order(pair: &Pair) -> bool {
+    pair.delivered.iter().all(|frames| ids(frames).is_sorted())
+}
+
+// LLR-5, LLR-13, LLR-16, LLR-26: restarts, cuts, garbage and losses up to a half.
+#[test]
+fn whatever_happens_nothing_is_wrong_and_all_heals() {
+    let worlds = [
+        [llr(), llr()],
+        [stubborn(), llr()],
+        [llr(), ordered()],
+        [fec(), stubborn()],
+        [Protection::None, llr()],
+    ];
+    let seeds = std::env::var("LOSSYLINK_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    for seed in 0..seeds {
+        let world = worlds[seed as usize % worlds.len()].clone();
+        let is_llr = world.iter().all(|protection| matches!(protection, Protection::Llr(_)));
+        let pair = swarm(seed, lines, world);
+        assert!(!is_llr || in_order(&pair), "seed {seed}: reordered");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // LLR-5, LLR-27
+    #[test]
+    fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        script::receive_path_of(|| Box::new(LlrLine::new(RATE)), &llr(), &script);
+    }
+}

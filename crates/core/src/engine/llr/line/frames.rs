@@ -1,0 +1,60 @@
+//! Frames of link-level retry on a live link: the shim in place of the preamble, control sets as frames (LLR-22).
+//!
+//! ```text
+//! | addresses | 88B6 | shim, original EtherType within | payload | padding | tag |
+//! | addresses | 88B6 | control set                     |           padding | tag |
+//!     12 B       2 B      6 B, or 8 B                                to 60 B   4 B
+//! ```
+
+use super::super::{Control, Number};
+use crate::engine::guard::envelope::{self, ETHERTYPE, Seal, TAG};
+use crate::engine::guard::{Frame, Origin};
+use crate::wire::ethernet::EthernetHeader;
+use crate::wire::llr::{self, ControlSet, LlrFrame, Shim};
+
+/// By how much a numbered frame is longer than its original (G-4).
+pub(super) const HEADROOM: usize = Shim::LEN + TAG;
+
+/// Writes a frame of the LAN with its number into `out`.
+///
+/// # Panics
+/// If the frame is shorter than an Ethernet header.
+pub(super) fn write(out: &mut Frame, original: &[u8], number: Number, is_replay: bool, seal: Seal) {
+    let ethertype = envelope::ethertype(original).expect("a frame from the LAN has an Ethernet header");
+    let shim = Shim { is_replay, is_poisoned: false, number: number.bits(), ethertype };
+    let mut header = [0; Shim::LEN];
+    shim.emit(&mut header);
+    out.clear();
+    out.extend_from_slice(&original[..ETHERTYPE]);
+    out.extend_from_slice(&llr::ETHERTYPE.0.to_be_bytes());
+    out.extend_from_slice(&header);
+    out.extend_from_slice(&original[EthernetHeader::LEN..]);
+    seal.finish(out, Shim::LEN);
+}
+
+/// Writes a control set as a frame from guard to guard into `out`.
+pub(super) fn write_control(out: &mut Frame, control: Control, seal: Seal) {
+    envelope::control_header(out, llr::ETHERTYPE);
+    let mut set = [0; ControlSet::LEN];
+    control.to_set().emit(&mut set);
+    out.extend_from_slice(&set);
+    seal.finish(out, ControlSet::LEN);
+}
+
+/// What a frame from the link says, and where its tag is from; `None` when it makes no sense.
+pub(super) fn read(frame: &[u8], seal: Seal) -> Option<(LlrFrame<'_>, Origin)> {
+    let inner = LlrFrame::parse(envelope::body(frame)?).ok()?;
+    let headers = match inner {
+        LlrFrame::Data(..) => Shim::LEN,
+        LlrFrame::Control(_) => ControlSet::LEN,
+    };
+    Some((inner, seal.origin(frame, headers)))
+}
+
+/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
+pub(super) fn restore(out: &mut Frame, frame: &[u8], shim: Shim, payload: &[u8]) {
+    out.clear();
+    out.extend_from_slice(&frame[..ETHERTYPE]);
+    out.extend_from_slice(&shim.ethertype.0.to_be_bytes());
+    out.extend_from_slice(payload);
+}

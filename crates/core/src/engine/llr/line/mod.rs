@@ -1,0 +1,189 @@
+//! Link-level retry as a line protocol of a guard: the engine on whole frames, session by session.
+//!
+//! ```text
+//!   handle_lan --> [Sending: number, keep] --to_link-->      to_lan <-- [Receiving: in order] <-- handle_link
+//!                      | poll_fill: replay                                   | ACK, NACK, INIT_ECHO
+//!                      +--- INIT ------------> [Outlet] <--------------------+
+//! ```
+//!
+//! Control sets leave ahead of everything. A replay leaves frame by frame as the transmitter is free, so
+//! that an ACK on the way still shortens it; new frames wait meanwhile (LLR-23).
+
+mod frames;
+mod pace;
+mod receiving;
+mod report;
+mod sending;
+
+use super::{Control, Outlet, ReceiverCounters, SenderState};
+use crate::engine::guard::{Frame, Group, LineProtocol, Origin, Surroundings};
+use crate::protection::{Llr, Protection};
+use crate::time::Instant;
+use crate::units::BitRate;
+use crate::wire::ethernet::EtherType;
+use crate::wire::llr::{self, ControlSet, LlrFrame};
+use alloc::vec::Vec;
+use receiving::Receiving;
+use sending::Sending;
+
+/// Both ends of link-level retry on whole frames.
+#[derive(Debug)]
+pub struct LlrLine {
+    rate: BitRate,
+    outlet: Outlet,
+    /// Whether our frames go by this protocol.
+    is_sending: bool,
+    /// The sending end of the options that were chosen last; it is off while our frames go otherwise.
+    sending: Option<(Llr, Sending)>,
+    receiving: Receiving,
+}
+
+impl LlrLine {
+    /// Two ends on a link of this rate, by which waits and sizes are reckoned.
+    pub fn new(rate: BitRate) -> Self {
+        Self {
+            rate,
+            outlet: Outlet::new(pace::control_interval(rate, None)),
+            is_sending: false,
+            sending: None,
+            receiving: Receiving::default(),
+        }
+    }
+
+    /// The sending end, while our frames go by it.
+    fn sending(&self) -> Option<&Sending> {
+        self.sending.as_ref().filter(|_| self.is_sending).map(|(_, sending)| sending)
+    }
+
+    /// The same, with the loop as it is measured at present.
+    fn sending_mut(&mut self, around: &Surroundings<'_>) -> Option<&mut Sending> {
+        let is_sending = self.is_sending;
+        let (_, sending) = self.sending.as_mut().filter(|_| is_sending)?;
+        sending.note(around.loop_time);
+        Some(sending)
+    }
+
+    /// Lets the most urgent control set leave if the outlet is free (LLR-24). One for which no frame is
+    /// free is lost as on the link.
+    fn speak(&mut self, around: &mut Surroundings<'_>) {
+        let is_sending = self.is_sending;
+        let sender = self.sending.as_mut().filter(|_| is_sending).map(|(_, sending)| sending.engine_mut());
+        let receiver = Some(self.receiving.engine_mut());
+        let Some(control) = self.outlet.poll_control(around.now, sender, receiver) else { return };
+        let Some(mut frame) = around.empty_frame() else { return };
+        around.counters.explicit_acks += u64::from(matches!(control, Control::Ack(_)));
+        frames::write_control(&mut frame, control, around.seal);
+        around.to_link.push_back(frame);
+    }
+
+    fn handle_set(&mut self, around: &mut Surroundings<'_>, set: ControlSet) {
+        let control = Control::from_set(set);
+        self.receiving.handle_control(around.now, control);
+        if let Some(sending) = self.sending_mut(around) {
+            sending.handle_control(around.now, control, around.pool);
+        }
+    }
+}
+
+impl LineProtocol for LlrLine {
+    fn carries(&self, protection: &Protection) -> bool {
+        matches!(protection, Protection::Llr(_))
+    }
+
+    fn ethertypes(&self) -> &'static [EtherType] {
+        &[llr::ETHERTYPE]
+    }
+
+    fn headroom(&self) -> usize {
+        frames::HEADROOM
+    }
+
+    /// What has been counted stays while the options do.
+    fn protect(&mut self, protection: &Protection, _loss_rate: f64) {
+        let chosen = match protection {
+            Protection::Llr(options) => Some(options),
+            _ => None,
+        };
+        self.is_sending = chosen.is_some();
+        self.outlet = Outlet::new(pace::control_interval(self.rate, chosen));
+        if let Some(options) = chosen
+            && self.sending.as_ref().is_none_or(|(before, _)| before != options)
+        {
+            self.sending = Some((*options, Sending::new(self.rate, options)));
+        }
+    }
+
+    fn start_over(&mut self, around: &mut Surroundings<'_>, _peer: &Protection) {
+        self.receiving.start_over(around.now);
+        if let Some((_, sending)) = &mut self.sending {
+            sending.close(around.now, around.pool);
+        }
+    }
+
+    fn may_send(&self, _now: Instant) -> bool {
+        self.sending().is_some_and(Sending::may_send)
+    }
+
+    /// INIT leaves behind the first frame, so that none waits for it in `to_link` (LLR-26).
+    fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
+        let sending = self.sending_mut(around).expect("our frames go by this protocol");
+        sending.open(around.now);
+        sending.transmit(around, frame);
+        self.speak(around);
+    }
+
+    fn handle_link(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) -> Origin {
+        let Some((inner, origin)) = frames::read(frame, around.seal) else { return Origin::Foreign };
+        match (origin, inner) {
+            (Origin::Session, LlrFrame::Data(shim, payload)) => {
+                self.receiving.handle_data(around, frame, shim, payload);
+            }
+            (Origin::Session, LlrFrame::Control(set)) => self.handle_set(around, set),
+            (Origin::Former, LlrFrame::Data(shim, payload)) => {
+                self.receiving.handle_former(around, frame, shim, payload);
+            }
+            (Origin::Former, LlrFrame::Control(_)) | (Origin::Foreign, _) => return origin,
+        }
+        if origin == Origin::Session {
+            self.speak(around);
+        }
+        origin
+    }
+
+    fn fill_at(&self) -> Instant {
+        if self.sending().is_some_and(Sending::has_fill) { Instant::ZERO } else { Instant::NEVER }
+    }
+
+    /// The first INIT of a session, or the next frame of a replay.
+    fn poll_fill(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
+        let sending = self.sending_mut(around)?;
+        if let Some(frame) = sending.replay(around) {
+            return Some(frame);
+        }
+        sending.open(around.now);
+        self.speak(around);
+        around.to_link.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Instant {
+        let sending = self.sending();
+        let set = self.outlet.poll_timeout(sending.map(Sending::engine), Some(self.receiving.engine()));
+        set.min(sending.map_or(Instant::NEVER, Sending::due))
+    }
+
+    fn handle_timeout(&mut self, around: &mut Surroundings<'_>) {
+        if let Some(sending) = self.sending_mut(around) {
+            sending.handle_timeout(around.now, around.pool);
+        }
+        self.speak(around);
+    }
+
+    /// Nothing was ever numbered here: nothing is told.
+    fn report(&self) -> Vec<Group> {
+        let state = self.sending.as_ref().map(|(_, sending)| sending.state());
+        let is_used = self.is_sending
+            || state.is_some_and(|state| state.counters.tx_init > 0 || state.state != SenderState::Off)
+            || *self.receiving.engine().counters() != ReceiverCounters::default();
+        is_used.then(|| report::group(state.as_ref(), &self.receiving)).into_iter().collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! How long a live sending end waits, and how much it keeps: the sizes of a loop that is measured (LLR-24, LLR-25).
+
+use super::super::{SPACING_DEFAULT, Sizing, spacing_time};
+use crate::protection::Llr;
+use crate::time::Duration;
+use crate::units::{BitRate, Bytes};
+
+/// What a wait allows for beside the loop: a late wake-up of the other end, as in G-14.
+const SLACK: Duration = Duration::from_ms(1);
+/// The loop that is assumed before it has been measured; the timer is then about 21 ms.
+const UNMEASURED_LOOP: Duration = Duration::from_ms(5);
+/// Loops that a replay timer lasts at least, whatever was chosen, as in G-14.
+const LOOPS_AT_LEAST: u64 = 2;
+/// A control set is a frame of its own, and costs both ends a packet. At 1 Gb/s one in 50 us is one for every
+/// four full frames (LLR-24).
+const CONTROL_INTERVAL: Duration = Duration::from_us(50);
+/// A full frame with everything that it takes on the line.
+const FULL_FRAME: Bytes = Bytes(1538);
+/// Frames and bytes that may be outstanding at most when nobody has said it: as many as G-12 has.
+pub(super) const MOST_FRAMES: u32 = 1 << 15;
+pub(super) const MOST_BYTES: Bytes = Bytes(32 << 20);
+
+/// The waits and sizes that follow from what was chosen and from the loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    rate: BitRate,
+    spacing: Bytes,
+    chosen_timer: Option<Duration>,
+    chosen_window: Option<Bytes>,
+    loop_time: Option<Duration>,
+    timer: Duration,
+    window: Bytes,
+}
+
+impl Pace {
+    /// On a link of this rate, for what was chosen.
+    pub(super) fn new(rate: BitRate, options: &Llr) -> Self {
+        let spacing = control_spacing(rate, Bytes(u64::from(options.spacing_bytes)));
+        let mut pace = Self {
+            rate,
+            spacing: rate * spacing,
+            chosen_timer: options.timer_ns.map(|ns| Duration::from_ns(u64::from(ns))),
+            chosen_window: options.bytes.map(|bytes| Bytes(u64::from(bytes))),
+            loop_time: None,
+            timer: Duration::ZERO,
+            window: Bytes::ZERO,
+        };
+        pace.follow();
+        pace
+    }
+
+    /// The guards have measured their loop, or not yet.
+    pub(super) fn note(&mut self, loop_time: Option<Duration>) {
+        if self.loop_time != loop_time {
+            self.loop_time = loop_time;
+            self.follow();
+        }
+    }
+
+    /// The replay timer in force (LLR-25).
+    pub(super) fn timer(&self) -> Duration {
+        self.timer
+    }
+
+    /// Bytes that may be outstanding (LLR-25).
+    pub(super) fn window(&self) -> Bytes {
+        self.window
+    }
+
+    /// Whether the timer that was chosen is too short for the loop (LLR-25).
+    pub(super) fn is_raised(&self) -> bool {
+        self.chosen_timer.is_some_and(|chosen| chosen < self.timer)
+    }
+
+    fn follow(&mut self) {
+        let loop_time = self.loop_time.unwrap_or(UNMEASURED_LOOP);
+        self.timer = match self.chosen_timer {
+            Some(chosen) => chosen.max(loop_time * LOOPS_AT_LEAST + SLACK),
+            None => self.sizing(loop_time).replay_timer() + SLACK,
+        };
+        let needed = self.sizing(loop_time + SLACK).bytes_needed();
+        self.window = self.chosen_window.unwrap_or(needed.min(MOST_BYTES));
+    }
+
+    /// A measured loop holds the cable and the software at both ends, in unknown parts.
+    fn sizing(&self, loop_time: Duration) -> Sizing {
+        Sizing {
+            rate: self.rate,
+            propagation: Duration::ZERO,
+            pipeline: loop_time / 2,
+            frame: FULL_FRAME,
+            spacing: self.spacing,
+        }
+    }
+}
+
+/// The time from a control set to the next (LLR-24).
+pub(super) fn control_interval(rate: BitRate, options: Option<&Llr>) -> Duration {
+    let spacing = options.map_or(SPACING_DEFAULT, |options| Bytes(u64::from(options.spacing_bytes)));
+    control_spacing(rate, spacing)
+}
+
+fn control_spacing(rate: BitRate, spacing: Bytes) -> Duration {
+    spacing_time(spacing, rate).max(CONTROL_INTERVAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: BitRate = BitRate::from_gbps(1);
+    const US: fn(u64) -> Duration = Duration::from_us;
+
+    fn pace(options: &Llr, loop_time: Option<Duration>) -> Pace {
+        let mut pace = Pace::new(RATE, options);
+        pace.note(loop_time);
+        pace
+    }
+
+    // LLR-25: two full frames take 24.608 us at 1 Gb/s, and the control interval is 50 us.
+    #[test]
+    fn the_timer_is_four_loops_and_the_slack() {
+        let measured = pace(&Llr::default(), Some(US(200)));
+        assert_eq!(measured.timer(), (US(200) + US(50) + Duration::from_ns(24_608)) * 4 + SLACK);
+        // 1.25 ms and two intervals of 50 us at 125 B a microsecond, less one interval, and two frames.
+        assert_eq!(measured.window(), Bytes(1_300 * 125 + 2 * 1538));
+        assert_eq!(pace(&Llr::default(), None).timer() / US(1), 21_298);
+        assert!(!measured.is_raised());
+    }
+
+    // LLR-25
+    #[test]
+    fn a_timer_that_is_too_short_for_the_loop_is_raised() {
+        let chosen = |ns| Llr { timer_ns: Some(ns), ..Llr::default() };
+        let raised = pace(&chosen(65_535), Some(US(200)));
+        assert_eq!((raised.timer(), raised.is_raised()), (US(1_400), true));
+        // No switch's register holds it, but what is long enough counts.
+        let long = pace(&chosen(1_400_000), Some(US(200)));
+        assert_eq!((long.timer(), long.is_raised()), (US(1_400), false));
+    }
+
+    // LLR-25
+    #[test]
+    fn the_window_has_an_end() {
+        assert_eq!(pace(&Llr::default(), Some(Duration::from_secs(1))).window(), MOST_BYTES);
+    }
+
+    // LLR-24
+    #[test]
+    fn control_sets_are_paced_in_time() {
+        let spaced = |gbps, spacing_bytes| {
+            control_interval(BitRate::from_gbps(gbps), Some(&Llr { spacing_bytes, ..Llr::default() }))
+        };
+        assert_eq!(spaced(1, 2_048), US(50));
+        assert_eq!(spaced(1, 16_384), Duration::from_ns(131_072));
+        assert_eq!(control_interval(BitRate::from_bps(100_000_000), None), Duration::from_ns(163_840));
+    }
+}

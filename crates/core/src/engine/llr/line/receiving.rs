@@ -1,0 +1,93 @@
+//! The receiving end on whole frames: hands on what is in order, and the rest of the session before (LLR-5, LLR-26).
+
+use super::super::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
+use super::frames;
+use crate::engine::guard::Surroundings;
+use crate::time::Instant;
+use crate::wire::llr::Shim;
+
+/// The receiving engine, and where the session before stood.
+#[derive(Debug, Default)]
+pub(super) struct Receiving {
+    engine: Receiver,
+    /// The INIT in force.
+    init: Option<Init>,
+    /// The number that the session before would have let through next.
+    former: Option<Number>,
+    stale_inits: u64,
+}
+
+impl Receiving {
+    pub(super) fn engine(&self) -> &Receiver {
+        &self.engine
+    }
+
+    pub(super) fn engine_mut(&mut self) -> &mut Receiver {
+        &mut self.engine
+    }
+
+    /// INITs that were older than the one in force.
+    pub(super) fn stale_inits(&self) -> u64 {
+        self.stale_inits
+    }
+
+    /// A new session: off until its INIT comes (LLR-26).
+    pub(super) fn start_over(&mut self, now: Instant) {
+        let was_on = self.engine.state() != ReceiverState::Off;
+        self.former = was_on.then(|| self.engine.expected());
+        self.engine.stop(now);
+        self.init = None;
+    }
+
+    /// The other end says something. A link of software may hand over a frame late, or twice: an INIT older
+    /// than the one in force must not turn the expected number back (LLR-27).
+    pub(super) fn handle_control(&mut self, now: Instant, control: Control) {
+        if let Control::Init(init) = control {
+            let is_stale = |force: &Init| (init.data.wrapping_sub(force.data) as i16) < 0;
+            if self.init.as_ref().is_some_and(is_stale) {
+                self.stale_inits += 1;
+                return;
+            }
+            self.init = Some(init);
+        }
+        self.engine.handle_control(now, control);
+    }
+
+    /// A frame of this session. Without memory for it, it counts as lost on the link (LLR-27).
+    pub(super) fn handle_data(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        shim: Shim,
+        payload: &[u8],
+    ) {
+        let Some(mut frame) = around.empty_frame() else { return };
+        let number = Number::new(shim.number);
+        match self.engine.handle_frame(around.now, Some(number), Condition::Good) {
+            Verdict::Forward => {
+                frames::restore(&mut frame, bytes, shim, payload);
+                around.to_lan.push_back(frame);
+            }
+            Verdict::Discard => around.pool.give_back(frame),
+        }
+    }
+
+    /// A frame of the session before: it is handed on if nothing at or behind its number has been, so that
+    /// order and uniqueness hold whatever is missing (LLR-26).
+    pub(super) fn handle_former(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        shim: Shim,
+        payload: &[u8],
+    ) {
+        let number = Number::new(shim.number);
+        if self.former.is_none_or(|next| number.ahead_of(next) < 0) {
+            return;
+        }
+        let Some(mut frame) = around.empty_frame() else { return };
+        self.former = Some(number.next());
+        frames::restore(&mut frame, bytes, shim, payload);
+        around.to_lan.push_back(frame);
+    }
+}

@@ -10,9 +10,9 @@ import lossylink
 from lossylink import backends
 from lossylink.errors import RunError, UserError
 from lossylink.experiments import EXPERIMENTS
-from lossylink.protections import parse_protection
+from lossylink.protections import parse_protection, spellings
 
-PROTECTIONS = ("none", "lg", "lg-nb", "fec:5/1", "fec-model:5/1")
+PROTECTIONS = ("none", "lg", "lg-nb", "fec:5/1", "fec-model:5/1", "llr")
 #: Settings that make each experiment tiny.
 TINY: dict[str, dict[str, Any]] = {
     "stress": {"traffic.packets": 500},
@@ -88,3 +88,7 @@ def test_rdma_flows_are_not_measured_as_tcp() -> None:
 
 def test_every_experiment_is_tried() -> None:
     assert TINY.keys() == EXPERIMENTS.keys()
+
+
+def test_every_protection_is_tried() -> None:
+    assert {text.partition(":")[0] for text in PROTECTIONS} == {spelling.word for _, spelling in spellings()}

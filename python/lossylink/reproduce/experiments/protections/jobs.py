@@ -105,9 +105,10 @@ def load_gbps(place: Place, loss: float) -> float:
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
-    """Every point at full load, then every point under datagrams; a quick look has fewer losses."""
-    losses = LOSS_RATES if scale.divisor == 1 else QUICK_LOSS_RATES
-    points = [(place, loss) for place in PLACES for loss in losses]
+    """Every point at full load, then under datagrams; a quick look has long links and fewer losses."""
+    is_quick = scale.divisor > 1
+    places = [place for place in PLACES if not is_quick or place.metres == LENGTHS_M[-1]]
+    points = [(place, loss) for place in places for loss in (QUICK_LOSS_RATES if is_quick else LOSS_RATES)]
     return (
         *(_speed(place, loss, scale.of(PACKETS, at_least=50_000)) for place, loss in points),
         *(

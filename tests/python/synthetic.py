@@ -264,6 +264,7 @@ def fec_row(job: Job, protection: str) -> dict[str, Any]:
         "latency_us_p50": latency,
         "latency_us_mean": latency,
         "latency_us_p99": 1.2 * latency,
+        "latency_us_p99_99": 1.5 * latency,
         "latency_intact_us_mean": latency,
         "latency_intact_us_max": 1.5 * latency,
         **_fec_waits(job, protection, k, latency),

@@ -6,6 +6,7 @@ from lossylink.plot.buffers import buffers
 from lossylink.plot.ccdf import ccdf, completion_samples
 from lossylink.plot.fec import fec_throughput, fec_trace
 from lossylink.plot.link_speed import link_speed
+from lossylink.plot.protections import protections_speed, retry_map
 from lossylink.plot.save import save
 from lossylink.plot.timeline import timeline
 
@@ -18,6 +19,8 @@ __all__ = [
     "link_speed",
     "mathis_figure3",
     "mathis_figure4",
+    "protections_speed",
+    "retry_map",
     "save",
     "timeline",
 ]

@@ -11,6 +11,7 @@ in which it holds.
 | `cubic` | CUBIC's average window: its own region, the Reno-friendly one, the larger |
 | `dctcp` | DCTCP's alpha and window under random and under threshold marking |
 | `linkguardian` | copies, effective loss, link speed, pause expiry, sequence wrap |
+| `llr` | loop, buffer, timer, speed and residual loss of go-back-N on a link |
 | `fec` | residual loss, capacity share and recovery delay of a (k, h) block code |
 | `intervals` | confidence intervals of counts and ratios, rare events included |
 """
@@ -20,9 +21,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, mathis, pftk
+    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, llr, mathis, pftk
 
-__all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "mathis", "pftk"]
+__all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "llr", "mathis", "pftk"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+import numpy as np
+
 from lossylink.plan.link import NANOSECOND_S, Link
 from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, Figure, Prediction
 from lossylink.theory import llr
@@ -29,12 +31,19 @@ def fewest_replays(link: Link, *, target: float, budget_us: float | None) -> int
     >>> fewest_replays(link, target=1e-8, budget_us=None), fewest_replays(link, target=1e-8, budget_us=10)
     (3, 1)
     """
-    for replays in range(1, MOST_REPLAYS + 1):
-        if budget_us is not None and _worst_s(link, replays + 1) * 1e6 > budget_us:
-            return replays
-        if effective_loss(link, replays, link.loss_ratio) <= target:
-            return replays
-    return MOST_REPLAYS
+    counts = np.arange(1, MOST_REPLAYS + 1)
+    residual = llr.residual_loss_ratio(
+        loss_ratio=link.loss_ratio,
+        replays=counts,
+        window_frames=window_frames(link),
+        init_frames=_init_frames(link, link.loss_ratio),
+    )
+    needed = int(np.argmax(residual <= target)) + 1 if residual[-1] <= target else MOST_REPLAYS
+    if budget_us is None:
+        return needed
+    first_us, second_us = (_worst_s(link, replays) * 1e6 for replays in (1, 2))
+    allowed = 1 + max(0, math.floor((budget_us - first_us) / (second_us - first_us)))
+    return min(needed, allowed)
 
 
 def predict(link: Link, *, replays: int) -> Prediction:

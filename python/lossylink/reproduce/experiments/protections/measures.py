@@ -1,0 +1,126 @@
+"""Quantities of a point: speed, residual loss with its interval, added latency, and what closed forms say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from lossylink.protections.llr import prediction as retry
+from lossylink.reproduce.experiments.protections.jobs import (
+    LOSS_RATES,
+    PLACES,
+    TARGET,
+    Place,
+    chosen,
+    clean_job,
+    latency_job,
+    speed_job,
+)
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import Finished
+from lossylink.reproduce.shared.measures import lost_after_protection
+from lossylink.statistics import Estimate, binomial_interval
+from lossylink.theory import fec, linkguardian, llr
+
+SPEED = "effective_link_speed_gbps"
+Read = Callable[[Finished, Place, float, str], float]
+"""Reads one number of a point: of a link, a loss and a protection's word."""
+
+
+def number(key: str) -> Read:
+    """Return a reader of a key at full load."""
+    return lambda finished, place, loss, word: finished.number(
+        speed_job(place, loss), chosen(place, loss)[word], key
+    )
+
+
+speed_gbps: Read = number(SPEED)
+
+
+def residual(finished: Finished, place: Place, loss: float, word: str) -> Estimate:
+    """Share of frames that stays lost, with its exact 95 % interval."""
+    events, sent = lost_after_protection(speed_job(place, loss), chosen(place, loss)[word])(finished)
+    return binomial_interval(events, sent)
+
+
+def residual_value(finished: Finished, place: Place, loss: float, word: str) -> float:
+    """The share itself."""
+    return residual(finished, place, loss, word).value
+
+
+def residual_high(finished: Finished, place: Place, loss: float, word: str) -> float:
+    """The upper end of its interval."""
+    return residual(finished, place, loss, word).high
+
+
+def added_us(percentile: str) -> Read:
+    """Return a reader of the latency beyond that of the same link without loss and protection."""
+    key = f"latency_us_{percentile}"
+
+    def read(finished: Finished, place: Place, loss: float, word: str) -> float:
+        alone = finished.number(clean_job(place, loss), "none", key)
+        return finished.number(latency_job(place, loss), chosen(place, loss)[word], key) - alone
+
+    return read
+
+
+def points(
+    finished: Finished, word: str, *, low: float = 0.0, high: float = 1.0
+) -> Iterator[tuple[Place, float]]:
+    """Yield the links and losses that were run for a protection, from a loss to another; at least one."""
+    found = 0
+    for place in PLACES:
+        for loss in (ratio for ratio in LOSS_RATES if low <= ratio <= high):
+            try:
+                speed_gbps(finished, place, loss, word)
+            except NotRunError:
+                continue
+            found += 1
+            yield place, loss
+    if not found:
+        raise NotRunError(f"no loss from {low:g} to {high:g} was run for {word}")
+
+
+def realised_loss(finished: Finished, place: Place, loss: float, word: str) -> float:
+    """Share of frames that the link lost in this run, frames sent again among them."""
+    return number("actual_loss_rate")(finished, place, loss, word)
+
+
+def first_order_gbps(place: Place, loss: float) -> float:
+    """Speed by 1 / (1 + p W)."""
+    share = llr.goodput_share(loss_ratio=loss, lag_frames=lag_frames(place))
+    return place.gbps * float(share)
+
+
+def full_gbps(place: Place, requested: float, loss: float) -> float:
+    """The same with lost replays and flushes, for the parameters of one loss at another."""
+    replays = int(chosen(place, requested)["llr"].partition("=")[2])
+    return retry.speed_gbps(place.link(requested), replays, loss)
+
+
+@cache
+def lag_frames(place: Place) -> float:
+    """W of a link; the loss does not enter."""
+    return retry.lag_frames(place.link(TARGET))
+
+
+@cache
+def expected_residual(place: Place, loss: float, word: str) -> float:
+    """Residual loss by the closed form of the protection; late copies and full buffers are left out."""
+    label = chosen(place, loss)[word]
+    if word == "llr":
+        return retry.effective_loss(place.link(loss), int(label.partition("=")[2]), loss)
+    if word == "fec":
+        k, h = (int(part) for part in label.partition(":")[2].split("/"))
+        return float(fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss))
+    if word == "none":
+        return loss
+    # Where the cap on requests matters the planner lifts it.
+    copies = int(label.partition("copies=")[2].partition(",")[0])
+    return float(linkguardian.effective_loss_ratio(loss_ratio=loss, copies=copies))
+
+
+def is_healthy(finished: Finished, place: Place, loss: float, word: str) -> bool:
+    """Whether the closed form promises `TARGET` and the run lost nothing that speaks against it."""
+    promised = expected_residual(place, loss, word) <= TARGET * (1 + 1e-9)
+    return promised and residual(finished, place, loss, word).value == 0

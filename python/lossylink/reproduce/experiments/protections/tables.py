@@ -1,0 +1,94 @@
+"""Tables of the comparison: a quantity each, links and losses down, protections across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lossylink.report.palette import name_of
+from lossylink.reproduce.experiments.protections import window
+from lossylink.reproduce.experiments.protections.jobs import LOSS_RATES, PLACES, WORDS, speed_job
+from lossylink.reproduce.experiments.protections.measures import (
+    Read,
+    added_us,
+    number,
+    residual_high,
+    residual_value,
+    speed_gbps,
+)
+from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.model import Finished, Published
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    title: str
+    read: Read
+    digits: int
+    note: str = ""
+
+
+_QUANTITIES = (
+    _Quantity("Effective speed, Gb/s", speed_gbps, 4, "Octets delivered by a link that is kept busy."),
+    _Quantity(
+        "Residual loss",
+        residual_value,
+        3,
+        "Of the frames at full load. Zero is none of those sent, no proof of 1e-8: see the next table.",
+    ),
+    _Quantity("Residual loss, upper end of the exact 95 % interval", residual_high, 3),
+    _Quantity(
+        "Added latency, median, us",
+        added_us("p50"),
+        3,
+        "Beyond the same link without loss and protection, at a load that every protection carries.",
+    ),
+    _Quantity(
+        "Added latency, 99.99 % point, us",
+        added_us("p99_99"),
+        3,
+        "Near a loss of 1e-4 it lies at the edge between frames that were lost and those that were not.",
+    ),
+    _Quantity("Sender's buffer, most, KB", number("tx_buffer_kb_max"), 3),
+    _Quantity("Receiver's buffer, most, KB", number("rx_buffer_kb_max"), 3),
+)
+
+
+def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
+    """One table a quantity, and the points of the map."""
+    return (*(_table(finished, quantity) for quantity in _QUANTITIES), _map(finished))
+
+
+def _table(finished: Finished, quantity: _Quantity) -> ComparisonTable:
+    rows = []
+    for place in PLACES:
+        for loss in LOSS_RATES:
+            if finished.runs and speed_job(place, loss) not in finished.runs:
+                continue  # a quick look has fewer losses
+            cells = tuple(cell(quantity.read, finished, place, loss, word) for word in WORDS)
+            rows.append(Row(speed_job(place, loss), cells, "", quantity.digits))
+    columns = tuple(Column(name_of(word), short=word) for word in WORDS)
+    return ComparisonTable(quantity.title, columns, tuple(rows), quantity.note)
+
+
+def _map(finished: Finished) -> ComparisonTable:
+    rows = tuple(
+        Row(
+            f"{spot.switch}, {spot.gbps}G, {spot.metres} m, {spot.frame_bytes} B",
+            (cell(window.measured_share, finished, spot), *_expected(finished, spot)),
+            "",
+            4,
+        )
+        for spot in window.SPOTS
+    )
+    return ComparisonTable(
+        "Go-back-N at a loss of 2 %, share of the line",
+        (Column("simulated"), Column("lost replays counted"), Column("1 / (1 + p W)")),
+        rows,
+        note="LLR whose receiver sees errors. A switch team's bar is 0.95.",
+    )
+
+
+def _expected(finished: Finished, spot: window.Spot) -> tuple[Cell, Cell]:
+    if spot.job not in finished.runs:
+        return Cell(), Cell()
+    return Cell(window.expected_share(spot)), Cell(window.first_order_share(spot))

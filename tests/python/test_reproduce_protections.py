@@ -1,0 +1,84 @@
+"""The comparison of protections: what is run, what a marker promises, and the map of go-back-N."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars
+import pytest
+
+from lossylink.plot.protections import Curve, protections_speed
+from lossylink.reproduce.experiments.protections import jobs, window
+from lossylink.reproduce.experiments.protections.charts import figures
+from lossylink.reproduce.experiments.protections.experiment import EXPERIMENT
+from lossylink.reproduce.experiments.protections.measures import expected_residual, is_healthy
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Scale
+from lossylink.reproduce.framework.published import load
+from lossylink.reproduce.framework.runner import simulate
+
+from .synthetic import synthetic_runner
+
+HERE = jobs.Place(100, 100)
+
+
+def synthetic() -> Finished:
+    made = EXPERIMENT.jobs(Scale(QUICK_DIVISOR))
+    return Finished(
+        {job.key: synthetic_runner(job, seed=1, threads=1, report=lambda _done, _total: None) for job in made}
+    )
+
+
+def test_a_quick_look_has_fewer_points() -> None:
+    full, quick = EXPERIMENT.jobs(Scale()), EXPERIMENT.jobs(Scale(QUICK_DIVISOR))
+    assert len(full) == 6 * 6 * 3 + len(window.SPOTS)
+    assert {job.key for job in quick} < {job.key for job in full}
+
+
+def test_each_protection_has_the_parameters_that_meet_the_target() -> None:
+    for loss in jobs.LOSS_RATES[:-1]:
+        for word in ("lg", "lg-nb", "llr", "fec"):
+            assert expected_residual(HERE, loss, word) <= jobs.TARGET * (1 + 1e-9)
+
+
+def test_a_filled_marker_needs_the_promise_and_a_run_without_losses() -> None:
+    finished = synthetic()
+    assert is_healthy(finished, HERE, 1e-2, "llr")
+    assert not is_healthy(finished, HERE, 1e-2, "none")
+    key = jobs.speed_job(HERE, 1e-2)
+    rows = finished.runs[key].rows.with_columns(effective_loss_rate=polars.lit(1e-4))
+    lossy = Finished({**finished.runs, key: replace(finished.runs[key], rows=rows)})
+    assert not is_healthy(lossy, HERE, 1e-2, "llr")
+
+
+def test_the_edge_of_the_map_separates_its_points() -> None:
+    for spot in window.SPOTS:
+        edge = window.fastest_gbps(spot.switch, spot.frame_bytes)
+        rate = float(np.interp(np.log(spot.metres), np.log(window.LENGTHS_M), edge))
+        assert (spot.gbps <= rate) == (window.expected_share(spot) >= window.BAR), spot
+
+
+def test_lost_replays_decide_where_the_bar_is_near() -> None:
+    near = window.SPOTS[0]
+    assert window.expected_share(near) < window.BAR < window.first_order_share(near)
+
+
+@pytest.mark.parametrize("spot", window.SPOTS, ids=lambda spot: spot.job)
+def test_the_simulator_is_on_the_same_side(spot: window.Spot) -> None:
+    job = next(job for job in window.jobs(Scale(4)) if job.key == spot.job)
+    run = simulate(job, seed=7, threads=1, report=lambda _done, _total: None)
+    share = window.measured_share(Finished({spot.job: run}), spot)
+    assert share == pytest.approx(window.expected_share(spot), abs=0.005)
+
+
+def test_figures_are_drawn_of_what_was_run() -> None:
+    assert figures(Finished({}), load()) == {}
+    drawn = figures(synthetic(), load())
+    assert {name: len(figure.axes) for name, figure in drawn.items()} == {"speed": 3, "map": 2}
+
+
+def test_the_figure_of_speeds_names_its_protections() -> None:
+    curves = [Curve(word, (1e-4, 1e-2), (0.9, 0.5), (True, False)) for word in jobs.WORDS]
+    figure = protections_speed({(100, 10): curves})
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:5] == ["no protection", "LinkGuardian", "LinkGuardian NB", "LLR", "FEC"]

@@ -70,6 +70,16 @@ def test_the_effective_loss_is_p_cubed(protection: str) -> None:
     assert row["effective_loss_ci95"][0] <= row["effective_loss_rate"] <= row["effective_loss_ci95"][1]
 
 
+def test_link_level_retry_delivers_every_packet_in_order() -> None:
+    row = _row("stress", "llr", _STRESS | {"traffic.packets": 20_000, "loss.forward": "1%"})
+    assert row["frames_unrecovered"] == row["reordered_packets"] == row["altered_packets"] == 0
+    assert row["frames_lost"] > 0
+    # Go-back-N: every loss sends at least the lost frame again, and keeps what may have to go again.
+    assert row["retransmissions"] >= row["frames_lost"]
+    assert row["tx_buffer_kb_max"] > 0
+    assert row["timeouts"] == 0
+
+
 def test_without_protection_the_loss_is_the_links() -> None:
     row = _row("stress", "none", _STRESS | {"traffic.packets": 20_000})
     low, high = clopper_pearson(

@@ -268,7 +268,7 @@ def test_the_live_load_leaves_room_for_replays() -> None:
 
 
 def test_the_status_has_the_names_of_the_proposal() -> None:
-    near = {"llr": {"tx_ok": 500, "tx_replay": 3, "timer_replays": 1, "buffer_max_bytes": 23_000}}
+    near = {"llr": {"tx_ok": 500, "tx_replay": 3, "tx_timer_replays": 1, "outstanding_max_bytes": 23_000}}
     far = {"llr": {"rx_expected_seq_good": 490, "tx_nack": 2, "rx_replay": 2, "rx_duplicate_seq": 7}}
     sender, receiver = "\n".join(FAMILY.sender_lines(near)), "\n".join(FAMILY.receiver_lines(far))
     assert "tx_ok: 500, tx_replay: 3 (1 by the timer)" in sender

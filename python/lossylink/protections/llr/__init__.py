@@ -30,10 +30,10 @@ class _Llr(Family):
     )
     events = {  # noqa: RUF012 - nobody writes to it
         "replays": ("llr", "tx_replay"),
-        "by the timer": ("llr", "timer_replays"),
+        "by the timer": ("llr", "tx_timer_replays"),
         "NACKs": ("llr", "tx_nack"),
-        "flushes": ("llr", "flushes"),
-        "given up": ("llr", "given_up"),
+        "flushes": ("llr", "tx_flushes"),
+        "given up": ("llr", "tx_given_up"),
     }
 
     def value(
@@ -97,10 +97,10 @@ class _Llr(Family):
         sender, receiver = near.get("llr", {}), far.get("llr", {})
         return {
             **super().stress_row(near, far),
-            "tx_buffer_kb_max": sender.get("buffer_max_bytes", 0) / 1000,
-            "retransmissions": sender.get("replayed_frames", 0),
+            "tx_buffer_kb_max": sender.get("outstanding_max_bytes", 0) / 1000,
+            "retransmissions": sender.get("tx_replayed_frames", 0),
             "duplicates_dropped": receiver.get("rx_duplicate_seq", 0),
-            "timeouts": sender.get("given_up", 0),
+            "timeouts": sender.get("tx_given_up", 0),
         }
 
 

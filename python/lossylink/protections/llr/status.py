@@ -14,7 +14,7 @@ def sender_lines(near: Report) -> Iterator[str]:
     --------
     >>> list(sender_lines({}))
     []
-    >>> for line in sender_lines({"llr": {"tx_ok": 9, "rx_nack": 1, "tx_replay": 2, "timer_replays": 1}}):
+    >>> for line in sender_lines({"llr": {"tx_ok": 9, "rx_nack": 1, "tx_replay": 2, "tx_timer_replays": 1}}):
     ...     print(line)
     tx_ok: 9, tx_replay: 2 (1 by the timer), frames sent again: 0
     rx_ack: 0, rx_nack: 1, rx_ack_nack_seq_error: 0
@@ -26,13 +26,13 @@ def sender_lines(near: Report) -> Iterator[str]:
         return
     of = _counts(sender)
     yield (
-        f"tx_ok: {of('tx_ok')}, tx_replay: {of('tx_replay')} ({of('timer_replays')} by the timer), "
-        f"frames sent again: {of('replayed_frames')}"
+        f"tx_ok: {of('tx_ok')}, tx_replay: {of('tx_replay')} ({of('tx_timer_replays')} by the timer), "
+        f"frames sent again: {of('tx_replayed_frames')}"
     )
     yield ", ".join(f"{name}: {of(name)}" for name in ("rx_ack", "rx_nack", "rx_ack_nack_seq_error"))
     yield f"tx_init: {of('tx_init')}, rx_init_echo: {of('rx_init_echo')}"
-    yield f"flushes: {of('flushes')}, frames given up: {of('given_up')}, tx_discard: {of('tx_discard')}"
-    yield f"replay buffer: max {of('buffer_max_bytes') / 1000:g} KB"
+    yield f"flushes: {of('tx_flushes')}, frames given up: {of('tx_given_up')}, tx_discard: {of('tx_discard')}"
+    yield f"replay buffer: max {of('outstanding_max_bytes') / 1000:g} KB"
 
 
 def receiver_lines(far: Report) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _try(axes: Axes, point: Tried, colour: str, bar: float) -> None:
         markerfacecolor=colour if keeps else "white",
         zorder=4,
     )
-    # The edge of its own size lies above and right of a point that keeps the bar, else below and left.
+    # The nearest edge lies above and right of a point that keeps the bar, else below and left.
     place: dict[str, Any] = {"xytext": (-7, -5), "ha": "right", "va": "top"} if keeps else {"xytext": (6, 5)}
     share = f"{point.share * 100:.1f} %"
     axes.annotate(share, (point.metres, point.gbps), textcoords="offset points", fontsize=7.5, **place)

@@ -96,7 +96,7 @@ def expected_share(spot: Spot) -> float:
     Examples
     --------
     >>> [f"{expected_share(spot):.3f}" for spot in SPOTS[:2]]
-    ['0.949', '0.918']
+    ['0.948', '0.933']
     """
     return float(_shares(spot.switch, spot.frame_bytes, spot.metres, np.array(float(spot.gbps))))
 
@@ -107,7 +107,7 @@ def first_order_share(spot: Spot) -> float:
     Examples
     --------
     >>> [f"{first_order_share(spot):.3f}" for spot in SPOTS[:2]]
-    ['0.954', '0.922']
+    ['0.954', '0.940']
     """
     delays = _delays(spot.switch, spot.frame_bytes, spot.metres, np.array(float(spot.gbps)))
     return float(llr.goodput_share(loss_ratio=LOSS, lag_frames=llr.lag_frames(**delays, errors_seen=True)))

@@ -33,6 +33,8 @@ EXPERIMENT = PublishedExperiment(
         "against. Each protection has the planner's parameters for a residual loss of 1e-8, or its best.",
         f"A point has {points.PACKETS:,} frames at full load. None lost is a residual loss of at most 9.2e-6 "
         "(exact, 95 %); that 1e-8 is met is the closed form's word, which such a run can only contradict.",
+        "LinkGuardian was published to 100G. Above, the bytes of its thresholds grow with the rate and its "
+        "buffer recirculates at the rate of the link: its ordered mode at 400 and 800G is an extrapolation.",
         "Latency is that of datagrams at a load that the slowest protection carries: 30 % of the line, less "
         "where losses are frequent.",
     ),

@@ -100,6 +100,7 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "duplicates_dropped": losses,
         "timeouts": 0,
         "reordered_packets": 0 if ordered else losses,
+        "duplicates_delivered": 0,
         "simulated_seconds": seconds,
         "packets_per_wall_second": 4e6,
         "octets_data": packets * 1538,

@@ -102,7 +102,9 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_nobody_else_asks_which_family_it_is() -> None:
-    questions = ('startswith("fec', 'startswith("lg', '== "lg', "fec_k", ".tag ==")
+    words = [spelling.word for _, spelling in spellings() if spelling.word != "none"]
+    questions = [f'{asked} "{word}' for word in words for asked in ("==", "in {")]
+    questions += [f'startswith("{word}' for word in words] + ["fec_k", ".tag ==", '["family"] ==']
     exempt = ("protections/", "reproduce/", "theory/", "experiments/fec.py")
     found = [
         f"{path.relative_to(SOURCES)}: {question}"

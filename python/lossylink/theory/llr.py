@@ -4,8 +4,8 @@ Source: docs/protocols/llr.md, rules LLR-12, LLR-13 and LLR-20, derived there; t
 sample links of SONiC's LLR design. Losses are independent, the line is never idle, and ACKs and NACKs are not
 lost.
 
-Go-back-N gives every frame that a lost one takes with it another turn, so what counts is how often a frame
-that all before it have reached, the *head*, is lost. Its first loss is asked for and costs W frames. A replay
+Go-back-N gives every frame that a lost one takes with it another turn, so what counts is how often the *head*
+is lost: the first frame that has not arrived yet. Its first loss is asked for and costs W frames. A replay
 whose head is lost again is not asked for (LLR-10) and costs the replay timer, R frames. A frame is head once,
 and loses r + 1 turns in a row with
 
@@ -13,7 +13,8 @@ and loses r + 1 turns in a row with
 
 After r replays that is a flush (LLR-13). By then the timer has run and the sender has sent all that it may:
 a flush gives up the whole window of F frames. Until INIT is echoed U frames go without a number, and a share
-p of them is lost. Per head, of 1 - q + q F + q U frames offered q F + q U p are lost, in the time of
+p of them is lost. For each head, 1 - q + q F + q U frames are offered, and q F + q U p of them are lost. That
+takes the time of
 
     1 + p W + R p^2 (1 - p^r) / (1 - p) + q U
 

@@ -1,7 +1,7 @@
 """The live lab: each job is measured between two hosts of the kernel, over our data plane as their link.
 
-A module beside this one measures one kind of traffic; its ``MEASURES`` name the experiments it is for, each
-with a function from the job's configuration and who to tell of progress to row, columns and files.
+A module beside this one that has ``MEASURES`` measures one kind of traffic. They name the experiments it is
+for, each with a function from the job's configuration and who to tell of progress to row, columns and files.
 """
 
 from __future__ import annotations

@@ -9,9 +9,13 @@ import numpy as np
 from lossylink.report.chart import Axis, Chart, Marker, Series, embedded, points
 from lossylink.report.palette import name_of, slots_of
 from lossylink.reproduce.experiments.protections import window
-from lossylink.reproduce.experiments.protections.jobs import LOSS_RATES, PLACES, WORDS, Place, chosen
-from lossylink.reproduce.experiments.protections.measures import is_healthy, residual, speed_gbps
-from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.experiments.protections.jobs import PLACES, WORDS, Place, chosen
+from lossylink.reproduce.experiments.protections.measures import (
+    is_healthy,
+    losses_run,
+    residual,
+    speed_gbps,
+)
 from lossylink.reproduce.framework.model import Finished, Published
 from lossylink.statistics import Estimate
 
@@ -30,22 +34,10 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     return (*(chart for chart in drawn if chart is not None), *_maps(finished))
 
 
-def _losses(finished: Finished, place: Place, word: str) -> list[float]:
-    """The losses that were run."""
-    found = []
-    for loss in LOSS_RATES:
-        try:
-            speed_gbps(finished, place, loss, word)
-        except NotRunError:
-            continue
-        found.append(loss)
-    return found
-
-
 def _speed(finished: Finished, place: Place) -> Chart | None:
     series = []
     for word in WORDS:
-        if losses := _losses(finished, place, word):
+        if losses := losses_run(finished, place, word):
             speeds = [speed_gbps(finished, place, loss, word) for loss in losses]
             values = embedded(losses), embedded(speeds)
             series.append(Series(name_of(word), _SLOTS[word], *values, dashed=word == "none"))
@@ -65,7 +57,7 @@ def _residual(finished: Finished) -> Chart | None:
     """Residual losses that were seen, with their intervals; where none was, the upper end of the interval."""
     series = []
     for word in WORDS:
-        losses = _losses(finished, LOSS_PLACE, word)
+        losses = losses_run(finished, LOSS_PLACE, word)
         seen: list[Estimate] = [residual(finished, LOSS_PLACE, loss, word) for loss in losses]
         if not seen:
             continue
@@ -141,7 +133,7 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
     panels: dict[tuple[int, int], list[Curve]] = {}
     for place in PLACES:
         for word in WORDS:
-            if losses := _losses(finished, place, word):
+            if losses := losses_run(finished, place, word):
                 shares = [speed_gbps(finished, place, loss, word) / place.gbps for loss in losses]
                 healthy = [is_healthy(finished, place, loss, word) for loss in losses]
                 curve = Curve(word, tuple(losses), tuple(shares), tuple(healthy))

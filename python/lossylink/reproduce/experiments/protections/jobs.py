@@ -12,6 +12,7 @@ from lossylink.protections.linkguardian.prediction import choose
 from lossylink.protections.llr.prediction import fewest_replays
 from lossylink.reproduce.framework.model import Job, Scale
 from lossylink.reproduce.framework.quantity import power_text
+from lossylink.units import PICOSECONDS_PER_METRE
 
 RATES_GBPS: Final = (100, 400, 800)
 LENGTHS_M: Final = (10, 100)
@@ -33,8 +34,6 @@ LOAD: Final = 0.3
 ORDERED_LOSS_S: Final = 12e-6
 """What a loss costs the slowest, ordered LinkGuardian in recirculating buffers, and a little more."""
 
-PICOSECONDS_A_METRE: Final = 5_000
-
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -50,7 +49,7 @@ class Place:
 
     def link(self, loss: float) -> Link:
         """The link as the planner takes it."""
-        propagation_ps = self.metres * PICOSECONDS_A_METRE
+        propagation_ps = self.metres * PICOSECONDS_PER_METRE
         return Link(rate_bps=self.gbps * 10**9, propagation_ps=propagation_ps, loss_ratio=loss)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from lossylink.protections import parse_protection
+from lossylink.protections.linkguardian import prediction as copying
 from lossylink.protections.llr import prediction as retry
 from lossylink.reproduce.experiments.protections.jobs import (
     LOSS_RATES,
@@ -20,7 +22,7 @@ from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import lost_after_protection
 from lossylink.statistics import Estimate, binomial_interval
-from lossylink.theory import fec, linkguardian, llr
+from lossylink.theory import llr
 
 SPEED = "effective_link_speed_gbps"
 Read = Callable[[Finished, Place, float, str], float]
@@ -64,19 +66,26 @@ def added_us(percentile: str) -> Read:
     return read
 
 
+def losses_run(finished: Finished, place: Place, word: str) -> list[float]:
+    """Return the losses that were run of a protection on a link."""
+    found = []
+    for loss in LOSS_RATES:
+        try:
+            speed_gbps(finished, place, loss, word)
+        except NotRunError:
+            continue
+        found.append(loss)
+    return found
+
+
 def points(
     finished: Finished, word: str, *, low: float = 0.0, high: float = 1.0
 ) -> Iterator[tuple[Place, float]]:
     """Yield the links and losses that were run for a protection, from a loss to another; at least one."""
-    found = 0
-    for place in PLACES:
-        for loss in (ratio for ratio in LOSS_RATES if low <= ratio <= high):
-            try:
-                speed_gbps(finished, place, loss, word)
-            except NotRunError:
-                continue
-            found += 1
-            yield place, loss
+    found = [
+        (place, loss) for place in PLACES for loss in losses_run(finished, place, word) if low <= loss <= high
+    ]
+    yield from found
     if not found:
         raise NotRunError(f"no loss from {low:g} to {high:g} was run for {word}")
 
@@ -94,8 +103,8 @@ def first_order_gbps(place: Place, loss: float) -> float:
 
 def full_gbps(place: Place, requested: float, loss: float) -> float:
     """The same with lost replays and flushes, for the parameters of one loss at another."""
-    replays = int(chosen(place, requested)["llr"].partition("=")[2])
-    return retry.speed_gbps(place.link(requested), replays, loss)
+    value = parse_protection(chosen(place, requested)["llr"]).value
+    return retry.speed_gbps(place.link(requested), value["replays"], loss)
 
 
 @cache
@@ -107,17 +116,16 @@ def lag_frames(place: Place) -> float:
 @cache
 def expected_residual(place: Place, loss: float, word: str) -> float:
     """Residual loss by the closed form of the protection; late copies and full buffers are left out."""
-    label = chosen(place, loss)[word]
-    if word == "llr":
-        return retry.effective_loss(place.link(loss), int(label.partition("=")[2]), loss)
-    if word == "fec":
-        k, h = (int(part) for part in label.partition(":")[2].split("/"))
-        return float(fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss))
+    protection, link = parse_protection(chosen(place, loss)[word]), place.link(loss)
     if word == "none":
         return loss
-    # Where the cap on requests matters the planner lifts it.
-    copies = int(label.partition("copies=")[2].partition(",")[0])
-    return float(linkguardian.effective_loss_ratio(loss_ratio=loss, copies=copies))
+    if word == "llr":
+        return retry.effective_loss(link, protection.value["replays"], loss)
+    if word in {"lg", "lg-nb"}:
+        return copying.effective_loss(copying.choose(link, target=TARGET, ordered=word == "lg"), loss)
+    residual = protection.family.residual_loss(protection.value, loss_ratio=loss)
+    assert residual is not None, f"{word} has a closed form"
+    return residual
 
 
 def is_healthy(finished: Finished, place: Place, loss: float, word: str) -> bool:

@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossylink.plan.link import FRAMING_BYTES, NANOSECOND_S
-from lossylink.reproduce.experiments.protections.jobs import PICOSECONDS_A_METRE
+from lossylink.protections.llr.options import SAMPLE_REPLAYS
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Job, Scale
 from lossylink.scenario.profiles import load_profile
 from lossylink.theory import llr
+from lossylink.units import PICOSECONDS_PER_METRE
 
 BAR: Final = 0.95
 LOSS: Final = 0.02
 PROTECTION: Final = "llr:errors=seen"
-REPLAYS: Final = 3
-"""Of that protection; none of 1.6e-7 flushes is seen in a run."""
 PACKETS: Final = 400_000
 FRAMES_BYTES: Final = (1_514, 4_014, 9_014)
 """Frames without check sequence: the usual ones, and two sizes of jumbo frames."""
@@ -150,7 +149,7 @@ def _shares(switch: str, frame_bytes: int, metres: Lengths, gbps: NDArray[np.flo
     frames_a_second = gbps * 1e9 / (8 * (frame_bytes + FRAMING_BYTES))
     return llr.delivered_share(
         loss_ratio=LOSS,
-        replays=REPLAYS,
+        replays=SAMPLE_REPLAYS,  # the default of PROTECTION: 1.6e-7 flushes a frame
         lag_frames=llr.lag_frames(**delays, errors_seen=True),
         timer_frames=llr.replay_timer_s(**delays) * frames_a_second,
     )
@@ -159,7 +158,7 @@ def _shares(switch: str, frame_bytes: int, metres: Lengths, gbps: NDArray[np.flo
 def _delays(switch: str, frame_bytes: int, metres: Lengths, gbps: NDArray[np.float64]) -> dict[str, Any]:
     return {
         "rate_bps": gbps * 1e9,
-        "propagation_s": metres * PICOSECONDS_A_METRE * 1e-12,
+        "propagation_s": metres * PICOSECONDS_PER_METRE * 1e-12,
         "pipeline_s": load_profile("switch", switch)["data_pipeline_ns"] * NANOSECOND_S,
         "frame_wire_bytes": frame_bytes + FRAMING_BYTES,
     }

@@ -8,8 +8,8 @@ use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
+use lossylink_sim::net::direct::DirectConfig;
 use lossylink_sim::net::linkguardian::Options;
-use lossylink_sim::net::plain::PlainConfig;
 use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits};
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
@@ -45,7 +45,7 @@ impl World {
         let losses = (loss("forward"), loss("reverse"));
         let link = match self.ordered {
             None => {
-                let config = PlainConfig { rate, flight, queue: queue_limits(&profile) };
+                let config = DirectConfig { rate, flight, queue: queue_limits(&profile) };
                 PlainLink::new(config, losses.0, losses.1).into()
             }
             Some(ordered) => {

@@ -53,7 +53,7 @@ fn build<P: Copy + Default>(
     streams: &Streams,
 ) -> Result<Line<P>, ConfigError> {
     Ok(match &plan.protection {
-        Protection::None => Line::Plain(PlainLink::new(plan.plain(), losses.0, losses.1)),
+        Protection::None => Line::Plain(PlainLink::new(plan.direct(), losses.0, losses.1)),
         Protection::LinkGuardian(options) => {
             Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
         }
@@ -93,7 +93,7 @@ impl<P: Copy + Default> AnyLink<P> {
     /// The link of `plan` without losses and without its protection.
     pub fn bare(plan: &Blueprint, streams: &Streams) -> Self {
         let (forward, reverse) = clean(streams);
-        PlainLink::new(plan.plain(), forward, reverse).into()
+        PlainLink::new(plan.direct(), forward, reverse).into()
     }
 
     /// The link of `plan` without losses; its protection waits to be switched on.
@@ -225,7 +225,7 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
                 None => report,
             });
             let (forward, reverse) = clean(&standby.streams);
-            let mut plain = PlainLink::new(standby.plan.plain(), forward, reverse);
+            let mut plain = PlainLink::new(standby.plan.direct(), forward, reverse);
             plain.take_over(now, from);
             plain.set_tap(standby.tap.clone());
             self.line = Line::Plain(plain);

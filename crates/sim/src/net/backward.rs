@@ -1,9 +1,9 @@
 //! The unprotected way back: a line that is free or busy, and its losses.
 
+use super::tap::Content;
+use super::wire::Kind;
+use super::{Direction, Frame, LineRate, Sight, Tap, Traffic, Wire};
 use crate::kernel::Pipe;
-use crate::net::tap::Content;
-use crate::net::wire::Kind;
-use crate::net::{Direction, Frame, LineRate, Sight, Tap, Traffic, Wire};
 use lossylink_core::time::{Duration, Instant};
 
 /// The reverse direction of a link that is protected forward only; its queue never fills.
@@ -11,8 +11,8 @@ use lossylink_core::time::{Duration, Instant};
 pub(super) struct Backward<P: Copy + Default> {
     rate: LineRate,
     flight: Duration,
-    wire: Wire,
-    busy_until: Instant,
+    pub(super) wire: Wire,
+    pub(super) busy_until: Instant,
     pub(super) returned: Pipe<Frame<P>>,
     pub(super) tap: Tap<P>,
 }

@@ -1,8 +1,8 @@
 //! What a link is made of, whatever protects it.
 
+use super::direct::DirectConfig;
 use super::linkguardian::HEADER_OCTETS;
 use super::meter::MeterOptions;
-use super::plain::PlainConfig;
 use super::queue::QueueLimits;
 use super::{Cells, LineRate};
 use crate::config::SwitchProfile;
@@ -47,9 +47,9 @@ impl Blueprint {
         queue_limits(&self.switch)
     }
 
-    /// The same without protection.
-    pub(super) fn plain(&self) -> PlainConfig {
-        PlainConfig { rate: self.rate, flight: self.flight(), queue: self.queue_limits() }
+    /// What a link needs that keeps nothing at its ends.
+    pub(super) fn direct(&self) -> DirectConfig {
+        DirectConfig { rate: self.rate, flight: self.flight(), queue: self.queue_limits() }
     }
 
     /// A meter that lets pass what the line carries.

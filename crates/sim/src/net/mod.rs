@@ -6,9 +6,11 @@
 //! ```
 
 mod any;
+mod backward;
 mod blueprint;
 pub mod cells;
 pub mod coded;
+pub mod direct;
 pub mod fec;
 pub mod fec_model;
 pub mod frame;
@@ -27,6 +29,7 @@ pub mod wire;
 pub use any::{AnyLink, Visit};
 pub use blueprint::{Blueprint, Losses, clean, queue_limits};
 pub use cells::Cells;
+pub use direct::{DirectLink, Handover};
 pub use fec::FecLink;
 pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
@@ -35,7 +38,7 @@ pub use latency::Latency;
 pub use linkguardian::LinkGuardianLink;
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
-pub use plain::{Handover, PlainLink};
+pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
 pub use tap::{Direction, Sight, Tap};
@@ -73,7 +76,7 @@ pub trait ProtectedLink<P: Copy + Default> {
     fn poll_timeout(&self) -> Instant;
 
     /// Does everything that is due up to and including `until`, each at its time. When it
-    /// returns, the deadline lies behind `until`.
+    /// returns, [`ProtectedLink::poll_timeout`] is later than `until`.
     fn advance(&mut self, until: Instant);
 
     /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
@@ -101,7 +104,9 @@ pub trait ProtectedLink<P: Copy + Default> {
     fn returned(&mut self) -> &mut Pipe<Frame<P>>;
 
     /// How many frames wait in the queue in front of the link.
-    fn backlog(&self) -> usize;
+    fn backlog(&self) -> usize {
+        self.queue().len()
+    }
 
     /// Buffer space of the frames that wait there, in all queues.
     fn waiting_bytes(&self) -> u64 {
@@ -131,8 +136,8 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// then the caller asks again, or calls [`ProtectedLink::protect`] to keep it.
     fn leave(&mut self, now: Instant) -> bool;
 
-    /// What an unprotected link takes over when the protection is off; `None` if this link then carries
-    /// frames as they come, by itself.
+    /// What an unprotected link takes over in place of this one once [`ProtectedLink::leave`] has returned
+    /// true; `None` if this link then carries frames as they come. An unprotected link always gives it.
     fn hand_over(&self) -> Option<Handover<P>> {
         None
     }

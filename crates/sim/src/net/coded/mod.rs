@@ -10,7 +10,6 @@
 //! encoder stands before the egress queue, as published, so parity competes with data for its room
 //! (FEC-21). Only the forward direction is protected.
 
-mod backward;
 mod exit;
 mod line;
 mod port;
@@ -19,6 +18,7 @@ pub(in crate::net) mod shown;
 pub(in crate::net) use exit::Exit;
 pub(in crate::net) use line::{Arrival, Label};
 
+use super::backward::Backward;
 use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
 use super::{
@@ -28,7 +28,6 @@ use super::{
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
-use backward::Backward;
 use line::ForwardLine;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossProcess;

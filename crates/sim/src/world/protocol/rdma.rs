@@ -75,7 +75,7 @@ impl Endpoint for Responder {
 mod tests {
     use super::*;
     use crate::net::Cells;
-    use crate::net::plain::PlainConfig;
+    use crate::net::direct::DirectConfig;
     use crate::net::queue::QueueLimits;
     use crate::net::{LineRate, PlainLink};
     use crate::transport::rdma::Operation;
@@ -98,7 +98,7 @@ mod tests {
             cells: Cells::new(80),
             header_bytes: 0,
         };
-        let plain = PlainConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };
+        let plain = DirectConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };
         let link = PlainLink::new(plain, process(forward), process(LossModel::None));
         let path = Path::direct(RTT, LINK_DELAY, None).unwrap();
         let conversation = Conversation { near: Requester::new(&config), far: Responder::new(&config) };

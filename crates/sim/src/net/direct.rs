@@ -1,0 +1,248 @@
+//! A link that decides on each frame at once: no buffer at either end, no feedback, no timer.
+//!
+//! ```text
+//!  offer -> [queue] -> scheme: send == wire ==> delivered
+//! ```
+//!
+//! What it sends of a frame, and what it delivers of that, is a [`Scheme`]'s to say. The unprotected link
+//! is the simplest of them.
+
+use super::backward::Backward;
+use super::coded::EgressCounters;
+use super::queue::QueueLimits;
+use super::tap::Content;
+use super::wire::Kind;
+use super::{
+    Advice, Direction, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Wire,
+};
+use crate::kernel::Pipe;
+use lossylink_core::loss::LossProcess;
+use lossylink_core::time::{Duration, Instant};
+
+/// Parameters of a direct link.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectConfig {
+    /// Line rate, both directions.
+    pub rate: LineRate,
+    /// Sender's dequeue to the receiver's decision, without serialisation; the same way back.
+    pub flight: Duration,
+    /// The queue in front of the link.
+    pub queue: QueueLimits,
+}
+
+/// How a frame crosses a direct link.
+pub trait Scheme<P: Copy + Default> {
+    /// Whether a frame that the wire is certain to carry leaves nothing behind but the wire's counts.
+    const SKIPS_CLEAN: bool = false;
+
+    /// The turn of `frame` has come at `now`: carries it over `line`, and delivers what arrived of it.
+    fn send(&mut self, now: Instant, line: &mut Line<P>, frame: Frame<P>);
+
+    /// Adds what the scheme did to the report of its link.
+    fn describe(&self, report: &mut Report);
+}
+
+/// The forward direction: a wire that is free or busy, and the frames that will arrive.
+#[derive(Clone, Debug)]
+pub struct Line<P: Copy + Default> {
+    rate: LineRate,
+    flight: Duration,
+    wire: Wire,
+    busy_until: Instant,
+    delivered: Pipe<Frame<P>>,
+    tap: Tap<P>,
+}
+
+impl<P: Copy + Default> Line<P> {
+    /// Puts `frame` on the wire behind what is on it; true if it arrives whole. `now` is the present.
+    #[inline]
+    pub fn carry(&mut self, now: Instant, frame: &Frame<P>, kind: Kind) -> bool {
+        let at = self.busy_until;
+        self.busy_until = at + self.rate.serialisation(frame.octets);
+        let arrives = self.wire.carry(frame.octets, kind);
+        self.tap.see_on_link(now, || {
+            let (direction, content) = (Direction::Forward, Content::Bare(*frame));
+            Sight { at, direction, arrives, content }
+        });
+        arrives
+    }
+
+    /// Lets the receiver hand `frame` on when it has what was last carried.
+    #[inline]
+    pub fn deliver(&mut self, frame: Frame<P>) {
+        self.delivered.push(self.busy_until + self.flight, frame);
+    }
+}
+
+/// A link with the scheme `S` in its forward direction. While its queue is empty it needs no events: a
+/// frame's fate and its time of arrival are known when it is offered.
+#[derive(Clone, Debug)]
+pub struct DirectLink<P: Copy + Default, S: Scheme<P>> {
+    queue: FrameQueue<P>,
+    line: Line<P>,
+    scheme: S,
+    backward: Backward<P>,
+}
+
+impl<P: Copy + Default, S: Scheme<P> + Default> DirectLink<P, S> {
+    /// A link with these losses in its two directions.
+    pub fn new(config: DirectConfig, forward: LossProcess, reverse: LossProcess) -> Self {
+        let DirectConfig { rate, flight, queue } = config;
+        let line = Line {
+            rate,
+            flight,
+            wire: Wire::new(forward),
+            busy_until: Instant::ZERO,
+            delivered: Pipe::new(),
+            tap: Tap::default(),
+        };
+        let backward = Backward::new(rate, flight, Wire::new(reverse));
+        Self { queue: FrameQueue::new(queue), line, scheme: S::default(), backward }
+    }
+}
+
+impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
+    /// Sends a frame at `now`, when the line is free. In line it costs a stress run a seventh more
+    /// instructions.
+    #[inline(never)]
+    fn send(&mut self, now: Instant, frame: Frame<P>) {
+        self.line.busy_until = now;
+        self.scheme.send(now, &mut self.line, frame);
+    }
+
+    /// Sends what the queue holds and the line has room for at `now`.
+    #[inline]
+    fn serve(&mut self, now: Instant) {
+        while self.poll_timeout() <= now {
+            let start = self.line.busy_until;
+            let Some(frame) = self.queue.poll() else { return };
+            self.send(start, frame);
+        }
+    }
+}
+
+/// A link's frames and wires, on their way from one protection to another.
+#[derive(Clone, Debug)]
+pub struct Handover<P: Copy + Default> {
+    /// Frames that wait in front of the link.
+    pub queue: FrameQueue<P>,
+    /// When the frame in service has left.
+    pub busy_until: Instant,
+    /// The same on the way back.
+    pub reverse_busy_until: Instant,
+    /// The wire, its losses and its counters.
+    pub forward: Wire,
+    /// The wire back.
+    pub reverse: Wire,
+    /// Frames in flight that will arrive.
+    pub delivered: Pipe<Frame<P>>,
+    /// The same on the way back.
+    pub returned: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
+    #[inline]
+    fn offer(&mut self, now: Instant, frame: Frame<P>) {
+        self.serve(now);
+        if self.queue.is_empty() && self.line.busy_until <= now {
+            self.send(now, frame);
+        } else {
+            self.queue.offer(frame);
+        }
+    }
+
+    fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
+        self.backward.offer(now, frame);
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Instant {
+        if self.queue.is_empty() { Instant::NEVER } else { self.line.busy_until }
+    }
+
+    fn advance(&mut self, until: Instant) {
+        self.serve(until);
+    }
+
+    #[inline]
+    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.line.delivered
+    }
+
+    #[inline]
+    fn returned(&mut self) -> &mut Pipe<Frame<P>> {
+        &mut self.backward.returned
+    }
+
+    fn backlog(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.line.wire.traffic()
+    }
+
+    fn queue(&self) -> &FrameQueue<P> {
+        &self.queue
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        &mut self.queue
+    }
+
+    fn set_loss(&mut self, loss: LossProcess) {
+        self.line.wire.set_loss(loss);
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        self.line.tap = tap.clone();
+        self.backward.tap = tap;
+    }
+
+    /// It is on as long as it is this link; an unprotected link takes its place when it leaves.
+    fn protect(&mut self, _now: Instant, _advice: Advice) {}
+
+    /// Its ends keep nothing that would have to be waited for.
+    fn leave(&mut self, _now: Instant) -> bool {
+        true
+    }
+
+    fn hand_over(&self) -> Option<Handover<P>> {
+        Some(Handover {
+            queue: self.queue.clone(),
+            busy_until: self.line.busy_until,
+            reverse_busy_until: self.backward.busy_until,
+            forward: self.line.wire.clone(),
+            reverse: self.backward.wire.clone(),
+            delivered: self.line.delivered.clone(),
+            returned: self.backward.returned.clone(),
+        })
+    }
+
+    /// Takes over from a link whose protection has left (LG-36).
+    fn take_over(&mut self, now: Instant, from: Handover<P>) {
+        self.queue = from.queue;
+        // What waits in its queue does not leave in the past.
+        self.line.busy_until = from.busy_until.max(now);
+        self.backward.busy_until = from.reverse_busy_until;
+        self.line.wire = from.forward;
+        self.backward.wire = from.reverse;
+        self.line.delivered = from.delivered;
+        self.backward.returned = from.returned;
+    }
+
+    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        let certain = S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames;
+        if certain {
+            self.line.wire.skip(frames, octets);
+        }
+        certain
+    }
+
+    fn report(&mut self, _now: Instant) -> Report {
+        let egress = EgressCounters { data_dropped: self.queue.dropped(), ..EgressCounters::default() };
+        let mut report = Report { egress, ..Report::default() };
+        self.scheme.describe(&mut report);
+        report
+    }
+}

@@ -111,6 +111,22 @@ impl<P: Copy + Default> AnyLink<P> {
         Ok(link)
     }
 
+    /// Puts an unprotected link in the place of one that hands over, and keeps what that one did.
+    fn become_plain(&mut self, now: Instant) {
+        let Some(from) = each!(&self.line, link => link.hand_over()) else { return };
+        let Some(standby) = &mut self.standby else { return };
+        let report = each!(&mut self.line, link => link.report(now));
+        standby.earlier = Some(match standby.earlier.take() {
+            Some(earlier) => report.after(&earlier),
+            None => report,
+        });
+        let (forward, reverse) = clean(&standby.streams);
+        let mut plain = PlainLink::new(standby.plan.direct(), forward, reverse);
+        plain.take_over(now, from);
+        plain.set_tap(standby.tap.clone());
+        self.line = Line::Plain(plain);
+    }
+
     /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
     pub fn visit<V: Visit<P>>(&mut self, visit: V) -> V::Output {
         each!(&mut self.line, link => visit.visit(link))
@@ -214,23 +230,11 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     fn leave(&mut self, now: Instant) -> bool {
-        if !each!(&mut self.line, link => link.leave(now)) {
-            return false;
+        let has_left = each!(&mut self.line, link => link.leave(now));
+        if has_left && !matches!(self.line, Line::Plain(_)) {
+            self.become_plain(now);
         }
-        let from = each!(&self.line, link => link.hand_over());
-        if let (Some(from), Some(standby)) = (from, &mut self.standby) {
-            let report = each!(&mut self.line, link => link.report(now));
-            standby.earlier = Some(match standby.earlier.take() {
-                Some(earlier) => report.after(&earlier),
-                None => report,
-            });
-            let (forward, reverse) = clean(&standby.streams);
-            let mut plain = PlainLink::new(standby.plan.direct(), forward, reverse);
-            plain.take_over(now, from);
-            plain.set_tap(standby.tap.clone());
-            self.line = Line::Plain(plain);
-        }
-        true
+        has_left
     }
 
     fn hand_over(&self) -> Option<Handover<P>> {

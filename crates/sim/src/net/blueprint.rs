@@ -41,8 +41,9 @@ impl Blueprint {
         Duration::from_ns_f64(self.switch.data_pipeline_ns) + self.propagation
     }
 
-    /// Limits of the queue in front of the link. Its room is reckoned with LinkGuardian's header whatever
-    /// the protection is, so that all of them find the same queue.
+    /// Limits of the queue in front of the link. A frame's room is reckoned with LinkGuardian's header on an
+    /// unprotected link and under link-level retry too, so that they find the same queue; a code's header is
+    /// on the frame when it comes to its queue, which reckons without.
     pub fn queue_limits(&self) -> QueueLimits {
         queue_limits(&self.switch)
     }

@@ -8,8 +8,8 @@
 //! is the simplest of them.
 
 use super::backward::Backward;
-use super::coded::EgressCounters;
 use super::queue::QueueLimits;
+use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
@@ -240,8 +240,7 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     }
 
     fn report(&mut self, _now: Instant) -> Report {
-        let egress = EgressCounters { data_dropped: self.queue.dropped(), ..EgressCounters::default() };
-        let mut report = Report { egress, ..Report::default() };
+        let mut report = Report { egress: EgressCounters::of(&self.queue), ..Report::default() };
         self.scheme.describe(&mut report);
         report
     }

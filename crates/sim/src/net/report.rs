@@ -1,6 +1,6 @@
 //! What a protection did, told to whoever does not know which one it is.
 
-use super::coded::EgressCounters;
+use super::FrameQueue;
 
 /// What a protected link has done so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,19 @@ pub struct Report {
     pub rx_buffer_max_bytes: u64,
     /// What else the protection counts, in its own words; the names are keys of rows.
     pub figures: Vec<Figure>,
+}
+
+/// Frames that did not get beyond the sending switch, and those that it marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EgressCounters {
+    /// Frames dropped by the meter.
+    pub meter_dropped: u64,
+    /// Frames marked by the meter.
+    pub meter_marked: u64,
+    /// Data frames for which the queue had no room.
+    pub data_dropped: u64,
+    /// Parity frames for which the queue had no room.
+    pub parity_dropped: u64,
 }
 
 /// One thing that a protection counts or measures.
@@ -64,6 +77,13 @@ impl Figure {
     }
 }
 
+impl EgressCounters {
+    /// Those of a link that has no meter and no parity in front of `queue`.
+    pub fn of<P: Copy + Default>(queue: &FrameQueue<P>) -> Self {
+        Self { data_dropped: queue.dropped(), ..Self::default() }
+    }
+}
+
 impl Report {
     /// The value called `name`, if the protection has it.
     pub fn figure(&self, name: &str) -> Option<Value> {
@@ -78,14 +98,26 @@ impl Report {
         }
     }
 
-    /// The same with what an earlier turn of the protection did.
+    /// The same with what an earlier turn of the protection did. The queue in front of the link, and the
+    /// frames of which nothing is decided, went from turn to turn: the last one's figures hold.
     #[must_use]
     pub fn after(mut self, earlier: &Self) -> Self {
-        self.recovered += earlier.recovered;
-        self.given_up += earlier.given_up;
-        self.tx_buffer_max_bytes = self.tx_buffer_max_bytes.max(earlier.tx_buffer_max_bytes);
-        self.rx_buffer_max_bytes = self.rx_buffer_max_bytes.max(earlier.rx_buffer_max_bytes);
-        for figure in &earlier.figures {
+        let Self {
+            recovered,
+            given_up,
+            undecided: _,
+            egress: _,
+            dropped_within,
+            tx_buffer_max_bytes,
+            rx_buffer_max_bytes,
+            figures,
+        } = earlier;
+        self.recovered += recovered;
+        self.given_up += given_up;
+        self.dropped_within += dropped_within;
+        self.tx_buffer_max_bytes = self.tx_buffer_max_bytes.max(*tx_buffer_max_bytes);
+        self.rx_buffer_max_bytes = self.rx_buffer_max_bytes.max(*rx_buffer_max_bytes);
+        for figure in figures {
             match self.figures.iter_mut().find(|own| own.name == figure.name) {
                 Some(own) => own.value = own.value.after(figure.value),
                 None => self.figures.push(*figure),

@@ -62,7 +62,20 @@ impl Wire {
     /// Puts a frame of `octets` on the wire; true if it arrives whole.
     #[inline]
     pub fn carry(&mut self, octets: u32, kind: Kind) -> bool {
-        let lost = self.loss.is_lost(octets - GAP_OCTETS);
+        self.pass(octets - GAP_OCTETS, octets, kind)
+    }
+
+    /// Puts `octets` on the wire that stand inside frames or between them, with neither preamble nor gap
+    /// of their own; true if they arrive whole.
+    #[inline]
+    pub fn carry_bare(&mut self, octets: u32, kind: Kind) -> bool {
+        self.pass(octets, octets, kind)
+    }
+
+    /// `exposed` octets can be corrupted, `octets` are counted.
+    #[inline]
+    fn pass(&mut self, exposed: u32, octets: u32, kind: Kind) -> bool {
+        let lost = self.loss.is_lost(exposed);
         let traffic = &mut self.traffic;
         traffic.frames += 1;
         traffic.lost += u64::from(lost);

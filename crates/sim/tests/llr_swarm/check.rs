@@ -2,6 +2,7 @@
 
 use super::run::PROBES;
 use super::{Evidence, World};
+use lossylink_sim::net::frame::GAP_OCTETS;
 
 /// Checks a run.
 ///
@@ -76,7 +77,7 @@ fn nacks_are_not_repeated(world: &World, evidence: &Evidence) -> Result<(), Stri
 
 /// LLR-4: the bound, or a single frame that exceeds it.
 fn the_buffer_keeps_its_bound(world: &World, evidence: &Evidence) -> Result<(), String> {
-    let largest = u64::from(evidence.traffic.largest_octets.saturating_sub(20));
+    let largest = u64::from(evidence.traffic.largest_octets.saturating_sub(GAP_OCTETS));
     let bound = world.options.sender.outstanding_bytes_max.0.max(largest);
     let held = evidence.counters.high_water_bytes;
     require(held <= bound, || format!("{held} B were kept, the bound is {bound}"))

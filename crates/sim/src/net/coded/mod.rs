@@ -21,6 +21,7 @@ pub(in crate::net) use line::{Arrival, Label};
 use super::backward::Backward;
 use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
+use super::report::EgressCounters;
 use super::{
     Advice, Blueprint, Ecn, Figure, Frame, FrameQueue, Latency, LineRate, ProtectedLink, Report, Tap,
     Traffic, Wire, queue_limits,
@@ -157,19 +158,6 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
     fn describe(&self, report: &mut Report);
 }
 
-/// Frames that did not get beyond the sending switch, and those that it marked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EgressCounters {
-    /// Frames dropped by the meter.
-    pub meter_dropped: u64,
-    /// Frames marked by the meter.
-    pub meter_marked: u64,
-    /// Data frames for which the queue had no room.
-    pub data_dropped: u64,
-    /// Parity frames for which the queue had no room.
-    pub parity_dropped: u64,
-}
-
 /// A link protected in its forward direction by the code `C`.
 #[derive(Clone, Debug)]
 #[expect(private_bounds, reason = "the two codes are what others see")]
@@ -201,6 +189,7 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         coder: C,
     ) -> Self {
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
+        // A frame comes to this queue with the code's header: its room is that of its own octets.
         let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
         Self {
             due: Instant::NEVER,
@@ -319,8 +308,8 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     }
 
     #[inline]
-    fn advance(&mut self, now: Instant) {
-        while self.due <= now {
+    fn advance(&mut self, until: Instant) {
+        while self.due <= until && !self.due.is_never() {
             let due = self.due;
             if self.coder.poll_flush() <= due {
                 self.flush(due);

@@ -9,8 +9,9 @@ mod tests;
 
 pub use options::FecOptions;
 
-use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS};
+use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS};
 use super::frame::{FCS_OCTETS, GAP_OCTETS};
+use super::report::EgressCounters;
 use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};
 use crate::ConfigError;
 use crate::config::SwitchProfile;

@@ -18,7 +18,8 @@ mod tests;
 
 pub use options::{BlockEnd, FecModelOptions, ParitySize};
 
-use super::coded::{Arrival, CodedLink, Coder, EgressCounters, Exit, HEADER_OCTETS, Label, shown};
+use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS, Label, shown};
+use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};

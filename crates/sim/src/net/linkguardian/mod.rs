@@ -249,7 +249,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     fn advance(&mut self, until: Instant) {
         loop {
             let now = self.poll_timeout();
-            if now > until {
+            if now > until || now.is_never() {
                 return;
             }
             self.advance_at(now);

@@ -1,7 +1,7 @@
 //! What LinkGuardian did, in the words of all protections and in its own.
 
-use super::LinkGuardianLink;
-use crate::net::coded::EgressCounters;
+use super::{Counters, LinkGuardianLink};
+use crate::net::report::EgressCounters;
 use crate::net::{Figure, Report};
 use lossylink_core::time::Instant;
 
@@ -11,22 +11,19 @@ const PS_PER_US: f64 = 1e6;
 impl<P: Copy + Default> LinkGuardianLink<P> {
     pub(super) fn described(&self, now: Instant) -> Report {
         let counters = self.counters(now);
-        let egress =
-            EgressCounters { data_dropped: self.sending.normal.dropped(), ..EgressCounters::default() };
         Report {
             recovered: counters.receiver.retransmissions - counters.receiver.duplicates,
             given_up: counters.timeouts,
-            egress,
+            egress: EgressCounters::of(&self.sending.normal),
             tx_buffer_max_bytes: counters.tx_high_water_bytes,
             rx_buffer_max_bytes: counters.rx_high_water_bytes,
-            figures: self.figures(now),
+            figures: self.figures(&counters),
             ..Report::default()
         }
     }
 
     /// Every cause of a loss that stays has a count of its own (LG-35).
-    fn figures(&self, now: Instant) -> Vec<Figure> {
-        let counters = self.counters(now);
+    fn figures(&self, counters: &Counters) -> Vec<Figure> {
         let (sender, receiver) = (counters.sender, counters.receiver);
         let delays = self.retransmission_delay().histogram();
         let copies = u64::from(self.sending.engine.config().copies);

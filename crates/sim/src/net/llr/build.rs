@@ -3,7 +3,7 @@
 use super::{LlrLink, LlrOptions};
 use crate::ConfigError;
 use crate::net::{Blueprint, Losses};
-use lossylink_core::engine::llr::{Init, Number, SAMPLE_FRAME, SenderConfig, Sizing};
+use lossylink_core::engine::llr::{Init, Number, SenderConfig, Sizing};
 use lossylink_core::protection::{Errors, Llr};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
@@ -16,16 +16,18 @@ impl LlrOptions {
     /// or not.
     pub fn of(plan: &Blueprint, chosen: &Llr) -> Result<Self, ConfigError> {
         let sizing = sizing(plan, chosen);
-        let mut options = Self::sized(&plan.switch, plan.rate, plan.propagation, plan.frame_octets);
-        options.control_spacing = sizing.spacing;
+        let mut options = Self::from_sizing(&sizing);
         options.errors_seen = chosen.errors == Errors::Seen;
         let sender = &mut options.sender;
-        sender.outstanding_bytes_max =
-            chosen.bytes.map_or(sizing.bytes_needed(), |bytes| Bytes(u64::from(bytes)));
-        sender.outstanding_frames_max =
-            chosen.frames.unwrap_or_else(|| sizing.frames_of(sizing.frame.min(SAMPLE_FRAME)));
-        sender.replay_timer =
-            chosen.timer_ns.map_or(sizing.replay_timer(), |ns| Duration::from_ns(u64::from(ns)));
+        if let Some(bytes) = chosen.bytes {
+            sender.outstanding_bytes_max = Bytes(u64::from(bytes));
+        }
+        if let Some(frames) = chosen.frames {
+            sender.outstanding_frames_max = frames;
+        }
+        if let Some(ns) = chosen.timer_ns {
+            sender.replay_timer = Duration::from_ns(u64::from(ns));
+        }
         sender.replay_count_max = u8::try_from(chosen.replays).expect("the options have been checked");
         sender.init_action = chosen.init;
         sender.flush_action = chosen.flush;

@@ -22,8 +22,7 @@ mod wires;
 
 pub use options::LlrOptions;
 
-use super::queue::QueueLimits;
-use super::{Advice, Frame, FrameQueue, LineRate, ProtectedLink, Report, Tap, Traffic, queue_limits};
+use super::{Advice, Frame, FrameQueue, LineRate, ProtectedLink, Report, Tap, Traffic, Wire, queue_limits};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use lossylink_core::engine::llr::{
@@ -34,7 +33,7 @@ use lossylink_core::time::{Duration, Instant};
 use options::Timing;
 use receiving_end::ReceivingEnd;
 use sending_end::SendingEnd;
-use wires::{ForwardWire, Line, ReturnWire};
+use wires::{ForwardWire, ReturnWire};
 
 /// Counters of a protected link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,14 +94,13 @@ impl<P: Copy + Default> LlrLink<P> {
         (sender, receiver): (Sender, Receiver),
     ) -> Self {
         let timing = Timing::new(profile, rate, propagation, options);
-        let limits = QueueLimits { header_bytes: 0, ..queue_limits(profile) };
         Self {
             due: Instant::NEVER,
             timing,
-            sending: SendingEnd::new(timing, sender, FrameQueue::new(limits)),
+            sending: SendingEnd::new(timing, sender, FrameQueue::new(queue_limits(profile))),
             receiving: ReceivingEnd::new(timing, receiver),
-            forward: ForwardWire::new(Line::new(forward), options.errors_seen),
-            back: ReturnWire::new(Line::new(reverse)),
+            forward: ForwardWire::new(Wire::new(forward), options.errors_seen),
+            back: ReturnWire::new(Wire::new(reverse)),
         }
     }
 
@@ -134,12 +132,12 @@ impl<P: Copy + Default> LlrLink<P> {
 
     /// What went over the reverse direction of the link.
     pub const fn reverse_traffic(&self) -> &Traffic {
-        self.back.line.traffic()
+        self.back.wire.traffic()
     }
 
     /// Replaces the reverse loss process.
     pub fn set_reverse_loss(&mut self, loss: LossProcess) {
-        self.back.line.set_loss(loss);
+        self.back.wire.set_loss(loss);
     }
 
     /// Starts the protection while traffic runs, or starts it over: INIT is sent until it is echoed,
@@ -239,7 +237,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
     }
 
     fn traffic(&self) -> &Traffic {
-        self.forward.line.traffic()
+        self.forward.wire.traffic()
     }
 
     fn queue(&self) -> &FrameQueue<P> {
@@ -251,7 +249,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
     }
 
     fn set_loss(&mut self, loss: LossProcess) {
-        self.forward.line.set_loss(loss);
+        self.forward.wire.set_loss(loss);
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

@@ -27,19 +27,22 @@ impl LlrOptions {
     /// bound in frames is that in bytes by the mean frame of the published samples, so that a mix of
     /// sizes reaches the bytes first. The way back takes as long as the way forward.
     pub fn sized(profile: &SwitchProfile, rate: LineRate, propagation: Duration, octets: u32) -> Self {
-        let pipeline = Duration::from_ns_f64(profile.data_pipeline_ns);
-        let sizing = Sizing {
+        Self::from_sizing(&Sizing {
             rate: rate.bit_rate(),
             propagation,
-            pipeline,
+            pipeline: Duration::from_ns_f64(profile.data_pipeline_ns),
             frame: Bytes(u64::from(octets)),
             spacing: SPACING_DEFAULT,
-        };
+        })
+    }
+
+    /// What `sizing` asks for.
+    pub(super) fn from_sizing(sizing: &Sizing) -> Self {
         let outstanding_frames_max = sizing.frames_of(sizing.frame.min(SAMPLE_FRAME));
         Self {
-            sender: SenderConfig { outstanding_frames_max, ..SenderConfig::sized(&sizing) },
-            control_spacing: SPACING_DEFAULT,
-            return_pipeline: pipeline,
+            sender: SenderConfig { outstanding_frames_max, ..SenderConfig::sized(sizing) },
+            control_spacing: sizing.spacing,
+            return_pipeline: sizing.pipeline,
             errors_seen: false,
         }
     }

@@ -1,54 +1,54 @@
 //! What link-level retry did, in the words of all protections and in those of S1 (LLR-19).
 
 use super::{LlrCounters, LlrLink};
-use crate::net::coded::EgressCounters;
+use crate::net::report::EgressCounters;
 use crate::net::{Figure, ProtectedLink, Report};
 
 impl<P: Copy + Default> LlrLink<P> {
     /// What has been done so far. A frame that was lost counts as recovered when as many frames as were
     /// sent have been delivered: the receiver takes them in order, so none is delivered in its place.
     pub(super) fn described(&self) -> Report {
-        let LlrCounters { sender, receiver, high_water_bytes } = self.counters();
+        let counters = self.counters();
+        let LlrCounters { sender, receiver, high_water_bytes } = counters;
         let traffic = self.traffic();
         let delivered = receiver.rx_expected_seq_good + receiver.unnumbered;
         let missing = traffic.data_frames - delivered.min(traffic.data_frames);
-        let egress = EgressCounters { data_dropped: self.queue().dropped(), ..EgressCounters::default() };
         Report {
             recovered: traffic.data_lost.saturating_sub(missing),
             given_up: sender.given_up,
-            egress,
+            egress: EgressCounters::of(self.queue()),
             tx_buffer_max_bytes: high_water_bytes,
-            figures: self.figures(),
+            figures: figures(&counters),
             ..Report::default()
         }
     }
+}
 
-    fn figures(&self) -> Vec<Figure> {
-        let LlrCounters { sender, receiver, .. } = self.counters();
-        vec![
-            Figure::count("retransmissions", sender.replayed_frames, "frames sent again in replays"),
-            Figure::count("duplicates_dropped", receiver.rx_duplicate_seq, "frames before the expected one"),
-            Figure::count("timeouts", sender.given_up, "outstanding frames that were given up (LLR-16)"),
-            Figure::count("llr_flushes", sender.flushes, "times that the link gave up (LLR-16)"),
-            Figure::count("llr_timer_replays", sender.timer_replays, "replays that the timer began (LLR-12)"),
-            Figure::count("llr_unnumbered", sender.unnumbered, "frames sent without a number (LLR-17)"),
-            Figure::count("llr_tx_replay", sender.tx_replay, "replays begun (LLR-11)"),
-            Figure::count("llr_tx_init", sender.tx_init, "INITs sent (LLR-15)"),
-            Figure::count("llr_rx_init_echo", sender.rx_init_echo, "INIT_ECHOes taken in (LLR-15)"),
-            Figure::count("llr_rx_ack", sender.rx_ack, "ACKs taken in (LLR-9)"),
-            Figure::count("llr_rx_nack", sender.rx_nack, "NACKs taken in (LLR-10)"),
-            Figure::count(
-                "llr_rx_ack_nack_seq_error",
-                sender.rx_ack_nack_seq_error,
-                "ACKs and NACKs of no outstanding frame",
-            ),
-            Figure::count("llr_tx_ok", sender.tx_ok, "frames sent with a number (LLR-3)"),
-            Figure::count("llr_tx_discard", sender.tx_discard, "frames dropped by the action for the state"),
-            Figure::count("llr_tx_ack", receiver.tx_ack, "ACKs sent (LLR-9)"),
-            Figure::count("llr_tx_nack", receiver.tx_nack, "NACKs sent (LLR-10)"),
-            Figure::count("llr_rx_missing_seq", receiver.rx_missing_seq, "frames beyond the expected one"),
-            Figure::count("llr_rx_bad", receiver.rx_bad, "frames whose check sequence was wrong"),
-            Figure::count("llr_rx_replay", receiver.rx_replay, "replays that brought the missing frame"),
-        ]
-    }
+fn figures(counters: &LlrCounters) -> Vec<Figure> {
+    let LlrCounters { sender, receiver, .. } = counters;
+    vec![
+        Figure::count("retransmissions", sender.replayed_frames, "frames sent again in replays"),
+        Figure::count("duplicates_dropped", receiver.rx_duplicate_seq, "frames before the expected one"),
+        Figure::count("timeouts", sender.given_up, "outstanding frames that were given up (LLR-16)"),
+        Figure::count("llr_flushes", sender.flushes, "times that the link gave up (LLR-16)"),
+        Figure::count("llr_timer_replays", sender.timer_replays, "replays that the timer began (LLR-12)"),
+        Figure::count("llr_unnumbered", sender.unnumbered, "frames sent without a number (LLR-17)"),
+        Figure::count("llr_tx_replay", sender.tx_replay, "replays begun (LLR-11)"),
+        Figure::count("llr_tx_init", sender.tx_init, "INITs sent (LLR-15)"),
+        Figure::count("llr_rx_init_echo", sender.rx_init_echo, "INIT_ECHOes taken in (LLR-15)"),
+        Figure::count("llr_rx_ack", sender.rx_ack, "ACKs taken in (LLR-9)"),
+        Figure::count("llr_rx_nack", sender.rx_nack, "NACKs taken in (LLR-10)"),
+        Figure::count(
+            "llr_rx_ack_nack_seq_error",
+            sender.rx_ack_nack_seq_error,
+            "ACKs and NACKs of no outstanding frame",
+        ),
+        Figure::count("llr_tx_ok", sender.tx_ok, "frames sent with a number (LLR-3)"),
+        Figure::count("llr_tx_discard", sender.tx_discard, "frames dropped by the action for the state"),
+        Figure::count("llr_tx_ack", receiver.tx_ack, "ACKs sent (LLR-9)"),
+        Figure::count("llr_tx_nack", receiver.tx_nack, "NACKs sent (LLR-10)"),
+        Figure::count("llr_rx_missing_seq", receiver.rx_missing_seq, "frames beyond the expected one"),
+        Figure::count("llr_rx_bad", receiver.rx_bad, "frames whose check sequence was wrong"),
+        Figure::count("llr_rx_replay", receiver.rx_replay, "replays that brought the missing frame"),
+    ]
 }

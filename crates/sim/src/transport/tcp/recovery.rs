@@ -47,14 +47,9 @@ impl State {
         matches!(self, Self::Reduced | Self::Recovery)
     }
 
-    /// The transition table: whether `next` may follow this state. (TCP-40)
+    /// Whether `next` may follow this state: all but a reduction in repair after a timeout. (TCP-40)
     const fn may_become(self, next: Self) -> bool {
-        match (self, next) {
-            (Self::Open | Self::Disorder, _) => true,
-            (Self::Reduced | Self::Recovery, _) => true,
-            (Self::Loss, Self::Reduced) => false,
-            (Self::Loss, _) => true,
-        }
+        !matches!((self, next), (Self::Loss, Self::Reduced))
     }
 }
 

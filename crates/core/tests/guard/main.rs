@@ -69,6 +69,18 @@ fn one_lost_frame_comes_one_loop_later() {
     assert_eq!(pair.count(1, "receiver", "given_up"), 0);
 }
 
+// LG-16: whoever wants both copies gets both.
+#[test]
+fn second_copies_are_dropped_unless_they_are_wanted() {
+    for (deduplicate, copies) in [(true, 1), (false, 2)] {
+        let mode = Mode::NonBlocking { deduplicate };
+        let copied = LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode };
+        let mut pair = agreed(1, Protection::LinkGuardian(copied), [at(&[2]), NONE]);
+        stream(&mut pair, 0..10, 1514);
+        assert_eq!(ids(&pair.delivered[1]).iter().filter(|id| **id == 2).count(), copies);
+    }
+}
+
 // G-11, LG-12
 #[test]
 fn a_lost_tail_is_found_by_a_dummy() {

@@ -79,7 +79,7 @@ impl LinkGuardianLine {
         content: Content<'_>,
     ) {
         let Some(mut frame) = around.empty_frame() else { return };
-        frames::restore(&mut frame, bytes, content);
+        envelope::restore(&mut frame, bytes, content.ethertype, content.payload);
         let position = Position::new(data.sequence, data.era);
         let arrival = Arrival { position, is_retransmission: data.is_retransmission, frame };
         let Surroundings { now, loop_time, to_lan, pool, .. } = around;
@@ -159,10 +159,16 @@ impl LineProtocol for LinkGuardianLine {
         };
         let config = options.sender(loss_rate, SenderConfig::PUBLISHED_DUMMIES);
         self.sending = Sending::new(config, options.is_ordered());
-        self.deduplicate = match options.mode {
+        let deduplicate = match options.mode {
             Mode::NonBlocking { deduplicate } => deduplicate,
             Mode::Ordered { .. } => true,
         };
+        if self.deduplicate != deduplicate {
+            self.deduplicate = deduplicate;
+            if !self.receiving.is_ordered() {
+                self.receiving = Receiving::new(false, deduplicate);
+            }
+        }
     }
 
     fn start_over(&mut self, around: &mut Surroundings<'_>, peer: &Protection) {
@@ -264,7 +270,7 @@ fn handle_former(around: &mut Surroundings<'_>, frame: &[u8], inner: &LinkGuardi
 
 fn forward(around: &mut Surroundings<'_>, bytes: &[u8], content: Content<'_>) {
     if let Some(mut frame) = around.empty_frame() {
-        frames::restore(&mut frame, bytes, content);
+        envelope::restore(&mut frame, bytes, content.ethertype, content.payload);
         around.to_lan.push_back(frame);
     }
 }

@@ -11,7 +11,7 @@ use crate::{Cauchy, Receiver, Sender};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderConfig, DecoderCounters, EncoderCounters, Release,
 };
-use lossylink_core::engine::guard::envelope::{self, ETHERTYPE, TAG};
+use lossylink_core::engine::guard::envelope::{self, TAG};
 use lossylink_core::engine::guard::{Counter, Frame, Group, LineProtocol, Origin, Surroundings};
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
@@ -22,8 +22,6 @@ use lossylink_core::wire::wire_octets;
 
 /// A partial block is closed after so many times of a full one at link rate, as in the simulator (G-19).
 const FLUSH_BLOCKS: u64 = 4;
-/// The longest frame, by which the time of a block is reckoned.
-const FULL_FRAME: Bytes = Bytes(1514);
 /// What a decoder allows for beside two flush times: a late wake-up of the other end.
 const SLACK: Duration = Duration::from_ms(5);
 /// Blocks that may be open: a veth may hand frames over in another order.
@@ -38,7 +36,8 @@ const END_OF_TIME: Instant = Instant::from_ps(u64::MAX - 1);
 /// Both ends of forward error correction on whole frames.
 #[derive(Debug)]
 pub struct FecLine {
-    rate: BitRate,
+    /// The time of the longest frame on the link.
+    full_frame: Duration,
     /// Present while our frames go by this protocol.
     sender: Option<Sender<Cauchy>>,
     receiver: Receiver<Cauchy>,
@@ -52,12 +51,14 @@ pub struct FecLine {
 }
 
 impl FecLine {
-    /// Two ends on a link of this rate, by which the times of blocks are reckoned.
-    pub fn new(rate: BitRate) -> Self {
+    /// Two ends on a link of this rate whose frames are no longer than `longest` without FCS: by both the
+    /// times of blocks are reckoned.
+    pub fn new(rate: BitRate, longest: Bytes) -> Self {
+        let full_frame = wire_octets(longest) / rate;
         Self {
-            rate,
+            full_frame,
             sender: None,
-            receiver: new_receiver(rate, assumed()),
+            receiver: new_receiver(full_frame, assumed()),
             is_receiving: false,
             earlier: DecoderCounters::default(),
             encoded: EncoderCounters::default(),
@@ -82,7 +83,7 @@ impl FecLine {
     /// Sends blocks of this code from the first on; what has been counted stays (G-18).
     fn send_by(&mut self, code: Option<Code>) {
         self.encoded = self.encoded();
-        let flush = |code| flush_time(self.rate, code);
+        let flush = |code| flush_time(self.full_frame, code);
         self.sender = code.map(|code| Sender::new(Cauchy::new(), code, flush(code), BlockNumber::ZERO));
     }
 
@@ -121,7 +122,7 @@ impl LineProtocol for FecLine {
             _ => None,
         };
         self.is_receiving = code.is_some();
-        self.receiver = new_receiver(self.rate, code.unwrap_or_else(assumed));
+        self.receiver = new_receiver(self.full_frame, code.unwrap_or_else(assumed));
         self.send_by(self.sender.as_ref().map(Sender::code));
     }
 
@@ -189,9 +190,7 @@ fn hand_on_former(around: &mut Surroundings<'_>, coded: &[u8]) {
     let Ok((header, payload)) = FecHeader::parse(&coded[EthernetHeader::LEN..]) else { return };
     let FecPart::Data { ethertype, .. } = header.part else { return };
     let Some(mut frame) = around.empty_frame() else { return };
-    frame.extend_from_slice(&coded[..ETHERTYPE]);
-    frame.extend_from_slice(&ethertype.0.to_be_bytes());
-    frame.extend_from_slice(payload);
+    envelope::restore(&mut frame, coded, ethertype, payload);
     around.to_lan.push_back(frame);
 }
 
@@ -199,13 +198,13 @@ fn assumed() -> Code {
     Code::new(ASSUMED_SIZE, 1).expect("a code within its bounds")
 }
 
-fn flush_time(rate: BitRate, code: Code) -> Duration {
-    wire_octets(FULL_FRAME) / rate * u64::from(code.size()) * FLUSH_BLOCKS
+fn flush_time(full_frame: Duration, code: Code) -> Duration {
+    full_frame * u64::from(code.size()) * FLUSH_BLOCKS
 }
 
 /// The receiving end needs no code: parity tells it. Its patience is that of the sending end's blocks.
-fn new_receiver(rate: BitRate, code: Code) -> Receiver<Cauchy> {
-    let timeout = flush_time(rate, code) * 2 + SLACK;
+fn new_receiver(full_frame: Duration, code: Code) -> Receiver<Cauchy> {
+    let timeout = flush_time(full_frame, code) * 2 + SLACK;
     let config =
         DecoderConfig { release: Release::InOrder, window: OPEN_BLOCKS, timeout, kept_max: KEPT_MAX };
     Receiver::new(Cauchy::new(), config)

@@ -17,8 +17,11 @@ fn guard(name: &str, protection: &Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
     let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000 };
     let rate = BitRate::from_gbps(1);
-    let lines: Vec<Box<dyn LineProtocol>> =
-        vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate)), Box::new(LlrLine::new(rate))];
+    let lines: Vec<Box<dyn LineProtocol>> = vec![
+        Box::new(LinkGuardianLine::new()),
+        Box::new(FecLine::new(rate, Bytes(1514))),
+        Box::new(LlrLine::new(rate, Bytes(1514))),
+    ];
     Guard::new(config, lines, protection.clone(), 1e-2, Streams::new(1).stream(name))
 }
 

@@ -17,19 +17,25 @@ use lossylink_core::loss::LossModel;
 use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::Duration;
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 use pair::{NONE, Pair, at, frame, ratio};
 use proptest::prelude::*;
 use swarm::{ids, swarm};
 
 /// Rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
+/// The longest frame of the LAN, without FCS.
+const LONGEST: Bytes = Bytes(1514);
 /// Full frames back to back take 12.3 us at that rate.
 const SPACING: Duration = Duration::from_us(13);
 const LLR_ETHERTYPE: [u8; 2] = [0x88, 0xb6];
 
 fn lines() -> Vec<Box<dyn LineProtocol>> {
-    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE)), Box::new(LlrLine::new(RATE))]
+    vec![
+        Box::new(LinkGuardianLine::new()),
+        Box::new(FecLine::new(RATE, LONGEST)),
+        Box::new(LlrLine::new(RATE, LONGEST)),
+    ]
 }
 
 fn llr() -> Protection {
@@ -98,7 +104,7 @@ fn on_a_clean_link_everything_is_numbered_and_arrives_as_it_was() {
 #[test]
 fn the_shim_and_the_tag_take_ten_bytes() {
     let mut pair = settled(llr());
-    assert_eq!(LlrLine::new(RATE).headroom(), 10);
+    assert_eq!(LlrLine::new(RATE, LONGEST).headroom(), 10);
     let sent = frame(0, 1514);
     pair.guards[0].handle_frame(pair.now, Side::Lan, &sent);
     let seen = pair.guards[0].poll_transmit(pair.now, Side::Link).unwrap();
@@ -253,6 +259,33 @@ fn the_actions_until_init_is_echoed() {
     }
 }
 
+// LLR-17: what waits is dropped at once, not a frame an event.
+#[test]
+fn the_queue_is_discarded_whole() {
+    let mut pair = settled(Protection::Llr(Llr { init: FrameAction::Discard, ..Llr::default() }));
+    pair.cut(true);
+    stream(&mut pair, 90..91, 1514);
+    pair.run_for(Duration::from_ms(12));
+    assert_eq!(llr_count(&pair, 0, "tx_state"), 1);
+    let (guard, now) = (&mut pair.guards[0], pair.now);
+    (0..10).for_each(|id| guard.handle_frame(now, Side::Lan, &frame(id, 1514)));
+    while let Some(frame) = guard.poll_transmit(now, Side::Link) {
+        guard.recycle(frame);
+    }
+    assert_eq!(llr_count(&pair, 0, "tx_discard"), 10);
+}
+
+// LLR-4, LLR-26: one end changes and the session goes on.
+#[test]
+fn new_options_of_one_end_leave_room_for_the_longest_frame() {
+    let mut pair = settled(llr());
+    pair.protect(0, Protection::Llr(Llr { bytes: Some(3000), ..Llr::default() }));
+    (0..50).for_each(|id| pair.send(0, &frame(id, 1514)));
+    pair.run_for(Duration::from_ms(100));
+    assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..50));
+    assert!(llr_count(&pair, 0, "outstanding_max_bytes") <= 3000);
+}
+
 // G-3 in the words of LLR-22: hosts cannot speak for the line, and garbage changes nothing.
 #[test]
 fn garbage_changes_nothing() {
@@ -392,6 +425,6 @@ proptest! {
     // LLR-5, LLR-27
     #[test]
     fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
-        script::receive_path_of(|| Box::new(LlrLine::new(RATE)), &llr(), &script);
+        script::receive_path_of(|| Box::new(LlrLine::new(RATE, LONGEST)), &llr(), &script);
     }
 }

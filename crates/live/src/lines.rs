@@ -7,15 +7,19 @@ use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
 use lossylink_core::engine::linkguardian::SenderConfig;
 use lossylink_core::engine::llr::LlrLine;
 use lossylink_core::protection::{MOST_COPIES, Protection};
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// The rate by which times are reckoned when nobody has said one.
 const ASSUMED_RATE: BitRate = BitRate::from_gbps(1);
 
-/// One of each for a guard on a link of this rate.
-pub fn lines(rate: Option<BitRate>) -> Vec<Box<dyn LineProtocol>> {
+/// One of each for a guard on a link of this rate whose frames are no longer than `longest` without FCS.
+pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>> {
     let rate = rate.unwrap_or(ASSUMED_RATE);
-    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(rate)), Box::new(LlrLine::new(rate))]
+    vec![
+        Box::new(LinkGuardianLine::new()),
+        Box::new(FecLine::new(rate, longest)),
+        Box::new(LlrLine::new(rate, longest)),
+    ]
 }
 
 /// Refuses a protection that cannot work on a link that loses `loss_rate` of its full frames.
@@ -51,7 +55,7 @@ mod tests {
         ];
         for protection in live {
             assert!(check(&protection, 1e-3).is_ok());
-            let carriers = lines(None).iter().filter(|line| line.carries(&protection)).count();
+            let carriers = lines(None, Bytes(1514)).iter().filter(|line| line.carries(&protection)).count();
             assert_eq!(carriers, 1, "{protection}");
         }
     }

@@ -107,11 +107,16 @@ mod tests {
 
     #[test]
     fn the_keys_of_a_report_are_as_they_were() {
-        let plain = guard(&Guard::transparent(config(), lines::lines(None)));
+        let plain = guard(&Guard::transparent(config(), lines::lines(None, Bytes(1514))));
         assert_eq!(names(&plain), words("", OWN));
         let protection = Protection::Fec(Fec::new(25, 5));
-        let coding =
-            Guard::new(config(), lines::lines(None), protection, 0.0, Streams::new(1).stream("guard"));
+        let coding = Guard::new(
+            config(),
+            lines::lines(None, Bytes(1514)),
+            protection,
+            0.0,
+            Streams::new(1).stream("guard"),
+        );
         let mut expected = [
             words("", OWN),
             words("", "loop_us peer peer_protection protection"),

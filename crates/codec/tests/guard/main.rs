@@ -17,17 +17,20 @@ use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
+use lossylink_core::wire::wire_octets;
 use pair::{NONE, Pair, at, frame, ratio};
 use proptest::prelude::*;
 use swarm::{ids, swarm};
 
 /// Rate of the link.
 const RATE: BitRate = BitRate::from_gbps(1);
+/// The longest frame of the LAN, without FCS.
+const LONGEST: Bytes = Bytes(1514);
 /// Full frames back to back take 12.3 us at that rate.
 const SPACING: Duration = Duration::from_us(13);
 
 fn lines() -> Vec<Box<dyn LineProtocol>> {
-    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE))]
+    vec![Box::new(LinkGuardianLine::new()), Box::new(FecLine::new(RATE, LONGEST))]
 }
 
 fn fec(size: u32, rows: u32) -> Protection {
@@ -41,9 +44,15 @@ fn ordered() -> Protection {
 }
 
 fn guard(name: &str, protection: Protection) -> Guard {
+    guard_of(LONGEST, name, protection)
+}
+
+/// A guard whose LAN has frames of up to `longest`.
+fn guard_of(longest: Bytes, name: &str, protection: Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000 };
-    Guard::new(config, lines(), protection, 0.0, Streams::new(1).stream(name))
+    let config = GuardConfig { queue, longest_frame: longest.0 as usize, frames: 5_000 };
+    let line = Box::new(FecLine::new(RATE, longest));
+    Guard::new(config, vec![line], protection, 0.0, Streams::new(1).stream(name))
 }
 
 fn is_coded(frame: &[u8]) -> bool {
@@ -94,6 +103,23 @@ fn parity_brings_lost_frames_back_in_their_order() {
     let pair = |name| count_of(&ends[1], name);
     assert_eq!((pair("recovered"), pair("unrecovered")), (3, 0));
     assert_eq!(ends.each_ref().map(Guard::frames_held), [0, 0]);
+}
+
+// G-19: a block of jumbo frames, back to back, fills before its time is over.
+#[test]
+fn blocks_of_jumbo_frames_fill_at_line_rate() {
+    let longest = Bytes(9014);
+    let mut ends = ["near", "far"].map(|name| guard_of(longest, name, fec(25, 5)));
+    ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
+    settle(&mut ends, Instant::ZERO, &[], &mut 0);
+    let mut now = Instant::ZERO;
+    for id in 0..50u8 {
+        now += wire_octets(longest) / RATE;
+        ends.iter_mut().filter(|end| end.poll_timeout() <= now).for_each(|end| end.handle_timeout(now));
+        ends[0].handle_frame(now, Side::Lan, &vec![id; longest.0 as usize]);
+        settle(&mut ends, now, &[], &mut 0);
+    }
+    assert_eq!((count_of(&ends[0], "full_blocks"), count_of(&ends[0], "partial_blocks")), (2, 0));
 }
 
 fn count_of(guard: &Guard, name: &str) -> u64 {
@@ -229,6 +255,6 @@ proptest! {
     // G-1, G-3, G-18
     #[test]
     fn guards_survive_whatever_the_link_does(script in proptest::collection::vec(any::<u8>(), 0..2000)) {
-        script::receive_path_of(|| Box::new(FecLine::new(RATE)), &fec(3, 2), &script);
+        script::receive_path_of(|| Box::new(FecLine::new(RATE, LONGEST)), &fec(3, 2), &script);
     }
 }

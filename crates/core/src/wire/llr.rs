@@ -15,7 +15,6 @@
 
 use super::ethernet::EtherType;
 use super::{WireError, be16, be24, demand, put16, put24, require};
-use crate::units::Bytes;
 
 const SET: &str = "LLR control set";
 const SHIM: &str = "LLR shim";
@@ -183,8 +182,6 @@ pub struct Shim {
 impl Shim {
     /// Length in bytes.
     pub const LEN: usize = 6;
-    /// What a numbered frame is longer than its original, on a live link only.
-    pub const OVERHEAD: Bytes = Bytes(Self::LEN as u64);
 
     /// Reads the shim and returns what follows it.
     ///

@@ -50,7 +50,8 @@ impl GuardBox {
         let rate = ports.rate_bps.map(config::rate).transpose()?;
         let protection = chosen(ports.protection.as_ref())?;
         let limits = guard_config(config, Bytes::ZERO);
-        let guard = Guard::new(limits, lines::lines(rate), protection, ASSUMED_LOSS, streams.stream("guard"));
+        let lines = lines::lines(rate, Bytes(limits.longest_frame as u64));
+        let guard = Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"));
         Ok(Self {
             lan: config::port(&ports.lan)?.open(config.mtu_bytes)?,
             link: config::port(&ports.link)?.open(config.mtu_bytes + guard.headroom())?,

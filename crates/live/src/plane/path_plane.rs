@@ -15,6 +15,7 @@ use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
+use lossylink_core::units::Bytes;
 use serde_json::{Value, json};
 use std::os::fd::BorrowedFd;
 
@@ -46,7 +47,8 @@ impl PathPlane {
         let longest_frame = config.mtu_bytes as u32;
         let limits = guard_config(config, rate * path.propagation());
         let station = |end: usize, port: &str| -> Result<Station> {
-            let (lines, loss_rate) = (lines::lines(Some(rate)), loss[end].mean_loss_rate(longest_frame));
+            let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
+            let loss_rate = loss[end].mean_loss_rate(longest_frame);
             let guard = match &path.protection {
                 Some(wanted) => {
                     lines::check(wanted, loss_rate)?;

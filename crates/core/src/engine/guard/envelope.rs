@@ -10,13 +10,14 @@
 //! (G-3). It is no protection against an attacker who reads the link.
 
 use super::Frame;
+use crate::wire::MINIMUM_FRAME;
 use crate::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
 
 /// Bytes of the session tag.
 pub const TAG: usize = 4;
-/// The shortest Ethernet frame without FCS. Frames are padded to it before the tag goes on, for a
-/// network card that pads would put its zeros behind the tag (G-4).
-const SHORTEST: usize = 60;
+/// Frames are padded to Ethernet's shortest before the tag goes on, for a network card that pads would
+/// put its zeros behind the tag (G-4).
+const SHORTEST: usize = MINIMUM_FRAME.0 as usize;
 /// Where the EtherType stands: behind the two addresses.
 pub const ETHERTYPE: usize = 12;
 /// "Nearest bridge" group address: no bridge forwards it (IEEE 802.1Q, table 8-1).
@@ -117,6 +118,17 @@ pub(super) fn finish(out: &mut Frame, key: Key, headers: usize) {
 /// What stands between the Ethernet header and the tag; `None` when the frame is too short for both.
 pub fn body(frame: &[u8]) -> Option<&[u8]> {
     frame.get(EthernetHeader::LEN..frame.len().checked_sub(TAG)?)
+}
+
+/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
+///
+/// # Panics
+/// If `frame` is shorter than two addresses.
+pub fn restore(out: &mut Frame, frame: &[u8], ethertype: EtherType, payload: &[u8]) {
+    out.clear();
+    out.extend_from_slice(&frame[..ETHERTYPE]);
+    out.extend_from_slice(&ethertype.0.to_be_bytes());
+    out.extend_from_slice(payload);
 }
 
 /// Whether the tag of a frame with `headers` bytes of headers belongs to this key.

@@ -156,16 +156,19 @@ impl Session {
     }
 
     fn poll_normal(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
-        if !self.may_send(now) {
-            return None;
+        while self.may_send(now) {
+            let frame = stores.dequeue()?;
+            if !self.is_agreed() {
+                return Some(frame); // G-8
+            }
+            let Self { handshake, lines, former, .. } = self;
+            lines.ours_mut().handle_lan(&mut surroundings(now, stores, handshake, *former), frame);
+            // A protocol may have dropped the frame.
+            if let Some(frame) = stores.urgent.pop_front() {
+                return Some(frame);
+            }
         }
-        let frame = stores.dequeue()?;
-        if !self.is_agreed() {
-            return Some(frame); // G-8
-        }
-        let Self { handshake, lines, former, .. } = self;
-        lines.ours_mut().handle_lan(&mut surroundings(now, stores, handshake, *former), frame);
-        stores.urgent.pop_front()
+        None
     }
 
     fn poll_fill(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {

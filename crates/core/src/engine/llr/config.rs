@@ -47,11 +47,8 @@ pub struct SenderConfig {
 impl SenderConfig {
     /// The value of `replay_count_max` that never flushes (S1).
     pub const UNLIMITED_REPLAYS: u8 = 255;
-    /// Replays without progress in all three sample links of S2. The default of S1 is
-    /// [`SAI_REPLAY_COUNT`](Self::SAI_REPLAY_COUNT).
+    /// Replays without progress in all three sample links of S2. The default of S1 is one.
     pub const SAMPLE_REPLAY_COUNT: u8 = 3;
-    /// The default of `replay_count_max` in S1.
-    pub const SAI_REPLAY_COUNT: u8 = 1;
 
     /// What `sizing` asks for, and otherwise the defaults: three replays, no timeouts, frames go
     /// unnumbered meanwhile, and a flush is followed by INIT. S1 has that last default at false and

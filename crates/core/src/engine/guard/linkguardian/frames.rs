@@ -47,24 +47,16 @@ fn write_rest(out: &mut Frame, inner: &LinkGuardianFrame<'_>, seal: Seal) {
     seal.finish(out, length);
 }
 
-/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
-pub(super) fn restore(out: &mut Frame, frame: &[u8], content: Content<'_>) {
-    out.clear();
-    out.extend_from_slice(&frame[..ETHERTYPE]);
-    out.extend_from_slice(&content.ethertype.0.to_be_bytes());
-    out.extend_from_slice(content.payload);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::super::envelope::{Key, Origin, body};
+    use super::super::super::envelope::{Key, Origin, body, restore};
     use super::*;
+    use crate::wire::MINIMUM_FRAME;
     use crate::wire::linkguardian::DataHeader;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// The shortest Ethernet frame without FCS.
-    const SHORTEST: usize = 60;
+    const SHORTEST: usize = MINIMUM_FRAME.0 as usize;
 
     /// The keys of a link whose two directions are told apart by `sender` and `receiver`.
     fn seal(sender: u32, receiver: u32) -> Seal {
@@ -94,7 +86,7 @@ mod tests {
             let LinkGuardianFrame::Data { content, .. } =
                 LinkGuardianFrame::parse(body(&frame).unwrap()).unwrap() else { panic!("data went in") };
             let mut out = Vec::new();
-            restore(&mut out, &frame, content);
+            restore(&mut out, &frame, content.ethertype, content.payload);
             prop_assert_eq!(&out[..original.len()], &original[..]);
             // Only padding may follow, and only on frames that Ethernet would have padded.
             prop_assert!(out[original.len()..].iter().all(|byte| *byte == 0));

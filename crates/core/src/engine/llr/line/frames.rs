@@ -50,11 +50,3 @@ pub(super) fn read(frame: &[u8], seal: Seal) -> Option<(LlrFrame<'_>, Origin)> {
     };
     Some((inner, seal.origin(frame, headers)))
 }
-
-/// Writes the original frame into `out`: the addresses of `frame`, then what it carried (G-2).
-pub(super) fn restore(out: &mut Frame, frame: &[u8], shim: Shim, payload: &[u8]) {
-    out.clear();
-    out.extend_from_slice(&frame[..ETHERTYPE]);
-    out.extend_from_slice(&shim.ethertype.0.to_be_bytes());
-    out.extend_from_slice(payload);
-}

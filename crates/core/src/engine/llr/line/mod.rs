@@ -19,17 +19,19 @@ use super::{Control, Outlet, ReceiverCounters, SenderState};
 use crate::engine::guard::{Frame, Group, LineProtocol, Origin, Surroundings};
 use crate::protection::{Llr, Protection};
 use crate::time::Instant;
-use crate::units::BitRate;
+use crate::units::{BitRate, Bytes};
 use crate::wire::ethernet::EtherType;
 use crate::wire::llr::{self, ControlSet, LlrFrame};
+use crate::wire::wire_octets;
 use alloc::vec::Vec;
+use pace::Link;
 use receiving::Receiving;
 use sending::Sending;
 
 /// Both ends of link-level retry on whole frames.
 #[derive(Debug)]
 pub struct LlrLine {
-    rate: BitRate,
+    link: Link,
     outlet: Outlet,
     /// Whether our frames go by this protocol.
     is_sending: bool,
@@ -39,10 +41,11 @@ pub struct LlrLine {
 }
 
 impl LlrLine {
-    /// Two ends on a link of this rate, by which waits and sizes are reckoned.
-    pub fn new(rate: BitRate) -> Self {
+    /// Two ends on a link of this rate whose frames are no longer than `longest` without FCS: by both waits
+    /// and sizes are reckoned.
+    pub fn new(rate: BitRate, longest: Bytes) -> Self {
         Self {
-            rate,
+            link: Link { rate, full_frame: wire_octets(longest) },
             outlet: Outlet::new(pace::control_interval(rate, None)),
             is_sending: false,
             sending: None,
@@ -105,11 +108,11 @@ impl LineProtocol for LlrLine {
             _ => None,
         };
         self.is_sending = chosen.is_some();
-        self.outlet = Outlet::new(pace::control_interval(self.rate, chosen));
+        self.outlet = Outlet::new(pace::control_interval(self.link.rate, chosen));
         if let Some(options) = chosen
             && self.sending.as_ref().is_none_or(|(before, _)| before != options)
         {
-            self.sending = Some((*options, Sending::new(self.rate, options)));
+            self.sending = Some((*options, Sending::new(self.link, options)));
         }
     }
 
@@ -127,7 +130,7 @@ impl LineProtocol for LlrLine {
     /// INIT leaves behind the first frame, so that none waits for it in `to_link` (LLR-26).
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         let sending = self.sending_mut(around).expect("our frames go by this protocol");
-        sending.open(around.now);
+        sending.open(around.now, around.pool);
         sending.transmit(around, frame);
         self.speak(around);
     }
@@ -160,7 +163,7 @@ impl LineProtocol for LlrLine {
         if let Some(frame) = sending.replay(around) {
             return Some(frame);
         }
-        sending.open(around.now);
+        sending.open(around.now, around.pool);
         self.speak(around);
         around.to_link.pop_front()
     }

@@ -14,16 +14,24 @@ const LOOPS_AT_LEAST: u64 = 2;
 /// A control set is a frame of its own, and costs both ends a packet. At 1 Gb/s one in 50 us is one for every
 /// four full frames (LLR-24).
 const CONTROL_INTERVAL: Duration = Duration::from_us(50);
-/// A full frame with everything that it takes on the line.
-const FULL_FRAME: Bytes = Bytes(1538);
 /// Frames and bytes that may be outstanding at most when nobody has said it: as many as G-12 has.
 pub(super) const MOST_FRAMES: u32 = 1 << 15;
 pub(super) const MOST_BYTES: Bytes = Bytes(32 << 20);
+
+/// What is known of a link before its loop is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) rate: BitRate,
+    /// The longest frame with everything that it takes on the line.
+    pub(super) full_frame: Bytes,
+}
 
 /// The waits and sizes that follow from what was chosen and from the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     rate: BitRate,
+    /// The longest frame with everything that it takes on the line.
+    full_frame: Bytes,
     spacing: Bytes,
     chosen_timer: Option<Duration>,
     chosen_window: Option<Bytes>,
@@ -33,11 +41,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// On a link of this rate, for what was chosen.
-    pub(super) fn new(rate: BitRate, options: &Llr) -> Self {
+    /// On this link, for what was chosen.
+    pub(super) fn new(Link { rate, full_frame }: Link, options: &Llr) -> Self {
         let spacing = control_spacing(rate, Bytes(u64::from(options.spacing_bytes)));
         let mut pace = Self {
             rate,
+            full_frame,
             spacing: rate * spacing,
             chosen_timer: options.timer_ns.map(|ns| Duration::from_ns(u64::from(ns))),
             chosen_window: options.bytes.map(|bytes| Bytes(u64::from(bytes))),
@@ -88,7 +97,7 @@ impl Pace {
             rate: self.rate,
             propagation: Duration::ZERO,
             pipeline: loop_time / 2,
-            frame: FULL_FRAME,
+            frame: self.full_frame,
             spacing: self.spacing,
         }
     }
@@ -112,7 +121,7 @@ mod tests {
     const US: fn(u64) -> Duration = Duration::from_us;
 
     fn pace(options: &Llr, loop_time: Option<Duration>) -> Pace {
-        let mut pace = Pace::new(RATE, options);
+        let mut pace = Pace::new(Link { rate: RATE, full_frame: Bytes(1538) }, options);
         pace.note(loop_time);
         pace
     }

@@ -1,8 +1,8 @@
 //! The receiving end on whole frames: hands on what is in order, and the rest of the session before (LLR-5, LLR-26).
 
 use super::super::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
-use super::frames;
 use crate::engine::guard::Surroundings;
+use crate::engine::guard::envelope;
 use crate::time::Instant;
 use crate::wire::llr::Shim;
 
@@ -65,7 +65,7 @@ impl Receiving {
         let number = Number::new(shim.number);
         match self.engine.handle_frame(around.now, Some(number), Condition::Good) {
             Verdict::Forward => {
-                frames::restore(&mut frame, bytes, shim, payload);
+                envelope::restore(&mut frame, bytes, shim.ethertype, payload);
                 around.to_lan.push_back(frame);
             }
             Verdict::Discard => around.pool.give_back(frame),
@@ -87,7 +87,7 @@ impl Receiving {
         }
         let Some(mut frame) = around.empty_frame() else { return };
         self.former = Some(number.next());
-        frames::restore(&mut frame, bytes, shim, payload);
+        envelope::restore(&mut frame, bytes, shim.ethertype, payload);
         around.to_lan.push_back(frame);
     }
 }

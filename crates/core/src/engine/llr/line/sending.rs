@@ -4,11 +4,11 @@ use super::super::{
     Control, FrameAction, Number, Sender, SenderConfig, SenderCounters, SenderState, Transmit,
 };
 use super::frames;
-use super::pace::{MOST_BYTES, MOST_FRAMES, Pace};
+use super::pace::{Link, MOST_BYTES, MOST_FRAMES, Pace};
 use crate::engine::guard::{Frame, FramePool, Surroundings};
 use crate::protection::Llr;
 use crate::time::{Duration, Instant};
-use crate::units::{BitRate, Bytes};
+use crate::units::Bytes;
 use alloc::collections::VecDeque;
 
 /// The timer of the engine itself: as short as any, because [`Sending::due`] puts off what it says.
@@ -21,7 +21,7 @@ pub(super) struct Sending {
     pace: Pace,
     /// The original frames, oldest first.
     kept: VecDeque<Frame>,
-    /// The longest frame that may come.
+    /// The longest frame that may come; known once INIT has left.
     longest: Bytes,
     most_held: Bytes,
 }
@@ -42,12 +42,12 @@ pub(super) struct SendingState {
 
 impl Sending {
     /// A sending end that is off.
-    pub(super) fn new(rate: BitRate, options: &Llr) -> Self {
+    pub(super) fn new(link: Link, options: &Llr) -> Self {
         let config = config(options);
         let kept = VecDeque::with_capacity(config.outstanding_frames_max as usize);
         Self {
             engine: Sender::new(config),
-            pace: Pace::new(rate, options),
+            pace: Pace::new(link, options),
             kept,
             longest: Bytes::ZERO,
             most_held: Bytes::ZERO,
@@ -70,7 +70,6 @@ impl Sending {
     /// The session is over: what is outstanding goes back to the pool, and nothing is numbered until
     /// [`open`](Self::open) (LLR-26).
     pub(super) fn close(&mut self, now: Instant, pool: &mut FramePool) {
-        self.longest = Bytes(pool.longest() as u64);
         if self.engine.state() != SenderState::Off {
             self.engine.start(now, self.engine.next_init());
             self.engine.leave(now);
@@ -79,8 +78,9 @@ impl Sending {
     }
 
     /// Both guards know each other: INIT, once in a session (LLR-26).
-    pub(super) fn open(&mut self, now: Instant) {
+    pub(super) fn open(&mut self, now: Instant, pool: &FramePool) {
         if self.engine.state() == SenderState::Off {
+            self.longest = Bytes(pool.longest() as u64);
             self.engine.start(now, self.engine.next_init());
         }
     }

@@ -76,7 +76,7 @@ def test_rows_or_one_line(experiment: str, backend: str, protection: str) -> Non
         assert outcome == "refused"
     elif backend == "live":
         assert outcome == ("lab" if parse_protection(protection).family.is_live else "refused")
-    elif protection in {"none", "lg"}:
+    elif parse_protection(protection).family.is_live:
         assert outcome == "rows"
 
 

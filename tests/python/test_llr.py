@@ -10,12 +10,11 @@ import pytest
 import lossylink
 from lossylink.backends.live.stress import load_rate
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
 from lossylink.plan import Link
 from lossylink.plan.stress import simulate
 from lossylink.plan.verify import compare
 from lossylink.protections import Protection, parse_protection
-from lossylink.protections.llr import FAMILY, prediction
+from lossylink.protections.llr import FAMILY, options, prediction
 from lossylink.scenario import resolve
 from lossylink.scenario.loss import parse_loss
 from lossylink.theory import llr
@@ -239,23 +238,6 @@ def test_a_budget_takes_replays_away() -> None:
     assert (prediction.predict(here, replays=within).added_latency_us_worst.value or 0) <= 20.0
 
 
-@pytest.mark.parametrize("experiment", sorted(set(EXPERIMENTS) - {"mathis"}))
-def test_every_experiment_takes_it(experiment: str) -> None:
-    short = {"flow.trials": 5, "traffic.packets": 2000, "run.duration": "30ms"}
-    short |= {"timeline.corruption": "5ms", "timeline.protection": "10ms", "timeline.bin": "1ms"}
-    short |= {"run.warmup": "5ms", "run.cooldown": "5ms"} if experiment == "throughput" else {}
-    known = {key for key in short if key in resolve_keys(experiment)}
-    settings = {key: short[key] for key in known}
-    run = lossylink.run(experiment, settings=settings, protection=["llr"])
-    assert run.rows["protection"].to_list() == ["llr"]
-
-
-def resolve_keys(experiment: str) -> frozenset[str]:
-    from lossylink.scenario.keys import keys_of
-
-    return keys_of(EXPERIMENTS[experiment])
-
-
 def test_the_live_load_leaves_room_for_replays() -> None:
     def rate(text: str, loss: str) -> int:
         return load_rate(parse_protection(text), loss=parse_loss(loss), link_bps=10**8, frame_bytes=1514)
@@ -277,3 +259,7 @@ def test_the_status_has_the_names_of_the_proposal() -> None:
     assert FAMILY.recovered(near, far) == 2
     row = FAMILY.stress_row(near, far)
     assert (row["tx_buffer_kb_max"], row["rx_buffer_kb_max"], row["duplicates_dropped"]) == (23.0, 0.0, 7)
+
+
+def test_closed_forms_and_options_have_the_same_defaults() -> None:
+    assert (options.UNLIMITED_REPLAYS, options.SPACING_BYTES) == (llr.UNLIMITED_REPLAYS, llr.SPACING_BYTES)

@@ -36,7 +36,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file, without comments and texts.
+/// The code of a file, without comments.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("a readable source");
     text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")

@@ -71,7 +71,7 @@ mod tests {
     use crate::lines;
     use crate::port::PortCounters;
     use lossylink_core::engine::guard::{GuardConfig, QueueLimits};
-    use lossylink_core::protection::{Fec, Protection};
+    use lossylink_core::protection::{Fec, Llr, Protection};
     use lossylink_core::rng::Streams;
     use lossylink_core::units::Bytes;
 
@@ -101,38 +101,44 @@ mod tests {
     const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent malformed \
         partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
 
+    const LLR: &str = "outstanding_bytes outstanding_frames outstanding_max_bytes replay_timer_ns rx_ack \
+        rx_ack_nack_seq_error rx_discard rx_duplicate_seq rx_expected rx_expected_seq_good rx_init \
+        rx_init_echo rx_missing_seq rx_nack rx_ok rx_replay rx_stale_init rx_state timer_raised tx_ack \
+        tx_discard tx_flushes tx_given_up tx_init tx_init_echo tx_nack tx_next tx_ok tx_replay \
+        tx_replayed_frames tx_state tx_timer_replays tx_unnumbered window_bytes";
+
     fn words(prefix: &str, text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| format!("{prefix}{word}")).collect()
     }
 
+    fn protected(protection: Protection) -> Guard {
+        let lines = lines::lines(None, Bytes(1514));
+        Guard::new(config(), lines, protection, 0.0, Streams::new(1).stream("guard"))
+    }
+
     #[test]
-    fn the_keys_of_a_report_are_as_they_were() {
+    fn a_report_has_the_keys_that_programs_read() {
         let plain = guard(&Guard::transparent(config(), lines::lines(None, Bytes(1514))));
         assert_eq!(names(&plain), words("", OWN));
-        let protection = Protection::Fec(Fec::new(25, 5));
-        let coding = Guard::new(
-            config(),
-            lines::lines(None, Bytes(1514)),
-            protection,
-            0.0,
-            Streams::new(1).stream("guard"),
-        );
-        let mut expected = [
-            words("", OWN),
-            words("", "loop_us peer peer_protection protection"),
-            words("sender.", SENDER),
-            words("receiver.", RECEIVER),
-            words("coder.", CODER),
-        ]
-        .concat();
-        expected.sort();
-        let mut found = names(&guard(&coding));
-        found.sort();
-        assert_eq!(found, expected);
-        assert_eq!(guard(&coding)["protection"], "fec:25/5");
-        let undocumented: Vec<_> =
-            names(&guard(&coding)).into_iter().filter(|name| !names(&help(&coding)).contains(name)).collect();
-        assert_eq!(undocumented, ["peer", "peer_protection", "protection"]);
+        let cases = [
+            (Protection::Fec(Fec::new(25, 5)), "fec:25/5", words("coder.", CODER)),
+            (Protection::Llr(Llr::default()), "llr", words("llr.", LLR)),
+        ];
+        for (protection, spelling, of_its_own) in cases {
+            let guarding = protected(protection);
+            let everybody =
+                words("", OWN).into_iter().chain(words("", "loop_us peer peer_protection protection"));
+            let usual = words("sender.", SENDER).into_iter().chain(words("receiver.", RECEIVER));
+            let mut expected: Vec<_> = everybody.chain(usual).chain(of_its_own).collect();
+            expected.sort();
+            let mut found = names(&guard(&guarding));
+            found.sort();
+            assert_eq!(found, expected);
+            assert_eq!(guard(&guarding)["protection"], spelling);
+            let documented = names(&help(&guarding));
+            found.retain(|name| !documented.contains(name));
+            assert_eq!(found, ["peer", "peer_protection", "protection"]);
+        }
     }
 
     #[test]

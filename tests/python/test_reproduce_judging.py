@@ -7,9 +7,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from lossylink.reproduce.framework.judging import (
     Bound,
+    Edge,
     at_least,
     at_most,
     between,
@@ -17,7 +19,8 @@ from lossylink.reproduce.framework.judging import (
     consistent,
     rare_events,
 )
-from lossylink.reproduce.framework.model import Finished, Outcome
+from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judgement, Outcome
+from lossylink.reproduce.framework.model import judge as verdict_of
 from lossylink.statistics import Estimate
 
 NOTHING = Finished({})
@@ -88,15 +91,45 @@ def test_a_reason_gives_published_and_own_figures_and_the_bound() -> None:
     assert judgement.published == 17.4
 
 
-def test_a_correction_is_told_only_when_the_corrected_claim_holds() -> None:
-    def outcome(value: float) -> Outcome:
-        judge = bounded(
-            lambda _finished: Estimate.exact(value), at_least(1.0), correction="the source says RTT times"
-        )
+def test_a_statement_that_is_wrong_is_refuted_and_the_truth_is_told() -> None:
+    def judgement(value: float) -> Judgement:
+        judge = bounded(lambda _finished: Estimate.exact(value), at_least(1.0), instead="it is RTT times")
+        return judge(NOTHING)
+
+    assert judgement(2.0).outcome is Outcome.HOLDS
+    assert "RTT" not in judgement(2.0).reason
+    assert judgement(0.5).outcome is Outcome.REFUTED
+    assert judgement(0.5).reason.endswith("it is RTT times")
+
+
+def test_a_percentile_at_the_edge_is_undecidable() -> None:
+    def outcome(hit_share: float, value: Estimate) -> Outcome:
+        judge = bounded(lambda _finished: value, at_least(40.0), edge=Edge(99.9, hit_share))
         return judge(NOTHING).outcome
 
-    assert outcome(2.0) is Outcome.CORRECTED
-    assert outcome(0.5) is Outcome.FAILS
+    wide = Estimate(50.0, 1.0, 70.0)
+    assert outcome(1048 / 2**20, wide) is Outcome.UNDECIDABLE  # 1.3e10 flows
+    assert outcome(1.1e-3, wide) is Outcome.UNDECIDED  # 440,000 flows
+    assert outcome(1e-3, wide) is Outcome.UNDECIDABLE
+    assert outcome(1048 / 2**20, Estimate(50.0, 45.0, 70.0)) is Outcome.HOLDS
+
+
+def test_the_flows_that_an_edge_takes() -> None:
+    """Held against the binomial distribution: at that many flows the rank is on one side 19 times in 20."""
+    edge = Edge(99.0, 0.012)
+    flows = round(edge.trials())
+    wrong = binom.cdf(0.01 * flows, flows, edge.hit_share)
+    assert 0.01 < wrong < 0.04  # one-sided two standard deviations: 2.3 %
+
+
+def test_a_set_up_that_is_as_configured_stands_apart() -> None:
+    def outcome(value: float, basis: Basis) -> Outcome:
+        claim = Claim("", bounded(lambda _: Estimate.exact(value), between(1.0, 1.0)), basis, "")
+        return verdict_of(claim, NOTHING).judgement.outcome
+
+    assert outcome(1.0, Basis.SET_UP) is Outcome.SET_UP
+    assert outcome(2.0, Basis.SET_UP) is Outcome.FAILS
+    assert outcome(1.0, Basis.THEORY) is Outcome.HOLDS
 
 
 def test_consistency_is_membership_in_the_interval() -> None:

@@ -8,7 +8,7 @@ EXPERIMENT = Experiment(
     name="fec",
     summary="TCP or UDP over forward error correction",
     own_keys=(
-        *(*TCP_KEYS, *LONG_KEYS, "flow.trials"),
+        *(*TCP_KEYS, *LONG_KEYS, "flow.trials", "flow.precision"),
         *("traffic.source", "traffic.rate", "traffic.burst", "traffic.frame"),
     ),
     row_keys=(

@@ -14,13 +14,7 @@ from markupsafe import Markup, escape
 from lossylink.report.budget_view import budgets_view
 from lossylink.report.chart import Chart
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
-from lossylink.reproduce.framework.model import (
-    QUICK_DIVISOR,
-    Basis,
-    Job,
-    Outcome,
-    Verdict,
-)
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.scenario.save import scenario_toml
@@ -28,9 +22,11 @@ from lossylink.scenario.save import scenario_toml
 ASSETS = Path(__file__).parent / "assets"
 OUTCOME_CLASSES = {
     Outcome.HOLDS: "holds",
-    Outcome.CORRECTED: "corrected",
+    Outcome.REFUTED: "refuted",
     Outcome.FAILS: "fails",
     Outcome.UNDECIDED: "undecided",
+    Outcome.UNDECIDABLE: "undecided",
+    Outcome.SET_UP: "set-up",
     Outcome.NOT_RUN: "not-run",
 }
 UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|KB|MB|B|Gb/s|Mb/s|M)\b|%)")
@@ -59,6 +55,8 @@ def render(result: ReproduceResult) -> str:
         quick_divisor=QUICK_DIVISOR,
         wall_time=duration(result.provenance.wall_seconds),
         tally=tally(counts),
+        not_run=[pretty(sentence) for sentence in result.not_run()],
+        open_claims=[verdict_view(verdict) | {"experiment": name} for name, verdict in result.open_claims],
         outcomes=[{"key": outcome, "label": str(outcome)} for outcome in shown],
         views=[experiment_view(experiment, seed=result.provenance.seed) for experiment in result.experiments],
     )
@@ -109,18 +107,19 @@ def tally(counts: Counter[Outcome]) -> str:
     """
     verbs = {
         Outcome.HOLDS: ("holds", "hold"),
-        Outcome.CORRECTED: ("holds with a correction", "hold with a correction"),
+        Outcome.REFUTED: ("is refuted", "are refuted"),
         Outcome.FAILS: ("fails", "fail"),
         Outcome.UNDECIDED: ("has too few trials to tell", "have too few trials to tell"),
+        Outcome.UNDECIDABLE: ("cannot be told at its percentile", "cannot be told at their percentile"),
         Outcome.NOT_RUN: ("was not run", "were not run"),
     }
-    parts = [
-        f"{counts[outcome]} {verbs[outcome][counts[outcome] != 1]}" for outcome in Outcome if counts[outcome]
-    ]
+    parts = [f"{counts[key]} {verbs[key][counts[key] != 1]}" for key in verbs if counts[key]]
     if not parts:
         return "No claim was tested."
     joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"Of {counts.total()} claims, {joined}."
+    echoes = counts[Outcome.SET_UP]
+    more = f" Beside them, {echoes} {'echo' if echoes != 1 else 'echoes'} the set-up." if echoes else ""
+    return f"Of {counts.total() - echoes} claims, {joined}.{more}"
 
 
 def experiment_view(result: ExperimentResult, *, seed: int) -> dict[str, Any]:
@@ -130,6 +129,7 @@ def experiment_view(result: ExperimentResult, *, seed: int) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "title": experiment.title,
+        "is_quick": result.is_quick,
         "summary": pretty(experiment.summary),
         "source": experiment.source,
         "counts": Counter(verdict.judgement.outcome for verdict in result.verdicts),
@@ -152,7 +152,7 @@ def verdict_view(verdict: Verdict) -> dict[str, Any]:
         "style": OUTCOME_CLASSES[judgement.outcome],
         "outcome": str(judgement.outcome),
         "claim": pretty(claim.text),
-        "basis": "" if claim.basis is Basis.PREDICTION else str(claim.basis),
+        "basis": "" if claim.basis is Basis.PREDICTION else basis_text(claim),
         "reason": pretty(judgement.reason),
         "source": pretty(claim.source),
     }

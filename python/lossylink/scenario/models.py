@@ -162,6 +162,9 @@ class Flow(Section):
 
     size: Size = Field(24_387, description="bytes of each flow")
     trials: Count = Field(1, description="flows one after another, or runs of a long flow")
+    precision: Ratio | None = Field(
+        None, description="fewer runs when their standard errors are within this share; unset: all runs"
+    )
     count: Count = Field(1, description="long flows at the same time")
     distribution: str = Field(
         "web-search", description="sizes of the flows of a workload: web-search, rpc or a TOML or CSV file"

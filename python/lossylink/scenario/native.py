@@ -118,7 +118,12 @@ def _flow(scenario: Scenario) -> dict[str, int] | None:
     flow = scenario.values.flow
     if flow is None:
         return None
-    return {"size_bytes": flow.size, "trials": flow.trials, "count": flow.count}
+    return {
+        "size_bytes": flow.size,
+        "trials": flow.trials,
+        "count": flow.count,
+        "precision": flow.precision,
+    }
 
 
 def _workload(scenario: Scenario) -> dict[str, Any] | None:

@@ -120,6 +120,10 @@ pub struct FlowConfig {
     pub size_bytes: u64,
     /// Flows one after another, or runs.
     pub trials: u64,
+    /// Runs end before `trials` when the standard errors of what is measured are within this share of the
+    /// means; `None` runs all.
+    #[serde(default)]
+    pub precision: Option<f64>,
     /// Flows at the same time.
     pub count: u32,
 }

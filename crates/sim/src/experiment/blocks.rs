@@ -8,6 +8,9 @@ use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;
 use rayon::prelude::*;
 
+/// Trials after which it is asked whether there are enough.
+const GROUP: usize = 5;
+
 /// Trials in a block of flows that run one after another.
 pub(super) const TRIALS_PER_BLOCK: u64 = 100;
 
@@ -37,10 +40,48 @@ pub(super) fn run_blocks<R: Send>(
         let remaining = trials - index * each;
         Block { index, trials: each.min(remaining), streams: family.trial(index) }
     });
-    let blocks: Vec<Block> = blocks.collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        ConfigError(format!("cannot start {threads} threads: {error}; lower run.threads"))
-    })?;
+    run_all(&pool(threads)?, &blocks.collect::<Vec<_>>(), control, &run)
+}
+
+/// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
+/// Returns as [`run_blocks`] does. What is enough is asked between groups alone, so that the number of
+/// threads decides nothing.
+pub(super) fn run_until<R: Send>(
+    trials: u64,
+    seed: u64,
+    threads: usize,
+    control: &Control,
+    run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
+    is_enough: impl Fn(&[R]) -> bool,
+) -> Result<(Vec<R>, bool), ConfigError> {
+    control.set_total(trials);
+    let (family, pool) = (Streams::new(seed), pool(threads)?);
+    let mut finished = Vec::new();
+    for first in (0..trials).step_by(GROUP) {
+        let group = first..trials.min(first + GROUP as u64);
+        let blocks = group.map(|index| Block { index, trials: 1, streams: family.trial(index) });
+        let (more, interrupted) = run_all(&pool, &blocks.collect::<Vec<_>>(), control, &run)?;
+        finished.extend(more);
+        if interrupted || is_enough(&finished) {
+            return Ok((finished, interrupted));
+        }
+    }
+    Ok((finished, false))
+}
+
+fn pool(threads: usize) -> Result<rayon::ThreadPool, ConfigError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| ConfigError(format!("cannot start {threads} threads: {error}; lower run.threads")))
+}
+
+fn run_all<R: Send>(
+    pool: &rayon::ThreadPool,
+    blocks: &[Block],
+    control: &Control,
+    run: &(impl Fn(Block) -> Result<R, ConfigError> + Sync),
+) -> Result<(Vec<R>, bool), ConfigError> {
     let results: Result<Vec<Option<R>>, ConfigError> = pool.install(|| {
         let one = |block: &Block| {
             if control.is_cancelled() {
@@ -55,4 +96,31 @@ pub(super) fn run_blocks<R: Send>(
     let finished: Vec<R> = results?.into_iter().flatten().collect();
     let interrupted = finished.len() < blocks.len();
     Ok((finished, interrupted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(block: Block) -> Result<u64, ConfigError> {
+        use lossylink_core::rng::RngCore;
+        Ok(block.streams.stream("test").next_u64())
+    }
+
+    fn drawn(trials: u64, threads: usize, enough: usize) -> Vec<u64> {
+        let is_enough = |results: &[u64]| results.len() >= enough;
+        run_until(trials, 1, threads, &Control::default(), draw, is_enough).unwrap().0
+    }
+
+    #[test]
+    fn trials_end_with_the_group_that_is_enough_whatever_the_threads() {
+        let (all, _) = run_blocks((12, 1), 1, 2, &Control::default(), draw).unwrap();
+        assert_eq!(all.len(), 12);
+        for threads in [1, 3] {
+            assert_eq!(drawn(12, threads, 6), all[..10]);
+            assert_eq!(drawn(12, threads, 1), all[..5]);
+            assert_eq!(drawn(12, threads, 100), all);
+            assert_eq!(drawn(3, threads, 100), all[..3]);
+        }
+    }
 }

@@ -71,8 +71,8 @@ def claims(_published: Published) -> tuple[Claim, ...]:
         Claim(
             f"Without tail detection the tail stays in the milliseconds ({text})",
             bounded(completion_percentile(SAMPLES[variant], 99.99), at_least(1000.0), unit="us", digits=4),
-            Basis.OURS,
-            "99.99th percentile",
+            Basis.PREDICTION,
+            "ours, 99.99th percentile",
         )
         for variant, text in ((RETRANSMISSION, "retransmission alone"), (WITH_ORDER, "with order"))
     )
@@ -85,8 +85,8 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                 at_least(5.0, slack=ROUNDED_BOUND_SLACK),
                 unit="x",
             ),
-            Basis.OURS,
-            "99.99th percentile",
+            Basis.PREDICTION,
+            "ours, 99.99th percentile",
         ),
         Claim(
             "Order on top of it does not lengthen it",
@@ -95,8 +95,8 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                 at_most(1.0, slack=ROUNDED_BOUND_SLACK),
                 unit="x",
             ),
-            Basis.OURS,
-            "99.99th percentile",
+            Basis.PREDICTION,
+            "ours, 99.99th percentile",
         ),
     )
 

@@ -74,7 +74,8 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
                 published=tail["none"] / tail[key],
                 unit="x",
             ),
-            source="Figure 11(a)",
+            Basis.PREDICTION,
+            "Figure 11(a)",
         )
         for key, name in (("lg", "LinkGuardian"), ("lg-nb", "LinkGuardian NB"))
     )
@@ -89,9 +90,10 @@ def _tail_claims(table: Published) -> tuple[Claim, ...]:
                 unit="us",
                 digits=4,
             ),
-            source="artifact's table",
+            Basis.PREDICTION,
+            "artifact's table",
         ),
-        near_loss_free_claim("Figure 11(a)"),
+        near_loss_free_claim(Basis.PREDICTION, "Figure 11(a)"),
     )
 
 
@@ -106,7 +108,8 @@ def _body_claims(table: Published) -> tuple[Claim, ...]:
                 published=median["none"] / median["lg"],
                 unit="x",
             ),
-            source="artifact's table",
+            Basis.PREDICTION,
+            "artifact's table",
         ),
         Claim(
             "The median flow with LinkGuardian takes about 85 us",

@@ -9,13 +9,32 @@ from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
-from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
-from lossylink.reproduce.framework.model import Claim, Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.framework.judging import (
+    ROUNDED_BOUND_SLACK,
+    Edge,
+    at_least,
+    between,
+    bounded,
+)
+from lossylink.reproduce.framework.model import (
+    Basis,
+    Claim,
+    Finished,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import completion_ratio
-from lossylink.reproduce.shared.single_flows import SAMPLES, near_loss_free_claim, single_flow_jobs
+from lossylink.reproduce.shared.single_flows import (
+    REQUESTED_LOSS,
+    SAMPLES,
+    near_loss_free_claim,
+    single_flow_jobs,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,10 +46,7 @@ HOSTS = (
     "assumes that a lone packet wakes a host up in a tenth of the time of a burst of ten; "
     "with the whole of it the gain would be less than half (docs/guides/experiments.md)"
 )
-KNIFE_EDGE = (
-    "one flow in 1001 loses its packet, so that the percentile lies at the edge between microseconds and "
-    "milliseconds whatever the number of flows"
-)
+HOST_VALUES = ("ae-hosts:receive_burst_packets",)
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
@@ -64,9 +80,12 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                 completion_ratio(SAMPLES["none"], SAMPLES["lg"], 99.9),
                 between(40.0, 70.0),
                 unit="x",
-                remark=f"{KNIFE_EDGE}; {HOSTS}",
+                edge=Edge(99.9, REQUESTED_LOSS),
+                remark=HOSTS,
             ),
-            source="143 B flows",
+            Basis.ASSUMED,
+            "143 B flows",
+            HOST_VALUES,
         ),
         *(
             Claim(
@@ -77,11 +96,13 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                     unit="x",
                     remark=HOSTS,
                 ),
-                source="143 B flows",
+                Basis.ASSUMED,
+                "143 B flows",
+                HOST_VALUES,
             )
             for key, name in (("lg", "LinkGuardian"), ("lg-nb", "LinkGuardian NB"))
         ),
-        near_loss_free_claim("143 B flows"),
+        near_loss_free_claim(Basis.ASSUMED, "143 B flows", HOST_VALUES),
     )
 
 

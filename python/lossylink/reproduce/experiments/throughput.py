@@ -6,7 +6,15 @@ from lossylink.report.chart import Chart
 from lossylink.report.palette import name_of
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import at_least, between, bounded
-from lossylink.reproduce.framework.model import Claim, Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.framework.model import (
+    Basis,
+    Claim,
+    Finished,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.completion import SHORT_NAMES
 from lossylink.reproduce.shared.measures import Source, exact
@@ -65,7 +73,8 @@ def claims(published: Published) -> tuple[Claim, ...]:
             bounded(
                 exact(LOSSY_JOB, name, RATE), at_least(9.4), published=reference[name], unit="Gb/s", digits=4
             ),
-            source="Table 3",
+            Basis.PREDICTION,
+            "Table 3",
         )
         for name in ("lg", "lg-nb")
     )
@@ -79,13 +88,16 @@ def claims(published: Published) -> tuple[Claim, ...]:
                 unit="Gb/s",
                 remark="published runs spread over the whole band",
             ),
-            source="Table 3",
+            Basis.CALIBRATED,
+            "Table 3",
+            ("ae-hosts:bulk_latency",),
         ),
         *protected,
         Claim(
             "Without loss the flow fills the link: 9.44 to 9.54 Gb/s",
             bounded(exact(LOSS_FREE_JOB, "none", RATE), between(9.44, 9.54), unit="Gb/s", digits=4),
-            source="Table 3, no loss",
+            Basis.PREDICTION,
+            "Table 3, no loss",
         ),
     )
 

@@ -93,6 +93,7 @@ def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "claim": verdict.claim.text,
         "source": verdict.claim.source,
         "basis": str(verdict.claim.basis),
+        "rests_on": list(verdict.claim.rests_on),
         "outcome": str(judgement.outcome),
         "reason": judgement.reason,
         "published": judgement.published,

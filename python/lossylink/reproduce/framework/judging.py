@@ -3,6 +3,8 @@
 A claim holds when its figure and the whole interval satisfy it, fails when neither does, and is left open in
 between. A published bound such as "15 times" is a rounded figure, so a claim may name a ``slack``: an
 interval that crosses the bound by less is no evidence against it.
+
+A claim that fails because the source is wrong names what is true instead, and is refuted.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ ROUNDED_BOUND_SLACK = 0.1
 
 CONSISTENCY_CONFIDENCE = 0.999
 """Of intervals that must hold an expected value: at 95 % one sound claim in twenty would fail by chance."""
+
+MOST_TRIALS = 1e8
+"""Trials beyond which a claim counts as undecidable: a thousand times as many as any published run has."""
 
 Measure = Callable[[Finished], Estimate]
 
@@ -53,6 +58,37 @@ class Bound:
         return f"{low} to {with_unit(high, unit)}"
 
 
+@dataclass(frozen=True)
+class Edge:
+    """A percentile of flows close to the share of flows that are hit: it lies in one kind or the other."""
+
+    percent: float
+    hit_share: float
+    """Share of the flows that are hit, from 0 to 1, by theory."""
+
+    def trials(self) -> float:
+        """Flows from which on the percentile lies in one kind of flows, 19 times in 20.
+
+        The number of flows that are hit is binomial; two of its standard deviations must fit between it and
+        the rank of the percentile.
+        """
+        distance = abs(self.hit_share - (1.0 - self.percent / 100.0))
+        if distance == 0.0:
+            return math.inf
+        return 4.0 * self.hit_share * (1.0 - self.hit_share) / distance**2
+
+    def outcome(self) -> Outcome:
+        """Whether more trials would help."""
+        return Outcome.UNDECIDED if self.trials() <= MOST_TRIALS else Outcome.UNDECIDABLE
+
+    def text(self) -> str:
+        """How many flows it takes, in words."""
+        return (
+            f"{self.hit_share:.4%} of the flows are hit, so that it takes {figure(self.trials(), digits=2)} "
+            f"flows to tell on which side the percentile lies"
+        )
+
+
 def at_least(bound: float, *, slack: float = 0.0) -> Bound:
     """Values from ``bound`` up."""
     return Bound(low=bound, slack=slack)
@@ -75,27 +111,33 @@ def bounded(
     published: float | None = None,
     unit: str = "",
     digits: int = 3,
-    correction: str = "",
+    instead: str = "",
+    edge: Edge | None = None,
     remark: str = "",
 ) -> Judge:
-    """Judge a measured quantity against a bound.
+    """Judge a measured quantity against the bound that the source states.
 
-    ``correction`` turns "holds" into "holds with a correction" and says what the source should have said;
+    ``instead`` turns "fails" into "refuted": it says what is true in place of the source's statement.
+    ``edge`` turns "too few trials" into "undecidable" where no number of trials would tell.
     ``remark`` is a sentence that a reader needs whatever the outcome.
     """
 
     def judge(finished: Finished) -> Judgement:
         estimate = measure(finished)
         outcome = bound.outcome(estimate)
-        if outcome is Outcome.HOLDS and correction:
-            outcome = Outcome.CORRECTED
+        more = [remark] if remark else []
+        if outcome is Outcome.FAILS and instead:
+            outcome = Outcome.REFUTED
+            more.insert(0, instead)
+        if outcome is Outcome.UNDECIDED and edge is not None:
+            outcome = edge.outcome()
+            more.append(edge.text())
         parts = (
             [] if published is None else [f"{with_unit(figure(published, digits=digits), unit)} published"]
         )
         parts.append(f"{estimated(estimate, digits=digits, unit=unit)} here")
         parts.append(f"accepted {bound.text(unit)}")
-        sentences = [", ".join(parts), *(text for text in (correction, remark) if text)]
-        return Judgement(outcome, "; ".join(sentences), estimate, published)
+        return Judgement(outcome, "; ".join([", ".join(parts), *more]), estimate, published)
 
     return judge
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -104,9 +104,15 @@ class Outcome(StrEnum):
     """What became of a claim."""
 
     HOLDS = "holds"
-    CORRECTED = "holds with a correction"
+    REFUTED = "refuted"
+    """The simulation contradicts a statement of the source, and the reason says what is true instead."""
     FAILS = "fails"
+    """The simulation misses a figure that the source measured, or a closed form."""
     UNDECIDED = "too few trials to tell"
+    UNDECIDABLE = "undecidable at this percentile"
+    """More trials would not help: the percentile lies at the edge between two kinds of flows."""
+    SET_UP = "set-up"
+    """The figure echoes the configuration, as it should."""
     NOT_RUN = "not run"
 
 
@@ -114,13 +120,15 @@ class Basis(StrEnum):
     """What the figure of a claim rests on."""
 
     PREDICTION = "prediction"
-    """Nothing in our model was fitted to the figure."""
+    """No value was fitted to the figure, and none was assumed that decides it."""
     CALIBRATED = "calibrated"
-    """Delays of a profile were fitted to this figure or to one beside it: agreement is no evidence."""
+    """A value of a profile was fitted to this figure or to one beside it: agreement is no evidence."""
+    ASSUMED = "assumed"
+    """A value that no source gives decides the figure: agreement says that the assumption is possible."""
+    SET_UP = "set-up"
+    """The configuration itself, read back from the run."""
     THEORY = "theory"
     """Held against a closed form, not against a publication."""
-    OURS = "ours"
-    """A question the publication leaves open; no figure of theirs exists."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +146,25 @@ Judge = Callable[[Finished], Judgement]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the publication, or of a theory, that our runs can test."""
+    """A statement of the publication, of a theory or of ours, that our runs can test."""
 
     text: str
     judge: Judge
-    basis: Basis = Basis.PREDICTION
-    source: str = ""
+    basis: Basis
+    source: str
+    rests_on: tuple[str, ...] = ()
+    """Values that decide the figure and that no source gives: ``profile:key`` or the key of a setting."""
+
+
+def basis_text(claim: Claim) -> str:
+    """The basis, and the values that it means.
+
+    Examples
+    --------
+    >>> basis_text(Claim("", lambda _: Judgement(Outcome.HOLDS, ""), Basis.ASSUMED, "", ("profile:key",)))
+    'assumed: profile:key'
+    """
+    return f"{claim.basis}: {', '.join(claim.rests_on)}" if claim.rests_on else str(claim.basis)
 
 
 @dataclass(frozen=True)
@@ -155,11 +176,17 @@ class Verdict:
 
 
 def judge(claim: Claim, finished: Finished) -> Verdict:
-    """Judge a claim; runs that are missing make it ``not run``, never a failure."""
+    """Judge a claim; runs that are missing make it ``not run``, never a failure.
+
+    A claim about the set-up that is not broken is ``set-up``, whatever the number of trials.
+    """
     try:
-        return Verdict(claim, claim.judge(finished))
+        judgement = claim.judge(finished)
     except NotRunError as missing:
         return Verdict(claim, Judgement(Outcome.NOT_RUN, str(missing)))
+    if claim.basis is Basis.SET_UP and judgement.outcome is not Outcome.FAILS:
+        judgement = replace(judgement, outcome=Outcome.SET_UP)
+    return Verdict(claim, judgement)
 
 
 @dataclass(frozen=True)
@@ -182,6 +209,4 @@ class PublishedExperiment:
     figures: Callable[[Finished, Published], Mapping[str, Figure]] = lambda _finished, _published: {}
     notes: tuple[str, ...] = ()
     on_request: bool = False
-    """Whether it is too large to run unless it is named."""
-    quick_by_default: bool = False
-    """Whether ``--quick`` runs it all the same."""
+    """Whether it is too large to run in full unless it is named: otherwise its quick form runs."""

@@ -19,16 +19,14 @@ from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.deliver import deliver, prepare, save_figures
 from lossylink.reproduce.framework.model import (
-    QUICK_DIVISOR,
     Finished,
     Job,
     Published,
-    PublishedExperiment,
-    Scale,
     judge,
 )
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.progress import OverallProgress
+from lossylink.reproduce.framework.registry import Chosen
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Runner, simulate
@@ -61,7 +59,7 @@ def reproduce(
     output
         Directory for ``report.html``, figures and ``reproduce.json``; made when absent.
     only
-        Names of experiments; without any all but the largest, see `registry.select`.
+        Names of experiments; without any all, the largest in their quick form, see `registry.choose`.
     quick
         Makes every experiment `QUICK_DIVISOR` times smaller.
     seed
@@ -90,11 +88,10 @@ def reproduce(
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
-    chosen = registry.select(only, quick=quick)
+    chosen = registry.choose(only, quick=quick)
     figures = published if published is not None else published_figures.load()
     prepare(output)
-    scale = Scale(QUICK_DIVISOR if quick else 1)
-    planned = [(experiment, experiment.jobs(scale)) for experiment in chosen]
+    planned = [(one, one.experiment.jobs(one.scale)) for one in chosen]
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
     started = time.monotonic()
@@ -103,7 +100,10 @@ def reproduce(
         planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
     )
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
-    result = ReproduceResult(tuple(results), record, quick, interrupted, resumed=store.resumed)
+    left_out = tuple(name for name in registry.names() if name not in {one.experiment.name for one in chosen})
+    result = ReproduceResult(
+        tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
+    )
     result = deliver(result, output)
     print_summary(console, result)
     if with_figures:
@@ -112,7 +112,7 @@ def reproduce(
 
 
 def _run_all(
-    planned: Sequence[tuple[PublishedExperiment, tuple[Job, ...]]],
+    planned: Sequence[tuple[Chosen, tuple[Job, ...]]],
     runner: Runner,
     console: Console,
     figures: Published,
@@ -124,10 +124,10 @@ def _run_all(
     """Run the experiments and print each as it ends; returns what they gave and whether Ctrl-C came."""
     results: list[ExperimentResult] = []
     with OverallProgress([job for _, jobs in planned for job in jobs], shown=shown) as overall:
-        for experiment, jobs in planned:
+        for chosen, jobs in planned:
             batch = _run_jobs(jobs, runner, overall, seed=seed, threads=threads)
             if batch.runs or batch.failures:
-                results.append(_evaluate(experiment, jobs, batch, figures))
+                results.append(_evaluate(chosen, jobs, batch, figures))
                 overall.print_above(lambda: print_experiment(console, results[-1]))
             if batch.interrupted:
                 return results, True
@@ -166,10 +166,8 @@ def _run_jobs(
     return batch
 
 
-def _evaluate(
-    experiment: PublishedExperiment, jobs: tuple[Job, ...], batch: _Batch, published: Published
-) -> ExperimentResult:
-    finished = Finished(batch.runs)
+def _evaluate(chosen: Chosen, jobs: tuple[Job, ...], batch: _Batch, published: Published) -> ExperimentResult:
+    experiment, finished = chosen.experiment, Finished(batch.runs)
     return ExperimentResult(
         experiment,
         jobs,
@@ -179,4 +177,5 @@ def _evaluate(
         experiment.charts(finished, published),
         experiment.budgets(finished),
         batch.failures,
+        chosen.scale,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from lossylink.discovery import modules_in
 from lossylink.errors import UserError, unknown
 from lossylink.experiments import experiment_named
 from lossylink.reproduce import experiments
-from lossylink.reproduce.framework.model import PublishedExperiment
+from lossylink.reproduce.framework.model import QUICK_DIVISOR, PublishedExperiment, Scale
 
 
 def _declared() -> Iterator[PublishedExperiment]:
@@ -28,22 +29,32 @@ def names() -> tuple[str, ...]:
     return tuple(experiment.name for experiment in EXPERIMENTS)
 
 
-def select(only: Sequence[str] | None, *, quick: bool = False) -> tuple[PublishedExperiment, ...]:
-    """The experiments of those names, in our order; without names all but those that run on request.
+@dataclass(frozen=True)
+class Chosen:
+    """An experiment and the size in which it runs."""
 
-    A ``quick`` look without names takes those on request that are short when they are small.
+    experiment: PublishedExperiment
+    scale: Scale
+
+
+def choose(only: Sequence[str] | None, *, quick: bool = False) -> tuple[Chosen, ...]:
+    """The experiments of those names, in our order; without names all, those on request in their quick form.
 
     Raises
     ------
     UserError
         A name that is not in the table; the message lists those that are.
     """
+
+    def scale(experiment: PublishedExperiment) -> Scale:
+        return Scale(QUICK_DIVISOR if quick or (only is None and experiment.on_request) else 1)
+
+    return tuple(Chosen(experiment, scale(experiment)) for experiment in _named(only))
+
+
+def _named(only: Sequence[str] | None) -> tuple[PublishedExperiment, ...]:
     if only is None:
-        return tuple(
-            experiment
-            for experiment in EXPERIMENTS
-            if not experiment.on_request or (quick and experiment.quick_by_default)
-        )
+        return EXPERIMENTS
     for name in only:
         if name not in names():
             raise unknown("published experiment", name, names())

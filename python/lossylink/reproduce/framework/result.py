@@ -11,7 +11,14 @@ from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget
 from lossylink.report.provenance import Provenance
 from lossylink.reproduce.framework.comparison import ComparisonTable
-from lossylink.reproduce.framework.model import Finished, Job, Outcome, PublishedExperiment, Verdict
+from lossylink.reproduce.framework.model import (
+    Finished,
+    Job,
+    Outcome,
+    PublishedExperiment,
+    Scale,
+    Verdict,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,12 @@ class ExperimentResult:
     charts: tuple[Chart, ...]
     budgets: tuple[LinkBudget, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
+    scale: Scale = field(default_factory=Scale)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it ran smaller than published."""
+        return self.scale.divisor > 1
 
     @property
     def is_complete(self) -> bool:
@@ -45,6 +58,8 @@ class ReproduceResult:
     report_path: Path | None = None
     resumed: int = 0
     """Points that an earlier call had finished."""
+    left_out: tuple[str, ...] = ()
+    """Experiments that nobody asked for."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -55,6 +70,39 @@ class ReproduceResult:
     def counts(self) -> Counter[Outcome]:
         """How many claims met each outcome."""
         return Counter(verdict.judgement.outcome for verdict in self.verdicts)
+
+    @property
+    def open_claims(self) -> tuple[tuple[str, Verdict], ...]:
+        """Every claim that does not hold, with the name of its experiment, by outcome."""
+        found = [
+            (result.experiment.name, verdict)
+            for result in self.experiments
+            for verdict in result.verdicts
+            if verdict.judgement.outcome not in {Outcome.HOLDS, Outcome.SET_UP}
+        ]
+        order = list(Outcome)
+        return tuple(sorted(found, key=lambda one: order.index(one[1].judgement.outcome)))
+
+    @property
+    def quick_only(self) -> tuple[str, ...]:
+        """Experiments that ran smaller than published although the call was not a quick look."""
+        return () if self.quick else tuple(one.experiment.name for one in self.experiments if one.is_quick)
+
+    def not_run(self) -> tuple[str, ...]:
+        """What did not run, or not in full, and the command for it, a sentence each."""
+        sentences = []
+        if self.quick_only:
+            names = self.quick_only
+            sentences.append(
+                f"In their quick form only: {', '.join(names)}. "
+                f"In full: lossylink reproduce --only {','.join(names)}"
+            )
+        if self.left_out:
+            sentences.append(
+                f"Not run: {', '.join(self.left_out)}. "
+                f"To run them: lossylink reproduce --only {','.join(self.left_out)}"
+            )
+        return tuple(sentences)
 
     @property
     def failures(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from rich import box
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
-from lossylink.reproduce.framework.model import Basis, Outcome, Verdict
+from lossylink.reproduce.framework.model import Basis, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 
@@ -23,9 +24,11 @@ WIDER_THAN_ANY_TABLE = 10_000
 
 OUTCOME_STYLES = {
     Outcome.HOLDS: "green",
-    Outcome.CORRECTED: "cyan",
+    Outcome.REFUTED: "cyan",
     Outcome.FAILS: "bold red",
     Outcome.UNDECIDED: "yellow",
+    Outcome.UNDECIDABLE: "yellow",
+    Outcome.SET_UP: "dim",
     Outcome.NOT_RUN: "dim",
 }
 
@@ -33,7 +36,8 @@ OUTCOME_STYLES = {
 def print_experiment(console: Console, result: ExperimentResult) -> None:
     """Print the tables and verdicts of one experiment."""
     console.print()
-    console.print(Text(f"{result.experiment.title} ({result.experiment.name})", style="bold"))
+    size = ", quick form" if result.is_quick else ""
+    console.print(Text(f"{result.experiment.title} ({result.experiment.name}{size})", style="bold"))
     for key, reason in result.failures.items():
         console.print(Padding(Text(f"{key} failed: {reason}", style="bold red"), (0, 1)))
     for table in result.tables:
@@ -114,7 +118,7 @@ def verdict_line(verdict: Verdict) -> Text:
     line.append(f"{outcome}: ", style=OUTCOME_STYLES[outcome])
     line.append(verdict.claim.text)
     if verdict.claim.basis is not Basis.PREDICTION:
-        line.append(f" ({verdict.claim.basis})", style="dim")
+        line.append(f" ({basis_text(verdict.claim)})", style="dim")
     line.append(f": {verdict.judgement.reason}", style="dim")
     return line
 
@@ -134,11 +138,27 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
         console.print(
             f"{result.resumed} points are from an earlier call; --fresh runs them again.", highlight=False
         )
-    counts = result.counts
-    parts = [f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome]]
-    console.print(
-        f"{len(result.verdicts)} claims: {', '.join(parts)}." if parts else "No run finished.",
-        highlight=False,
-    )
     if result.report_path is not None:
         console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)
+    for sentence in result.not_run():
+        console.print(Text(sentence))
+    console.print(tally(result.counts) if result.verdicts else "No run finished.", highlight=False)
+    for name, verdict in result.open_claims:
+        outcome = verdict.judgement.outcome
+        line = Text.assemble((f"{outcome}: ", OUTCOME_STYLES[outcome]), f"{name}: {verdict.claim.text}")
+        console.print(Padding(line, (0, 1)))
+
+
+def tally(counts: Counter[Outcome]) -> str:
+    """One sentence that counts the outcomes; echoes of the set-up stand apart.
+
+    Examples
+    --------
+    >>> tally(Counter({Outcome.HOLDS: 3, Outcome.FAILS: 1, Outcome.SET_UP: 2}))
+    '4 claims: 3 holds, 1 fails; beside them 2 of the set-up.'
+    """
+    tested = [outcome for outcome in Outcome if counts[outcome] and outcome is not Outcome.SET_UP]
+    parts = ", ".join(f"{counts[outcome]} {outcome}" for outcome in tested)
+    of_the_set_up = counts[Outcome.SET_UP]
+    more = f"; beside them {of_the_set_up} of the set-up" if of_the_set_up else ""
+    return f"{counts.total() - of_the_set_up} claims: {parts or 'none'}{more}."

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_most, bounded
-from lossylink.reproduce.framework.model import Claim, Job
+from lossylink.reproduce.framework.model import Basis, Claim, Job
 from lossylink.reproduce.shared.measures import Source, completion_ratio
 
+REQUESTED_LOSS = 1048 / 2**20
+"""0.001 as the artifact's 20-bit draw realises it."""
 LOSSY_JOB = "loss 1e-3"
 LOSS_FREE_JOB = "no loss"
 SAMPLES: Mapping[str, Source] = {
@@ -34,7 +36,7 @@ def single_flow_jobs(
     )
 
 
-def near_loss_free_claim(source: str) -> Claim:
+def near_loss_free_claim(basis: Basis, source: str, rests_on: tuple[str, ...] = ()) -> Claim:
     """The tail under LinkGuardian is hardly longer than on a link without loss."""
     return Claim(
         "With LinkGuardian the 99.9th percentile is within 1.3 times that of a link without loss",
@@ -43,5 +45,7 @@ def near_loss_free_claim(source: str) -> Claim:
             at_most(1.3, slack=ROUNDED_BOUND_SLACK),
             unit="x",
         ),
-        source=source,
+        basis,
+        source,
+        rests_on,
     )

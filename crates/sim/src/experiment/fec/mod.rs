@@ -8,7 +8,7 @@ mod trial;
 mod watch;
 mod worlds;
 
-use super::blocks::{Block, run_blocks};
+use super::blocks::{Block, run_until};
 use super::long_flow::open_flows;
 use super::setup::Setup;
 use crate::config::Config;
@@ -27,17 +27,35 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         return Err(ConfigError("fec counts the whole run; leave run.warmup and run.cooldown out".into()));
     }
     let source = datagram_source(config, setup.interface_rate(setup.host()?))?;
-    let trials = config.require(&config.flow, "flow")?.trials;
+    let flow = config.require(&config.flow, "flow")?;
     let end = Instant::from_ps(run.duration_ps);
     let one = |block: Block| match source {
         None => run_tcp(&setup, block, end, control),
         Some(source) => run_udp(&setup, source, block, end, control),
     };
-    let (finished, interrupted) = run_blocks((trials, 1), config.seed, config.threads, control, one)?;
+    let is_enough = |trials: &[Option<Trial>]| flow.precision.is_some_and(|share| is_precise(trials, share));
+    let (finished, interrupted) =
+        run_until(flow.trials, config.seed, config.threads, control, one, is_enough)?;
     let finished: Vec<Trial> = finished.into_iter().flatten().collect();
     let interrupted = interrupted || control.is_cancelled();
     let columns = trial::columns(&finished);
     Ok(Outcome { row: row::row(&setup, &finished)?.finish(), columns, interrupted })
+}
+
+/// Whether the standard errors of rate and mean latency are within `share` of their means.
+fn is_precise(trials: &[Option<Trial>], share: f64) -> bool {
+    let of = |value: fn(&Trial) -> f64| -> Vec<f64> { trials.iter().flatten().map(value).collect() };
+    [of(|trial| trial.gbps), of(|trial| trial.delays.mean_us().unwrap_or(f64::NAN))]
+        .iter()
+        .all(|values| relative_error(values) <= share)
+}
+
+/// The standard error of the mean of `values`, over the mean; infinite for fewer than two.
+fn relative_error(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    if values.len() < 2 { f64::INFINITY } else { (squares / (count - 1.0) / count).sqrt() / mean }
 }
 
 /// Runs one TCP flow to `end`; `None` if the caller loses patience.
@@ -82,4 +100,19 @@ fn drain<P: Copy + Default>(end: Instant, link: &mut impl ProtectedLink<P>) -> I
         while link.delivered().pop().is_some() {}
     }
     now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_error_is_that_of_the_mean() {
+        // Sample deviation 1, four values, mean 10: 0.5 / 10.
+        let half = 0.75_f64.sqrt();
+        let values = [10.0 - half, 10.0 + half, 10.0 - half, 10.0 + half];
+        assert!((relative_error(&values) - 0.05).abs() < 1e-12);
+        assert_eq!(relative_error(&[10.0]), f64::INFINITY);
+        assert!(!(relative_error(&[f64::NAN, 1.0]) <= 1.0), "what was not measured is not precise");
+    }
 }

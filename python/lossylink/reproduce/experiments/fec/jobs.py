@@ -24,6 +24,8 @@ ROUND_TRIP_US = 82.0
 """Assumed: twice the 41 us that packets took one way through an empty queue; hosts add what is not known."""
 
 TRIALS = 25
+PRECISION = "0.5%"
+"""Standard errors of rate and mean latency at which a point has trials enough: they decide no claim."""
 DURATION_S = 10.0
 QUICK_TRIALS = 4
 QUICK_DURATION_S = 0.5
@@ -111,6 +113,7 @@ def _job(
 ) -> Job:
     settings = {
         "flow.trials": trials,
+        "flow.precision": PRECISION,
         "run.duration": f"{duration_s * 1e3:g}ms",
         "loss.forward": power_text(loss) if loss else "0",
         "path.rtt": f"{ROUND_TRIP_US:g}us",

@@ -127,7 +127,8 @@ def claims(_published: Published) -> tuple[Claim, ...]:
         Claim(
             "Measured bandwidth follows the model with slope 1 up to a loss of 1e-2",
             bounded(slope, between(0.95, 1.05), digits=3),
-            source=figure,
+            Basis.PREDICTION,
+            figure,
         ),
         Claim(
             "Up to 1e-2 the median trial is within 0.85 to 1.2 of the law with sqrt(3/2)",
@@ -155,12 +156,13 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                 unit="x",
                 remark="less far than PFTK says: it knows no SACK, RACK or tail-loss probe",
             ),
-            source="Figure 4",
+            Basis.PREDICTION,
+            "Figure 4",
         ),
         Claim(
             "No trial steps into any of the six traps",
             bounded(derived(_failed_checks), between(0.0, 0.0), unit="failed checks"),
-            Basis.OURS,
+            Basis.SET_UP,
             "methodology checks",
         ),
     )

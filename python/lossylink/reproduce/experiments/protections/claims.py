@@ -86,7 +86,7 @@ def _speed() -> tuple[Claim, ...]:
                 unit="x",
                 remark="both measured, copies of LinkGuardian NB included",
             ),
-            Basis.OURS,
+            Basis.PREDICTION,
             RULE,
         ),
     )
@@ -109,8 +109,8 @@ def _loss() -> tuple[Claim, ...]:
             at_least(1e-6),
             remark="least residual loss of all links",
         ),
-        Basis.OURS,
-        "recirculating buffers and the published timeout",
+        Basis.PREDICTION,
+        "ours: recirculating buffers and the published timeout",
     )
     return (*kept, ordered)
 
@@ -120,7 +120,7 @@ def _costs() -> tuple[Claim, ...]:
         Claim(
             "Every protection carries the datagrams whose latency is compared",
             bounded(derived(_drops), between(0.0, 0.0), unit="frames", remark="dropped by queues, all runs"),
-            Basis.OURS,
+            Basis.SET_UP,
             "set-up",
         ),
         Claim(

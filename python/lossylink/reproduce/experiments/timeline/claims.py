@@ -56,12 +56,14 @@ def claims(_published: Published) -> tuple[Claim, ...]:
         Claim(
             "Loss costs the flow a fifth of its rate or more",
             bounded(derived(_ratio(during, before)), at_most(0.8), unit="x"),
-            source=shape,
+            Basis.PREDICTION,
+            shape,
         ),
         Claim(
             "Within a bin of switching LinkGuardian on, the rate is back to nine tenths or more",
             bounded(derived(_ratio(after, before)), at_least(0.9), unit="x"),
-            source=shape,
+            Basis.PREDICTION,
+            shape,
         ),
         *_backpressure_claims(shape),
         *_monitor_claims(),
@@ -74,7 +76,8 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
         Claim(
             "Without backpressure the Rx buffer grows larger",
             bounded(derived(_peak_ratio), at_least(1.0), unit="x"),
-            source=shape,
+            Basis.PREDICTION,
+            shape,
         ),
         Claim(
             "Without backpressure the rate stays lower, by a hundredth or more",
@@ -85,25 +88,26 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
                 digits=4,
                 remark="a loop of 100G empties beside a link of 25G, and DCTCP gives way where it does not",
             ),
-            source=shape,
+            Basis.PREDICTION,
+            shape,
         ),
         Claim(
             "Without backpressure the rate stays lower, at 50G",
             bounded(derived(_ratio(unpaused, after, FASTER_JOB)), at_most(0.9), unit="x"),
-            Basis.OURS,
-            shape,
+            Basis.PREDICTION,
+            f"ours, beside the {shape}",
         ),
         Claim(
             "Without backpressure a source that does not give way fills the Rx buffer, at 25G",
             bounded(derived(_stubborn("rx_buffer_kb_max")), at_least(20.0), unit="x"),
-            Basis.OURS,
-            shape,
+            Basis.PREDICTION,
+            f"ours, beside the {shape}",
         ),
         Claim(
             "Without backpressure such a source loses half of its rate or more, at 25G",
             bounded(derived(_stubborn("effective_link_speed_gbps")), at_most(0.5), unit="x"),
-            Basis.OURS,
-            shape,
+            Basis.PREDICTION,
+            f"ours, beside the {shape}",
         ),
     )
 
@@ -130,16 +134,19 @@ def _monitor_claims() -> tuple[Claim, ...]:
         Claim(
             "A monitor switches LinkGuardian on within two readings of the corruption",
             bounded(derived(delay("protected_at_s", CORRUPTION_MS)), between(0.0, 2.0), unit="readings"),
-            Basis.OURS,
+            Basis.PREDICTION,
+            "ours",
         ),
         Claim(
             "It takes it off again once a window has passed on the healed link",
             bounded(derived(delay("unprotected_at_s", HEALING_MS)), between(4.0, 15.0), unit="readings"),
-            Basis.OURS,
+            Basis.PREDICTION,
+            "ours",
         ),
         Claim(
             "It does neither more than once",
             bounded(exact(AUTOMATIC_JOB, PLAIN, "protection_changes"), between(2.0, 2.0), unit="changes"),
-            Basis.OURS,
+            Basis.PREDICTION,
+            "ours",
         ),
     )

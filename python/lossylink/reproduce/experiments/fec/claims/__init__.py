@@ -1,8 +1,7 @@
 """What Wharf's evaluation says, statement by statement, numbered in the order of its text (1 to 33).
 
-Three statements are wrong as printed: 22 (a product for a quotient), 31 (more than the code leaves) and 33
-(one order of magnitude for two). Others hold only under a condition that the text leaves out; the verdict
-names it.
+Each statement is judged as it stands. One that the simulation contradicts is refuted, and the verdict says
+what is true instead. A figure that was measured on the test bed, and that the simulation misses, fails.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judge, J
 from lossylink.reproduce.framework.quantity import bound_text, estimated, with_unit
 
 
-def statement(number: int, text: str, judge: Judge, basis: Basis = Basis.PREDICTION) -> Claim:
+def statement(number: int, text: str, judge: Judge, basis: Basis, rests_on: tuple[str, ...] = ()) -> Claim:
     """The claim that tests a numbered statement of the source."""
-    return Claim(text, judge, basis, f"statement {number}")
+    return Claim(text, judge, basis, f"statement {number}", rests_on)
 
 
-def question(text: str, judge: Judge) -> Claim:
+def question(text: str, judge: Judge, basis: Basis) -> Claim:
     """A claim about what the source leaves open."""
-    return Claim(text, judge, Basis.OURS, "beside the statements")
+    return Claim(text, judge, basis, "ours, beside the statements")
 
 
 def numbers(claim: Claim) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ def numbers(claim: Claim) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> numbers(statement(9, "", lambda _finished: Judgement(Outcome.HOLDS, "")))
+    >>> numbers(statement(9, "", lambda _finished: Judgement(Outcome.HOLDS, ""), Basis.THEORY))
     (9,)
     """
     return tuple(int(number) for number in re.findall(r"\d+", claim.source))

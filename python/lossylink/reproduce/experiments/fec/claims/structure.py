@@ -41,6 +41,7 @@ def _encoder() -> tuple[Claim, ...]:
             1,
             "The encoder adds a header to every data packet",
             bounded(mapped(_header_bytes), between(HEADER_BYTES, HEADER_BYTES), unit="B"),
+            Basis.SET_UP,
         ),
         statement(
             1,
@@ -52,6 +53,7 @@ def _encoder() -> tuple[Claim, ...]:
                 digits=5,
                 remark="parity packets over h / k of the data packets, the code farthest from 1",
             ),
+            Basis.SET_UP,
         ),
         statement(
             21,
@@ -62,6 +64,7 @@ def _encoder() -> tuple[Claim, ...]:
                 unit="B",
                 remark="on the wire; a coded parity frame would be 20 B longer",
             ),
+            Basis.SET_UP,
         ),
         statement(
             20,
@@ -73,6 +76,7 @@ def _encoder() -> tuple[Claim, ...]:
                 remark="rate after a change from (25, 1) to (5, 5) over that of (5, 5) from the start; "
                 "`lossylink run timeline` changes the loss",
             ),
+            Basis.PREDICTION,
         ),
     )
 
@@ -87,7 +91,7 @@ def _link_and_decoder() -> tuple[Claim, ...]:
                     realised_loss(jobs.stress_job(loss), "fec-model:25/5", confidence=CONSISTENCY_CONFIDENCE),
                     loss,
                 ),
-                Basis.THEORY,
+                Basis.SET_UP,
             )
             for loss in jobs.STRESS_LOSSES
             if loss > 0
@@ -124,6 +128,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
             5,
             "A transfer lasts 10 s",
             size(mapped(_seconds), float(wharf["trial_seconds"]), unit="s", remark="span of the series"),
+            Basis.SET_UP,
         ),
         statement(
             6,
@@ -133,6 +138,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
                 float(wharf["trials"]),
                 unit="trials",
             ),
+            Basis.SET_UP,
         ),
         statement(
             7,
@@ -144,6 +150,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
                 unit="Gb/s",
                 remark="payload of an unprotected flow without loss, times 1538 / 1460",
             ),
+            Basis.SET_UP,
         ),
     )
 

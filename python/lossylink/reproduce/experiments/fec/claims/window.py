@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from lossylink.reproduce.experiments.fec import jobs
-from lossylink.reproduce.experiments.fec.claims.numbered import statement
+from lossylink.reproduce.experiments.fec.claims.numbered import question, statement
 from lossylink.reproduce.experiments.fec.measures import (
     Values,
     code_of,
@@ -20,7 +21,7 @@ from lossylink.reproduce.experiments.fec.measures import (
 )
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, between, bounded
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.reproduce.framework.model import Claim, Finished, Published
+from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
 from lossylink.theory import fec as theory
 
 DECREASE = 0.9
@@ -49,6 +50,7 @@ def _published(wharf: Published) -> tuple[Claim, ...]:
                 unit="x",
                 remark="window at 1e-4 over that at 1e-6",
             ),
+            Basis.PREDICTION,
         ),
         statement(
             12,
@@ -60,6 +62,7 @@ def _published(wharf: Published) -> tuple[Claim, ...]:
                 remark="smallest window over what fills the share of (5, 5): its rate times the round trip "
                 "of the empty path",
             ),
+            Basis.PREDICTION,
         ),
         statement(
             12,
@@ -70,6 +73,7 @@ def _published(wharf: Published) -> tuple[Claim, ...]:
                 unit="x",
                 remark="window at 1e-1 over that without loss, (5, 5) over the best of the others",
             ),
+            Basis.PREDICTION,
         ),
     )
 
@@ -80,12 +84,23 @@ def _law() -> tuple[Claim, ...]:
             22,
             "The rate is about the congestion window times the round-trip time",
             bounded(
-                mapped(_rate_over_law),
+                mapped(_rate_over_product),
+                between(0.5, 2.0),
+                unit="/s^2",
+                instead="the unit is wrong: the rate is the window divided by the round-trip time",
+                remark="rate over the product, 1 if it were the law, (5, 5), the loss farthest from 1",
+            ),
+            Basis.PREDICTION,
+        ),
+        question(
+            "The rate is about the congestion window divided by the round-trip time",
+            bounded(
+                mapped(_rate_over_quotient),
                 between(0.8, 1.2),
                 unit="x",
-                correction="it is the window divided by the round-trip time",
                 remark="rate over that quotient, (5, 5), the loss farthest from 1",
             ),
+            Basis.THEORY,
         ),
     )
 
@@ -96,11 +111,21 @@ def _growth() -> tuple[Claim, ...]:
             23,
             "TCP increases its window linearly",
             bounded(
+                mapped(lambda finished: _straightness(finished, "cubic")),
+                at_least(0.99),
+                instead="Reno does; CUBIC, which the hosts ran, follows a cubic",
+                remark="CUBIC, median correlation of window and time between two losses",
+            ),
+            Basis.PREDICTION,
+        ),
+        question(
+            "Reno increases its window linearly",
+            bounded(
                 mapped(lambda finished: _straightness(finished, "reno")),
                 at_least(0.99),
-                correction="Reno does; CUBIC, which the hosts ran, follows a cubic",
                 remark="median correlation of window and time between two losses",
             ),
+            Basis.THEORY,
         ),
         statement(
             23,
@@ -111,11 +136,13 @@ def _growth() -> tuple[Claim, ...]:
                 unit="x",
                 remark="median part that Reno keeps, expected 0.5",
             ),
+            Basis.THEORY,
         ),
         statement(
             23,
             "CUBIC keeps 0.7 of its window",
             bounded(mapped(lambda finished: _decrease(finished, "cubic")), between(0.65, 0.75), unit="x"),
+            Basis.THEORY,
         ),
     )
 
@@ -139,15 +166,25 @@ def _least_fill(finished: Finished) -> float:
     return min(over_losses(finished, jobs.STRONGEST, "cwnd_packets_mean")) / filling
 
 
-def _rate_over_law(finished: Finished) -> float:
-    """Payload over window / round trip; what the queue adds is part of the round trip."""
+def _rate_over_quotient(finished: Finished) -> float:
+    """Payload over window / round trip, of the loss farthest from 1."""
+    return _farthest(finished, lambda rate, window, trip: rate / (window / trip))
+
+
+def _rate_over_product(finished: Finished) -> float:
+    """Payload over window x round trip, in bits and seconds, of the loss farthest from 1."""
+    return _farthest(finished, lambda rate, window, trip: rate / (window * trip))
+
+
+def _farthest(finished: Finished, compare: Callable[[float, float, float], float]) -> float:
+    """Rate (b/s), window (bits) and round trip (s) compared; what the queue adds is part of the trip."""
     empty_us = point(finished, 1e-1, "none", "latency_us_p50")
 
     def ratio(loss: float) -> float:
-        window = point(finished, loss, jobs.STRONGEST, "cwnd_packets_mean")
+        window_bits = point(finished, loss, jobs.STRONGEST, "cwnd_packets_mean") * jobs.MSS_BYTES * 8
         queueing_us = point(finished, loss, jobs.STRONGEST, "latency_us_mean") - empty_us
-        law_gbps = window * jobs.MSS_BYTES * 8e-3 / (jobs.ROUND_TRIP_US + queueing_us)
-        return point(finished, loss, jobs.STRONGEST, "throughput_gbps") / law_gbps
+        rate_bps = point(finished, loss, jobs.STRONGEST, "throughput_gbps") * 1e9
+        return compare(rate_bps, window_bits, (jobs.ROUND_TRIP_US + queueing_us) * 1e-6)
 
     return max((ratio(loss) for loss in jobs.LOSS_RATES), key=lambda found: abs(np.log(found)))
 

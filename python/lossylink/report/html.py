@@ -17,6 +17,7 @@ from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTab
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.framework.tally import tally
 from lossylink.scenario.save import scenario_toml
 
 ASSETS = Path(__file__).parent / "assets"
@@ -95,31 +96,6 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def tally(counts: Counter[Outcome]) -> str:
-    """One sentence that counts the outcomes.
-
-    Examples
-    --------
-    >>> tally(Counter({Outcome.HOLDS: 3, Outcome.FAILS: 1}))
-    'Of 4 claims, 3 hold and 1 fails.'
-    """
-    verbs = {
-        Outcome.HOLDS: ("holds", "hold"),
-        Outcome.REFUTED: ("is refuted", "are refuted"),
-        Outcome.FAILS: ("fails", "fail"),
-        Outcome.UNDECIDED: ("has too few trials to tell", "have too few trials to tell"),
-        Outcome.UNDECIDABLE: ("cannot be told at its percentile", "cannot be told at their percentile"),
-        Outcome.NOT_RUN: ("was not run", "were not run"),
-    }
-    parts = [f"{counts[key]} {verbs[key][counts[key] != 1]}" for key in verbs if counts[key]]
-    if not parts:
-        return "No claim was tested."
-    joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    echoes = counts[Outcome.SET_UP]
-    more = f" Beside them, {echoes} {'echo' if echoes != 1 else 'echoes'} the set-up." if echoes else ""
-    return f"Of {counts.total() - echoes} claims, {joined}.{more}"
 
 
 def experiment_view(result: ExperimentResult, *, seed: int) -> dict[str, Any]:

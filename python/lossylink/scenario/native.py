@@ -114,7 +114,7 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
     }
 
 
-def _flow(scenario: Scenario) -> dict[str, int] | None:
+def _flow(scenario: Scenario) -> dict[str, float | None] | None:
     flow = scenario.values.flow
     if flow is None:
         return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,31 @@ from lossylink.theory import mathis, pftk
 
 CURVE_POINTS = 97
 """Points of a curve: 24 a decade over the four decades of the study's loss ratios."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedPoint:
+    """A trial that somebody else measured."""
+
+    mss_bytes: int
+    rtt_ms: float
+    loss_ratio: float
+    measured_mbps: float
+
+    @property
+    def model_bps(self) -> float:
+        """MSS / (RTT sqrt(p)), bits a second."""
+        return self.mss_bytes * 8 / (self.rtt_ms / 1e3 * sqrt(self.loss_ratio))
+
+    @property
+    def measured_bps(self) -> float:
+        """Bits a second."""
+        return self.measured_mbps * 1e6
+
+    @property
+    def window_segments(self) -> float:
+        """BW * RTT / MSS."""
+        return self.measured_bps * self.rtt_ms / 1e3 / (self.mss_bytes * 8)
 
 
 def points(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:

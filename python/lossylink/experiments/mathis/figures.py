@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lossylink.experiments.mathis.curves import curves, points
+from lossylink.experiments.mathis.curves import PublishedPoint, curves, points
 from lossylink.theory import mathis
 
 Dash = Literal["-", "--", ":"]
@@ -37,13 +37,15 @@ LIGHTEST: Final = 0.85
 _GREY: Final = "#555555"
 
 
-def figure3(rows: Iterable[Mapping[str, Any]]) -> Figure:
+def figure3(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoint] = ()) -> Figure:
     """Draw measured against modelled bandwidth on log axes.
 
     Parameters
     ----------
     rows
         Rows of the study, of one protection; at least one.
+    published
+        Trials that somebody else measured, as filled black squares.
 
     Returns
     -------
@@ -65,6 +67,7 @@ def figure3(rows: Iterable[Mapping[str, Any]]) -> Figure:
         one = models.filter(_same(rtt))
         axes.plot(one["model_bps"], one["pftk_bps"], color=colour, linewidth=0.8, linestyle=":")
     _scatter(axes, frame, across="model_bps", value="measured_bps", low="low_bps", high="high_bps")
+    _published(axes, [(point.model_bps, point.measured_bps) for point in published])
     mss = _curve_mss(frame)
     lines: tuple[tuple[Dash, str], ...] = (
         ("-", "C = 1: slope 1"),
@@ -76,7 +79,7 @@ def figure3(rows: Iterable[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def figure4(rows: Iterable[Mapping[str, Any]]) -> Figure:
+def figure4(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoint] = ()) -> Figure:
     """Draw BW * RTT / MSS, the average window in segments, against the loss ratio on log axes.
 
     Parameters, returns and raises as `figure3`.
@@ -92,6 +95,7 @@ def figure4(rows: Iterable[Mapping[str, Any]]) -> Figure:
         axes.plot(one["loss_ratio"], one["pftk_segments"], color=colour, linewidth=0.8, linestyle=":")
     low, high = "window_low_segments", "window_high_segments"
     _scatter(axes, frame, across="loss_ratio", value="window_segments", low=low, high=high)
+    _published(axes, [(point.loss_ratio, point.window_segments) for point in published])
     lines: tuple[tuple[Dash, str], ...] = (("-", "1/√p"), ("--", "√(3/2)/√p"), (":", "PFTK, by RTT"))
     _legends(axes, frame, lines, corner="lower left", other="upper right")
     axes.set_title("Figure 4: BW·RTT/MSS against loss")
@@ -166,6 +170,13 @@ def _scatter(axes: Axes, frame: polars.DataFrame, *, across: str, value: str, lo
             markerfacecolor="none",
             elinewidth=0.8,
         )
+
+
+def _published(axes: Axes, places: Sequence[tuple[float, float]]) -> None:
+    """Draw published trials, and name them where they stand."""
+    for x, y in places:
+        axes.plot(x, y, color="black", marker="s", markersize=6, linestyle="none")
+        axes.annotate("published", (x, y), textcoords="offset points", xytext=(7, -3), fontsize="small")
 
 
 def _legends(

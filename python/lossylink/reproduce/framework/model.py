@@ -41,20 +41,24 @@ class Scale:
 
 @dataclass(frozen=True)
 class Job:
-    """One call of ``lossylink.run``; ``weight`` is its expected share of the work, for the ETA."""
+    """One call of ``lossylink.run``.
+
+    ``weight`` is its expected share of the work, for the ETA; ``seed_offset`` sets repeated runs apart.
+    """
 
     key: str
     experiment: str
     protections: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     weight: float = 1.0
+    seed_offset: int = 0
 
     def command(self, *, seed: int) -> str:
         """The command line that runs this job again."""
         words = ["lossylink", "run", self.experiment]
         words += [f"--protection {protection}" for protection in self.protections]
         words += [f"--set {key}={_setting(value)}" for key, value in self.settings.items()]
-        return " ".join([*words, f"--seed {seed}"])
+        return " ".join([*words, f"--seed {seed + self.seed_offset}"])
 
 
 def _setting(value: Any) -> str:

@@ -151,7 +151,7 @@ def _run_jobs(
     for job in jobs:
         try:
             with overall.job(job) as report:
-                run = runner(job, seed=seed, threads=threads, report=report)
+                run = runner(job, seed=seed + job.seed_offset, threads=threads, report=report)
         except KeyboardInterrupt:
             batch.interrupted = True
             return batch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from rich import box
@@ -16,6 +15,7 @@ from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTab
 from lossylink.reproduce.framework.model import Basis, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.framework.tally import tally
 
 MARK = "*"
 """Stands beside a column that has a mark; the mark is spelt out below the table."""
@@ -147,18 +147,3 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
         outcome = verdict.judgement.outcome
         line = Text.assemble((f"{outcome}: ", OUTCOME_STYLES[outcome]), f"{name}: {verdict.claim.text}")
         console.print(Padding(line, (0, 1)))
-
-
-def tally(counts: Counter[Outcome]) -> str:
-    """One sentence that counts the outcomes; echoes of the set-up stand apart.
-
-    Examples
-    --------
-    >>> tally(Counter({Outcome.HOLDS: 3, Outcome.FAILS: 1, Outcome.SET_UP: 2}))
-    '4 claims: 3 holds, 1 fails; beside them 2 of the set-up.'
-    """
-    tested = [outcome for outcome in Outcome if counts[outcome] and outcome is not Outcome.SET_UP]
-    parts = ", ".join(f"{counts[outcome]} {outcome}" for outcome in tested)
-    of_the_set_up = counts[Outcome.SET_UP]
-    more = f"; beside them {of_the_set_up} of the set-up" if of_the_set_up else ""
-    return f"{counts.total() - of_the_set_up} claims: {parts or 'none'}{more}."

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars
 
-from lossylink.experiments.mathis.curves import curves, points
+from lossylink.experiments.mathis.curves import PublishedPoint, curves, points
 from lossylink.report.chart import Axis, Chart, Marker, Series, embedded
+from lossylink.report.chart import points as published_points
 from lossylink.results import Run
 
 RTT_SLOTS = ("blue", "green", "orange", "vermillion", "purple", "sky", "black")
+PUBLISHED = "published, trial 5"
 MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond")
 
 
-def mathis_charts(run: Run) -> tuple[Chart, ...]:
-    """Measured against modelled bandwidth, and the window against loss."""
+def mathis_charts(run: Run, published: Sequence[PublishedPoint]) -> tuple[Chart, ...]:
+    """Measured against modelled bandwidth, and the window against loss; open squares are published."""
     frame = points(run.rows.to_dicts())
     times = frame["rtt_ms"].unique().sort().to_list()
     shapes = zip(MARKERS, frame["mss_bytes"].unique().sort(), strict=False)
     words = ", ".join(f"{marker} {size} B" for marker, size in shapes)
     caption = f"Colour is the round-trip time, shape the segment size ({words}); bars are 95 % intervals."
-    return _figure3(frame, times, caption), _figure4(frame, times, caption)
+    caption += " Black squares are the study's trial 5, with the mistake and without."
+    return _figure3(frame, times, caption, published), _figure4(frame, times, caption, published)
 
 
-def _figure3(frame: polars.DataFrame, times: list[float], caption: str) -> Chart:
+def _figure3(
+    frame: polars.DataFrame, times: list[float], caption: str, published: Sequence[PublishedPoint]
+) -> Chart:
     in_mbps = frame.with_columns(polars.col("^.*_bps$") / 1e6)
     ends = embedded(in_mbps["model_bps"].sort().to_numpy()[[0, -1]])
     return Chart(
@@ -34,12 +41,21 @@ def _figure3(frame: polars.DataFrame, times: list[float], caption: str) -> Chart
         (
             Series("slope 1", "black", ends, ends, dashed=True),
             *_scatter(in_mbps, times, "model_bps", ("measured_bps", "low_bps", "high_bps")),
+            published_points(
+                PUBLISHED,
+                "black",
+                [point.model_bps / 1e6 for point in published],
+                [point.measured_mbps for point in published],
+                marker="square",
+            ),
         ),
         read="nearest",
     )
 
 
-def _figure4(frame: polars.DataFrame, times: list[float], caption: str) -> Chart:
+def _figure4(
+    frame: polars.DataFrame, times: list[float], caption: str, published: Sequence[PublishedPoint]
+) -> Chart:
     losses = frame["loss_ratio"].to_numpy()
     models = curves(rtt_ms=times[:1], loss_min=float(losses.min()), loss_max=float(losses.max()))
     window = ("window_segments", "window_low_segments", "window_high_segments")
@@ -53,6 +69,13 @@ def _figure4(frame: polars.DataFrame, times: list[float], caption: str) -> Chart
             _curve("√(3/2) / √p", models, "sqrt32_segments", "black", dashed=True),
             _curve(f"PFTK, RTT {times[0]:g} ms", models, "pftk_segments", "grey"),
             *_scatter(frame, times, "loss_ratio", window),
+            published_points(
+                PUBLISHED,
+                "black",
+                [point.loss_ratio for point in published],
+                [point.window_segments for point in published],
+                marker="square",
+            ),
         ),
         read="nearest",
     )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars
 
+from lossylink.experiments.mathis.curves import PublishedPoint
 from lossylink.report.chart import Chart
+from lossylink.reproduce.experiments.mathis import trials
 from lossylink.reproduce.experiments.mathis.charts import mathis_charts
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import Measure, at_most, between, bounded
@@ -47,7 +49,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
         "grid.loss_count": LOSS_COUNT if scale.divisor == 1 else 1,
         "grid.loss_events": scale.of(LOSS_EVENTS, at_least=LOSS_EVENTS_AT_LEAST),
     }
-    return (Job(JOB, "mathis", ("none",), settings, 30.0 / scale.divisor),)
+    return (Job(JOB, "mathis", ("none",), settings, 30.0 / scale.divisor), *trials.jobs(scale))
 
 
 def _ratios(finished: Finished, low: float, high: float, key: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -120,8 +122,12 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
     return (ComparisonTable("Measured bandwidth over the models, medians (ours)", columns, tuple(rows)),)
 
 
-def claims(_published: Published) -> tuple[Claim, ...]:
-    """Where the law holds, where it does not, and that no trap was stepped into."""
+def claims(published: Published) -> tuple[Claim, ...]:
+    """Where the law holds, where it does not, and what the study's own trials gave."""
+    return (*_law_claims(), *trials.claims(published))
+
+
+def _law_claims() -> tuple[Claim, ...]:
     figure = "Figure 3"
     return (
         Claim(
@@ -168,15 +174,24 @@ def claims(_published: Published) -> tuple[Claim, ...]:
     )
 
 
-def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """Figures 3 and 4."""
+def _points(published: Published) -> tuple[PublishedPoint, ...]:
+    """Trial 5, the one trial of which the text gives everything: as a percentage, and corrected."""
+    naive, corrected = trials.points_mbps(published["mathis"]["issue_1"])
+    return tuple(
+        PublishedPoint(mss_bytes=1460, rtt_ms=trials.RTT_MS, loss_ratio=trials.LOSS_5, measured_mbps=measured)
+        for measured in (naive, corrected)
+    )
+
+
+def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
+    """Figures 3 and 4, and the published points in them."""
     try:
-        return mathis_charts(finished.run(JOB))
+        return mathis_charts(finished.run(JOB), _points(published))
     except NotRunError:
         return ()
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
+def figures(finished: Finished, published: Published) -> dict[str, Figure]:
     """Both figures, for papers."""
     from lossylink import plot
 
@@ -184,7 +199,8 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
         rows = finished.run(JOB).rows.to_dicts()
     except NotRunError:
         return {}
-    return {"figure3": plot.mathis_figure3(rows), "figure4": plot.mathis_figure4(rows)}
+    points = _points(published)
+    return {"figure3": plot.mathis_figure3(rows, points), "figure4": plot.mathis_figure4(rows, points)}
 
 
 EXPERIMENT = PublishedExperiment(
@@ -200,5 +216,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
-    notes=("`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction.",),
+    notes=(
+        "`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction, and "
+        "`lossylink run mathis -s run.duration=240s` the 60 trials of 240 s that the study ran.",
+    ),
 )

@@ -132,16 +132,16 @@ fn flows_with_loss_recover_as_in_linux() {
     assert!(statistic < 13.8, "{:?}: chi-square {statistic}", outcome.repairs);
 }
 
-/// DCTCP-1: under random marking alpha settles at the share of marked segments.
-#[test]
-fn dctcp_estimates_the_share_of_marks() {
+/// A DCTCP flow whose packets are marked with the chance `marking`, at 20 ms, and the mean of its alpha in the next
+/// 200 ms.
+fn alpha_under(marking: f64) -> (World, f64) {
     let config = Config { congestion_control: CongestionControl::Dctcp, ..Config::default() };
     let path = PathConfig {
         rate: BitRate::from_gbps(10),
         rtt: Duration::from_us(100),
         loss: 0.0,
         queue_bytes: 1_000_000,
-        marking: 0.01,
+        marking,
     };
     let mut world = World::new(&config, &path, None, &Streams::new(5));
     world.open();
@@ -152,8 +152,29 @@ fn dctcp_estimates_the_share_of_marks() {
         world.run_until(ms(20) + Duration::from_us(100 * sample));
         sum += world.sender.marked_share().expect("DCTCP estimates it");
     }
-    let mean = sum / samples as f64;
-    assert!((mean / 0.01 - 1.0).abs() < 0.15, "alpha {mean}");
+    (world, sum / samples as f64)
+}
+
+/// DCTCP-1: under random marking alpha settles at the share of marked segments.
+#[test]
+fn dctcp_estimates_the_share_of_marks() {
+    for marking in [0.05, 0.1, 0.25] {
+        let (world, alpha) = alpha_under(marking);
+        assert!((alpha / marking - 1.0).abs() < 0.15, "alpha {alpha}, marked {marking}");
+        assert!(world.sender.statistics().ecn_reductions > 100);
+    }
+}
+
+/// DCTCP-5: one mark in a hundred is too little for alpha's ten bits. Of reductions by an alpha that is exact, 141
+/// segments would be the balance (`window_under_random_marking_segments`); the window grows past it.
+#[test]
+fn dctcp_does_not_see_marks_below_a_sixty_fourth() {
+    let (mut world, alpha) = alpha_under(0.01);
+    assert!(alpha < 0.002, "{alpha}");
+    let early = world.sender.congestion_window();
+    world.run_until(ms(1_000));
+    let late = world.sender.congestion_window();
+    assert!(late > 3 * 141 / 2 && late > early, "{early} segments, then {late}");
     assert!(world.sender.statistics().ecn_reductions > 100);
 }
 

@@ -2,7 +2,9 @@
 
 alpha <- (1 - g)*alpha + g*F once a window, F being the marked part of that window (RFC 8257). The window
 is cut by alpha/2 at most once a round trip and otherwise grows by a segment a round trip. Start-up
-(alpha starts at 1), loss and more than one bottleneck are left out.
+(alpha starts at 1), loss and more than one bottleneck are left out. Alpha is a real number here. In Linux
+and in the simulator it has ten bits, to which marked parts below 1/64 add nothing (rule DCTCP-5): below that
+these forms do not hold.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ pub struct Outcome {
     pub repairs: Repairs,
 }
 
-pub fn run_flows(flows: u64, loss: f64, seed: u64) -> Outcome {
+/// One such flow, not yet begun, over a link that loses frames with the chance `loss`.
+pub fn flow(loss: f64, streams: &Streams) -> World {
     let config = Config {
         congestion_control: CongestionControl::Dctcp,
         rto_min: Duration::from_ms(1),
@@ -34,9 +35,13 @@ pub fn run_flows(flows: u64, loss: f64, seed: u64) -> Outcome {
         queue_bytes: 1_000_000,
         marking: 0.0,
     };
+    World::new(&config, &path, Some(24_387), streams)
+}
+
+pub fn run_flows(flows: u64, loss: f64, seed: u64) -> Outcome {
     let mut outcome = Outcome { times: Vec::new(), hit: 0, repairs: Repairs::default() };
-    for flow in 0..flows {
-        let mut world = World::new(&config, &path, Some(24_387), &Streams::new(seed).trial(flow));
+    for number in 0..flows {
+        let mut world = flow(loss, &Streams::new(seed).trial(number));
         world.open();
         let time = world.run_to_completion(Instant::ZERO + Duration::from_secs(60));
         outcome.times.push(time.expect("the flow completes within a minute"));

@@ -79,6 +79,8 @@ pub struct World {
     until_loss: u64,
     pub data_frames: u64,
     pub lost_frames: u64,
+    /// Number of the one data frame, counted from one, that is lost besides those that chance takes.
+    pub lost_frame: Option<u64>,
     /// Prints every packet.
     pub trace: bool,
 }
@@ -106,6 +108,7 @@ impl World {
             until_loss,
             data_frames: 0,
             lost_frames: 0,
+            lost_frame: None,
             trace: false,
         }
     }
@@ -180,6 +183,10 @@ impl World {
 
     fn draws_loss(&mut self) -> bool {
         self.data_frames += 1;
+        if self.lost_frame == Some(self.data_frames) {
+            self.lost_frames += 1;
+            return true;
+        }
         if self.until_loss > 0 {
             self.until_loss -= 1;
             return false;

@@ -1,4 +1,4 @@
-//! TCP as Linux 5.4 to 6.1 has it, without I/O: a [`Sender`] and a [`Receiver`] exchange
+//! TCP as Linux 6.1 has it, without I/O: a [`Sender`] and a [`Receiver`] exchange
 //! [`Packet`]s that a driver carries.
 //!
 //! The rules, with their RFC sections, are numbered in `docs/protocols/tcp.md`. A file per concern; each

@@ -309,19 +309,14 @@ mod tests {
         View {
             now_us,
             jiffies: now_us / 1_000,
-            hertz: 1_000,
             una,
             next,
             delivered: una,
-            delivered_marked: 0,
-            lost: 0,
-            state: State::Open,
             outstanding: (next - una) as u32,
             in_flight: (next - una) as u32,
-            payload: 1460,
             smoothed_eighths: 8 * 20_000,
             least_us: 20_000,
-            paced_until_us: 0,
+            ..View::example()
         }
     }
 

@@ -59,6 +59,28 @@ pub(super) struct View {
 }
 
 impl View {
+    /// A view of nothing, for tests to fill in.
+    #[cfg(test)]
+    pub(super) const fn example() -> Self {
+        Self {
+            now_us: 0,
+            jiffies: 0,
+            hertz: 1_000,
+            una: 0,
+            next: 0,
+            delivered: 0,
+            delivered_marked: 0,
+            lost: 0,
+            state: State::Open,
+            outstanding: 0,
+            in_flight: 0,
+            payload: 1460,
+            smoothed_eighths: 0,
+            least_us: 0,
+            paced_until_us: 0,
+        }
+    }
+
     /// The rate in bytes per second at which Linux would pace: twice the window per round trip in
     /// early slow start, 1.2 times later (`tcp_update_pacing_rate`).
     pub(super) fn pacing_rate(&self, window: &Window) -> u64 {

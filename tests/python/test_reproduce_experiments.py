@@ -11,6 +11,7 @@ from lossylink.report.html import chart_view
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
+    Basis,
     Finished,
     Outcome,
     PublishedExperiment,
@@ -18,6 +19,7 @@ from lossylink.reproduce.framework.model import (
     judge,
 )
 from lossylink.reproduce.framework.published import load
+from lossylink.scenario.profiles import load_profile
 
 from .synthetic import synthetic_runner
 
@@ -109,3 +111,15 @@ def test_slowdowns_are_judged_short_flows_apart() -> None:
 def test_the_report_can_be_imported_before_the_experiments() -> None:
     command = [sys.executable, "-c", "import lossylink.report.html"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_a_claim_names_the_values_that_decide_it(experiment: PublishedExperiment) -> None:
+    """A calibrated or assumed claim names what was fitted or assumed, and the profiles have it."""
+    for claim in experiment.claims(PUBLISHED):
+        rests = claim.basis in {Basis.CALIBRATED, Basis.ASSUMED}
+        assert rests == bool(claim.rests_on), claim.text
+        assert claim.source, claim.text
+        for name in claim.rests_on:
+            profile, _, key = name.partition(":")
+            kind = {"ae-hosts": "host", "ideal": "host", "tofino1": "switch"}.get(profile)
+            assert kind is None or key in load_profile(kind, profile), f"{claim.text}: {name}"

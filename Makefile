@@ -25,11 +25,15 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 	@$(BIN)/lossylink reproduce $(ARGS)
 
 .PHONY: test
-test: build lint test-rust test-python ## Every check and every test
+test: build lint test-rust test-fuzz test-python ## Every check and every test
 
 .PHONY: test-rust
 test-rust: build ## Tests of the Rust crates
 	cargo test --locked --workspace --exclude lossylink-python
+
+.PHONY: test-fuzz
+test-fuzz: build ## Every fuzz target for a second (tools/fuzz SECONDS for longer)
+	tools/fuzz 1
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation

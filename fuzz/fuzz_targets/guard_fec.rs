@@ -8,10 +8,10 @@ mod checks;
 
 use lossylink_codec::FecLine;
 use lossylink_core::protection::{Fec, Protection};
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::guard::receive_path_of(
-    || Box::new(FecLine::new(BitRate::from_gbps(1))),
+    || Box::new(FecLine::new(BitRate::from_gbps(1), Bytes(1514))),
     &Protection::Fec(Fec::new(3, 2)),
     bytes,
 ));

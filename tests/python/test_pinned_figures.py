@@ -1,7 +1,7 @@
 """Figures that the calibration stands for, from real runs: a change that moves one is seen.
 
-The same seed gives the same rows on any machine, so that the figures are pinned to six digits. The runs are smaller
-than the published ones. A change that moves them on purpose writes them anew, and its message says why::
+The same seed gives the same rows on any machine, so that the figures are pinned to six digits. The runs are
+smaller than the published ones. A change that moves them on purpose writes them anew and says why::
 
     python -m tests.python.test_pinned_figures
 """

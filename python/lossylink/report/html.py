@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from lossylink.report.budget_view import budgets_view
 from lossylink.report.chart import Chart
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
@@ -112,6 +113,7 @@ def experiment_view(result: ExperimentResult, *, seed: int) -> dict[str, Any]:
         "progress": str(finished) if result.is_complete else f"{finished} of {len(result.jobs)}",
         "wall_time": duration(sum(run.wall_seconds for run in runs.values())),
         "verdicts": [verdict_view(verdict) for verdict in result.verdicts],
+        "kept": None if result.kept is None else kept_view(result.kept),
         "tables": [table_view(table) for table in result.tables],
         "budgets": budgets_view(result.budgets),
         "charts": [chart_view(chart) for chart in result.charts],
@@ -132,6 +134,21 @@ def verdict_view(verdict: Verdict) -> dict[str, Any]:
         "reason": pretty(judgement.reason),
         "source": pretty(claim.source),
     }
+
+
+def kept_view(kept: Kept) -> dict[str, Any]:
+    """A full run from before."""
+    verdicts = [
+        {
+            "style": OUTCOME_CLASSES[one.outcome],
+            "outcome": str(one.outcome),
+            "claim": pretty(one.claim),
+            "reason": pretty(one.reason),
+            "source": pretty(one.source),
+        }
+        for one in kept.verdicts
+    ]
+    return {"origin": pretty(kept.origin), "tally": kept.tally, "verdicts": verdicts}
 
 
 def table_view(table: ComparisonTable) -> dict[str, Any]:

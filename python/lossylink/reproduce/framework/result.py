@@ -11,6 +11,7 @@ from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget
 from lossylink.report.provenance import Provenance
 from lossylink.reproduce.framework.comparison import ComparisonTable
+from lossylink.reproduce.framework.kept import Kept, load
 from lossylink.reproduce.framework.model import (
     Finished,
     Job,
@@ -39,6 +40,11 @@ class ExperimentResult:
     def is_quick(self) -> bool:
         """Whether it ran smaller than published."""
         return self.scale.divisor > 1
+
+    @property
+    def kept(self) -> Kept | None:
+        """A full run from before, beside a quick one."""
+        return load(self.experiment.name) if self.is_quick else None
 
     @property
     def is_complete(self) -> bool:

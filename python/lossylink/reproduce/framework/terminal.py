@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
+from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.model import Basis, Outcome, Verdict, basis_text
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
@@ -46,6 +47,16 @@ def print_experiment(console: Console, result: ExperimentResult) -> None:
         _print_notes(console, table)
     for verdict in result.verdicts:
         console.print(Padding(verdict_line(verdict), (0, 1)))
+    if result.kept is not None:
+        _print_kept(console, result.kept)
+
+
+def _print_kept(console: Console, kept: Kept) -> None:
+    console.print(Text(f"{kept.origin}. {kept.tally}"))
+    for one in kept.open_verdicts:
+        line = Text.assemble((f"{one.outcome}: ", OUTCOME_STYLES[one.outcome]), one.claim)
+        line.append(f": {one.reason}", style="dim")
+        console.print(Padding(line, (0, 1)))
 
 
 def _print_notes(console: Console, table: ComparisonTable) -> None:

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 class Outcome(TypedDict):
     row: dict[str, Any]
     columns: dict[str, dict[str, bytes]]
+    states: list[dict[str, Any]]
     interrupted: bool
 
 def simulate(config_json: str, progress: Callable[[float, float], None] | None = None) -> Outcome:
@@ -22,7 +23,8 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
     Returns
     -------
     Outcome
-        The row, columns of little-endian float64 by table and name, and whether the run was cut short.
+        The row, columns of little-endian float64 by table and name, the states that ``state_at_ps`` asked
+        for, and whether the run was cut short.
 
     Raises
     ------

@@ -107,6 +107,7 @@ def _measure(job: Job, backend: Backend, report: Progress) -> Part:
             for name, table in part.tables.items()
         },
         files={f"{prefix}-{name}": text for name, text in part.files.items()},
+        states=[{"protection": job.label, **state} for state in part.states],
         interrupted=part.interrupted,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,4 +51,6 @@ class Part:
     tables: Mapping[str, polars.DataFrame] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts to keep beside the rows, by file name."""
+    states: Sequence[Mapping[str, Any]] = ()
+    """What the two ends of the link were about at the instants that were asked for."""
     interrupted: bool = False

@@ -23,6 +23,9 @@ class Run:
         ``trials``, ``series`` and ``timeline`` where the experiment has them, with a ``protection`` column.
     files
         Texts to keep beside the summary, by file name: reports of the programs that measured.
+    states
+        What the two ends of the link were about at the instants that were asked for, by the keys of
+        ``docs/data-dictionary.md``.
     interrupted
         True when it was stopped early; rows and tables then hold what had finished.
     """
@@ -36,10 +39,12 @@ class Run:
     rows: polars.DataFrame
     tables: dict[str, polars.DataFrame] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    states: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
 
     def summary(self) -> dict[str, Any]:
         """Return the one JSON object that ``--json`` prints and ``summary.json`` holds."""
+        states = {"states": self.states} if self.states else {}
         return {
             "experiment": self.experiment,
             "backend": self.backend,
@@ -49,6 +54,7 @@ class Run:
             "interrupted": self.interrupted,
             "scenario": self.scenario,
             "rows": [jsonable(row) for row in self.rows.to_dicts()],
+            **states,
         }
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lossylink import states
 from lossylink.errors import UserError
 from lossylink.manifest import manifest
 from lossylink.results import Run
@@ -83,12 +84,15 @@ def _move_into_place(staging: Path, target: Path) -> None:
 
 
 def write_run(directory: Path, result: Run, *, command: Sequence[str] | None = None) -> None:
-    """Write ``summary.json``, the tables as Parquet, further files, ``scenario.toml`` and the manifest."""
+    """Write ``summary.json``, tables as Parquet, files, ``states.txt``, ``scenario.toml``, the manifest."""
     write_json(directory / "summary.json", result.summary())
     for name, table in result.tables.items():
         table.write_parquet(directory / f"{name}.parquet")
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
+    if result.states:
+        text = "\n\n\n".join(states.simulated(state) for state in result.states)
+        (directory / "states.txt").write_text(text + "\n", encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
     write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))
 

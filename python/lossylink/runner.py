@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
+from lossylink.units import parse_time
 
 
 def run(
@@ -31,6 +33,7 @@ def run(
     backend: str | None = None,
     strict: bool = False,
     pcap: tuple[str, Path] | None = None,
+    state_at: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Run one experiment, or a scenario file, and return its rows and tables.
@@ -51,6 +54,8 @@ def run(
         Refuse what a run would quietly change, such as an MSS that does not fit the MTU.
     pcap
         A hop (``"sw2-sw6"``) and the file to record it to, in pcapng.
+    state_at
+        Instants of simulated time (``"5ms"``) at which to take the state of the link's ends: `Run.states`.
     progress
         Called about ten times a second with the work done and the whole work, from any thread.
 
@@ -72,17 +77,22 @@ def run(
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     scenario = resolve(what, settings=chosen, protection=protection, seed=seed, strict=strict)
-    return run_scenario(scenario, pcap=pcap, progress=progress)
+    return run_scenario(scenario, pcap=pcap, state_at=state_at, progress=progress)
 
 
 def run_scenario(
-    scenario: Scenario, *, pcap: tuple[str, Path] | None = None, progress: Progress | None = None
+    scenario: Scenario,
+    *,
+    pcap: tuple[str, Path] | None = None,
+    state_at: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Run:
     """Run a scenario that is already resolved; see `run`."""
     backend = backend_named(scenario.values.run.backend)
     _refuse(scenario, backend, pcap)
+    looks = _Looks(pcap=pcap, instants_ps=_instants(scenario, backend, state_at))
     started = time.monotonic()
-    jobs = _jobs(scenario, pcap)
+    jobs = _jobs(scenario, looks)
     parts, interrupted = run_jobs(jobs, backend, threads=thread_count(scenario), progress=progress)
     return gather(scenario, parts, wall_seconds=time.monotonic() - started, interrupted=interrupted)
 
@@ -103,17 +113,45 @@ def _refuse(scenario: Scenario, backend: Backend, pcap: tuple[str, Path] | None)
         raise UserError("--pcap records one run; choose one protection with --protection")
 
 
-def _jobs(scenario: Scenario, pcap: tuple[str, Path] | None) -> Sequence[Job]:
+@dataclass(frozen=True, kw_only=True)
+class _Looks:
+    """What a simulation shows of its inside."""
+
+    pcap: tuple[str, Path] | None
+    instants_ps: list[int]
+
+
+def _instants(scenario: Scenario, backend: Backend, state_at: Sequence[str]) -> list[int]:
+    """Read the instants at which the state is taken, or refuse them."""
+    if not state_at:
+        return []
+    experiment = scenario.experiment
+    if backend.no_state:
+        raise UserError(f"--state-at looks into a simulation, and {experiment.name} {backend.no_state}")
+    if experiment.jobs is not None:
+        raise UserError(
+            f"--state-at looks into a single simulation, and {experiment.name} is many of them; "
+            "take throughput, which is one"
+        )
+    try:
+        return [parse_time(instant) for instant in state_at]
+    except ValueError as error:
+        raise UserError(f"--state-at: {error}") from None
+
+
+def _jobs(scenario: Scenario, looks: _Looks) -> Sequence[Job]:
     """Expand a scenario as its experiment does, or into one job for each protection."""
     if scenario.experiment.jobs is not None:
         return scenario.experiment.jobs(scenario)
-    return [_job(scenario, protection, pcap) for protection in scenario.protections]
+    return [_job(scenario, protection, looks) for protection in scenario.protections]
 
 
-def _job(scenario: Scenario, protection: Protection, pcap: tuple[str, Path] | None) -> Job:
+def _job(scenario: Scenario, protection: Protection, looks: _Looks) -> Job:
     config = configuration(scenario, protection)
-    if pcap is not None:
-        config["pcap"] = {"hop": pcap[0], "path": str(pcap[1])}
+    if looks.pcap is not None:
+        config["pcap"] = {"hop": looks.pcap[0], "path": str(looks.pcap[1])}
+    if looks.instants_ps:
+        config["state_at_ps"] = looks.instants_ps
 
     def finish(measured: Mapping[str, Any], wall_seconds: float) -> dict[str, Any]:
         return complete_row(scenario, protection, measured, configuration=config, wall_seconds=wall_seconds)
@@ -133,6 +171,7 @@ def gather(scenario: Scenario, parts: Sequence[Part], *, wall_seconds: float, in
         rows=polars.DataFrame([part.row for part in parts], infer_schema_length=None),
         tables=_stacked(parts),
         files={name: text for part in parts for name, text in part.files.items()},
+        states=[dict(state) for part in parts for state in part.states],
         interrupted=interrupted,
     )
 

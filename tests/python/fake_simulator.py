@@ -52,7 +52,7 @@ class FakeSimulator:
         if progress is not None:
             progress(0.5, 1.0)
             progress(1.0, 1.0)
-        return {"row": row, "columns": {}, "interrupted": False}
+        return {"row": row, "columns": {}, "states": [], "interrupted": False}
 
 
 def flow(config: dict[str, Any]) -> dict[str, Any]:

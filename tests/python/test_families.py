@@ -167,15 +167,16 @@ def test_the_live_load_fits_beside_copies() -> None:
 SENDER = dict.fromkeys(
     (
         *("next_seq", "next_seq_era", "leading_ack", "leading_ack_era", "holes", "copies"),
-        *("retransmitted", "beyond_cap", "buffer_bytes", "buffer_max_bytes"),
-        *("dummies", "notifications", "acks"),
+        *("outstanding", "dummies_due", "retransmitted", "beyond_cap"),
+        *("buffer_frames", "buffer_bytes", "buffer_max_bytes", "dummies", "notifications", "acks"),
     ),
     2,
 )
 RECEIVER = dict.fromkeys(
     (
         *("expected_seq", "ack", "ack_era", "leading_ack", "leading_ack_era", "ack_pending"),
-        *("given_up", "buffer_bytes", "buffer_max_bytes", "pauses", "resumes"),
+        *("given_up", "buffer_bytes", "buffer_max_bytes", "buffer_overflowed"),
+        *("paused", "pauses", "resumes", "pause_bytes", "resume_bytes"),
         *("lost", "notifications", "duplicates"),
     ),
     3,

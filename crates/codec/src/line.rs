@@ -8,11 +8,13 @@
 //! The protocol is `docs/protocols/fec.md`; what a guard adds (tags, sessions) is `docs/protocols/guard.md`.
 
 use crate::{Cauchy, Receiver, Sender};
+use lossylink_core::engine::fec::report::{self, DecoderState, EncoderState};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderConfig, DecoderCounters, EncoderCounters, Release,
 };
 use lossylink_core::engine::guard::envelope::{self, TAG};
-use lossylink_core::engine::guard::{Counter, Frame, Group, LineProtocol, Origin, Surroundings};
+use lossylink_core::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
+use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -45,6 +47,8 @@ pub struct FecLine {
     is_receiving: bool,
     /// The receiving end's counters before this session.
     earlier: DecoderCounters,
+    /// The most bytes that it kept before.
+    most_kept: Bytes,
     /// The sending end's, likewise.
     encoded: EncoderCounters,
     malformed: u64,
@@ -61,6 +65,7 @@ impl FecLine {
             receiver: new_receiver(full_frame, assumed()),
             is_receiving: false,
             earlier: DecoderCounters::default(),
+            most_kept: Bytes::ZERO,
             encoded: EncoderCounters::default(),
             malformed: 0,
         }
@@ -117,6 +122,7 @@ impl LineProtocol for FecLine {
     fn start_over(&mut self, around: &mut Surroundings<'_>, peer: &Protection) {
         self.receiver.handle_timeout(END_OF_TIME, |delivery| hand_on(around, delivery.frame));
         self.earlier = self.decoded();
+        self.most_kept = self.most_kept.max(self.receiver.kept().1);
         let code = match peer {
             Protection::Fec(options) => Some(options.code()),
             _ => None,
@@ -165,7 +171,14 @@ impl LineProtocol for FecLine {
     fn report(&self) -> Vec<Group> {
         let (encoder, decoder) = (self.encoded(), self.decoded());
         let is_used = self.sender.is_some() || self.is_receiving || encoder.data > 0 || decoder.data > 0;
-        is_used.then(|| coder(&encoder, &decoder, self.malformed)).into_iter().collect()
+        if !is_used {
+            return Vec::new();
+        }
+        let open = self.sender.as_ref().map_or(0, Sender::open_data);
+        let (kept, most_kept) = self.receiver.kept();
+        let state = DecoderState::new(&decoder, kept, most_kept.max(self.most_kept));
+        let encoder = EncoderState::new(&encoder, open);
+        vec![coder(&encoder, &state, decoder.failed_rebuilds, self.malformed)]
     }
 }
 
@@ -226,35 +239,12 @@ fn sum(earlier: &DecoderCounters, now: &DecoderCounters) -> DecoderCounters {
     }
 }
 
-fn coder(encoder: &EncoderCounters, decoder: &DecoderCounters, malformed: u64) -> Group {
-    let counters = vec![
-        Counter::new("sent_data", "Data frames sent.", encoder.data),
-        Counter::new("sent_parity", "Parity frames sent.", encoder.parity),
-        Counter::new("full_blocks", "Blocks closed because they were full.", encoder.full_blocks),
-        Counter::new("partial_blocks", "Blocks closed before they were full.", encoder.partial_blocks),
-        Counter::new("received_data", "Intact data frames taken in.", decoder.data),
-        Counter::new("received_parity", "Intact parity frames taken in.", decoder.parity),
-        Counter::new("recovered", "Data frames rebuilt.", decoder.recovered),
-        Counter::new("unrecovered", "Data frames missing for good.", decoder.unrecovered),
-        Counter::new(
-            "given_up_blocks",
-            "Blocks given up, because of the window, the time or the bytes.",
-            decoder.given_up_blocks,
-        ),
-        Counter::new("duplicates", "Frames that were there already.", decoder.duplicates),
-        Counter::new("stale", "Frames of blocks that had been left behind.", decoder.stale),
-        Counter::new(
-            "inconsistent",
-            "Frames that contradict what is known of their block.",
-            decoder.inconsistent,
-        ),
-        Counter::new(
-            "failed_rebuilds",
-            "Rebuilt blocks whose bytes failed their check.",
-            decoder.failed_rebuilds,
-        ),
-        Counter::new("restarts", "Times that the block numbers started over.", decoder.restarts),
+/// Failed rebuilds and malformed headers are those of real bytes.
+fn coder(encoder: &EncoderState, decoder: &DecoderState, failed_rebuilds: u64, malformed: u64) -> Group {
+    let own = [
+        Counter::new("failed_rebuilds", "Rebuilt blocks whose bytes failed their check.", failed_rebuilds),
         Counter::new("malformed", "Genuine frames whose header makes no sense.", malformed),
     ];
-    Group { name: "coder", counters }
+    let counters = encoder.counters().chain(decoder.counters()).chain(own).collect();
+    Group { name: report::GROUP, counters }
 }

@@ -61,6 +61,11 @@ impl<C: ErasureCode> Receiver<C> {
         self.decoder.counters()
     }
 
+    /// Bytes kept of open blocks, and the most that ever were.
+    pub const fn kept(&self) -> (Bytes, Bytes) {
+        (self.decoder.kept(), self.decoder.most_kept())
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub fn poll_timeout(&self) -> Instant {
         self.decoder.poll_timeout()

@@ -43,6 +43,11 @@ impl<C: ErasureCode> Sender<C> {
         self.encoder.counters()
     }
 
+    /// Data frames in the open block.
+    pub const fn open_data(&self) -> u8 {
+        self.encoder.open_block().0
+    }
+
     /// The code of the open block, or of the next one when none is open.
     pub const fn code(&self) -> Code {
         self.encoder.code()

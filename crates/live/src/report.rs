@@ -1,6 +1,7 @@
 //! A guard's counters as the JSON that the control socket answers with, and what each of them means.
 
-use lossylink_core::engine::guard::{Counter, Guard, Peer, Reading, SessionState};
+use lossylink_core::engine::guard::{Guard, Peer, SessionState};
+use lossylink_core::engine::report::{Counter, Reading};
 use serde_json::{Map, Value, json};
 
 /// What the measured loop is.
@@ -92,14 +93,15 @@ mod tests {
 
     /// Programs read these keys.
     const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room pauses_obeyed \
-        queue_dropped queue_longest_bytes queue_marked reserved sessions silences to_lan to_link to_link_first";
-    const SENDER: &str = "acks beyond_cap buffer_bytes buffer_max_bytes copies copies_evicted data dummies \
-        holes leading_ack leading_ack_era next_seq next_seq_era notifications out_of_range retransmitted";
+        queue_bytes queue_dropped queue_longest_bytes queue_marked reserved sessions silences to_lan to_link to_link_first";
+    const SENDER: &str = "acks beyond_cap buffer_bytes buffer_frames buffer_max_bytes copies copies_evicted data \
+        dummies dummies_due holes leading_ack leading_ack_era next_seq next_seq_era notifications \
+        out_of_range outstanding retransmitted";
     const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed data \
         dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
-        notifications pauses resumes retransmissions stale";
-    const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent malformed \
-        partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
+        notifications pause_bytes paused pauses resume_bytes resumes retransmissions stale";
+    const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent \
+        kept_bytes kept_max_bytes malformed open_data partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
 
     const LLR: &str = "outstanding_bytes outstanding_frames outstanding_max_bytes replay_timer_ns rx_ack \
         rx_ack_nack_seq_error rx_discard rx_duplicate_seq rx_expected rx_expected_seq_good rx_init \

@@ -14,6 +14,8 @@ pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResu
     let dict = PyDict::new(py);
     dict.set_item("row", map_to_dict(py, &outcome.row)?)?;
     dict.set_item("columns", tables)?;
+    let states = outcome.states.iter().map(|state| value_to_object(py, state));
+    dict.set_item("states", PyList::new(py, states.collect::<PyResult<Vec<_>>>()?)?)?;
     dict.set_item("interrupted", outcome.interrupted)?;
     Ok(dict)
 }

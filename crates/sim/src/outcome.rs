@@ -12,6 +12,8 @@ pub struct Outcome {
     pub row: Map<String, Value>,
     /// Tables (`trials`, `series`, `timeline`) and their columns.
     pub columns: Vec<(String, Columns)>,
+    /// What the two ends of the link were about at the instants that were asked for.
+    pub states: Vec<Value>,
     /// True when the run was cancelled; the row then covers what had finished.
     pub interrupted: bool,
 }

@@ -28,6 +28,8 @@ class Backend:
         Whether its rows lack what only the simulator can tell; they hold it as nothing.
     no_capture
         Why it cannot record a hop, and what can; empty when it can.
+    no_state
+        The same of the state of the link's two ends at an instant.
     """
 
     name: str
@@ -35,3 +37,4 @@ class Backend:
     one_at_a_time: bool = False
     leaves_out: bool = False
     no_capture: str = ""
+    no_state: str = ""

@@ -17,7 +17,8 @@ from lossylink.job import Job, Part, Progress
 def _measure(job: Job, report: Progress) -> Part:
     outcome = _native.simulate(json.dumps(job.configuration), report)
     tables = {name: _table(columns) for name, columns in outcome["columns"].items()}
-    return Part(row=outcome["row"], tables=tables, interrupted=outcome["interrupted"])
+    row, states, interrupted = outcome["row"], outcome["states"], outcome["interrupted"]
+    return Part(row=row, tables=tables, states=states, interrupted=interrupted)
 
 
 def _table(columns: Mapping[str, bytes]) -> polars.DataFrame:

@@ -45,6 +45,13 @@ def command(
     pcap: Annotated[
         str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
     ] = None,
+    state_at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME",
+            help="Show the state of the link's two ends at this simulated time; repeat for more.",
+        ),
+    ] = None,
     trap: Annotated[
         str | None,
         typer.Option(
@@ -62,6 +69,8 @@ def command(
 
         lossylink run tcp-fct -p none -p lg --set loss.forward=1% --set flow.trials=2000 --json
 
+        lossylink run stress -p lg --set traffic.packets=100_000 --state-at 1ms --state-at 5ms
+
         lossylink run my-link.toml --seed 7 --output results/my-link
     """
     from lossylink import runner  # heavy imports wait until they are needed
@@ -72,14 +81,14 @@ def command(
     chosen |= {"run.backend": backend} if backend is not None else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
     if trap is not None:
-        check_trap(scenario, output=output, pcap=pcap)
+        check_trap(scenario, output=output, pcap=pcap, state_at=state_at)
         show_trap(scenario, trap, as_json=as_json)
         return
     with ExitStack() as stack:
         directory = _open_directory(stack, scenario, output, as_json)
         recording = stack.enter_context(_recording(pcap))
         _announce(scenario, as_json=as_json)
-        result = _with_progress(runner, scenario, recording)
+        result = _with_progress(runner, scenario, recording, state_at or [])
         kept = _keep(stack, directory, result)
     _show(result, as_json=as_json, directory=kept)
     _finish(result, strict=strict, directory=kept)
@@ -161,11 +170,13 @@ def _describe_forward(scenario: Scenario) -> str:
     return f"forward {scenario.forward.describe()}"
 
 
-def _with_progress(runner: Any, scenario: Scenario, recording: tuple[str, Path] | None) -> Run:
+def _with_progress(
+    runner: Any, scenario: Scenario, recording: tuple[str, Path] | None, state_at: list[str]
+) -> Run:
     from lossylink.cli.progress import progress_bar
 
     with progress_bar(scenario.experiment.name) as progress:
-        result: Run = runner.run_scenario(scenario, pcap=recording, progress=progress)
+        result: Run = runner.run_scenario(scenario, pcap=recording, state_at=state_at, progress=progress)
     return result
 
 
@@ -188,8 +199,11 @@ def _show(result: Run, *, as_json: bool, directory: Path | None) -> None:
         print(json.dumps(result.summary(), allow_nan=False))
         return
     from lossylink.cli.tables import show_rows
+    from lossylink.states import simulated
 
     show_rows(result)
+    for state in result.states:
+        print(f"\n{simulated(state)}\n")
     if directory is not None:
         print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
 

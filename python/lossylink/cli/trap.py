@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from lossylink.scenario import Scenario
 
 
-def check_trap(scenario: Scenario, *, output: Path | None, pcap: str | None) -> None:
+def check_trap(
+    scenario: Scenario, *, output: Path | None, pcap: str | None, state_at: Sequence[str] | None
+) -> None:
     """Refuse what a trap cannot do before anything runs."""
     if scenario.experiment.name != "mathis":
         raise UserError(
@@ -22,6 +25,8 @@ def check_trap(scenario: Scenario, *, output: Path | None, pcap: str | None) -> 
         )
     if output is not None or pcap is not None:
         raise UserError("--trap keeps no files; leave out --output and --pcap, or redirect its page")
+    if state_at:
+        raise UserError("--trap is many simulations; leave out --state-at, or take throughput")
 
 
 def show_trap(scenario: Scenario, name: str, *, as_json: bool) -> None:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from lossylink.plan.link import Link
     from lossylink.plan.prediction import Prediction
 
-#: Counters that the guard of one end reports, in groups such as ``sender``, ``receiver`` and ``coder``.
+#: Counters that one end reports, a live guard or a simulated switch: in groups such as ``sender``,
+#: ``receiver`` and ``coder``.
 Report = Mapping[str, Any]
 
 
@@ -179,12 +180,12 @@ class Family(ABC):
         return None
 
     def sender_lines(self, near: Report) -> Iterable[str]:
-        """Return what ``lab status`` says about the sending end, from the report of its guard."""
+        """Return the lines of a state about the sending end, from its report."""
         del near
         return ()
 
     def receiver_lines(self, far: Report) -> Iterable[str]:
-        """Return what ``lab status`` says about the receiving end, from the report of its guard."""
+        """Return the lines of a state about the receiving end, from its report."""
         del far
         return ()
 

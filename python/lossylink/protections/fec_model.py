@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Family, Observation, Spelling
+from lossylink.protections._family import Family, Observation, Report, Spelling
 from lossylink.protections._options import is_word, positive_time_ps
 from lossylink.protections.fec import code
 
@@ -52,6 +52,16 @@ class _FecModel(Family):
     def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
         del link
         return code.observation(row)
+
+    def sender_lines(self, near: Report) -> Iterable[str]:
+        from lossylink.protections.fec import status
+
+        return status.sender_lines(near)
+
+    def receiver_lines(self, far: Report) -> Iterable[str]:
+        from lossylink.protections.fec import status
+
+        return status.receiver_lines(far)
 
     def parameters(self, value: Mapping[str, Any]) -> dict[str, Any]:
         return code.parameters(value)

@@ -5,6 +5,7 @@
 //! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
 //! * [`monitor`]: which links need protection, decided from their counters.
 //! * [`fec`]: forward error correction by systematic block codes.
+//! * [`report`]: what both ends of a link tell about themselves.
 //!
 //! Engines hold no frames, no clock and no queues. They are told what passed by, and answer what
 //! is to be done with it; buffers, delays and priorities belong to the driver, because they
@@ -16,3 +17,4 @@ pub mod linkguardian;
 pub mod llr;
 pub mod monitor;
 pub mod passthrough;
+pub mod report;

@@ -64,6 +64,9 @@ pub struct Config {
     pub run: Option<RunConfig>,
     /// What to record.
     pub pcap: Option<CaptureConfig>,
+    /// When to look at the two ends of the link.
+    #[serde(default)]
+    pub state_at_ps: Vec<u64>,
 }
 
 const fn one() -> usize {

@@ -2,6 +2,7 @@
 
 use super::capturing::Capture;
 use super::fairness::jain;
+use super::inspecting::{inspected, states};
 use super::long_writes;
 use super::row::Row;
 use super::setup::Setup;
@@ -80,7 +81,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let (tcp, _) = setup.tcp()?;
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let streams = Streams::new(config.seed);
-    let mut link = setup.link(&streams)?;
+    let mut link = inspected(&setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
     let mut network = open_flows(&setup, link, &streams, capture.tap())?;
     control.set_total(run.duration_ps);
@@ -90,7 +91,10 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let end = run_watched(&mut network, until, control);
     capture.finish()?;
     let interrupted = control.is_cancelled();
-    Ok(Outcome { row: row(&setup, &network, &begin, &end).finish(), columns: Vec::new(), interrupted })
+    let row = row(&setup, &network, &begin, &end).finish();
+    let now = network.now();
+    let states = states(&setup, &mut network.link, now, interrupted)?;
+    Ok(Outcome { row, states, interrupted, ..Outcome::default() })
 }
 
 /// Long flows over `link`, all of them opened at time zero; `tap` looks at the hops around it.

@@ -5,6 +5,7 @@
 
 use super::capturing::Capture;
 use super::fairness::jain;
+use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
@@ -94,7 +95,7 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
         .map(|_| Conversation { near: Requester::new(&config), far: Responder::new(&config) })
         .collect();
     let path = setup.path(setup.host()?.rdma_one_way_ns)?;
-    let mut link = setup.link(&streams)?;
+    let mut link = inspected(setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
     let network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
     let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
@@ -105,7 +106,9 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
     let end = writes.run_watched(Duration::from_ps(run.duration_ps - run.cooldown_ps), control);
     capture.finish()?;
     let row = row(setup, &writes, &begin, &end).finish();
-    Ok(Outcome { row, columns: Vec::new(), interrupted: control.is_cancelled() })
+    let (now, interrupted) = (writes.network.now(), control.is_cancelled());
+    let states = states(setup, &mut writes.network.link, now, interrupted)?;
+    Ok(Outcome { row, states, interrupted, ..Outcome::default() })
 }
 
 impl Writes {

@@ -5,6 +5,7 @@ mod capturing;
 mod counted_flow;
 mod fairness;
 mod fec;
+mod inspecting;
 mod long_flow;
 mod long_writes;
 mod rdma_fct;
@@ -30,6 +31,7 @@ use setup::Setup;
 pub fn check(config: &str) -> Result<(), ConfigError> {
     let config = Config::from_json(config)?;
     capturing::check(&config)?;
+    inspecting::check(&config)?;
     Setup::new(&config)?.check(&Streams::new(config.seed))
 }
 
@@ -40,6 +42,7 @@ pub fn check(config: &str) -> Result<(), ConfigError> {
 pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError> {
     let config = Config::from_json(config)?;
     capturing::check(&config)?;
+    inspecting::check(&config)?;
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),

@@ -3,6 +3,7 @@
 
 use super::blocks::{Block, TRIALS_PER_BLOCK, run_blocks};
 use super::capturing::Capture;
+use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::Carries;
@@ -12,8 +13,9 @@ use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::loss::LossSpec;
-use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
+use lossylink_core::rng::{RngCore, Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
+use serde_json::Value;
 
 /// A flow that takes longer than this is given up and reported as such.
 const FLOW_LIMIT: Duration = Duration::from_secs(600);
@@ -126,6 +128,8 @@ struct Finished {
     unfinished: u64,
     frames_simulated: u64,
     frames_skipped: u64,
+    /// Of the link of the first block.
+    states: Vec<Value>,
 }
 
 /// What all blocks share.
@@ -163,7 +167,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     ) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
         let run_block = |block| self.run_block(block);
-        let (blocks, interrupted) = run_blocks(
+        let (mut blocks, interrupted) = run_blocks(
             (self.flow.trials, TRIALS_PER_BLOCK),
             config.seed,
             config.threads,
@@ -185,12 +189,14 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             .set("timeouts", totals.sum(|trial| trial.timeouts))
             .set("frames_simulated", sum(|block| block.frames_simulated))
             .set("frames_skipped", sum(|block| block.frames_skipped));
-        Ok(Outcome { row: row.finish(), columns: vec![("trials".to_owned(), columns(&trials))], interrupted })
+        let states = blocks.first_mut().map(|block| std::mem::take(&mut block.states)).unwrap_or_default();
+        let columns = vec![("trials".to_owned(), columns(&trials))];
+        Ok(Outcome { row: row.finish(), columns, states, interrupted })
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
         let capture = self.capture(&block)?;
-        let mut network = self.network(&block.streams, capture.tap())?;
+        let mut network = self.network(&block, capture.tap())?;
         // A flow that is computed once would be recorded once: under a capture every flow runs.
         let repeats = self.is_repeatable && self.setup.config.skip && !capture.is_on();
         let mut finished = Finished::default();
@@ -221,10 +227,14 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
                 clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
             }
         }
+        let end = network.now();
+        if block.index == 0 {
+            finished.states = states(&self.setup, &mut network.link, end, false)?;
+        }
         capture.finish().map(|()| finished)
     }
 
-    /// The capture is of the first block: each block has a clock of its own.
+    /// The capture is of the first block, and so is the state: each block has a clock of its own.
     fn capture(&self, block: &Block) -> Result<Capture<T::Carries>, ConfigError> {
         if block.index > 0 {
             return Ok(Capture::none());
@@ -234,11 +244,14 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
 
     fn network(
         &self,
-        streams: &Streams,
+        block: &Block,
         tap: Tap<Addressed<T::Packet>>,
     ) -> Result<SerialNetwork<T>, ConfigError> {
         let conversation = self.protocol.conversation(self.flow.size_bytes);
-        let mut link = self.setup.link(streams)?;
+        let mut link = self.setup.link(&block.streams)?;
+        if block.index == 0 {
+            link = inspected(&self.setup, link);
+        }
         link.set_tap(tap.clone());
         Ok(Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]).tapped(tap))
     }

@@ -1,6 +1,7 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
 use super::capturing::Capture;
+use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
@@ -16,7 +17,7 @@ use serde_json::Value;
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
     let capture = Capture::open(&setup, || NumberedDatagrams)?;
-    let mut link = setup.link(&Streams::new(config.seed))?;
+    let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);
     link.set_tap(capture.tap());
     let stress = stress_of(config, link.burst_frames())?;
     let result = link.visit(Drive { stress, control });
@@ -26,8 +27,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     set_retransmissions(&mut row);
     row.set_figures(&report.figures);
     set_buffers(&mut row, &result.samples, (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
+    let states = states(&setup, &mut link, result.end, result.interrupted)?;
     capture.finish()?;
-    Ok(outcome(row, &result))
+    Ok(Outcome { states, ..outcome(row, &result) })
 }
 
 /// The test itself: each kind of link gets a loop of its own.
@@ -136,5 +138,6 @@ fn outcome(row: Row, result: &StressResult) -> Outcome {
         row: row.finish(),
         columns: vec![("series".to_owned(), series)],
         interrupted: result.interrupted,
+        ..Outcome::default()
     }
 }

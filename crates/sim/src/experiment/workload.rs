@@ -7,6 +7,7 @@
 
 use super::blocks::{Block, run_blocks};
 use super::counted_flow::Flow;
+use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::serial::{Counters, SerialProtocol, timer_phases};
 use super::setup::Setup;
@@ -20,6 +21,7 @@ use crate::world::{Network, Path, Protocol, Rdma, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::{Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
+use serde_json::Value;
 
 /// Flows of a replica that count.
 const FLOWS_PER_REPLICA: u64 = 1000;
@@ -42,6 +44,8 @@ struct Finished {
     queue_bytes_max: u64,
     drops: u64,
     seconds: f64,
+    /// Of the link of the first replica.
+    states: Vec<Value>,
 }
 
 /// What all replicas share.
@@ -104,7 +108,7 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         let trials = config.require(&config.flow, "flow")?.trials;
         let replica = |block| Replica::new(self, &block)?.run(&block);
         let size = (trials, FLOWS_PER_REPLICA);
-        let (replicas, interrupted) = run_blocks(size, config.seed, config.threads, control, replica)?;
+        let (mut replicas, interrupted) = run_blocks(size, config.seed, config.threads, control, replica)?;
         let flows: Vec<Flow> = replicas.iter().flat_map(|replica| &replica.flows).copied().collect();
         let mut row = Row::new(&self.setup);
         describe(&mut row);
@@ -112,7 +116,9 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         self.set_totals(&mut row, &flows, &replicas);
         row.set_completion_times(flows.iter().map(|flow| flow.took.as_us_f64()).collect());
         set_slowdowns(&mut row, &flows);
-        Ok(Outcome { row: row.finish(), columns: vec![("trials".to_owned(), columns(&flows))], interrupted })
+        let states = replicas.first_mut().map(|first| std::mem::take(&mut first.states)).unwrap_or_default();
+        let columns = vec![("trials".to_owned(), columns(&flows))];
+        Ok(Outcome { row: row.finish(), columns, states, interrupted })
     }
 
     fn set_totals(&self, row: &mut Row, flows: &[Flow], replicas: &[Finished]) {
@@ -169,7 +175,10 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let mut hosts = block.streams.stream("hosts");
         let wake_up = T::busy_wake_up(shared.host, uniform(&mut hosts));
         let alone = Alone::measure(shared);
-        let link = shared.setup.link(&block.streams)?;
+        let mut link = shared.setup.link(&block.streams)?;
+        if block.index == 0 {
+            link = inspected(&shared.setup, link);
+        }
         let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
         network.set_latency(wake_up);
         let (running, idle) = (Vec::new(), Vec::new());
@@ -195,6 +204,10 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
                 limit = next.at + PATIENCE;
             }
             next = self.next_arrival();
+        }
+        if block.index == 0 {
+            let end = self.network.now();
+            self.finished.states = states(&self.shared.setup, &mut self.network.link, end, false)?;
         }
         Ok(self.finish(block.trials))
     }

@@ -4,8 +4,8 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, FecLink, FecModelLink, Frame, FrameQueue, Handover, Latency, LinkGuardianLink, LlrLink,
-    PlainLink, ProtectedLink, Report, Tap, Traffic,
+    Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, Handover, Inspected, Latency, LinkGuardianLink,
+    LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
 use crate::kernel::Pipe;
@@ -22,7 +22,7 @@ pub struct AnyLink<P: Copy + Default> {
     standby: Option<Box<Standby<P>>>,
 }
 
-/// The families.
+/// The families, and any of them under inspection.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
 enum Line<P: Copy + Default> {
@@ -31,6 +31,7 @@ enum Line<P: Copy + Default> {
     Fec(FecLink<P>),
     FecModel(FecModelLink<P>),
     Llr(LlrLink<P>),
+    Inspected(Inspected<P>),
 }
 
 /// Calls the same method on whichever link it is.
@@ -42,6 +43,7 @@ macro_rules! each {
             Line::Fec($link) => $call,
             Line::FecModel($link) => $call,
             Line::Llr($link) => $call,
+            Line::Inspected($link) => $call,
         }
     };
 }
@@ -125,6 +127,21 @@ impl<P: Copy + Default> AnyLink<P> {
         plain.take_over(now, from);
         plain.set_tap(standby.tap.clone());
         self.line = Line::Plain(plain);
+    }
+
+    /// The same link, whose state is taken at these instants; [`AnyLink::states`] gives them.
+    #[must_use]
+    pub fn inspected(self, instants: Vec<Instant>) -> Self {
+        Self { line: Line::Inspected(Inspected::new(self, instants)), standby: None }
+    }
+
+    /// The states of a link under inspection up to `end`, at which the run has ended, and the first instant
+    /// that lies beyond, if any; of any other link there are none.
+    pub fn states(&mut self, end: Instant) -> (Vec<State>, Option<Instant>) {
+        match &mut self.line {
+            Line::Inspected(link) => link.finish(end),
+            _ => (Vec::new(), None),
+        }
     }
 
     /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
@@ -271,6 +288,11 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
             Some(earlier) => report.after(earlier),
             None => report,
         }
+    }
+
+    /// Of a link that was on before, the present turn alone.
+    fn state(&mut self, now: Instant) -> Ends {
+        each!(&mut self.line, link => link.state(now))
     }
 }
 

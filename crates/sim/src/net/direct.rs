@@ -13,7 +13,7 @@ use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Wire,
+    Advice, Direction, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Wire,
 };
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
@@ -34,6 +34,8 @@ pub struct DirectConfig {
 pub trait Scheme<P: Copy + Default> {
     /// Whether a frame that the wire is certain to carry leaves nothing behind but the wire's counts.
     const SKIPS_CLEAN: bool = false;
+    /// Whether it does anything about losses.
+    const PROTECTS: bool = true;
 
     /// The turn of `frame` has come at `now`: carries it over `line`, and delivers what arrived of it.
     fn send(&mut self, now: Instant, line: &mut Line<P>, frame: Frame<P>);
@@ -243,5 +245,10 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         let mut report = Report { egress: EgressCounters::of(&self.queue), ..Report::default() };
         self.scheme.describe(&mut report);
         report
+    }
+
+    /// Its ends keep nothing, and so have nothing to tell.
+    fn state(&mut self, _now: Instant) -> Ends {
+        Ends { is_on: S::PROTECTS, reverse: *self.backward.traffic(), ..Ends::default() }
     }
 }

@@ -15,6 +15,7 @@ pub mod fec;
 pub mod fec_model;
 pub mod frame;
 pub mod hop;
+mod inspected;
 mod latency;
 pub mod linkguardian;
 pub mod llr;
@@ -23,6 +24,7 @@ pub mod meter;
 pub mod plain;
 pub mod queue;
 mod report;
+mod state;
 pub mod tap;
 pub mod wire;
 
@@ -34,6 +36,7 @@ pub use fec::FecLink;
 pub use fec_model::FecModelLink;
 pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
+pub use inspected::Inspected;
 pub use latency::Latency;
 pub use linkguardian::LinkGuardianLink;
 pub use llr::LlrLink;
@@ -41,6 +44,7 @@ pub use marking::{Marker, Red};
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
+pub use state::{Carried, Ends, State};
 pub use tap::{Direction, Sight, Tap};
 pub use wire::{Traffic, Wire};
 
@@ -179,4 +183,7 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// What the protection has done by `now`.
     fn report(&mut self, now: Instant) -> Report;
+
+    /// What the two ends are about at `now`, once everything up to then has happened.
+    fn state(&mut self, now: Instant) -> Ends;
 }

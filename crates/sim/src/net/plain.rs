@@ -17,6 +17,7 @@ pub struct Unprotected {
 
 impl<P: Copy + Default> Scheme<P> for Unprotected {
     const SKIPS_CLEAN: bool = true;
+    const PROTECTS: bool = false;
 
     #[inline(always)]
     fn send(&mut self, now: Instant, line: &mut Line<P>, frame: Frame<P>) {

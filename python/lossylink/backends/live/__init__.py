@@ -71,4 +71,5 @@ BACKEND = Backend(
     one_at_a_time=True,
     leaves_out=True,
     no_capture="runs live; point tcpdump at the lab's interfaces",
+    no_state="runs live; ask a lab of your own with lossylink lab status",
 )

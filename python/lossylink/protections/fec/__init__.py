@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lossylink.protections._family import Family, Observation, Option, Report, Spelling
@@ -73,15 +73,15 @@ class _Fec(Family):
         del link
         return code.observation(row)
 
-    def sender_lines(self, near: Report) -> Iterator[str]:
-        if coder := near.get("coder"):
-            yield f"encoder: {coder['sent_data']} data, {coder['sent_parity']} parity"
-            yield f"blocks closed before they were full: {coder['partial_blocks']}"
+    def sender_lines(self, near: Report) -> Iterable[str]:
+        from lossylink.protections.fec import status
 
-    def receiver_lines(self, far: Report) -> Iterator[str]:
-        if coder := far.get("coder"):
-            yield f"decoder: {coder['recovered']} rebuilt, {coder['unrecovered']} lost for good"
-            yield f"blocks given up: {coder['given_up_blocks']}, duplicates dropped: {coder['duplicates']}"
+        return status.sender_lines(near)
+
+    def receiver_lines(self, far: Report) -> Iterable[str]:
+        from lossylink.protections.fec import status
+
+        return status.receiver_lines(far)
 
     def parameters(self, value: Mapping[str, Any]) -> dict[str, Any]:
         return code.parameters(value)

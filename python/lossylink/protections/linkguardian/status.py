@@ -1,14 +1,11 @@
-"""LinkGuardian in ``lab status``, by the names that the artifact's switches print."""
+"""LinkGuardian's state in words, by the names that the artifact's switches print."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lossylink.lab.status import cells
 from lossylink.protections._family import Report
-
-#: Depths of the reorder buffer at which the sender is paused and resumed (rule G-16).
-_PAUSE_BYTES, _RESUME_BYTES = 16 << 20, 8 << 20
+from lossylink.states import cells
 
 
 def sender_lines(near: Report) -> Iterator[str]:
@@ -28,33 +25,44 @@ def sender_lines(near: Report) -> Iterator[str]:
     yield f"leading_ack_era: {sender['leading_ack_era']}"
     yield f"Emulated holes: {sender['holes']} (lost, not sent again yet)"
     yield f"No. of reTx copies: {sender['copies']}"
-    now, most = sender["buffer_bytes"] / 1000, sender["buffer_max_bytes"] / 1000
+    yield f"Unacknowledged: {sender['outstanding']}, dummies due: {sender['dummies_due']}"
     yield f"Retransmitted: {sender['retransmitted']}, beyond the cap: {sender['beyond_cap']}"
-    yield f"Tx buffer: {now:g} KB (max {most:g} KB)"
+    now, most = sender["buffer_bytes"] / 1000, sender["buffer_max_bytes"] / 1000
+    yield f"Tx buffer: {now:g} KB (max {most:g} KB), {sender['buffer_frames']} copies"
     counts = (sender[name] for name in ("dummies", "notifications", "acks"))
     yield "Dummies: {}, notifications: {}, ACKs: {}".format(*counts)
+    if "queue_paused" in sender:
+        held = "yes" if sender["queue_paused"] else "no"
+        yield f"queue paused: {held}, pauses that ran out: {sender['pauses_expired']}"
 
 
 def receiver_lines(far: Report) -> Iterator[str]:
-    """Yield the artifact's check_receiver_state."""
+    """Yield the artifact's check_receiver_state; a receiving end that keeps no order has fewer fields."""
     receiver = far.get("receiver")
     if receiver is None:
         return
     yield f"expected_seq_no: {receiver['expected_seq']}"
-    # Each hole has a deadline of its own here (G-14), no timer packet counts one down.
-    yield f"ack (time_remaining): {receiver['ack']} (-)"
-    yield f"ack_era: {receiver['ack_era']}"
+    is_ordered = receiver.get("ack") is not None
+    if is_ordered:
+        # Live, each hole has a deadline of its own (G-14), and no timer packet counts one down.
+        yield f"ack (time_remaining): {receiver['ack']} ({receiver.get('time_remaining', '-')})"
+        yield f"ack_era: {receiver['ack_era']}"
     yield f"leading_ack: {receiver['leading_ack']}"
     yield f"leading_ack_era: {receiver['leading_ack_era']}"
-    yield f"leading_ack_notify_count: {int(receiver['ack_pending'])}"
-    yield "timeout_pkt_no_trigger_cntr: 0 (no timer packets)"
-    yield f"timeout_pkt_trigger_cntr: {receiver['given_up']} (frames given up)"
-    yield f"PFC resume threshold: {cells(_RESUME_BYTES)}"
-    yield f"PFC pause threshold: {cells(_PAUSE_BYTES)}"
-    now, most = receiver["buffer_bytes"] / 1000, receiver["buffer_max_bytes"] / 1000
-    loop = far.get("loop_us")
-    yield f"PFC pauses: {receiver['pauses']}, resumes: {receiver['resumes']}"
+    yield f"leading_ack_notify_count: {receiver['ack_pending']}"
+    if is_ordered:
+        yield f"timeout_pkt_no_trigger_cntr: {receiver.get('timer_packets', '0 (no timer packets)')}"
+        yield f"timeout_pkt_trigger_cntr: {receiver['given_up']} (frames given up)"
+    if "pause_bytes" in receiver:
+        yield f"PFC resume threshold: {cells(receiver['resume_bytes'])}"
+        yield f"PFC pause threshold: {cells(receiver['pause_bytes'])}"
+        yield f"PFC pauses: {receiver['pauses']}, resumes: {receiver['resumes']}"
+        yield f"PFC state: {'paused' if receiver['paused'] else 'running'}"
     yield f"Lost: {receiver['lost']}, notifications: {receiver['notifications']}"
     yield f"Duplicates dropped: {receiver['duplicates']}"
-    yield f"Rx buffer: {now:g} KB (max {most:g} KB)"
-    yield f"loop: {'not measured' if loop is None else f'{loop:.0f} us'}"
+    if "buffer_bytes" in receiver:
+        now, most = receiver["buffer_bytes"] / 1000, receiver["buffer_max_bytes"] / 1000
+        yield f"Rx buffer: {now:g} KB (max {most:g} KB), no room for {receiver['buffer_overflowed']}"
+    if "loop_us" in far:
+        loop = far["loop_us"]
+        yield f"loop: {'not measured' if loop is None else f'{loop:.0f} us'}"

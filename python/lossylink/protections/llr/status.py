@@ -1,4 +1,4 @@
-"""Link-level retry in ``lab status``, by the counters' names of the Open Compute proposal (LLR-19)."""
+"""Link-level retry's state in words, by the counters' names of the Open Compute proposal (LLR-19)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator
 
 from lossylink.protections._family import Report
 
+#: What ``tx_state`` and ``rx_state`` say.
+_SENDING = ("off", "INIT sent", "sends new frames", "replays", "flushed")
+_RECEIVING = ("off", "sends ACKs", "is to send a NACK", "waits for what it asked for")
+
 
 def sender_lines(near: Report) -> Iterator[str]:
-    """Yield what the sending end did; a counter that a guard does not have is zero.
+    """Yield what the sending end is about and did; a counter that an end does not have is zero.
 
     Examples
     --------
@@ -16,15 +20,22 @@ def sender_lines(near: Report) -> Iterator[str]:
     []
     >>> for line in sender_lines({"llr": {"tx_ok": 9, "rx_nack": 1, "tx_replay": 2, "tx_timer_replays": 1}}):
     ...     print(line)
+    tx_state: 0 (off), next number: 0
+    outstanding: 0 frames, 0 KB of 0 KB
     tx_ok: 9, tx_replay: 2 (1 by the timer), frames sent again: 0
     rx_ack: 0, rx_nack: 1, rx_ack_nack_seq_error: 0
     tx_init: 0, rx_init_echo: 0
     flushes: 0, frames given up: 0, tx_discard: 0
-    replay buffer: max 0 KB
+    replay buffer: max 0 KB, replay timer: 0 us
     """
     if not (sender := near.get("llr")):
         return
     of = _counts(sender)
+    yield f"tx_state: {of('tx_state')} ({_SENDING[of('tx_state')]}), next number: {of('tx_next')}"
+    yield (
+        f"outstanding: {of('outstanding_frames')} frames, {of('outstanding_bytes') / 1000:g} KB "
+        f"of {of('window_bytes') / 1000:g} KB"
+    )
     yield (
         f"tx_ok: {of('tx_ok')}, tx_replay: {of('tx_replay')} ({of('tx_timer_replays')} by the timer), "
         f"frames sent again: {of('tx_replayed_frames')}"
@@ -32,14 +43,16 @@ def sender_lines(near: Report) -> Iterator[str]:
     yield ", ".join(f"{name}: {of(name)}" for name in ("rx_ack", "rx_nack", "rx_ack_nack_seq_error"))
     yield f"tx_init: {of('tx_init')}, rx_init_echo: {of('rx_init_echo')}"
     yield f"flushes: {of('tx_flushes')}, frames given up: {of('tx_given_up')}, tx_discard: {of('tx_discard')}"
-    yield f"replay buffer: max {of('outstanding_max_bytes') / 1000:g} KB"
+    most, timer = of("outstanding_max_bytes") / 1000, of("replay_timer_ns") / 1000
+    yield f"replay buffer: max {most:g} KB, replay timer: {timer:g} us"
 
 
 def receiver_lines(far: Report) -> Iterator[str]:
-    """Yield what the receiving end did."""
+    """Yield what the receiving end is about and did."""
     if not (receiver := far.get("llr")):
         return
     of = _counts(receiver)
+    yield f"rx_state: {of('rx_state')} ({_RECEIVING[of('rx_state')]}), expected number: {of('rx_expected')}"
     for names in (
         ("rx_ok", "rx_expected_seq_good", "rx_missing_seq", "rx_duplicate_seq"),
         ("tx_ack", "tx_nack", "rx_replay"),

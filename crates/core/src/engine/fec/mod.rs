@@ -17,6 +17,7 @@ mod decoder;
 mod encoder;
 mod erasure;
 mod open_block;
+pub mod report;
 mod window;
 
 #[cfg(test)]

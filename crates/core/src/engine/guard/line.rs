@@ -11,9 +11,9 @@
 //! while the peer's is; the two directions of a link may be protected by different families.
 
 use super::envelope::{Origin, Seal};
-use super::report::Group;
 use super::{Frame, FramePool, GuardCounters};
 use crate::engine::linkguardian::PauseRequest;
+use crate::engine::report::Group;
 use crate::protection::Protection;
 use crate::time::{Duration, Instant};
 use crate::wire::ethernet::EtherType;

@@ -2,7 +2,7 @@
 
 use super::hello;
 use super::line::{LineProtocol, PassthroughLine, Surroundings};
-use super::report::Group;
+use crate::engine::report::Group;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::EtherType;

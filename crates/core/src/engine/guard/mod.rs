@@ -31,8 +31,8 @@ pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
 pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
-pub use report::{Counter, Group, Reading};
 
+use crate::engine::report::Group;
 use crate::protection::Protection;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -251,7 +251,7 @@ impl Guard {
 
     /// Every counter: the guard's own in a group without a name, then those of its line protocols.
     pub fn report(&self) -> Vec<Group> {
-        let own = report::own(&self.counters(), &self.queue(), self.frames_held());
+        let own = report::own(&self.counters(), &self.stores.normal, self.frames_held());
         let mut groups = vec![own];
         groups.extend(self.session.iter().flat_map(Session::report));
         groups

@@ -51,6 +51,11 @@ impl Acknowledgement {
         Some(self.leading)
     }
 
+    /// How many sendings are due.
+    pub const fn pending(&self) -> u8 {
+        self.pending
+    }
+
     /// Whether a sending is due.
     pub const fn is_pending(&self) -> bool {
         self.pending > 0

@@ -92,6 +92,11 @@ impl Backpressure {
         self.request.is_some()
     }
 
+    /// The depths that it goes by.
+    pub const fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
     /// What the sender was told last.
     pub const fn state(&self) -> PauseState {
         self.state

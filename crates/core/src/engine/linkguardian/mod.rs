@@ -19,6 +19,7 @@ mod non_blocking;
 mod ordered;
 mod position;
 mod receiver;
+mod report;
 mod sender;
 
 pub use acknowledgement::{AckUpdate, Acknowledgement};
@@ -29,4 +30,5 @@ pub use non_blocking::NonBlocking;
 pub use ordered::{AckNoTimeout, Ordered};
 pub use position::Position;
 pub use receiver::{Delivery, Detection, Notification, Receiver, ReceiverCounters};
+pub use report::{PausingState, ReceivingState, SendingState, TimerState};
 pub use sender::{CopyFate, Sender, SenderConfig, SenderCounters};

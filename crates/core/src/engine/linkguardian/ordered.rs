@@ -125,6 +125,22 @@ impl Ordered {
         if self.next == expected { Instant::NEVER } else { self.timeout.expiry(self.waiting_since) }
     }
 
+    /// How far the countdown of the present wait is at `now`: the timer packet that finds zero gives up. While
+    /// nothing is missing it stands at its start (LG-21).
+    pub fn time_remaining(&self, now: Instant, expected: Position) -> u32 {
+        let AckNoTimeout { period, reload } = self.timeout;
+        if self.next == expected {
+            return reload;
+        }
+        let ticks = |at: Instant| at.as_ps() / period.as_ps();
+        reload.saturating_sub((ticks(now) - ticks(self.waiting_since)) as u32)
+    }
+
+    /// Timer packets that have passed by `now` (LG-21).
+    pub fn timer_packets(&self, now: Instant) -> u64 {
+        now.as_ps() / self.timeout.period.as_ps()
+    }
+
     /// Gives up the missing position at `now` and waits anew for the next one. The era turns with
     /// the number, unlike in the published program (LG-22).
     pub fn skip(&mut self, now: Instant) -> Position {
@@ -174,6 +190,19 @@ mod tests {
         let mut side = ordered();
         side.begin_wait(Instant::from_ps(300_000));
         assert_eq!(side.poll_timeout(Position::new(1, false)), Instant::from_ps(7_400_000));
+    }
+
+    // LG-21
+    #[test]
+    fn the_countdown_of_a_wait_ends_at_zero_and_stands_at_its_start_without_one() {
+        let mut side = ordered();
+        side.begin_wait(Instant::from_ps(250_000));
+        let expected = Position::new(1, false);
+        let at = |ns: u64| Instant::from_ps(ns * 1000);
+        let counts = [250, 299, 300, 399, 400, 7_199, 7_200].map(|ns| side.time_remaining(at(ns), expected));
+        assert_eq!(counts, [70, 70, 69, 69, 68, 1, 0]);
+        assert_eq!(side.time_remaining(at(7_200), Position::ZERO), 70);
+        assert_eq!([99, 100, 7_300].map(|ns| side.timer_packets(at(ns))), [0, 1, 73]);
     }
 
     // LG-21, LG-10

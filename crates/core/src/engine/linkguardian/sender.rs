@@ -165,6 +165,11 @@ impl Sender {
         self.dummies_pending > 0
     }
 
+    /// How many dummies are still to follow the last data frame.
+    pub const fn dummies_due(&self) -> u8 {
+        self.dummies_pending
+    }
+
     /// Takes one dummy: it carries the position that the next data frame will take (LG-12).
     pub fn poll_dummy(&mut self) -> Option<Position> {
         self.dummies_pending = self.dummies_pending.checked_sub(1)?;

@@ -21,6 +21,7 @@ mod number;
 mod outlet;
 mod outstanding;
 mod receiver;
+pub mod report;
 mod sender;
 mod sizing;
 

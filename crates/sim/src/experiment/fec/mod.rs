@@ -9,10 +9,11 @@ mod watch;
 mod worlds;
 
 use super::blocks::{Block, run_until};
+use super::inspecting::{inspected, states};
 use super::long_flow::open_flows;
 use super::setup::Setup;
 use crate::config::Config;
-use crate::net::{ProtectedLink, Tap};
+use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::datagrams::{DatagramSource, Datagrams};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::Instant;
@@ -36,10 +37,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let is_enough = |trials: &[Option<Trial>]| flow.precision.is_some_and(|share| is_precise(trials, share));
     let (finished, interrupted) =
         run_until(flow.trials, config.seed, config.threads, control, one, is_enough)?;
-    let finished: Vec<Trial> = finished.into_iter().flatten().collect();
+    let mut finished: Vec<Trial> = finished.into_iter().flatten().collect();
+    let states = finished.first_mut().map(|trial| std::mem::take(&mut trial.states)).unwrap_or_default();
     let interrupted = interrupted || control.is_cancelled();
     let columns = trial::columns(&finished);
-    Ok(Outcome { row: row::row(&setup, &finished)?.finish(), columns, interrupted })
+    Ok(Outcome { row: row::row(&setup, &finished)?.finish(), columns, states, interrupted })
 }
 
 /// Whether the standard errors of rate and mean latency are within `share` of their means.
@@ -65,12 +67,13 @@ fn run_tcp(
     end: Instant,
     control: &Control,
 ) -> Result<Option<Trial>, ConfigError> {
-    let link = setup.link(&block.streams)?;
+    let link = link_of(setup, &block)?;
     let mut network = open_flows(setup, link, &block.streams, Tap::default())?;
     network.measure_latency();
     let Some(seen) = watch(&mut network, end, control) else { return Ok(None) };
     let flow = *network.conversation(0).near.statistics();
-    let trial = Trial::new(&network, seen, end, Some(flow));
+    let mut trial = Trial::new(&network, seen, end, Some(flow));
+    trial.states = states(setup, &mut network.link, end, false)?;
     let drained = drain(end, &mut network.link);
     Ok(Some(trial.with_losses(drained, &mut network.link)))
 }
@@ -83,11 +86,18 @@ fn run_udp(
     end: Instant,
     control: &Control,
 ) -> Result<Option<Trial>, ConfigError> {
-    let mut world: UdpWorld = Datagrams::new(setup.link(&block.streams)?, source);
+    let mut world: UdpWorld = Datagrams::new(link_of(setup, &block)?, source);
     let Some(seen) = watch(&mut world, end, control) else { return Ok(None) };
-    let trial = Trial::new(&world, seen, end, None);
+    let mut trial = Trial::new(&world, seen, end, None);
+    trial.states = states(setup, &mut world.link, end, false)?;
     let drained = drain(end, &mut world.link);
     Ok(Some(trial.with_losses(drained, &mut world.link)))
+}
+
+/// The link of a trial; that of the first can be looked at.
+fn link_of<P: Copy + Default>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, ConfigError> {
+    let link = setup.link(&block.streams)?;
+    Ok(if block.index == 0 { inspected(setup, link) } else { link })
 }
 
 /// Lets what is under way arrive, so that every lost packet has been repaired or given up; returns when

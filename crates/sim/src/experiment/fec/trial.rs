@@ -5,6 +5,7 @@ use crate::measure::Delays;
 use crate::net::{AnyLink, Latency, ProtectedLink, Report};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
+use serde_json::Value;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Trial {
     pub(super) latency: Option<Latency>,
     pub(super) seen: Seen,
     pub(super) losses: Losses,
+    /// Of the link of the first trial.
+    pub(super) states: Vec<Value>,
 }
 
 /// What became of the packets, by the time nothing was under way any more.
@@ -48,6 +51,7 @@ impl Trial {
             latency: world.latency().cloned(),
             seen,
             losses: Losses::default(),
+            states: Vec::new(),
         }
     }
 

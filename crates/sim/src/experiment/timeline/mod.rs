@@ -5,6 +5,7 @@ mod bins;
 mod switching;
 
 use super::capturing::Capture;
+use super::inspecting::{inspected, states};
 use super::long_flow::{TcpNetwork, open_flows};
 use super::row::Row;
 use super::setup::Setup;
@@ -48,7 +49,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     control.set_total(end.as_ps());
     timeline.run_until(Instant::ZERO + end, control);
     capture.finish()?;
-    Ok(timeline.outcome(control.is_cancelled()))
+    timeline.outcome(control.is_cancelled())
 }
 
 /// Refuses moments in the wrong order.
@@ -77,7 +78,7 @@ impl<'a> Timeline<'a> {
         capture: &Capture<TcpConnections>,
     ) -> Result<Self, ConfigError> {
         let streams = Streams::new(setup.config.seed);
-        let mut link = setup.waiting_link(&streams)?;
+        let mut link = inspected(setup, setup.waiting_link(&streams)?);
         link.set_tap(capture.tap());
         let network = open_flows(setup, link, &streams, capture.tap())?;
         let monitor = if setup.protects() && config.protection_ps.is_none() {
@@ -161,10 +162,13 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    fn outcome(&mut self, interrupted: bool) -> Outcome {
+    fn outcome(&mut self, interrupted: bool) -> Result<Outcome, ConfigError> {
         let report = self.network.link.report(self.network.now());
         let columns = vec![("timeline".to_owned(), self.bins.columns())];
-        Outcome { row: self.row(&report).finish(), columns, interrupted }
+        let row = self.row(&report).finish();
+        let now = self.network.now();
+        let states = states(self.setup, &mut self.network.link, now, interrupted)?;
+        Ok(Outcome { row, columns, states, interrupted })
     }
 
     fn row(&self, report: &Report) -> Row {

@@ -35,6 +35,15 @@ pub(super) struct ForwardLine<P: Copy + Default, T: Copy + Default> {
     pub(super) tap: Tap<P>,
 }
 
+impl<P: Copy + Default, T: Copy + Default> ForwardLine<P, T> {
+    /// Frames under way that will arrive whole.
+    pub(super) fn whole_in_flight(&self) -> u64 {
+        let mut arrivals = self.arrivals.clone();
+        let arrivals = std::iter::from_fn(|| arrivals.pop());
+        arrivals.filter(|(_, arrival)| arrival.is_intact).count() as u64
+    }
+}
+
 impl<P: Copy + Default, T: Label> Line<P, T> for ForwardLine<P, T> {
     #[inline]
     fn send(&mut self, (start, end): (Instant, Instant), tag: T, frame: Frame<P>) {

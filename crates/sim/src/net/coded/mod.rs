@@ -23,7 +23,7 @@ use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
 use super::report::EgressCounters;
 use super::{
-    Advice, Blueprint, Ecn, Figure, Frame, FrameQueue, Latency, LineRate, ProtectedLink, Report, Tap,
+    Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, Latency, LineRate, ProtectedLink, Report, Tap,
     Traffic, Wire, queue_limits,
 };
 use crate::ConfigError;
@@ -31,6 +31,8 @@ use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use line::ForwardLine;
 use lossylink_core::engine::fec::Code;
+use lossylink_core::engine::fec::report::{DecoderState, EncoderState, GROUP};
+use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::{CodeChange as Chosen, Meter as Choice};
 use lossylink_core::time::{Duration, Instant};
@@ -139,6 +141,9 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
     /// Changes the code at the next block boundary (FEC-8).
     fn set_code(&mut self, code: Code);
 
+    /// The code of the open block, or of the next one when none is open.
+    fn code(&self) -> Code;
+
     /// The queue had no room for a data frame, here as it came.
     fn note_dropped(&mut self, now: Instant, tag: Self::Tag, frame: Frame<P>);
 
@@ -156,6 +161,9 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
 
     /// Adds what the two ends did to the report of their link.
     fn describe(&self, report: &mut Report);
+
+    /// What the two ends are about; `traffic` is what the wire has carried.
+    fn state(&self, traffic: &Traffic) -> (EncoderState, DecoderState);
 }
 
 /// A link protected in its forward direction by the code `C`.
@@ -409,5 +417,23 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
         let mut report = Report { egress, dropped_within, figures, ..Report::default() };
         self.coder.describe(&mut report);
         report
+    }
+
+    fn state(&mut self, _now: Instant) -> Ends {
+        let (encoder, decoder) = self.coder.state(self.line.wire.traffic());
+        let metered = self.meter.iter().flat_map(|meter| {
+            [
+                Counter::new("meter_dropped", "Frames that the meter dropped.", meter.dropped()),
+                Counter::new("meter_marked", "Frames that the meter marked.", meter.marked()),
+            ]
+        });
+        let group = |counters| vec![Group { name: GROUP, counters }];
+        Ends {
+            is_on: self.coder.code().rows() > 0,
+            near: group(encoder.counters().chain(metered).collect()),
+            far: group(decoder.counters().collect()),
+            in_flight: Some(self.line.whole_in_flight()),
+            reverse: *self.backward.traffic(),
+        }
     }
 }

@@ -12,10 +12,11 @@ pub use options::FecOptions;
 use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS};
 use super::frame::{FCS_OCTETS, GAP_OCTETS};
 use super::report::EgressCounters;
-use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};
+use super::{Blueprint, Figure, Frame, LineRate, Losses, Report, Traffic};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use label::{Part, Tag};
+use lossylink_core::engine::fec::report::{DecoderState, EncoderState};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderCounters, Encoder, EncoderCounters, ParityOrder,
 };
@@ -121,6 +122,10 @@ impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
         self.encoder.set_code(code);
     }
 
+    fn code(&self) -> Code {
+        self.encoder.code()
+    }
+
     fn note_dropped(&mut self, now: Instant, tag: Tag, frame: Frame<P>) {
         if let Part::Data(stamp) = tag.part {
             self.receiving.lost.push_dropped(Stamped { stamp, entered: now, frame });
@@ -155,6 +160,10 @@ impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
         report.tx_buffer_max_bytes = self.most_parity_bytes;
         report.rx_buffer_max_bytes = self.receiving.decoder.most_kept().0;
         report.figures.push(Figure::count("recovered_packets", decoder.recovered, "data frames rebuilt"));
+    }
+
+    fn state(&self, _traffic: &Traffic) -> (EncoderState, DecoderState) {
+        (EncoderState::of(&self.encoder), DecoderState::of(&self.receiving.decoder))
     }
 }
 

@@ -48,6 +48,16 @@ impl ModelEncoder {
         (self.blocks, self.parity)
     }
 
+    /// Data packets of the open block.
+    pub(super) fn open_data(&self) -> u64 {
+        u64::from(self.index)
+    }
+
+    /// The code of the open block, or of the next one.
+    pub(super) const fn code(&self) -> Code {
+        self.code
+    }
+
     /// A packet leaves, `octets` long with its header.
     #[inline]
     pub(super) fn handle_data(&mut self, now: Instant, octets: u32) -> Tag {

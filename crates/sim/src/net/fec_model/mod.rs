@@ -22,16 +22,17 @@ use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS, Label, shown}
 use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Blueprint, Figure, Frame, LineRate, Losses, Report};
+use super::{Blueprint, Figure, Frame, LineRate, Losses, Report, Traffic};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use decoder::ModelDecoder;
 use encoder::ModelEncoder;
+use lossylink_core::engine::fec::report::{DecoderState, EncoderState};
 use lossylink_core::engine::fec::{BlockNumber, Code};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::FecModel;
 use lossylink_core::time::{Duration, Instant};
-use lossylink_core::units::BitRate;
+use lossylink_core::units::{BitRate, Bytes};
 
 /// A link with the switch model in its forward direction.
 pub type FecModelLink<P> = CodedLink<P, ModelCoder<P>>;
@@ -193,6 +194,10 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
         self.encoder.set_code(code);
     }
 
+    fn code(&self) -> Code {
+        self.encoder.code()
+    }
+
     /// What the queue dropped is gone (FEC-25).
     fn note_dropped(&mut self, _now: Instant, _tag: Tag, _frame: Frame<P>) {}
 
@@ -230,6 +235,28 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
         report.undecided = self.decoder.circulating();
         report.rx_buffer_max_bytes = self.decoder.most_bytes();
         report.figures.push(Figure::count("recovered_packets", recovered, "data packets let go"));
+    }
+
+    /// Its registers count neither data nor how full a block was, and its decoder counts no frames.
+    fn state(&self, traffic: &Traffic) -> (EncoderState, DecoderState) {
+        let (blocks, parity) = self.encoder.made();
+        let encoder = EncoderState {
+            data: Some(traffic.data_frames),
+            parity: Some(parity),
+            blocks: Some(blocks),
+            open: Some(self.encoder.open_data()),
+            ..EncoderState::default()
+        };
+        let (recovered, unrecovered) = self.decoder.decided();
+        let decoder = DecoderState {
+            recovered,
+            unrecovered,
+            circulating: Some(self.decoder.circulating()),
+            kept: Bytes(self.decoder.bytes()),
+            most_kept: Bytes(self.decoder.most_bytes()),
+            ..DecoderState::default()
+        };
+        (encoder, decoder)
     }
 }
 

@@ -19,7 +19,7 @@ pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
 use super::{
-    Advice, Cells, Frame, FrameQueue, Handover, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
+    Advice, Cells, Ends, Frame, FrameQueue, Handover, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
     queue_limits,
 };
 use crate::config::SwitchProfile;
@@ -319,5 +319,9 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn report(&mut self, now: Instant) -> Report {
         self.described(now)
+    }
+
+    fn state(&mut self, now: Instant) -> Ends {
+        self.both_ends(now)
     }
 }

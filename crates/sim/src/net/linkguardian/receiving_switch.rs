@@ -46,6 +46,8 @@ pub(super) struct ReceivingSwitch<P: Copy + Default> {
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
+    /// Positions given up because too much waited, whatever the time (LG-33).
+    pub(super) overrun: u64,
     pub(super) delivered: Pipe<Frame<P>>,
     pub(super) tap: Tap<P>,
 }
@@ -69,6 +71,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             buffer,
             backpressure,
             delays: RetransmissionDelay::default(),
+            overrun: 0,
             delivered: Pipe::new(),
             tap: Tap::default(),
         }
@@ -183,6 +186,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         let mut newest = AckUpdate::None;
         self.updates.drain_due(now, |_, update| newest = update);
         self.register.apply(newest);
+    }
+
+    /// The register as it is at `now`.
+    pub(super) fn register(&mut self, now: Instant) -> Acknowledgement {
+        self.apply_updates(now);
+        self.register.clone()
     }
 
     /// When the circulating ACK finds something to say and the line free.
@@ -330,6 +339,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[inline]
     fn shorten_wait(&mut self, now: Instant) {
         while self.engine.is_overrun() {
+            self.overrun += 1;
             self.give_up(now);
         }
     }

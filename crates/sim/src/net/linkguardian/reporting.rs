@@ -2,9 +2,14 @@
 
 use super::{Counters, LinkGuardianLink};
 use crate::net::report::EgressCounters;
-use crate::net::{Figure, Report};
+use crate::net::{Ends, Figure, Report};
+use lossylink_core::engine::linkguardian::{PausingState, ReceivingState, SendingState, TimerState};
+use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::time::Instant;
+use lossylink_core::units::Bytes;
 
+/// What an end that keeps no order does not have: it holds nothing and gives nothing up.
+const OF_ORDER: [&str; 4] = ["given_up", "buffer_bytes", "buffer_max_bytes", "buffer_overflowed"];
 /// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
@@ -20,6 +25,66 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             figures: self.figures(&counters),
             ..Report::default()
         }
+    }
+
+    pub(super) fn both_ends(&mut self, now: Instant) -> Ends {
+        let in_flight = self.forward.arrivals.len() + self.forward.copies.len();
+        Ends {
+            is_on: true,
+            near: vec![self.sending_end(now)],
+            far: vec![self.receiving_end(now)],
+            in_flight: Some(in_flight as u64),
+            reverse: *self.control.wire.traffic(),
+        }
+    }
+
+    fn sending_end(&mut self, now: Instant) -> Group {
+        let (held, sending) = (self.sending.tx_buffer_bytes(now), &self.sending);
+        let state = SendingState {
+            kept: sending.copies.len() as u64,
+            held: Bytes(held),
+            most_held: Bytes(sending.copies.high_water_bytes()),
+            evicted: sending.copies.dropped(),
+            ..SendingState::of(&sending.engine)
+        };
+        let mut group = state.group();
+        if self.receiving.backpressure.is_some() {
+            group.counters.extend([
+                Counter::new("queue_paused", "Whether a pause holds the queue.", sending.is_paused()),
+                Counter::new(
+                    "pauses_expired",
+                    "Pauses that ran out without a resume.",
+                    sending.expired_pauses(),
+                ),
+            ]);
+        }
+        group
+    }
+
+    fn receiving_end(&mut self, now: Instant) -> Group {
+        let receiving = &mut self.receiving;
+        let held = receiving.rx_buffer_bytes(now);
+        let register = receiving.register(now);
+        let (engine, side) = (&receiving.engine, receiving.engine.as_ordered());
+        let skipped = side.map_or(0, |side| side.skipped());
+        let timer = side.map(|side| TimerState {
+            time_remaining: side.time_remaining(now, engine.expected()),
+            passed: side.timer_packets(now) - (skipped - receiving.overrun),
+        });
+        let state = ReceivingState {
+            held: Bytes(held),
+            most_held: Bytes(receiving.rx_high_water_bytes()),
+            overflowed: receiving.rx_dropped(),
+            given_up: skipped,
+            pausing: receiving.backpressure.as_ref().map(PausingState::from),
+            timer,
+            ..ReceivingState::of(engine, &register)
+        };
+        let mut group = state.group();
+        if side.is_none() {
+            group.counters.retain(|counter| !OF_ORDER.contains(&counter.name));
+        }
+        group
     }
 
     /// Every cause of a loss that stays has a count of its own (LG-35).

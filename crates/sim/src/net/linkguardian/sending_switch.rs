@@ -165,6 +165,11 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.pause.total + current
     }
 
+    /// Whether a pause holds the normal queue.
+    pub(super) const fn is_paused(&self) -> bool {
+        self.pause.since.is_some()
+    }
+
     /// Pauses that ran out without a resume.
     pub(super) const fn expired_pauses(&self) -> u64 {
         self.pause.expired

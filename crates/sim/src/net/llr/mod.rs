@@ -22,7 +22,9 @@ mod wires;
 
 pub use options::LlrOptions;
 
-use super::{Advice, Frame, FrameQueue, LineRate, ProtectedLink, Report, Tap, Traffic, Wire, queue_limits};
+use super::{
+    Advice, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
+};
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
 use lossylink_core::engine::llr::{
@@ -280,6 +282,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
 
     fn report(&mut self, _now: Instant) -> Report {
         self.described()
+    }
+
+    fn state(&mut self, _now: Instant) -> Ends {
+        self.both_ends()
     }
 
     fn buffer_bytes(&mut self, _now: Instant) -> (u64, u64) {

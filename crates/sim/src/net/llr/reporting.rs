@@ -1,8 +1,13 @@
 //! What link-level retry did, in the words of all protections and in those of S1 (LLR-19).
 
+use super::label::Label;
 use super::{LlrCounters, LlrLink};
 use crate::net::report::EgressCounters;
-use crate::net::{Figure, ProtectedLink, Report};
+use crate::net::{Ends, Figure, ProtectedLink, Report};
+use lossylink_core::engine::llr::SenderState;
+use lossylink_core::engine::llr::report::{self, ReceivingState, SendingState};
+use lossylink_core::engine::report::{Counter, Group};
+use lossylink_core::units::Bytes;
 
 impl<P: Copy + Default> LlrLink<P> {
     /// What has been done so far. A frame that was lost counts as recovered when as many frames as were
@@ -22,6 +27,33 @@ impl<P: Copy + Default> LlrLink<P> {
             ..Report::default()
         }
     }
+
+    /// The sizes are the engine's own: a simulated link knows its loop. INITs come in their order.
+    pub(super) fn both_ends(&self) -> Ends {
+        let sender = &self.sending.engine;
+        let sending = SendingState::of(sender, Bytes(self.sending.high_water_bytes()));
+        let receiver = &self.receiving.engine;
+        let bad = self.forward.errors_seen.then_some(receiver.counters().rx_bad);
+        let receiving = ReceivingState { bad, ..ReceivingState::of(receiver) };
+        Ends {
+            is_on: sender.state() != SenderState::Off,
+            near: group(sending.counters()),
+            far: group(receiving.counters()),
+            in_flight: Some(self.whole_in_flight()),
+            reverse: *self.reverse_traffic(),
+        }
+    }
+
+    fn whole_in_flight(&self) -> u64 {
+        let mut frames = self.forward.frames.clone();
+        let frames = std::iter::from_fn(|| frames.pop());
+        let whole = frames.filter(|(_, arrival)| !matches!(arrival.label, Label::Bad(_))).count();
+        (whole + self.forward.controls.len()) as u64
+    }
+}
+
+fn group(counters: Vec<Counter>) -> Vec<Group> {
+    vec![Group { name: report::GROUP, counters }]
 }
 
 fn figures(counters: &LlrCounters) -> Vec<Figure> {

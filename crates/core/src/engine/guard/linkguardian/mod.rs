@@ -8,14 +8,13 @@
 
 mod frames;
 mod receiving;
-mod report;
 mod sending;
 
 use super::envelope::{self, Origin, Seal};
 use super::line::{HelloOctets, LineProtocol, Surroundings};
-use super::report::Group;
 use super::{Frame, FramePool};
 use crate::engine::linkguardian::{Notification, Position, SenderConfig};
+use crate::engine::report::Group;
 use crate::protection::{LinkGuardian, Mode, Protection};
 use crate::time::Instant;
 use crate::wire::ethernet::EtherType;
@@ -254,7 +253,7 @@ impl LineProtocol for LinkGuardianLine {
     }
 
     fn report(&self) -> Vec<Group> {
-        alloc::vec![report::sender(&self.sending.state()), report::receiver(&self.receiving.state())]
+        alloc::vec![self.sending.state().group(), self.receiving.state().group()]
     }
 }
 

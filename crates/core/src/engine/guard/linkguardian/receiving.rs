@@ -2,8 +2,8 @@
 
 use super::super::{Frame, FramePool};
 use crate::engine::linkguardian::{
-    AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
-    Receiver, ReceiverCounters, Thresholds,
+    AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest,
+    PausingState, Position, Receiver, ReceivingState, Thresholds,
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -55,33 +55,6 @@ pub(super) struct Receiving {
     given_up: u64,
     holes: VecDeque<Hole>,
     pausing: Backpressure,
-}
-
-/// Figures of the receiving end, beside those of its engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReceivingState {
-    /// The engine's counters.
-    pub(super) engine: ReceiverCounters,
-    /// The number that the next new frame should carry.
-    pub(super) expected: Position,
-    /// The position to be handed on next, in order.
-    pub(super) next: Option<Position>,
-    /// Everything up to here has arrived or been asked for.
-    pub(super) leading: Position,
-    /// Whether an ACK is due.
-    pub(super) ack_pending: bool,
-    /// Bytes in the reorder buffer.
-    pub(super) held: Bytes,
-    /// The most bytes ever in the reorder buffer.
-    pub(super) most_held: Bytes,
-    /// Frames for which the reorder buffer had no room.
-    pub(super) overflowed: u64,
-    /// Positions given up after their wait.
-    pub(super) given_up: u64,
-    /// Pause messages sent.
-    pub(super) pauses: u64,
-    /// Resume messages sent.
-    pub(super) resumes: u64,
 }
 
 impl Receiving {
@@ -288,19 +261,16 @@ impl Receiving {
         self.pausing.poll_request()
     }
 
+    /// The register knows no position in front of the first frame; the expected one does.
     pub(super) fn state(&self) -> ReceivingState {
         ReceivingState {
-            engine: *self.engine.counters(),
-            expected: self.engine.expected(),
-            next: self.engine.as_ordered().map(|side| side.next()),
             leading: self.leading(),
-            ack_pending: self.ack.is_pending(),
             held: self.held,
             most_held: self.most_held,
             overflowed: self.overflowed,
             given_up: self.given_up,
-            pauses: self.pausing.pauses(),
-            resumes: self.pausing.resumes(),
+            pausing: Some(PausingState::from(&self.pausing)),
+            ..ReceivingState::of(&self.engine, &self.ack)
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::envelope::Seal;
 use super::super::{Frame, FramePool};
 use super::frames;
-use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderConfig, SenderCounters};
+use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderConfig, SendingState};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use crate::wire::linkguardian::{AckHeader, DataHeader, LinkGuardianFrame};
@@ -30,27 +30,6 @@ pub(super) struct Sending {
     evicted: u64,
     dummy_at: Instant,
     dummy_gap: Duration,
-}
-
-/// Figures of the sending end, beside those of its engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SendingState {
-    /// The engine's counters.
-    pub(super) engine: SenderCounters,
-    /// The number that the next frame takes.
-    pub(super) next: Position,
-    /// Everything up to here has arrived or is known to be lost.
-    pub(super) leading_ack: Position,
-    /// Lost positions whose copies have not been sent again yet.
-    pub(super) holes: u32,
-    /// Copies of each retransmission.
-    pub(super) copies: u8,
-    /// Bytes of frames kept, now and at most.
-    pub(super) held: Bytes,
-    /// The most bytes ever kept.
-    pub(super) most_held: Bytes,
-    /// Copies given up to make room.
-    pub(super) evicted: u64,
 }
 
 impl Sending {
@@ -225,14 +204,11 @@ impl Sending {
 
     pub(super) fn state(&self) -> SendingState {
         SendingState {
-            engine: *self.engine.counters(),
-            next: self.engine.next(),
-            leading_ack: self.engine.leading_ack(),
-            holes: self.engine.holes(),
-            copies: self.engine.config().copies,
+            kept: self.copies.len() as u64,
             held: self.held,
             most_held: self.most_held,
             evicted: self.evicted,
+            ..SendingState::of(&self.engine)
         }
     }
 }

@@ -12,11 +12,11 @@
 mod frames;
 mod pace;
 mod receiving;
-mod report;
 mod sending;
 
-use super::{Control, Outlet, ReceiverCounters, SenderState};
-use crate::engine::guard::{Frame, Group, LineProtocol, Origin, Surroundings};
+use super::{Control, Outlet, ReceiverCounters, SenderState, report};
+use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
+use crate::engine::report::Group;
 use crate::protection::{Llr, Protection};
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
@@ -64,6 +64,13 @@ impl LlrLine {
         let (_, sending) = self.sending.as_mut().filter(|_| is_sending)?;
         sending.note(around.loop_time);
         Some(sending)
+    }
+
+    /// Both ends; a sending end that never was has nothing to tell.
+    fn group(&self, sending: Option<&report::SendingState>) -> Group {
+        let mut counters = sending.map(report::SendingState::counters).unwrap_or_default();
+        counters.extend(self.receiving.state().counters());
+        Group { name: report::GROUP, counters }
     }
 
     /// Lets the most urgent control set leave if the outlet is free (LLR-24). One for which no frame is
@@ -187,6 +194,6 @@ impl LineProtocol for LlrLine {
         let is_used = self.is_sending
             || state.is_some_and(|state| state.counters.tx_init > 0 || state.state != SenderState::Off)
             || *self.receiving.engine().counters() != ReceiverCounters::default();
-        is_used.then(|| report::group(state.as_ref(), &self.receiving)).into_iter().collect()
+        is_used.then(|| self.group(state.as_ref())).into_iter().collect()
     }
 }

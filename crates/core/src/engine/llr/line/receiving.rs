@@ -1,5 +1,6 @@
 //! The receiving end on whole frames: hands on what is in order, and the rest of the session before (LLR-5, LLR-26).
 
+use super::super::report::ReceivingState;
 use super::super::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
 use crate::engine::guard::Surroundings;
 use crate::engine::guard::envelope;
@@ -26,9 +27,9 @@ impl Receiving {
         &mut self.engine
     }
 
-    /// INITs that were older than the one in force.
-    pub(super) fn stale_inits(&self) -> u64 {
-        self.stale_inits
+    /// Frames with a wrong check sequence are left out: the network card drops them.
+    pub(super) fn state(&self) -> ReceivingState {
+        ReceivingState { stale_inits: Some(self.stale_inits), ..ReceivingState::of(&self.engine) }
     }
 
     /// A new session: off until its INIT comes (LLR-26).

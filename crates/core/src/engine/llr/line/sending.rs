@@ -1,8 +1,7 @@
 //! The sending end on whole frames: numbers them, keeps them, sends them again (LLR-3, LLR-11, LLR-25).
 
-use super::super::{
-    Control, FrameAction, Number, Sender, SenderConfig, SenderCounters, SenderState, Transmit,
-};
+use super::super::report::SendingState;
+use super::super::{Control, FrameAction, Sender, SenderConfig, SenderState, Transmit};
 use super::frames;
 use super::pace::{Link, MOST_BYTES, MOST_FRAMES, Pace};
 use crate::engine::guard::{Frame, FramePool, Surroundings};
@@ -24,20 +23,6 @@ pub(super) struct Sending {
     /// The longest frame that may come; known once INIT has left.
     longest: Bytes,
     most_held: Bytes,
-}
-
-/// Figures of the sending end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SendingState {
-    pub(super) counters: SenderCounters,
-    pub(super) state: SenderState,
-    pub(super) next: Number,
-    pub(super) outstanding: u32,
-    pub(super) held: Bytes,
-    pub(super) most_held: Bytes,
-    pub(super) window: Bytes,
-    pub(super) timer: Duration,
-    pub(super) is_raised: bool,
 }
 
 impl Sending {
@@ -169,17 +154,13 @@ impl Sending {
         self.kept.drain(..freed).for_each(|frame| pool.give_back(frame));
     }
 
+    /// The sizes are those of the loop, not the engine's.
     pub(super) fn state(&self) -> SendingState {
         SendingState {
-            counters: *self.engine.counters(),
-            state: self.engine.state(),
-            next: self.engine.next(),
-            outstanding: self.engine.outstanding_frames(),
-            held: self.engine.outstanding_bytes(),
-            most_held: self.most_held,
             window: self.pace.window(),
             timer: self.pace.timer(),
-            is_raised: self.pace.is_raised(),
+            is_raised: Some(self.pace.is_raised()),
+            ..SendingState::of(&self.engine, self.most_held)
         }
     }
 }

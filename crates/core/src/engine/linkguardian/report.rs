@@ -1,0 +1,256 @@
+//! LinkGuardian's counters in the words of the report: the state of both ends, by the artifact's fields.
+
+use super::{
+    Acknowledgement, Backpressure, PauseState, Position, Receiver, ReceiverCounters, Sender, SenderCounters,
+    Thresholds,
+};
+use crate::engine::report::{Counter, Group};
+use crate::units::Bytes;
+use alloc::vec;
+
+/// Figures of the sending end, and of the copies that its driver keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendingState {
+    /// The engine's counters.
+    pub engine: SenderCounters,
+    /// The number that the next frame takes.
+    pub next: Position,
+    /// Everything up to here has arrived or is known to be lost.
+    pub leading_ack: Position,
+    /// Lost positions whose copies have not been sent again yet.
+    pub holes: u32,
+    /// Copies of each retransmission.
+    pub copies: u8,
+    /// Positions sent and not acknowledged.
+    pub outstanding: u32,
+    /// Dummies that are still to follow the last data frame.
+    pub dummies_due: u8,
+    /// Frames kept as copies.
+    pub kept: u64,
+    /// Bytes of frames kept.
+    pub held: Bytes,
+    /// The most bytes ever kept.
+    pub most_held: Bytes,
+    /// Copies given up to make room.
+    pub evicted: u64,
+}
+
+impl SendingState {
+    /// What the engine knows of itself; the copies are its driver's.
+    pub fn of(engine: &Sender) -> Self {
+        Self {
+            engine: *engine.counters(),
+            next: engine.next(),
+            leading_ack: engine.leading_ack(),
+            holes: engine.holes(),
+            copies: engine.config().copies,
+            outstanding: engine.outstanding(),
+            dummies_due: engine.dummies_due(),
+            ..Self::default()
+        }
+    }
+
+    /// The sending end in the words of the report.
+    pub fn group(&self) -> Group {
+        let engine = &self.engine;
+        let counters = vec![
+            Counter::new("next_seq", "Number that the next frame takes.", u64::from(self.next.number())),
+            Counter::new("next_seq_era", "Era of that number.", era(self.next)),
+            Counter::new(
+                "leading_ack",
+                "Number up to which all has arrived or is known to be lost.",
+                u64::from(self.leading_ack.number()),
+            ),
+            Counter::new("leading_ack_era", "Era of that number.", era(self.leading_ack)),
+            Counter::new("outstanding", "Frames sent and not acknowledged.", u64::from(self.outstanding)),
+            Counter::new("holes", "Lost positions that have not been sent again yet.", u64::from(self.holes)),
+            Counter::new("copies", "Copies of each retransmission.", u64::from(self.copies)),
+            Counter::new(
+                "dummies_due",
+                "Dummies that are still to follow the last data frame.",
+                u64::from(self.dummies_due),
+            ),
+            Counter::new("data", "Data frames numbered.", engine.data),
+            Counter::new("dummies", "Dummies sent.", engine.dummies),
+            Counter::new(
+                "retransmitted",
+                "Lost frames sent again, each in all its copies.",
+                engine.retransmitted,
+            ),
+            Counter::new("acks", "Acknowledgements taken in, piggy-backed and explicit.", engine.acks),
+            Counter::new("notifications", "Loss notifications taken in.", engine.notifications),
+            Counter::new(
+                "beyond_cap",
+                "Lost positions not asked for again, being beyond the cap.",
+                engine.beyond_cap,
+            ),
+            Counter::new("out_of_range", "Acknowledged positions that were never sent.", engine.out_of_range),
+            Counter::new("buffer_frames", "Copies kept.", self.kept),
+            Counter::new(
+                "buffer_bytes",
+                "Bytes of copies kept; of a recirculation loop, those in its queue.",
+                self.held.0,
+            ),
+            Counter::new("buffer_max_bytes", "The most of these bytes ever.", self.most_held.0),
+            Counter::new("copies_evicted", "Copies given up for want of room.", self.evicted),
+        ];
+        Group { name: "sender", counters }
+    }
+}
+
+/// Figures of the receiving end, and of what its driver keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceivingState {
+    /// The engine's counters.
+    pub engine: ReceiverCounters,
+    /// The number that the next new frame should carry.
+    pub expected: Position,
+    /// The position to be handed on next, in order.
+    pub next: Option<Position>,
+    /// Everything up to here has arrived or been asked for.
+    pub leading: Position,
+    /// How many more times that is to be told.
+    pub acks_due: u8,
+    /// Bytes in the reorder buffer.
+    pub held: Bytes,
+    /// The most bytes ever in the reorder buffer.
+    pub most_held: Bytes,
+    /// Frames for which the reorder buffer had no room.
+    pub overflowed: u64,
+    /// Positions given up after their wait.
+    pub given_up: u64,
+    /// Backpressure, if the end has it.
+    pub pausing: Option<PausingState>,
+    /// The timer packets of an ordered end that has them.
+    pub timer: Option<TimerState>,
+}
+
+/// What an end tells the other by pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PausingState {
+    /// Depths at which it pauses and resumes.
+    pub thresholds: Thresholds,
+    /// Whether the sender was told to stop.
+    pub is_paused: bool,
+    /// Pauses sent.
+    pub pauses: u64,
+    /// Resumes sent.
+    pub resumes: u64,
+}
+
+impl From<&Backpressure> for PausingState {
+    fn from(pausing: &Backpressure) -> Self {
+        Self {
+            thresholds: *pausing.thresholds(),
+            is_paused: pausing.state() == PauseState::Paused,
+            pauses: pausing.pauses(),
+            resumes: pausing.resumes(),
+        }
+    }
+}
+
+/// What timer packets did (LG-21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimerState {
+    /// Countdown of the present wait; its start while nothing is missing.
+    pub time_remaining: u32,
+    /// Timer packets that passed and gave nothing up.
+    pub passed: u64,
+}
+
+impl ReceivingState {
+    /// What engine and register know of themselves; buffer, backpressure and timers are their driver's.
+    pub fn of(engine: &Receiver, register: &Acknowledgement) -> Self {
+        Self {
+            engine: *engine.counters(),
+            expected: engine.expected(),
+            next: engine.as_ordered().map(|side| side.next()),
+            leading: register.leading(),
+            acks_due: register.pending(),
+            ..Self::default()
+        }
+    }
+
+    /// The receiving end in the words of the report.
+    pub fn group(&self) -> Group {
+        let engine = &self.engine;
+        let mut counters = vec![
+            Counter::new(
+                "expected_seq",
+                "Number that the next new frame should carry.",
+                u64::from(self.expected.number()),
+            ),
+            Counter::new("expected_seq_era", "Era of that number.", era(self.expected)),
+            Counter::new(
+                "ack",
+                "Number to be handed on next, in order.",
+                self.next.map(|next| u64::from(next.number())),
+            ),
+            Counter::new("ack_era", "Era of that number.", self.next.map(era)),
+            Counter::new(
+                "leading_ack",
+                "Number up to which all has arrived or been asked for.",
+                u64::from(self.leading.number()),
+            ),
+            Counter::new("leading_ack_era", "Era of that number.", era(self.leading)),
+            Counter::new(
+                "ack_pending",
+                "How many more times that number is to be acknowledged.",
+                u64::from(self.acks_due),
+            ),
+            Counter::new("data", "Data frames that arrived for the first time.", engine.data),
+            Counter::new("retransmissions", "Retransmitted copies that arrived.", engine.retransmissions),
+            Counter::new("dummies", "Dummies that arrived.", engine.dummies),
+            Counter::new("lost", "Positions found to be missing.", engine.lost),
+            Counter::new("notifications", "Loss notifications made.", engine.notifications),
+            Counter::new("forwarded", "Frames handed on, held ones included.", engine.forwarded),
+            Counter::new(
+                "duplicates",
+                "Copies dropped because their position had been dealt with.",
+                engine.duplicates,
+            ),
+            Counter::new("stale", "Numbered frames behind the expected position.", engine.stale),
+            Counter::new("given_up", "Positions given up after their wait.", self.given_up),
+            Counter::new("buffer_bytes", "Bytes in the reorder buffer.", self.held.0),
+            Counter::new("buffer_max_bytes", "The most bytes ever in the reorder buffer.", self.most_held.0),
+            Counter::new(
+                "buffer_overflowed",
+                "Frames for which the reorder buffer had no room.",
+                self.overflowed,
+            ),
+        ];
+        counters.extend(self.pausing.iter().flat_map(PausingState::counters));
+        counters.extend(self.timer.iter().flat_map(TimerState::counters));
+        Group { name: "receiver", counters }
+    }
+}
+
+impl PausingState {
+    fn counters(&self) -> [Counter; 5] {
+        let Thresholds { pause_bytes, resume_bytes } = self.thresholds;
+        [
+            Counter::new("paused", "Whether the sender was told to stop.", self.is_paused),
+            Counter::new("pauses", "Pauses asked for.", self.pauses),
+            Counter::new("resumes", "Resumes asked for.", self.resumes),
+            Counter::new("pause_bytes", "Depth of the reorder buffer that pauses the sender.", pause_bytes),
+            Counter::new("resume_bytes", "Depth of it that lets a paused sender go on.", resume_bytes),
+        ]
+    }
+}
+
+impl TimerState {
+    fn counters(&self) -> [Counter; 2] {
+        [
+            Counter::new(
+                "time_remaining",
+                "Timer packets that the missing frame is waited for; the start of that count while none is.",
+                u64::from(self.time_remaining),
+            ),
+            Counter::new("timer_packets", "Timer packets that passed and gave nothing up.", self.passed),
+        ]
+    }
+}
+
+fn era(position: Position) -> u64 {
+    u64::from(position.era())
+}

@@ -1,0 +1,132 @@
+//! What the two ends of a link tell about themselves: named readings, each with its documentation.
+//!
+//! Simulator and live data plane tell the same thing by the same name, because both take name and text from
+//! here and from the `report` of each engine. What a driver does not have it leaves out.
+
+use crate::units::Bytes;
+use alloc::vec::Vec;
+
+/// Counters that belong together: an object in JSON, a part of the name in Prometheus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The group's name; empty for those of the guard or the switch itself.
+    pub name: &'static str,
+    /// Its counters.
+    pub counters: Vec<Counter>,
+}
+
+/// One number, or what stands in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name, in the style of a key.
+    pub name: &'static str,
+    /// What it counts, in one line.
+    pub help: &'static str,
+    /// What it reads now.
+    pub reading: Reading,
+}
+
+/// What a counter reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// A number.
+    Number(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// There is nothing to read at present.
+    Absent,
+}
+
+impl Counter {
+    /// A counter with its documentation.
+    pub fn new(name: &'static str, help: &'static str, reading: impl Into<Reading>) -> Self {
+        Self { name, help, reading: reading.into() }
+    }
+
+    /// A counter that not every driver has: none without a reading.
+    pub fn of<T: Into<Reading>>(name: &'static str, help: &'static str, reading: Option<T>) -> Option<Self> {
+        reading.map(|reading| Self::new(name, help, reading))
+    }
+}
+
+impl From<u64> for Reading {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Reading {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<T: Into<Reading>> From<Option<T>> for Reading {
+    fn from(reading: Option<T>) -> Self {
+        reading.map_or(Self::Absent, Into::into)
+    }
+}
+
+/// Frames that passed the two sides of one end; what an end does not see is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Frames taken from the LAN.
+    pub from_lan: Option<u64>,
+    /// Frames handed to the LAN.
+    pub to_lan: Option<u64>,
+    /// Frames taken from the link.
+    pub from_link: Option<u64>,
+    /// Frames handed to the link.
+    pub to_link: Option<u64>,
+    /// Of those, frames with contents sent for the first time.
+    pub to_link_first: Option<u64>,
+}
+
+impl Passed {
+    /// The counters of what is seen.
+    pub fn counters(&self) -> impl Iterator<Item = Counter> {
+        [
+            Counter::of("from_lan", "Frames taken from the LAN.", self.from_lan),
+            Counter::of("to_lan", "Frames handed to the LAN.", self.to_lan),
+            Counter::of("from_link", "Frames taken from the link.", self.from_link),
+            Counter::of("to_link", "Frames handed to the link.", self.to_link),
+            Counter::of("to_link_first", "Frames of the LAN sent for the first time.", self.to_link_first),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// The queue in front of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    /// Bytes that wait.
+    pub waiting: Bytes,
+    /// The most bytes that ever waited.
+    pub longest: Bytes,
+    /// Frames for which there was no room.
+    pub dropped: u64,
+    /// Frames marked as having met congestion.
+    pub marked: u64,
+}
+
+impl Queued {
+    /// Its counters.
+    pub fn counters(&self) -> impl Iterator<Item = Counter> {
+        [
+            Counter::new("queue_bytes", "Bytes that wait in the queue toward the link.", self.waiting.0),
+            Counter::new(
+                "queue_longest_bytes",
+                "The most bytes that ever waited in the queue.",
+                self.longest.0,
+            ),
+            Counter::new(
+                "queue_dropped",
+                "Frames dropped because the queue toward the link was full.",
+                self.dropped,
+            ),
+            Counter::new("queue_marked", "Frames marked as having met congestion.", self.marked),
+        ]
+        .into_iter()
+    }
+}

@@ -1,0 +1,234 @@
+//! A link that is looked at: it takes the state of its two ends at chosen instants, and changes nothing.
+//!
+//! The state is read from a copy of the link once everything up to the instant has happened, and as soon as
+//! something later does. So the run goes on as if nobody had looked.
+
+use super::state::{Outside, State};
+use super::{Advice, AnyLink, Frame, FrameQueue, Handover, Latency, ProtectedLink, Report, Tap, Traffic};
+use crate::kernel::Pipe;
+use lossylink_core::engine::report::Queued;
+use lossylink_core::loss::LossProcess;
+use lossylink_core::time::Instant;
+use lossylink_core::units::Bytes;
+use std::collections::VecDeque;
+
+/// A link under inspection.
+#[derive(Clone, Debug)]
+pub struct Inspected<P: Copy + Default> {
+    link: Box<AnyLink<P>>,
+    /// The instants to come, the earliest first.
+    instants: VecDeque<Instant>,
+    taken: Vec<State>,
+    offered: u64,
+    /// Frames that have been delivered by the next instant.
+    handed_on: u64,
+    /// Those that will be later.
+    leaving: Pipe<()>,
+    delivered: Pipe<Frame<P>>,
+}
+
+impl<P: Copy + Default> Inspected<P> {
+    /// Looks at `link` at these instants, in whatever order they are given.
+    pub(super) fn new(link: AnyLink<P>, mut instants: Vec<Instant>) -> Self {
+        instants.sort_unstable();
+        instants.dedup();
+        Self {
+            link: Box::new(link),
+            instants: instants.into(),
+            taken: Vec::new(),
+            offered: 0,
+            handed_on: 0,
+            leaving: Pipe::new(),
+            delivered: Pipe::new(),
+        }
+    }
+
+    /// The states up to `end`, at which the run has ended, and the first instant that lies beyond, if any.
+    pub(super) fn finish(&mut self, end: Instant) -> (Vec<State>, Option<Instant>) {
+        while self.next() <= end && !self.next().is_never() {
+            self.look();
+        }
+        let mut states = std::mem::take(&mut self.taken);
+        let beyond = states.iter().map(|state| state.at).find(|&at| at > end);
+        states.retain(|state| state.at <= end);
+        (states, beyond.or_else(|| self.instants.front().copied()))
+    }
+
+    /// The next instant; never, when all have been.
+    fn next(&self) -> Instant {
+        self.instants.front().copied().unwrap_or(Instant::NEVER)
+    }
+
+    /// Something happens at `now`: looks at what was before it.
+    fn look_before(&mut self, now: Instant) {
+        while self.next() < now {
+            self.look();
+        }
+    }
+
+    /// Takes the state at the next instant.
+    #[cold]
+    fn look(&mut self) {
+        let Some(&at) = self.instants.front() else { return };
+        self.link.advance(at);
+        self.collect();
+        let mut link = self.link.clone();
+        let (ends, egress) = (link.state(at), link.report(at).egress);
+        let queued = Queued {
+            waiting: Bytes(link.waiting_bytes()),
+            longest: Bytes(link.queue().high_water_bytes()),
+            dropped: egress.data_dropped + egress.parity_dropped,
+            marked: link.queue().marked(),
+        };
+        let (offered, delivered) = (self.offered, self.handed_on);
+        let to_be_delivered = self.leaving.len() as u64;
+        let outside = Outside { offered, delivered, to_be_delivered, queued };
+        self.taken.push(State::new(at, ends, link.traffic(), &outside));
+        self.instants.pop_front();
+        let next = self.next();
+        let handed_on = &mut self.handed_on;
+        self.leaving.drain_due(next, |_, ()| *handed_on += 1);
+    }
+
+    /// Takes what the link delivers, and counts what is delivered by the next instant.
+    fn collect(&mut self) {
+        let next = self.next();
+        let Self { link, handed_on, leaving, delivered, .. } = self;
+        link.delivered().take_all(|at, frame| {
+            delivered.push(at, *frame);
+            if at <= next {
+                *handed_on += 1;
+            } else {
+                leaving.push(at, ());
+            }
+        });
+    }
+}
+
+impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
+    fn offer(&mut self, now: Instant, frame: Frame<P>) {
+        self.look_before(now);
+        self.offered += 1;
+        self.link.offer(now, frame);
+    }
+
+    fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
+        self.look_before(now);
+        self.link.offer_back(now, frame);
+    }
+
+    fn poll_timeout(&self) -> Instant {
+        self.link.poll_timeout()
+    }
+
+    /// An instant behind which nothing happens any more may lie behind the end of the run.
+    fn advance(&mut self, until: Instant) {
+        while self.next() < until {
+            self.link.advance(self.next());
+            if self.link.poll_timeout() > until || self.link.poll_timeout().is_never() {
+                break;
+            }
+            self.look();
+        }
+        self.link.advance(until);
+    }
+
+    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+        while self.next() < until {
+            let waiting = forward.len();
+            self.link.run(self.next(), forward, backward);
+            self.offered += (waiting - forward.len()) as u64;
+            let next = self.link.poll_timeout().min(forward.poll_timeout()).min(backward.poll_timeout());
+            if next > until || next.is_never() {
+                break;
+            }
+            self.look();
+        }
+        let waiting = forward.len();
+        self.link.run(until, forward, backward);
+        self.offered += (waiting - forward.len()) as u64;
+    }
+
+    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+        self.collect();
+        &mut self.delivered
+    }
+
+    fn returned(&mut self) -> &mut Pipe<Frame<P>> {
+        self.link.returned()
+    }
+
+    fn backlog(&self) -> usize {
+        self.link.backlog()
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.link.waiting_bytes()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        self.link.traffic()
+    }
+
+    fn queue(&self) -> &FrameQueue<P> {
+        self.link.queue()
+    }
+
+    fn queue_mut(&mut self) -> &mut FrameQueue<P> {
+        self.link.queue_mut()
+    }
+
+    fn set_loss(&mut self, loss: LossProcess) {
+        self.link.set_loss(loss);
+    }
+
+    fn set_tap(&mut self, tap: Tap<P>) {
+        self.link.set_tap(tap);
+    }
+
+    fn protect(&mut self, now: Instant, advice: Advice) {
+        self.look_before(now);
+        self.link.protect(now, advice);
+    }
+
+    fn leave(&mut self, now: Instant) -> bool {
+        self.look_before(now);
+        self.link.leave(now)
+    }
+
+    /// The link within takes over from itself.
+    fn hand_over(&self) -> Option<Handover<P>> {
+        None
+    }
+
+    fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
+        self.look_before(now);
+        self.link.buffer_bytes(now)
+    }
+
+    fn take_rx_high_water(&mut self, now: Instant) -> u64 {
+        self.look_before(now);
+        self.link.take_rx_high_water(now)
+    }
+
+    fn burst_frames(&self) -> usize {
+        self.link.burst_frames()
+    }
+
+    /// Frames that are skipped take no time: as long as an instant is to come, none is.
+    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        self.instants.is_empty() && self.link.skip_clean(frames, octets)
+    }
+
+    fn latency(&self) -> Option<&Latency> {
+        self.link.latency()
+    }
+
+    fn report(&mut self, now: Instant) -> Report {
+        self.link.report(now)
+    }
+
+    fn state(&mut self, now: Instant) -> super::Ends {
+        self.link.state(now)
+    }
+}

@@ -28,7 +28,7 @@ def with_simulator(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:
 
 def outcome(row: dict[str, Any], samples: list[float] | None = None) -> dict[str, Any]:
     columns = {"trials": {"fct_us": struct.pack(f"<{len(samples)}d", *samples)}} if samples else {}
-    return {"row": row, "columns": columns, "interrupted": False}
+    return {"row": row, "columns": columns, "states": [], "interrupted": False}
 
 
 def test_rows_and_tables_keep_the_order_of_the_protections(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
-"""Fit the host profile ``ae-hosts`` to the published completion times without loss, of all sizes at once.
+"""Fit the host profile ``ae-hosts`` to the published completion times without loss, all sizes at once.
 
-``python benches/calibrate_hosts.py`` fits, then prints every target with the simulator's figure, and the lines for
-``scenarios/host/ae-hosts.toml``. With ``--check`` it holds the packaged profile against the targets and fits nothing.
+``python benches/calibrate_hosts.py`` fits, then prints the lines for ``scenarios/host/ae-hosts.toml`` and
+every target with the simulator's figure. With ``--check`` it holds the packaged profile against the targets
+and fits nothing.
 
-No column with loss, and none of LinkGuardian's, is used here. The medians without loss were not published, so the
-shapes of the distributions are assumed: a wake-up that is exponential above a least time, a moderation that is
-exponential, and nine in ten RDMA messages without a delay.
+No column with loss, and none of LinkGuardian's, is used here. The medians without loss were not published,
+so that the shapes of the distributions are assumed: a wake-up that is exponential above a least time, a
+moderation that is exponential, and nine in ten RDMA messages without a delay.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def exponential(mean_ns: float, least_ns: float = 0.0) -> Table:
 
 
 def tcp_keys(parameters: Sequence[float]) -> dict[str, Any]:
-    """Return the keys of a profile with a mean wake-up above the least, a mean moderation (ns), a rate (Gb/s)."""
+    """Return the keys for a mean wake-up above the least, a mean moderation (ns) and a rate (Gb/s)."""
     mean_ns, moderation_ns, rate_gbps = parameters
     return {
         "network_one_way_ns": PATH_ONE_WAY_NS,
@@ -196,7 +197,9 @@ def main() -> None:
     """Fit or check, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="hold the packaged profile against the targets")
-    parser.add_argument("--divisor", type=int, default=4, help="divides the flows of a trial value (default 4)")
+    parser.add_argument(
+        "--divisor", type=int, default=4, help="divides the flows of a trial value (default 4)"
+    )
     parser.add_argument(
         "--start", type=float, nargs=3, default=(1_800.0, 12_000.0, 12.5), metavar=("NS", "NS", "GBPS")
     )

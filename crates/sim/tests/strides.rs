@@ -85,9 +85,11 @@ fn seen(network: &TcpNetwork) -> String {
 fn any_reception() -> impl Strategy<Value = Reception> {
     let constant = (0u64..20).prop_map(|us| Reception::waking_in(Duration::from_us(us)));
     let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
-    let drawn = (0u64..20, 0u64..20, 0u64..3, any::<bool>()).prop_map(move |(wake_up, moderation, segment, merges)| {
-        Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges)
-    });
+    let drawn = (0u64..20, 0u64..20, 0u64..3, any::<bool>()).prop_map(
+        move |(wake_up, moderation, segment, merges)| {
+            Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges)
+        },
+    );
     prop_oneof![constant, drawn]
 }
 

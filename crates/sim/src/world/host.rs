@@ -35,10 +35,11 @@ impl Latency {
     }
 
     /// A constant one takes no random number.
+    #[inline]
     fn draw(&self, draws: &mut Stream) -> Duration {
         match self {
             Self::Constant(latency) => *latency,
-            Self::Drawn(table) => latency_at(table, uniform(draws)),
+            Self::Drawn(table) => draw_from(table, draws),
         }
     }
 }
@@ -77,6 +78,12 @@ impl Reception {
         let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;
         is_quick && !self.merges
     }
+
+    /// Whether nothing matters but the wake-up.
+    pub fn only_wakes(&self) -> bool {
+        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO);
+        self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
+    }
 }
 
 /// The core that handles what a host receives: packets that wait for it, each due when the transport
@@ -114,10 +121,13 @@ impl<F: Copy + Default> Core<F> {
         self.waiting.take(take)
     }
 
-    /// A packet arrives at a host that takes no time. Arrivals come in order.
+    /// A packet arrives at a host that only wakes up. Arrivals come in order. (HOST-1)
     #[inline]
-    pub fn pass(&mut self, at: Instant, packet: &F) {
-        self.waiting.push(at, *packet);
+    pub fn arrive_simply(&mut self, at: Instant, packet: &F, host: &Reception, draws: &mut Stream) {
+        if at > self.done_at {
+            self.done_at = at + host.wake_up.draw(draws);
+        }
+        self.waiting.push(self.done_at, *packet);
     }
 
     /// A packet arrives; `merge` adds it to the one before it, if it can. Arrivals come in order.
@@ -136,7 +146,9 @@ impl<F: Copy + Default> Core<F> {
             if self.packets == BURST_PACKETS && at <= self.awake_at {
                 self.put_off(host.moderation.draw(draws));
             }
-            if host.merges && at <= self.begins_at && self.waiting.last_mut().is_some_and(|held| merge(held, packet))
+            if host.merges
+                && at <= self.begins_at
+                && self.waiting.last_mut().is_some_and(|held| merge(held, packet))
             {
                 return; // HOST-4
             }
@@ -161,6 +173,11 @@ impl<F: Copy + Default> Core<F> {
         self.done_at += delay;
         self.waiting.put_off(self.segments as usize, delay);
     }
+}
+
+#[inline(never)]
+fn draw_from(table: &LatencyTable, draws: &mut Stream) -> Duration {
+    latency_at(table, uniform(draws))
 }
 
 /// The latency at `fraction` of a quantile function, linear between its points.
@@ -193,6 +210,23 @@ mod tests {
 
     fn host(wake_up_us: f64, moderation_us: f64, segment_us: u64, merges: bool) -> Reception {
         Reception::new(&always(wake_up_us), &always(moderation_us), Duration::from_us(segment_us), merges)
+    }
+
+    /// The same packets at a host that only wakes up, and at one that does no more but could.
+    #[test]
+    fn the_short_way_of_a_simple_host_leads_to_the_same_times() {
+        let simple = Reception::new(&vec![(0.0, 1e3), (1.0, 9e3)], &always(0.0), Duration::ZERO, false);
+        assert!(simple.only_wakes() && !host(5.0, 1.0, 0, false).only_wakes());
+        let arrivals: Vec<_> =
+            (0..200).map(|number| (10 + 3 * number + number * number % 7, number)).collect();
+        let mut core = Core::default();
+        let mut draws = Streams::new(1).stream("host");
+        for &(at, number) in &arrivals {
+            core.arrive_simply(us(at), &(number, 0), &simple, &mut draws);
+        }
+        let take = |at: Instant, &(first, more): &Numbered| (at.as_ps() / 1_000_000, first, more + 1);
+        let simply: Vec<_> = std::iter::from_fn(|| core.take(take)).collect();
+        assert_eq!(simply, handled(&simple, &arrivals));
     }
 
     /// When the transport has each segment, us, its first number and how many packets it holds.

@@ -20,7 +20,8 @@ pub(super) struct Arrivals<P: Copy + Default> {
     core: Core<Arrived<P>>,
     /// The cores of the others, if they have their own.
     others: Option<Box<Others<P>>>,
-    is_free: bool,
+    /// Whether nothing matters but the wake-up, on one core.
+    is_simple: bool,
     reception: Reception,
     draws: Stream,
 }
@@ -38,7 +39,7 @@ impl<P: Copy + Default> Arrivals<P> {
         Self {
             core: Core::default(),
             others: None,
-            is_free: true,
+            is_simple: true,
             reception: Reception::default(),
             draws: Streams::new(0).stream("no draws"),
         }
@@ -48,7 +49,8 @@ impl<P: Copy + Default> Arrivals<P> {
     pub(super) fn set_reception(&mut self, reception: &Reception, count: usize) {
         debug_assert!(self.poll_timeout().is_never(), "packets wait for a host that changes");
         let draws = self.draws.clone();
-        *self = Self { reception: reception.clone(), is_free: reception.is_free(), draws, ..Self::new() };
+        *self =
+            Self { reception: reception.clone(), is_simple: reception.only_wakes(), draws, ..Self::new() };
         self.grow(count);
     }
 
@@ -59,10 +61,12 @@ impl<P: Copy + Default> Arrivals<P> {
 
     /// Makes room for `count` conversations.
     pub(super) fn grow(&mut self, count: usize) {
-        if self.is_free || count <= 1 {
+        if self.reception.is_free() || count <= 1 {
             return;
         }
-        let others = self.others.get_or_insert_with(|| Box::new(Others::beside(std::mem::take(&mut self.core))));
+        self.is_simple = false;
+        let others =
+            self.others.get_or_insert_with(|| Box::new(Others::beside(std::mem::take(&mut self.core))));
         others.grow(count);
     }
 
@@ -78,23 +82,29 @@ impl<P: Copy + Default> Arrivals<P> {
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
     pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
-        match &mut self.others {
-            None => self.core.take(take),
-            Some(others) => others.take(take),
+        let (core, index) = match &mut self.others {
+            None => (&mut self.core, 0),
+            Some(others) => others.next(),
+        };
+        let taken = core.take(take);
+        if let Some(others) = &mut self.others {
+            others.update(index);
         }
+        taken
     }
 
     /// A packet arrives at the host. Arrivals come in order.
     #[inline]
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
-        if self.is_free {
-            self.core.pass(at, frame);
+        if self.is_simple {
+            self.core.arrive_simply(at, frame, &self.reception, &mut self.draws);
         } else {
             self.wait(protocol, at, frame);
         }
     }
 
-    /// A packet arrives at a host that takes time.
+    /// A packet arrives at a host that does more than to wake up, or has several cores.
+    #[inline(never)]
     fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.others {
@@ -120,11 +130,10 @@ impl<P: Copy + Default> Others<P> {
         self.deadlines.grow(count);
     }
 
-    fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
+    /// The core whose packet is the next, and its index.
+    fn next(&mut self) -> (&mut Core<Arrived<P>>, usize) {
         let index = self.deadlines.owner();
-        let taken = self.cores[index].take(take);
-        self.update(index);
-        taken
+        (&mut self.cores[index], index)
     }
 
     fn update(&mut self, index: usize) {

@@ -8,8 +8,8 @@ mod arrivals;
 mod strides;
 
 use super::deadlines::Deadlines;
-use super::path::Leg;
 use super::host::Reception;
+use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Delays;

@@ -10,9 +10,11 @@ import pytest
 import lossylink
 from lossylink.experiments import EXPERIMENTS
 from lossylink.protections import spellings
+from lossylink.resources import SCENARIOS
 from lossylink.results import Run
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
+from lossylink.scenario.profiles import load_profile
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 COMMON = "Every experiment"
@@ -112,3 +114,27 @@ def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:
             assert line[2] == field.description
             told = EXPERIMENTS.keys() if line[1] == "all" else set(re.findall(r"`([^`]+)`", line[1]))
             assert told == users
+
+
+@pytest.mark.parametrize("name", ["ideal", "lab", "ae-hosts"])
+def test_every_key_of_a_host_profile_is_in_the_guide(name: str) -> None:
+    guide = (DOCUMENTS / "guides/scenarios.md").read_text()
+    section = guide.split("The keys of a host profile")[1].split("LinkGuardian's thresholds")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    documented = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+    assert documented == set(load_profile("host", name))
+
+
+def test_fitted_keys_of_the_published_hosts_say_so() -> None:
+    """In the comment above them, and in the guide's table; the others do not."""
+    lines = (SCENARIOS / "host/ae-hosts.toml").read_text().splitlines()
+    guide = (DOCUMENTS / "guides/experiments.md").read_text()
+
+    def comment(key: str) -> str:
+        above = lines[: next(index for index, line in enumerate(lines) if line.startswith(f"{key} ="))]
+        length = next(index for index, line in enumerate(reversed(above)) if not line.startswith("#"))
+        return " ".join(above[len(above) - length :])
+
+    fitted = {"receive_latency", "moderation_latency", "flow_rate_bps", "rdma_latency", "rdma_fetch_ns"}
+    assert {key for key in load_profile("host", "ae-hosts") if "alibrated" in comment(key)} == fitted
+    assert set(re.findall(r"\n\| `(\w+)`[^|]*\|[^|]*\| calibrated", guide)) == fitted

@@ -1,4 +1,4 @@
-//! What a host profile does to flows: parts per wake-up and per flow, and the rate of a flow's stack.
+//! What a host profile does to flows: wake-ups, moderation, merging, and the rate of a flow's stack.
 
 mod support;
 
@@ -33,29 +33,59 @@ fn close(measured: f64, expected: f64) {
     assert!((measured - expected).abs() < 0.01, "{measured} us, expected {expected} us");
 }
 
-#[test]
-fn a_flow_takes_its_own_part_once_however_many_wake_ups_it_has() {
-    for bytes in [143, 24_387] {
-        let with = takes_us(bytes, &[("flow_latency", always(7.0))]);
-        close(with - takes_us(bytes, &[]), 7.0);
-    }
-}
-
 /// 143 B cross in one round trip with two wake-ups, 24,387 B in two with four.
+// HOST-1
 #[test]
 fn a_wake_up_takes_its_part_at_each_end_of_each_round_trip() {
-    let at = |us| [("receive_latency", always(us)), ("receive_burst_packets", json!(1))];
+    let at = |us| [("receive_latency", always(us))];
     // Above the 2 us in which a window arrives, so that no packet comes after its wake-up.
     close(takes_us(143, &at(20.0)) - takes_us(143, &at(10.0)), 2.0 * 10.0);
     close(takes_us(24_387, &at(20.0)) - takes_us(24_387, &at(10.0)), 4.0 * 10.0);
 }
 
+/// Windows of ten and seven segments are bursts, and so are their acknowledgements unless the segments
+/// are merged; a flow of one packet has none.
+// HOST-2, HOST-4
 #[test]
-fn a_lone_packet_takes_its_share_of_a_burst() {
-    let at = |us| [("receive_latency", always(us)), ("receive_burst_packets", json!(10))];
-    close(takes_us(143, &at(20.0)) - takes_us(143, &at(10.0)), 2.0 * 10.0 / 10.0);
-    close(takes_us(2_000, &at(20.0)) - takes_us(2_000, &at(10.0)), 2.0 * 10.0 * 2.0 / 10.0);
-    close(takes_us(24_387, &at(20.0)) - takes_us(24_387, &at(10.0)), 4.0 * 10.0);
+fn moderation_puts_bursts_off_and_merging_leaves_fewer_of_them() {
+    let longer = |bytes, merges: bool| {
+        let with = |us| {
+            let hosts = [
+                ("receive_latency", always(10.0)),
+                ("moderation_latency", always(us)),
+                ("generic_receive_offload", json!(merges)),
+            ];
+            takes_us(bytes, &hosts)
+        };
+        with(30.0) - with(0.0)
+    };
+    close(longer(143, false), 0.0);
+    close(longer(143, true), 0.0);
+    close(longer(24_387, false), 4.0 * 30.0);
+    close(longer(24_387, true), 2.0 * 30.0);
+}
+
+/// Merged, 24,387 B are two segments and two acknowledgements, one after another.
+// HOST-3, HOST-4
+#[test]
+fn a_core_takes_its_part_for_each_segment() {
+    let longer = |bytes, merges: bool| {
+        let with = |ns: u64| {
+            let hosts = [
+                ("receive_latency", always(10.0)),
+                ("receive_segment_ns", json!(ns)),
+                ("generic_receive_offload", json!(merges)),
+            ];
+            takes_us(bytes, &hosts)
+        };
+        with(1_000) - with(0)
+    };
+    close(longer(143, true), 2.0);
+    close(longer(143, false), 2.0);
+    close(longer(24_387, true), 4.0);
+    // Windows of ten and seven; each acknowledgement comes a microsecond behind the one before it, and
+    // the last of either window has one of its own at the other end.
+    assert!(longer(24_387, false) > 10.0 + 7.0);
 }
 
 /// TCP-61

@@ -14,7 +14,7 @@ use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, Protect
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
-use lossylink_sim::world::{Network, Path, Tcp};
+use lossylink_sim::world::{Network, Path, Reception, Tcp};
 use proptest::prelude::*;
 
 type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
@@ -30,7 +30,7 @@ struct World {
     profile: &'static str,
     /// `None` for the artifact's path, else what the round trip is longer than the link's own.
     extra_rtt: Option<Duration>,
-    wake_up: Duration,
+    reception: Reception,
     flows: usize,
     algorithm: CongestionControl,
 }
@@ -67,7 +67,8 @@ impl World {
         };
         let flows = (0..self.flows as u64).map(flow).collect();
         let mut network = Network::new(Tcp { config: config.clone(), cuts_bursts: false }, link, path, flows);
-        network.set_latency(self.wake_up);
+        network.set_reception(&self.reception);
+        network.set_draws(streams.stream("near"), streams.stream("far"));
         (0..self.flows).for_each(|index| network.act(index, |now, ends| ends.near.open(now)));
         network
     }
@@ -80,24 +81,36 @@ fn seen(network: &TcpNetwork) -> String {
     format!("{:?}", (network.now(), flows, network.link.traffic(), network.link.queue().high_water_bytes()))
 }
 
+/// Hosts that take a constant time, or draw it, and whatever else a reception has.
+fn any_reception() -> impl Strategy<Value = Reception> {
+    let constant = (0u64..20).prop_map(|us| Reception::waking_in(Duration::from_us(us)));
+    let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
+    let drawn = (0u64..20, 0u64..20, 0u64..3, any::<bool>()).prop_map(
+        move |(wake_up, moderation, segment, merges)| {
+            Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges)
+        },
+    );
+    prop_oneof![constant, drawn]
+}
+
 fn any_world() -> impl Strategy<Value = World> {
     let place = (
         prop::option::of(any::<bool>()),
         prop_oneof![Just("tofino1"), Just("ideal")],
         prop::option::of((0u64..30).prop_map(Duration::from_us)),
-        (0u64..20).prop_map(Duration::from_us),
+        any_reception(),
     );
     let algorithm = prop_oneof![Just(CongestionControl::Reno), Just(CongestionControl::Dctcp)];
     let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], 0.0..0.05f64, 1usize..4, algorithm);
     (place, traffic).prop_map(
-        |((ordered, profile, extra_rtt, wake_up), (seed, gbps, loss, flows, algorithm))| World {
+        |((ordered, profile, extra_rtt, reception), (seed, gbps, loss, flows, algorithm))| World {
             seed,
             gbps,
             loss,
             ordered,
             profile,
             extra_rtt,
-            wake_up,
+            reception,
             flows,
             algorithm,
         },
@@ -133,7 +146,7 @@ fn a_running_flow_allocates_next_to_nothing() {
             ordered,
             profile: "tofino1",
             extra_rtt: None,
-            wake_up: Duration::from_us(10),
+            reception: Reception::waking_in(Duration::from_us(10)),
             flows: 1,
             algorithm: CongestionControl::Cubic,
         };

@@ -13,6 +13,8 @@ fn timeline(protection: &str) -> Value {
     let mut config = config("timeline", protection);
     config["link"]["rate_bps"] = json!(25_000_000_000_u64);
     config["host"] = profile("host", "ae-hosts");
+    // The stack of these hosts does not fill 25G with one flow; what these tests are about does.
+    config["host"]["flow_rate_bps"] = json!(0);
     config["timeline"] =
         json!({"corruption_ps": 20 * MS, "protection_ps": 60 * MS, "poll_ps": 10 * MS, "bin_ps": 5 * MS});
     config["run"]["duration_ps"] = json!(100 * MS);

@@ -1,6 +1,6 @@
 //! A host profile: everything that belongs to the end hosts, as data.
 
-use crate::world::host::latency_at;
+use crate::world::host::{Reception, latency_at};
 use lossylink_core::time::Duration;
 use serde::Deserialize;
 
@@ -33,20 +33,18 @@ pub struct HostProfile {
     pub segmentation_offload: bool,
     /// Largest such burst.
     pub segmentation_max_bytes: u32,
+    /// Whether packets that arrive in order while the host wakes up are merged.
+    pub generic_receive_offload: bool,
     /// What the stack hands down for one flow, payload bits a second; 0: whatever the interface takes.
     pub flow_rate_bps: u64,
     /// Between the two hosts, all switches and cables, without serialisation.
     pub network_one_way_ns: f64,
-    /// Stack and interface, once per burst handed down.
-    pub send_latency: LatencyTable,
-    /// Interrupt and stack, once per wake-up for `receive_burst_packets` packets or more.
+    /// From the arrival of a packet at an idle host to its handling, drawn for each wake-up.
     pub receive_latency: LatencyTable,
-    /// Packets of the burst that `receive_latency` belongs to; a smaller burst takes its share.
-    pub receive_burst_packets: u32,
-    /// Once per flow, however many wake-ups it has.
-    pub flow_latency: LatencyTable,
-    /// The same for long flows, under whose load interfaces moderate their interrupts.
-    pub bulk_latency: LatencyTable,
+    /// What the interface adds to a wake-up that finds more than one packet, drawn for each.
+    pub moderation_latency: LatencyTable,
+    /// What the stack takes for each segment that it receives.
+    pub receive_segment_ns: f64,
     /// Local ACK timeout of the RDMA interface.
     pub rdma_timeout_us: u64,
     /// Its retry count.
@@ -59,6 +57,10 @@ pub struct HostProfile {
     pub rdma_one_way_ns: f64,
     /// Doorbell to completion, once per message.
     pub rdma_latency: LatencyTable,
+    /// Largest message whose payload goes to the interface with its doorbell.
+    pub rdma_inline_bytes: u64,
+    /// What a larger one takes more, once per message, because the interface fetches it from memory.
+    pub rdma_fetch_ns: f64,
 }
 
 impl HostProfile {
@@ -67,11 +69,17 @@ impl HostProfile {
         Duration::from_us(self.tick_us)
     }
 
-    /// What a wake-up for `packets` adds, at `quantile`.
-    pub fn wake_up(&self, quantile: f64, packets: u64) -> Duration {
-        let whole = u64::from(self.receive_burst_packets.max(1));
-        let received = latency_at(&self.receive_latency, quantile).mul_ratio(packets.min(whole), whole);
-        received + latency_at(&self.send_latency, quantile)
+    /// What receiving costs a TCP flow.
+    pub fn reception(&self) -> Reception {
+        let segment = Duration::from_ns_f64(self.receive_segment_ns);
+        Reception::new(&self.receive_latency, &self.moderation_latency, segment, self.generic_receive_offload)
+    }
+
+    /// What the RDMA interfaces add to a message of `bytes`, at `quantile`. (HOST-8)
+    pub fn rdma_message(&self, quantile: f64, bytes: u64) -> Duration {
+        let fetched = bytes > self.rdma_inline_bytes;
+        let fetch = if fetched { Duration::from_ns_f64(self.rdma_fetch_ns) } else { Duration::ZERO };
+        latency_at(&self.rdma_latency, quantile) + fetch
     }
 }
 
@@ -88,10 +96,9 @@ pub(crate) mod tests {
 
     #[test]
     fn latency_tables_are_quantile_functions() {
-        for name in ["ideal", "ae-hosts"] {
+        for name in ["ideal", "lab", "ae-hosts"] {
             let host = host_profile(name);
-            let tables = [&host.send_latency, &host.receive_latency, &host.flow_latency, &host.bulk_latency];
-            for table in tables.into_iter().chain([&host.rdma_latency]) {
+            for table in [&host.receive_latency, &host.moderation_latency, &host.rdma_latency] {
                 assert!(table.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{name}: {table:?}");
                 assert_eq!((table[0].0, table[table.len() - 1].0), (0.0, 1.0));
             }
@@ -99,16 +106,19 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_small_burst_takes_its_share_of_a_wake_up() {
+    fn only_the_calibrated_hosts_take_time_and_merge() {
+        assert!(host_profile("ideal").reception().is_free() && host_profile("lab").reception().is_free());
+        let published = host_profile("ae-hosts");
+        assert!(published.generic_receive_offload && !published.reception().is_free());
+    }
+
+    // HOST-8
+    #[test]
+    fn an_interface_fetches_only_what_does_not_come_with_the_doorbell() {
         let mut host = host_profile("ideal");
-        host.receive_latency = vec![(0.0, 1_000.0), (1.0, 21_000.0)];
-        host.receive_burst_packets = 10;
-        let ns = |quantile, packets| host.wake_up(quantile, packets).as_ps() / 1000;
-        assert_eq!([ns(0.5, 1), ns(0.5, 9), ns(0.5, 10), ns(0.5, 11)], [1_100, 9_900, 11_000, 11_000]);
-        assert_eq!([ns(0.0, 1), ns(1.0, 1)], [100, 2_100]);
-        host.receive_burst_packets = 1;
-        assert_eq!(host.wake_up(0.5, 1), Duration::from_us(11), "every wake-up takes the whole");
-        host.send_latency = vec![(0.0, 500.0), (1.0, 500.0)];
-        assert_eq!(host.wake_up(0.5, 1), Duration::from_ns(11_500), "the way out is taken once");
+        host.rdma_latency = vec![(0.0, 100.0), (1.0, 300.0)];
+        (host.rdma_inline_bytes, host.rdma_fetch_ns) = (220, 7_000.0);
+        let ns = |quantile, bytes| host.rdma_message(quantile, bytes).as_ps() / 1000;
+        assert_eq!([ns(0.5, 220), ns(0.5, 221), ns(0.0, 24_387)], [200, 7_200, 7_100]);
     }
 }

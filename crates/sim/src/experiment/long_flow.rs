@@ -12,12 +12,11 @@ use crate::config::{Config, WorkloadProtocol};
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
-use crate::world::host::latency_at;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::TcpPacket;
 use crate::world::{Network, Tcp};
 use crate::{ConfigError, Control, Outcome};
-use lossylink_core::rng::{RngCore, Streams, uniform};
+use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
 
 /// Simulated time between two looks at the caller's wishes.
@@ -117,11 +116,11 @@ pub(super) fn open_flows(
         }
     });
     let conversations: Vec<_> = conversations.collect();
-    let pace = uniform(&mut hosts);
     let path = setup.path(host.network_one_way_ns)?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
     let mut network = Network::new(protocol, link, path, conversations).tapped(tap);
-    network.set_latency(latency_at(&host.bulk_latency, pace));
+    network.set_reception(&host.reception());
+    network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));
     }

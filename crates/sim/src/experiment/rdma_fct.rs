@@ -7,9 +7,8 @@ use super::setup::Setup;
 use crate::capture::RdmaConnection;
 use crate::config::{Config, HostProfile};
 use crate::transport::rdma::{Operation, Packet, Place, Psn, Request, Requester, Responder, Status, Verb};
-use crate::world::host::latency_at;
 use crate::world::network::Conversation;
-use crate::world::{Protocol, Rdma};
+use crate::world::{Protocol, Rdma, Reception};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
@@ -77,15 +76,11 @@ impl SerialProtocol for Rdma {
     }
 
     /// The interface answers by itself: no host wakes up before the message is complete.
-    fn wake_up(&self, _host: &HostProfile, _quantile: f64, _flow_bytes: u64) -> Duration {
-        Duration::ZERO
+    fn reception(_host: &HostProfile) -> Reception {
+        Reception::default()
     }
 
-    fn busy_wake_up(_host: &HostProfile, _quantile: f64) -> Duration {
-        Duration::ZERO
-    }
-
-    fn once(host: &HostProfile, quantile: f64) -> Duration {
-        latency_at(&host.rdma_latency, quantile)
+    fn once(host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration {
+        host.rdma_message(quantile, flow_bytes)
     }
 }

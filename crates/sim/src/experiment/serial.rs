@@ -10,7 +10,7 @@ use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
-use crate::world::{Network, Path, Protocol};
+use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, uniform};
@@ -48,14 +48,11 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// Counters of the flow, or of all flows so far.
     fn counters(ends: &Conversation<Self>) -> Counters;
 
-    /// What a host adds to every wake-up of a flow of that size with this quantile.
-    fn wake_up(&self, host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration;
-
-    /// What a host under the load of many flows adds to every wake-up with this quantile.
-    fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration;
+    /// How the hosts receive what belongs to a flow.
+    fn reception(host: &HostProfile) -> Reception;
 
     /// What the hosts add to a whole flow with this quantile.
-    fn once(host: &HostProfile, quantile: f64) -> Duration;
+    fn once(host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration;
 }
 
 /// What the ends of a flow count.
@@ -137,6 +134,7 @@ pub(super) struct Serial<'a, T> {
     setup: Setup<'a>,
     host: &'a HostProfile,
     flow: FlowConfig,
+    reception: Reception,
     protocol: T,
     path: Path,
     /// Whether a flow that meets no loss always takes the same time.
@@ -151,11 +149,11 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let config: &Config = setup.config;
         let host = config.require(&config.host, "host")?;
         let flow = *config.require(&config.flow, "flow")?;
-        let is_quick = protocol.wake_up(host, 1.0, flow.size_bytes) == Duration::ZERO;
+        let reception = T::reception(host);
         let per_frame = !config.loss.forward.depends_on_length();
         let clean_reverse = config.loss.reverse == LossSpec::None;
-        let is_repeatable = setup.plan.forgets() && is_quick && per_frame && clean_reverse;
-        Ok(Self { host, flow, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
+        let is_repeatable = setup.plan.forgets() && reception.is_free() && per_frame && clean_reverse;
+        Ok(Self { host, flow, reception, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
     }
 
     /// Runs all trials and completes the row that `describe` begins and `detail` ends.
@@ -202,9 +200,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let mut finished = Finished::default();
         let mut clean: Option<CleanFlow> = None;
         for index in 0..block.trials {
-            let mut hosts = block.streams.trial(index).stream("hosts");
-            let quantile = uniform(&mut hosts);
-            let once = T::once(self.host, quantile);
+            let streams = block.streams.trial(index);
+            let mut hosts = streams.stream("hosts");
+            let once = T::once(self.host, uniform(&mut hosts), self.flow.size_bytes);
             if let Some(flow) =
                 clean.as_ref().filter(|flow| network.link.skip_clean(flow.frames, flow.octets))
             {
@@ -214,7 +212,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             }
             network.tap().begin_flow(index);
             let before = *network.link.traffic();
-            network.set_latency(self.protocol.wake_up(self.host, quantile, self.flow.size_bytes));
+            network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
             match self.run_flow(&mut network, &mut hosts) {
                 Some(trial) => finished.trials.push(Trial { once, ..trial }),
                 None => finished.unfinished += 1,
@@ -253,7 +251,10 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             link = inspected(&self.setup, link);
         }
         link.set_tap(tap.clone());
-        Ok(Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]).tapped(tap))
+        let network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
+        let mut network = network.tapped(tap);
+        network.set_reception(&self.reception);
+        Ok(network)
     }
 
     /// Runs one flow and lets the network fall silent; `None` if it does not finish.

@@ -8,10 +8,9 @@ use super::setup::Setup;
 use crate::capture::TcpConnections;
 use crate::config::{Config, HostProfile};
 use crate::transport::tcp;
-use crate::world::host::latency_at;
 use crate::world::network::Conversation;
 use crate::world::protocol::TcpPacket;
-use crate::world::{Protocol, Tcp};
+use crate::world::{Protocol, Reception, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
@@ -90,17 +89,12 @@ impl SerialProtocol for Tcp {
         Counters { retransmissions: counted.retransmissions, repairs }
     }
 
-    /// The initial window is the first burst of a flow, and as large as the second one's.
-    fn wake_up(&self, host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration {
-        let packets = flow_bytes.div_ceil(u64::from(self.config.payload_bytes()));
-        host.wake_up(quantile, packets.min(u64::from(self.config.initial_window)))
+    fn reception(host: &HostProfile) -> Reception {
+        host.reception()
     }
 
-    fn busy_wake_up(host: &HostProfile, quantile: f64) -> Duration {
-        latency_at(&host.bulk_latency, quantile)
-    }
-
-    fn once(host: &HostProfile, quantile: f64) -> Duration {
-        latency_at(&host.flow_latency, quantile)
+    /// All that the hosts add, they add to packets.
+    fn once(_host: &HostProfile, _quantile: f64, _flow_bytes: u64) -> Duration {
+        Duration::ZERO
     }
 }

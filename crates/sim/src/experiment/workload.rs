@@ -172,15 +172,15 @@ struct Replica<'a, T: SerialProtocol> {
 
 impl<'a, T: SerialProtocol> Replica<'a, T> {
     fn new(shared: &'a Shared<'a, T>, block: &Block) -> Result<Self, ConfigError> {
-        let mut hosts = block.streams.stream("hosts");
-        let wake_up = T::busy_wake_up(shared.host, uniform(&mut hosts));
+        let hosts = block.streams.stream("hosts");
         let alone = Alone::measure(shared);
         let mut link = shared.setup.link(&block.streams)?;
         if block.index == 0 {
             link = inspected(&shared.setup, link);
         }
         let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
-        network.set_latency(wake_up);
+        network.set_reception(&T::reception(shared.host));
+        network.set_draws(block.streams.stream("hosts/near"), block.streams.stream("hosts/far"));
         let (running, idle) = (Vec::new(), Vec::new());
         let arrivals = shared.arrivals(&block.streams)?;
         let finished = Finished::default();
@@ -227,7 +227,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             return;
         };
         let start = self.network.now();
-        let once = T::once(self.shared.host, uniform(&mut self.hosts));
+        let once = T::once(self.shared.host, uniform(&mut self.hosts), arrival.size_bytes);
         let phases = timer_phases(self.shared.host, start, &mut self.hosts);
         let mut before = Counters::default();
         self.network.renew(index);

@@ -1,7 +1,7 @@
 //! Things in flight on a first-in first-out path, each with the time at which it arrives.
 
 use super::Ring;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO whose entries become due in order.
 #[derive(Clone, Debug)]
@@ -48,6 +48,21 @@ impl<T: Copy + Default> Pipe<T> {
     /// When the newest entry is due; the start of the run when there is none.
     pub fn last_due(&self) -> Instant {
         self.entries.back().map_or(Instant::ZERO, |&(at, _)| at)
+    }
+
+    /// The newest entry, to be changed.
+    #[inline]
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        self.entries.from_back_mut(0).map(|(_, value)| value)
+    }
+
+    /// Puts the newest `count` entries, as far as there are so many, off by `delay`.
+    pub fn put_off(&mut self, count: usize, delay: Duration) {
+        for offset in 0..count {
+            let Some((at, _)) = self.entries.from_back_mut(offset) else { break };
+            *at += delay;
+        }
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
     }
 
     /// Takes the next entry, whenever it is due.
@@ -122,6 +137,22 @@ mod tests {
         assert_eq!(pipe.pop_due(Instant::from_ps(9)), None);
         assert_eq!(pipe.pop_due(Instant::from_ps(10)), Some((Instant::from_ps(10), 'a')));
         assert_eq!((pipe.poll_timeout(), pipe.len()), (Instant::from_ps(20), 1));
+    }
+
+    #[test]
+    fn only_the_newest_entries_are_put_off() {
+        let mut pipe = Pipe::new();
+        pipe.put_off(1, Duration::from_ps(5));
+        assert!(pipe.poll_timeout().is_never());
+        pipe.push(Instant::from_ps(10), 'a');
+        pipe.put_off(2, Duration::from_ps(5));
+        assert_eq!(pipe.poll_timeout(), Instant::from_ps(15));
+        pipe.push(Instant::from_ps(20), 'b');
+        pipe.put_off(1, Duration::from_ps(5));
+        assert_eq!(pipe.pop(), Some((Instant::from_ps(15), 'a')));
+        assert_eq!(pipe.last_mut(), Some(&mut 'b'));
+        assert_eq!(pipe.pop(), Some((Instant::from_ps(25), 'b')));
+        assert_eq!(pipe.last_mut(), None);
     }
 
     #[test]

@@ -51,6 +51,13 @@ impl<T: Copy + Default> Ring<T> {
         self.len().checked_sub(1).and_then(|last| self.get(last))
     }
 
+    /// The entry `offset` places before the newest, to be changed.
+    #[inline]
+    pub fn from_back_mut(&mut self, offset: usize) -> Option<&mut T> {
+        let slot = self.tail.wrapping_sub(1 + offset) & (self.slots.len() - 1);
+        (offset < self.len()).then(|| &mut self.slots[slot])
+    }
+
     /// The entry `offset` places behind the oldest.
     #[inline]
     pub fn get(&self, offset: usize) -> Option<&T> {
@@ -151,6 +158,9 @@ mod tests {
                 prop_assert_eq!(ring.len(), model.len());
                 prop_assert_eq!(ring.front(), model.front());
                 prop_assert_eq!(ring.back(), model.back());
+                prop_assert_eq!(ring.from_back_mut(0), model.back_mut());
+                let third = model.len().checked_sub(3).and_then(|index| model.get_mut(index));
+                prop_assert_eq!(ring.from_back_mut(2), third);
             }
         }
     }

@@ -1,39 +1,183 @@
-//! What a host adds between its network interface and its transport: the time to wake up.
+//! What a host adds between its network interface and its transport. (`docs/protocols/hosts.md`)
 //!
-//! A packet that reaches an idle host is handled after the latency of an interrupt, a scheduler
-//! and a stack; those that arrive meanwhile are handled with it. The latency is drawn once a flow
-//! from the host profile's quantile function, because the state that decides it (power states,
-//! interrupt moderation) outlives a flow of some microseconds.
+//! ```text
+//!  arrival    interrupt                         the transport has it
+//!  ---|----------|------------|------------|------------|---->
+//!     | wake-up  | put off    | segment 1  | segment 2  |
+//!     |          | (a burst)  |            |            |
+//!     `- packets that arrive up to the end are handled with it -'
+//! ```
+//!
+//! Each flow has a core of its own, as receive-side scaling with enough queues gives it. Left out:
+//! what flows on one core cost each other, the budget of a poll, and the way out of a packet, which
+//! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
 use crate::config::LatencyTable;
+use crate::kernel::Pipe;
+use lossylink_core::rng::{Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
 
-/// One host's wake-ups.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Host {
-    latency: Duration,
-    handled_until: Instant,
+/// The packet of a wake-up that makes it one of a burst. Two are not: the end of a handshake is
+/// followed by the first data.
+const BURST_PACKETS: u32 = 3;
+
+/// A latency, drawn anew whenever it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+enum Latency {
+    Constant(Duration),
+    Drawn(LatencyTable),
 }
 
-impl Host {
-    /// A host that takes `latency` from an arrival to its handling.
-    pub const fn new(latency: Duration) -> Self {
-        Self { latency, handled_until: Instant::ZERO }
+impl Latency {
+    fn new(table: &LatencyTable) -> Self {
+        let (least, most) = (latency_at(table, 0.0), latency_at(table, 1.0));
+        if least == most { Self::Constant(least) } else { Self::Drawn(table.clone()) }
     }
 
-    /// Changes the latency of the wake-ups to come.
-    pub fn set_latency(&mut self, latency: Duration) {
-        self.latency = latency;
-    }
-
-    /// When a packet that arrives at `now` is handled.
+    /// A constant one takes no random number.
     #[inline]
-    pub fn handled_at(&mut self, now: Instant) -> Instant {
-        if now > self.handled_until {
-            self.handled_until = now + self.latency;
+    fn draw(&self, draws: &mut Stream) -> Duration {
+        match self {
+            Self::Constant(latency) => *latency,
+            Self::Drawn(table) => draw_from(table, draws),
         }
-        self.handled_until
     }
+}
+
+/// What a host's reception costs a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reception {
+    wake_up: Latency,
+    moderation: Latency,
+    /// What the stack takes for a segment.
+    segment: Duration,
+    merges: bool,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self::waking_in(Duration::ZERO)
+    }
+}
+
+impl Reception {
+    /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
+    /// each segment that it hands up; `merges` says whether it merges packets.
+    pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
+        Self { wake_up: Latency::new(wake_up), moderation: Latency::new(moderation), segment, merges }
+    }
+
+    /// A reception that always wakes up after the same time, and costs nothing else.
+    pub const fn waking_in(wake_up: Duration) -> Self {
+        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
+        Self { wake_up, moderation, segment: Duration::ZERO, merges: false }
+    }
+
+    /// Whether a packet is handled the instant it arrives, for itself.
+    pub fn is_free(&self) -> bool {
+        let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;
+        is_quick && !self.merges
+    }
+
+    /// Whether nothing matters but the wake-up.
+    pub fn only_wakes(&self) -> bool {
+        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO);
+        self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
+    }
+}
+
+/// The core that handles what a host receives: packets that wait for it, each due when the transport
+/// has it.
+#[derive(Clone, Debug)]
+pub struct Core<F: Copy + Default> {
+    waiting: Pipe<F>,
+    /// When the wake-up ends or ended.
+    awake_at: Instant,
+    /// When the core begins with the newest segment, and when it is done with it.
+    begins_at: Instant,
+    done_at: Instant,
+    /// Packets of this wake-up, and the segments that they make.
+    packets: u32,
+    segments: u32,
+}
+
+impl<F: Copy + Default> Default for Core<F> {
+    fn default() -> Self {
+        let (awake_at, begins_at, done_at) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
+        Self { waiting: Pipe::new(), awake_at, begins_at, done_at, packets: 0, segments: 0 }
+    }
+}
+
+impl<F: Copy + Default> Core<F> {
+    /// When the transport has the next packet.
+    #[inline]
+    pub const fn poll_timeout(&self) -> Instant {
+        self.waiting.poll_timeout()
+    }
+
+    /// Hands the next packet, whenever it is due, to `take` and removes it.
+    #[inline]
+    pub fn take<R>(&mut self, take: impl FnOnce(Instant, &F) -> R) -> Option<R> {
+        self.waiting.take(take)
+    }
+
+    /// A packet arrives at a host that only wakes up. Arrivals come in order. (HOST-1)
+    #[inline]
+    pub fn arrive_simply(&mut self, at: Instant, packet: &F, host: &Reception, draws: &mut Stream) {
+        if at > self.done_at {
+            self.done_at = at + host.wake_up.draw(draws);
+        }
+        self.waiting.push(self.done_at, *packet);
+    }
+
+    /// A packet arrives; `merge` adds it to the one before it, if it can. Arrivals come in order.
+    pub fn arrive(
+        &mut self,
+        at: Instant,
+        packet: &F,
+        host: &Reception,
+        draws: &mut Stream,
+        merge: impl FnOnce(&mut F, &F) -> bool,
+    ) {
+        if at > self.done_at {
+            self.wake_up(at, host, draws);
+        } else {
+            self.packets += 1;
+            if self.packets == BURST_PACKETS && at <= self.awake_at {
+                self.put_off(host.moderation.draw(draws));
+            }
+            if host.merges
+                && at <= self.begins_at
+                && self.waiting.last_mut().is_some_and(|held| merge(held, packet))
+            {
+                return; // HOST-4
+            }
+            self.begins_at = self.done_at;
+        }
+        self.segments += 1;
+        self.done_at = self.begins_at + host.segment; // HOST-3
+        self.waiting.push(self.done_at, *packet);
+    }
+
+    /// A packet finds the core idle. (HOST-1)
+    fn wake_up(&mut self, at: Instant, host: &Reception, draws: &mut Stream) {
+        self.awake_at = at + host.wake_up.draw(draws);
+        self.begins_at = self.awake_at;
+        (self.packets, self.segments) = (1, 0);
+    }
+
+    /// A burst comes before the core is awake: the interface moderates. (HOST-2)
+    fn put_off(&mut self, delay: Duration) {
+        self.awake_at += delay;
+        self.begins_at += delay;
+        self.done_at += delay;
+        self.waiting.put_off(self.segments as usize, delay);
+    }
+}
+
+#[inline(never)]
+fn draw_from(table: &LatencyTable, draws: &mut Stream) -> Duration {
+    latency_at(table, uniform(draws))
 }
 
 /// The latency at `fraction` of a quantile function, linear between its points.
@@ -51,25 +195,132 @@ pub fn latency_at(table: &LatencyTable, fraction: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::rng::Streams;
+
+    /// A packet in these tests: its number, and how many follow it in the same segment.
+    type Numbered = (u64, u64);
 
     fn us(us: u64) -> Instant {
         Instant::ZERO + Duration::from_us(us)
     }
 
+    fn always(us: f64) -> LatencyTable {
+        vec![(0.0, us * 1e3), (1.0, us * 1e3)]
+    }
+
+    fn host(wake_up_us: f64, moderation_us: f64, segment_us: u64, merges: bool) -> Reception {
+        Reception::new(&always(wake_up_us), &always(moderation_us), Duration::from_us(segment_us), merges)
+    }
+
+    /// The same packets at a host that only wakes up, and at one that does no more but could.
+    #[test]
+    fn the_short_way_of_a_simple_host_leads_to_the_same_times() {
+        let simple = Reception::new(&vec![(0.0, 1e3), (1.0, 9e3)], &always(0.0), Duration::ZERO, false);
+        assert!(simple.only_wakes() && !host(5.0, 1.0, 0, false).only_wakes());
+        let arrivals: Vec<_> =
+            (0..200).map(|number| (10 + 3 * number + number * number % 7, number)).collect();
+        let mut core = Core::default();
+        let mut draws = Streams::new(1).stream("host");
+        for &(at, number) in &arrivals {
+            core.arrive_simply(us(at), &(number, 0), &simple, &mut draws);
+        }
+        let take = |at: Instant, &(first, more): &Numbered| (at.as_ps() / 1_000_000, first, more + 1);
+        let simply: Vec<_> = std::iter::from_fn(|| core.take(take)).collect();
+        assert_eq!(simply, handled(&simple, &arrivals));
+    }
+
+    /// When the transport has each segment, us, its first number and how many packets it holds.
+    fn handled(host: &Reception, arrivals: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
+        let mut core = Core::default();
+        let mut draws = Streams::new(1).stream("host");
+        for &(at, number) in arrivals {
+            core.arrive(us(at), &(number, 0), host, &mut draws, |held: &mut Numbered, next| {
+                let follows = held.0 + held.1 + 1 == next.0;
+                held.1 += u64::from(follows);
+                follows
+            });
+        }
+        let take = |at: Instant, &(first, more): &Numbered| (at.as_ps() / 1_000_000, first, more + 1);
+        std::iter::from_fn(|| core.take(take)).collect()
+    }
+
+    // HOST-1
     #[test]
     fn packets_that_arrive_during_a_wake_up_are_handled_with_it() {
-        let mut host = Host::new(Duration::from_us(5));
-        assert_eq!(host.handled_at(us(10)), us(15));
-        assert_eq!(host.handled_at(us(12)), us(15));
-        assert_eq!(host.handled_at(us(15)), us(15));
-        assert_eq!(host.handled_at(us(16)), us(21));
+        let arrivals = [(10, 0), (12, 1), (15, 2), (16, 3)];
+        let handled = handled(&host(5.0, 0.0, 0, false), &arrivals);
+        assert_eq!(handled, [(15, 0, 1), (15, 1, 1), (15, 2, 1), (21, 3, 1)]);
+    }
+
+    // HOST-2
+    #[test]
+    fn a_burst_is_put_off_once_and_fewer_packets_are_not() {
+        let host = host(5.0, 7.0, 0, false);
+        assert_eq!(handled(&host, &[(10, 0)]), [(15, 0, 1)]);
+        assert_eq!(handled(&host, &[(10, 0), (15, 1), (16, 2)]), [(15, 0, 1), (15, 1, 1), (21, 2, 1)]);
+        let burst = handled(&host, &[(10, 0), (12, 1), (15, 2), (22, 3), (23, 4)]);
+        assert_eq!(burst, [(22, 0, 1), (22, 1, 1), (22, 2, 1), (22, 3, 1), (28, 4, 1)]);
+    }
+
+    // HOST-2, HOST-3, HOST-4: all that wait are put off, merged or not.
+    #[test]
+    fn a_burst_is_put_off_as_a_whole() {
+        let arrivals = [(10, 0), (11, 5), (12, 6), (13, 7)];
+        assert_eq!(handled(&host(5.0, 7.0, 2, true), &arrivals), [(24, 0, 1), (26, 5, 3)]);
+        assert_eq!(handled(&host(5.0, 7.0, 2, false), &arrivals[..3]), [(24, 0, 1), (26, 5, 1), (28, 6, 1)]);
+    }
+
+    // HOST-3
+    #[test]
+    fn a_core_works_on_one_segment_after_another() {
+        let host = host(5.0, 0.0, 2, false);
+        let handled = handled(&host, &[(10, 0), (10, 1), (18, 2), (21, 3), (24, 4)]);
+        let expected = [(17, 0, 1), (19, 1, 1), (21, 2, 1), (23, 3, 1), (31, 4, 1)];
+        assert_eq!(handled, expected, "one at 21 finds the core at work, one at 24 asleep");
+    }
+
+    // HOST-2: a packet that comes when the core is at work meets no moderation.
+    #[test]
+    fn a_core_at_work_is_not_put_off() {
+        let host = host(5.0, 7.0, 2, false);
+        let handled = handled(&host, &[(10, 0), (15, 1), (16, 2)]);
+        assert_eq!(handled, [(17, 0, 1), (19, 1, 1), (21, 2, 1)]);
+    }
+
+    // HOST-4
+    #[test]
+    fn packets_merge_until_the_core_begins_with_them() {
+        let merging = host(5.0, 0.0, 2, true);
+        let arrivals = [(10, 0), (11, 1), (15, 2), (16, 3), (17, 4), (18, 5)];
+        assert_eq!(handled(&merging, &arrivals), [(17, 0, 3), (19, 3, 2), (21, 5, 1)]);
+        let apart = handled(&host(5.0, 0.0, 2, false), &arrivals);
+        assert_eq!(apart.iter().map(|&(at, ..)| at).collect::<Vec<_>>(), [17, 19, 21, 23, 25, 27]);
+    }
+
+    // HOST-4
+    #[test]
+    fn what_does_not_follow_ends_a_merge() {
+        let merging = host(5.0, 0.0, 0, true);
+        let arrivals = [(10, 0), (10, 1), (11, 3), (12, 4), (13, 2), (14, 5)];
+        assert_eq!(handled(&merging, &arrivals), [(15, 0, 2), (15, 3, 2), (15, 2, 1), (15, 5, 1)]);
     }
 
     #[test]
-    fn an_ideal_host_adds_nothing() {
-        let mut host = Host::default();
-        assert_eq!(host.handled_at(us(10)), us(10));
-        assert_eq!(host.handled_at(us(11)), us(11));
+    fn each_wake_up_draws_its_own_latency() {
+        let spread = Reception::new(&vec![(0.0, 1e3), (1.0, 9e3)], &always(0.0), Duration::ZERO, false);
+        let handled = handled(&spread, &[(100, 0), (200, 1), (300, 2)]);
+        let latencies: Vec<_> = handled.iter().map(|&(at, number, _)| at - 100 * (number + 1)).collect();
+        assert!(latencies.iter().all(|latency| (1..9).contains(latency)), "{latencies:?}");
+        assert!(latencies.windows(2).any(|pair| pair[0] != pair[1]), "{latencies:?}");
+    }
+
+    #[test]
+    fn only_a_host_that_takes_no_time_and_merges_nothing_is_free() {
+        assert!(Reception::default().is_free());
+        assert!(host(0.0, 5.0, 0, false).is_free(), "nothing waits, so nothing is moderated");
+        for host in [host(0.0, 0.0, 0, true), host(0.0, 0.0, 1, false), host(1.0, 0.0, 0, false)] {
+            assert!(!host.is_free(), "{host:?}");
+        }
     }
 
     #[test]

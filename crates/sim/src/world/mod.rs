@@ -13,7 +13,7 @@ pub mod path;
 pub mod protocol;
 pub mod stress;
 
-pub use host::Host;
+pub use host::Reception;
 pub use network::Network;
 pub use path::Path;
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

@@ -4,16 +4,20 @@
 //! either side, packets that are handled at the far and the near host, their timers. Hops whose
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
+mod arrivals;
 mod strides;
 
 use super::deadlines::Deadlines;
+use super::host::Reception;
 use super::path::Leg;
-use super::{Endpoint, Host, Path, Protocol};
+use super::{Endpoint, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Delays;
 use crate::net::tap::{Content, LegName};
 use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
-use lossylink_core::time::{Duration, Instant};
+use arrivals::Arrivals;
+use lossylink_core::rng::Stream;
+use lossylink_core::time::Instant;
 use strides::Leads;
 
 /// A packet with the conversation that it belongs to.
@@ -57,8 +61,6 @@ pub struct Network<T: Protocol, L> {
     pub link: L,
     path: Path,
     leads: Leads,
-    near_host: Host,
-    far_host: Host,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
     /// The conversation whose near end was the last to be handed something.
@@ -66,8 +68,8 @@ pub struct Network<T: Protocol, L> {
     now: Instant,
     at_link: Pipe<Frame<Addressed<T::Packet>>>,
     back_at_link: Pipe<Frame<Addressed<T::Packet>>>,
-    at_far: Pipe<Frame<Addressed<T::Packet>>>,
-    at_near: Pipe<Frame<Addressed<T::Packet>>>,
+    at_far: Arrivals<T::Packet>,
+    at_near: Arrivals<T::Packet>,
     near_timers: Deadlines,
     far_timers: Deadlines,
     /// Across the link, forward, if anybody wants to know.
@@ -84,16 +86,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             link,
             leads: Leads::of(&path),
             path,
-            near_host: Host::default(),
-            far_host: Host::default(),
             conversations,
             generations: vec![0; count],
             touched: 0,
             now: Instant::ZERO,
             at_link: Pipe::new(),
             back_at_link: Pipe::new(),
-            at_far: Pipe::new(),
-            at_near: Pipe::new(),
+            at_far: Arrivals::new(),
+            at_near: Arrivals::new(),
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
             latency: None,
@@ -148,6 +148,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.generations.push(0);
         self.near_timers.grow(self.conversations.len());
         self.far_timers.grow(self.conversations.len());
+        self.at_near.grow(self.conversations.len());
+        self.at_far.grow(self.conversations.len());
         self.conversations.len() - 1
     }
 
@@ -168,10 +170,17 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         path.to_link.dropped() + path.to_far.dropped() + path.back_to_link.dropped() + path.to_near.dropped()
     }
 
-    /// Changes what the hosts add to every wake-up from now on.
-    pub fn set_latency(&mut self, latency: Duration) {
-        self.near_host.set_latency(latency);
-        self.far_host.set_latency(latency);
+    /// From now on both hosts receive like this; nothing may wait at them.
+    pub fn set_reception(&mut self, reception: &Reception) {
+        let count = self.conversations.len();
+        self.at_near.set_reception(reception, count);
+        self.at_far.set_reception(reception, count);
+    }
+
+    /// The hosts draw what their receptions take from these streams from now on.
+    pub fn set_draws(&mut self, near: Stream, far: Stream) {
+        self.at_near.set_draws(near);
+        self.at_far.set_draws(far);
     }
 
     /// Lets the owner act on the ends of a conversation (open it, post an operation), then sends
@@ -321,12 +330,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 latency.add(at - frame.payload.entered_at);
             }
             if let Some(at) = cross(tap, LegName::ToFar, &mut self.path.to_far, (now, at), frame) {
-                self.at_far.push(self.far_host.handled_at(at), *frame);
+                self.at_far.arrive(&self.protocol, at, frame);
             }
         });
         self.link.returned().take_all(|at, frame| {
             if let Some(at) = cross(tap, LegName::ToNear, &mut self.path.to_near, (now, at), frame) {
-                self.at_near.push(self.near_host.handled_at(at), *frame);
+                self.at_near.arrive(&self.protocol, at, frame);
             }
         });
     }

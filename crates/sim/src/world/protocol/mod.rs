@@ -1,5 +1,6 @@
 //! What a transport protocol must offer to be put into a [`Network`](super::Network).
 
+mod gro;
 mod rdma;
 mod tcp;
 
@@ -39,6 +40,12 @@ pub trait Protocol {
 
     /// The frame that carries a packet.
     fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
+
+    /// Adds `next`, which arrived right behind `held`, to it; whether the two are one packet now, as
+    /// generic receive offload makes them.
+    fn merge(&self, _held: &mut Self::Packet, _next: &Self::Packet) -> bool {
+        false
+    }
 
     /// Cuts what the network interface does not send whole: hands each packet to `send`.
     fn cut(&self, packet: Self::Packet, send: &mut impl FnMut(Self::Packet)) {

@@ -1,5 +1,6 @@
 //! TCP over IPv4 and Ethernet.
 
+use super::gro::merge_data;
 use super::{Endpoint, Protocol};
 use crate::net::{Ecn, Frame};
 use crate::transport::tcp;
@@ -33,6 +34,13 @@ impl Protocol for Tcp {
     fn frame(&self, packet: TcpPacket) -> Frame<TcpPacket> {
         let ecn = if packet.0.is_ecn_capable() { Ecn::Capable } else { Ecn::NotCapable };
         Frame::of_ip_bytes(packet.0.ip_bytes(&self.config), ecn, packet)
+    }
+
+    fn merge(&self, held: &mut TcpPacket, next: &TcpPacket) -> bool {
+        match (&mut held.0, &next.0) {
+            (tcp::Packet::Data(held), tcp::Packet::Data(next)) => merge_data(held, next, &self.config),
+            _ => false,
+        }
     }
 
     #[inline]

@@ -1,0 +1,149 @@
+//! What has reached a host: on the way up through the core of its conversation.
+//!
+//! Hosts that take no time, and hosts with one conversation, need one core: what waits for it is in
+//! the order of its arrival. Otherwise each conversation has one, and the earliest goes first; of
+//! equal ones that of the first conversation.
+
+use super::{Addressed, Deadlines};
+use crate::net::Frame;
+use crate::world::Protocol;
+use crate::world::host::{Core, Reception};
+use lossylink_core::rng::{Stream, Streams};
+use lossylink_core::time::Instant;
+
+type Arrived<P> = Frame<Addressed<P>>;
+
+/// What waits at one host.
+#[derive(Clone, Debug)]
+pub(super) struct Arrivals<P: Copy + Default> {
+    /// The core of the first conversation, or of all if the host takes no time.
+    core: Core<Arrived<P>>,
+    /// The cores of the others, if they have their own.
+    others: Option<Box<Others<P>>>,
+    /// Whether nothing matters but the wake-up, on one core.
+    is_simple: bool,
+    reception: Reception,
+    draws: Stream,
+}
+
+/// The cores of a host with several.
+#[derive(Clone, Debug)]
+struct Others<P: Copy + Default> {
+    cores: Vec<Core<Arrived<P>>>,
+    deadlines: Deadlines,
+}
+
+impl<P: Copy + Default> Arrivals<P> {
+    /// A host that takes no time.
+    pub(super) fn new() -> Self {
+        Self {
+            core: Core::default(),
+            others: None,
+            is_simple: true,
+            reception: Reception::default(),
+            draws: Streams::new(0).stream("no draws"),
+        }
+    }
+
+    /// From now on the host receives like this, with `count` conversations; nothing may wait.
+    pub(super) fn set_reception(&mut self, reception: &Reception, count: usize) {
+        debug_assert!(self.poll_timeout().is_never(), "packets wait for a host that changes");
+        let draws = self.draws.clone();
+        *self =
+            Self { reception: reception.clone(), is_simple: reception.only_wakes(), draws, ..Self::new() };
+        self.grow(count);
+    }
+
+    /// Latencies come from `draws` from now on.
+    pub(super) fn set_draws(&mut self, draws: Stream) {
+        self.draws = draws;
+    }
+
+    /// Makes room for `count` conversations.
+    pub(super) fn grow(&mut self, count: usize) {
+        if self.reception.is_free() || count <= 1 {
+            return;
+        }
+        self.is_simple = false;
+        let others =
+            self.others.get_or_insert_with(|| Box::new(Others::beside(std::mem::take(&mut self.core))));
+        others.grow(count);
+    }
+
+    /// When the transport has the next packet.
+    #[inline]
+    pub(super) fn poll_timeout(&self) -> Instant {
+        match &self.others {
+            None => self.core.poll_timeout(),
+            Some(others) => others.deadlines.next(),
+        }
+    }
+
+    /// Hands the next packet, whenever it is due, to `take` and removes it.
+    #[inline]
+    pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
+        let (core, index) = match &mut self.others {
+            None => (&mut self.core, 0),
+            Some(others) => others.next(),
+        };
+        let taken = core.take(take);
+        if let Some(others) = &mut self.others {
+            others.update(index);
+        }
+        taken
+    }
+
+    /// A packet arrives at the host. Arrivals come in order.
+    #[inline]
+    pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
+        if self.is_simple {
+            self.core.arrive_simply(at, frame, &self.reception, &mut self.draws);
+        } else {
+            self.wait(protocol, at, frame);
+        }
+    }
+
+    /// A packet arrives at a host that does more than to wake up, or has several cores.
+    #[inline(never)]
+    fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
+        let index = frame.payload.conversation as usize;
+        let core = match &mut self.others {
+            None => &mut self.core,
+            Some(others) => &mut others.cores[index],
+        };
+        core.arrive(at, frame, &self.reception, &mut self.draws, |held, next| merge(protocol, held, next));
+        if let Some(others) = &mut self.others {
+            others.update(index);
+        }
+    }
+}
+
+impl<P: Copy + Default> Others<P> {
+    fn beside(first: Core<Arrived<P>>) -> Self {
+        let mut others = Self { cores: vec![first], deadlines: Deadlines::new(1) };
+        others.update(0);
+        others
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.cores.resize_with(count.max(self.cores.len()), Core::default);
+        self.deadlines.grow(count);
+    }
+
+    /// The core whose packet is the next, and its index.
+    fn next(&mut self) -> (&mut Core<Arrived<P>>, usize) {
+        let index = self.deadlines.owner();
+        (&mut self.cores[index], index)
+    }
+
+    fn update(&mut self, index: usize) {
+        self.deadlines.set(index, self.cores[index].poll_timeout());
+    }
+}
+
+/// Adds a packet to the one before it, if both are of one flow with the same congestion mark and the
+/// protocol can. (HOST-5)
+fn merge<T: Protocol>(protocol: &T, held: &mut Arrived<T::Packet>, next: &Arrived<T::Packet>) -> bool {
+    let flow = |frame: &Arrived<T::Packet>| (frame.payload.conversation, frame.payload.generation, frame.ecn);
+    flow(held) == flow(next) && protocol.merge(&mut held.payload.packet, &next.payload.packet)
+}

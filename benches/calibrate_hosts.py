@@ -168,18 +168,22 @@ def fit_tcp(start: Sequence[float], divisor: int) -> dict[str, Any]:
         print(f"  {np.round(parameters, 2)}: rms {np.sqrt(np.mean(np.square(result))):.4f}", flush=True)
         return result
 
-    found = least_squares(residuals, np.log(start), diff_step=0.01, xtol=2e-3, ftol=1e-3, max_nfev=6)
-    return tcp_keys(np.exp(found.x))
+    steps = [0.01] * len(start)
+    found = least_squares(residuals, np.log(start), diff_step=steps, xtol=2e-3, ftol=1e-3, max_nfev=6)
+    return tcp_keys(np.exp(found.x).tolist())
 
 
 def fit_rdma(divisor: int) -> dict[str, Any]:
     """Fit both RDMA columns at once."""
 
     def residuals(logarithms: np.ndarray) -> list[float]:
-        return misses(RDMA_COLUMNS, simulated_us(RDMA_COLUMNS, rdma_keys(np.exp(logarithms)), divisor))
+        return misses(
+            RDMA_COLUMNS, simulated_us(RDMA_COLUMNS, rdma_keys(np.exp(logarithms).tolist()), divisor)
+        )
 
     start = np.log([6_000.0, 2_500.0, 10_500.0, 21_000.0])
-    return rdma_keys(np.exp(least_squares(residuals, start, diff_step=0.01, xtol=1e-4).x))
+    found = least_squares(residuals, start, diff_step=[0.01] * len(start), xtol=1e-4)
+    return rdma_keys(np.exp(found.x).tolist())
 
 
 def report(columns: Sequence[Column], figures: Mapping[tuple[str, float], float]) -> None:

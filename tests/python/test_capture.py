@@ -71,9 +71,9 @@ def is_clean(tshark: str, path: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def lossy_link(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One flow whose frame with index 12 on the wire is lost, under two copies of each retransmission."""
+    """One flow whose frame with index 8 on the wire is lost, under two copies of each retransmission."""
     path = tmp_path_factory.mktemp("capture") / "link.pcapng"
-    run = record(path, protection="lg:copies=2", settings={"loss.forward": "at:12", "flow.trials": 1})
+    run = record(path, protection="lg:copies=2", settings={"loss.forward": "at:8", "flow.trials": 1})
     assert run.tables["trials"]["lost_frames"].to_list() == [1]
     return path
 

@@ -88,9 +88,8 @@ def claims(published: Published) -> tuple[Claim, ...]:
                 unit="Gb/s",
                 remark="published runs spread over the whole band",
             ),
-            Basis.CALIBRATED,
+            Basis.PREDICTION,
             "Table 3",
-            ("ae-hosts:bulk_latency",),
         ),
         *protected,
         Claim(

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from lossylink.report.palette import name_of
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
-from lossylink.reproduce.framework.model import Finished, Published
+from lossylink.reproduce.framework.judging import Edge, between, bounded
+from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
 from lossylink.reproduce.framework.published import by_protection
-from lossylink.reproduce.shared.measures import Source
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.shared.measures import Source, completion_percentile
 
 SHORT_NAMES = {"loss-free": "no loss"}
 """Of samples that are not called by their protection."""
@@ -54,6 +56,44 @@ def completion_table(
         for name, source in samples.items()
     )
     return ComparisonTable(title, columns, (*rows, Row("flows", trials, "", 4)), note)
+
+
+COLUMN_SHARE = 0.15
+"""How far a percentile may lie from the published one, either way. Chosen after a look at the results."""
+COLUMN_PERCENTILES = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
+
+
+def column_claims(
+    table: Published, samples: Mapping[str, Source], source: str, *, edges: Mapping[str, Edge] | None = None
+) -> tuple[Claim, ...]:
+    """Every published column with loss, at three percentiles, as two-sided predictions.
+
+    ``edges`` has, by protection, the edge at which the 99.9th percentile lies.
+    """
+    known = edges or {}
+    return tuple(
+        _column_claim(name, samples[name], key, by_protection(table, key)[name], source, known.get(name))
+        for name in by_protection(table, "p50")
+        for key in COLUMN_PERCENTILES
+    )
+
+
+def _column_claim(
+    name: str, sample: Source, key: str, published: float, source: str, edge: Edge | None
+) -> Claim:
+    percent = COLUMN_PERCENTILES[key]
+    return Claim(
+        f"{name_of(name)}: {percent:g} % of the flows take at most {figure(published)} us",
+        bounded(
+            completion_percentile(sample, percent),
+            between((1 - COLUMN_SHARE) * published, (1 + COLUMN_SHARE) * published),
+            published=published,
+            unit="us",
+            edge=edge if percent == 99.9 else None,
+        ),
+        Basis.PREDICTION,
+        source,
+    )
 
 
 def _published_trials(reference: Published | None, name: str) -> float | None:

@@ -56,14 +56,16 @@ def claims(_published: Published) -> tuple[Claim, ...]:
         Claim(
             "Loss costs the flow a fifth of its rate or more",
             bounded(derived(_ratio(during, before)), at_most(0.8), unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             shape,
+            ("flow.count",),
         ),
         Claim(
             "Within a bin of switching LinkGuardian on, the rate is back to nine tenths or more",
             bounded(derived(_ratio(after, before)), at_least(0.9), unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             shape,
+            ("flow.count",),
         ),
         *_backpressure_claims(shape),
         *_monitor_claims(),
@@ -76,8 +78,9 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
         Claim(
             "Without backpressure the Rx buffer grows larger",
             bounded(derived(_peak_ratio), at_least(1.0), unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             shape,
+            ("flow.count",),
         ),
         Claim(
             "Without backpressure the rate stays lower, by a hundredth or more",
@@ -88,14 +91,16 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
                 digits=4,
                 remark="a loop of 100G empties beside a link of 25G, and DCTCP gives way where it does not",
             ),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             shape,
+            ("flow.count",),
         ),
         Claim(
             "Without backpressure the rate stays lower, at 50G",
             bounded(derived(_ratio(unpaused, after, FASTER_JOB)), at_most(0.9), unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             f"ours, beside the {shape}",
+            ("flow.count",),
         ),
         Claim(
             "Without backpressure a source that does not give way fills the Rx buffer, at 25G",

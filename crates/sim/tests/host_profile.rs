@@ -65,7 +65,8 @@ fn moderation_puts_bursts_off_and_merging_leaves_fewer_of_them() {
     close(longer(24_387, true), 2.0 * 30.0);
 }
 
-/// Merged, 24,387 B are two segments and two acknowledgements, one after another.
+/// Merged, 24,387 B are two segments and two acknowledgements, one after another. The end of the
+/// handshake, which comes with the first data, occupies the core before it.
 // HOST-3, HOST-4
 #[test]
 fn a_core_takes_its_part_for_each_segment() {
@@ -80,12 +81,11 @@ fn a_core_takes_its_part_for_each_segment() {
         };
         with(1_000) - with(0)
     };
-    close(longer(143, true), 2.0);
-    close(longer(143, false), 2.0);
-    close(longer(24_387, true), 4.0);
-    // Windows of ten and seven; each acknowledgement comes a microsecond behind the one before it, and
-    // the last of either window has one of its own at the other end.
-    assert!(longer(24_387, false) > 10.0 + 7.0);
+    close(longer(143, true), 3.0);
+    close(longer(143, false), 3.0);
+    close(longer(24_387, true), 5.0);
+    // Apart, the core works on seventeen segments and their acknowledgements, some of it at once.
+    assert!(longer(24_387, false) > longer(24_387, true));
 }
 
 /// TCP-61

@@ -12,9 +12,9 @@ const MS: u64 = 1_000_000_000;
 fn timeline(protection: &str) -> Value {
     let mut config = config("timeline", protection);
     config["link"]["rate_bps"] = json!(25_000_000_000_u64);
-    config["host"] = profile("host", "ae-hosts");
-    // The stack of these hosts does not fill 25G with one flow; what these tests are about does.
-    config["host"]["flow_rate_bps"] = json!(0);
+    // Hosts that wake up in 37 us and whose flow fills 25G, as one between the published hosts does not.
+    config["host"] = profile("host", "ideal");
+    config["host"]["receive_latency"] = json!([[0.0, 37_000.0], [1.0, 37_000.0]]);
     config["timeline"] =
         json!({"corruption_ps": 20 * MS, "protection_ps": 60 * MS, "poll_ps": 10 * MS, "bin_ps": 5 * MS});
     config["run"]["duration_ps"] = json!(100 * MS);

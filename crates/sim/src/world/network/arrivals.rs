@@ -16,6 +16,8 @@ type Arrived<P> = Frame<Addressed<P>>;
 /// What waits at one host.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<P: Copy + Default> {
+    /// When the transport has the next packet.
+    due: Instant,
     /// The core of the first conversation, or of all if the host takes no time.
     core: Core<Arrived<P>>,
     /// The cores of the others, if they have their own.
@@ -37,6 +39,7 @@ impl<P: Copy + Default> Arrivals<P> {
     /// A host that takes no time.
     pub(super) fn new() -> Self {
         Self {
+            due: Instant::NEVER,
             core: Core::default(),
             others: None,
             is_simple: true,
@@ -73,22 +76,20 @@ impl<P: Copy + Default> Arrivals<P> {
     /// When the transport has the next packet.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
-        match &self.others {
-            None => self.core.poll_timeout(),
-            Some(others) => others.deadlines.next(),
-        }
+        self.due
     }
 
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
     pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
-        let (core, index) = match &mut self.others {
-            None => (&mut self.core, 0),
+        let core = match &mut self.others {
+            None => &mut self.core,
             Some(others) => others.next(),
         };
         let taken = core.take(take);
+        self.due = core.poll_timeout();
         if let Some(others) = &mut self.others {
-            others.update(index);
+            self.due = others.update(others.deadlines.owner());
         }
         taken
     }
@@ -98,6 +99,7 @@ impl<P: Copy + Default> Arrivals<P> {
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         if self.is_simple {
             self.core.arrive_simply(at, frame, &self.reception, &mut self.draws);
+            self.due = self.core.poll_timeout();
         } else {
             self.wait(protocol, at, frame);
         }
@@ -112,8 +114,9 @@ impl<P: Copy + Default> Arrivals<P> {
             Some(others) => &mut others.cores[index],
         };
         core.arrive(at, frame, &self.reception, &mut self.draws, |held, next| merge(protocol, held, next));
+        self.due = core.poll_timeout();
         if let Some(others) = &mut self.others {
-            others.update(index);
+            self.due = others.update(index);
         }
     }
 }
@@ -130,14 +133,15 @@ impl<P: Copy + Default> Others<P> {
         self.deadlines.grow(count);
     }
 
-    /// The core whose packet is the next, and its index.
-    fn next(&mut self) -> (&mut Core<Arrived<P>>, usize) {
-        let index = self.deadlines.owner();
-        (&mut self.cores[index], index)
+    /// The core whose packet is the next.
+    fn next(&mut self) -> &mut Core<Arrived<P>> {
+        &mut self.cores[self.deadlines.owner()]
     }
 
-    fn update(&mut self, index: usize) {
+    /// A core has another next packet; returns when the earliest of all is due.
+    fn update(&mut self, index: usize) -> Instant {
         self.deadlines.set(index, self.cores[index].poll_timeout());
+        self.deadlines.next()
     }
 }
 

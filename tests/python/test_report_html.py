@@ -83,7 +83,8 @@ def test_light_dark_and_print_styles_are_there(html: str) -> None:
 
 
 def test_every_verdict_and_command_line_is_shown(result: ReproduceResult, html: str) -> None:
-    shown = len(result.verdicts) + len(result.open_claims)
+    kept = sum(len(one.kept.verdicts) for one in result.experiments if one.kept is not None)
+    shown = len(result.verdicts) + len(result.open_claims) + kept
     assert html.count('class="badge ') == shown
     jobs = [job for experiment in result.experiments for job in experiment.jobs]
     assert html.count("<pre>lossylink run ") == len(jobs)

@@ -1,4 +1,4 @@
-"""Figures that the calibration stands for, from real runs: a change that moves one is seen.
+"""Figures of small real runs: a change that moves one is seen.
 
 The same seed gives the same rows on any machine, so that the figures are pinned to six digits. The runs are
 smaller than the published ones. A change that moves them on purpose writes them anew and says why::
@@ -58,7 +58,7 @@ def _rounded(value: float | None) -> float:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_calibrated_figures_are_where_they_were(name: str) -> None:
+def test_figures_are_where_they_were(name: str) -> None:
     pinned = tomllib.loads(FILE.read_text(encoding="utf-8"))[name]
     assert figures(name) == pinned
 

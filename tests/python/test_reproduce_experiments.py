@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from lossylink.experiments import experiment_named
 from lossylink.report.html import chart_view
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import (
@@ -19,6 +20,7 @@ from lossylink.reproduce.framework.model import (
     judge,
 )
 from lossylink.reproduce.framework.published import load
+from lossylink.scenario.keys import keys_of
 from lossylink.scenario.profiles import load_profile
 
 from .synthetic import synthetic_runner
@@ -120,6 +122,9 @@ def test_a_claim_names_the_values_that_decide_it(experiment: PublishedExperiment
         assert rests == bool(claim.rests_on), claim.text
         assert claim.source, claim.text
         for name in claim.rests_on:
-            profile, _, key = name.partition(":")
-            kind = {"ae-hosts": "host", "ideal": "host", "tofino1": "switch"}.get(profile)
-            assert kind is None or key in load_profile(kind, profile), f"{claim.text}: {name}"
+            profile, separator, key = name.partition(":")
+            if separator:
+                kind = {"ae-hosts": "host", "ideal": "host", "tofino1": "switch"}[profile]
+                assert key in load_profile(kind, profile), f"{claim.text}: {name}"
+            else:
+                assert name in keys_of(experiment_named(experiment.needs)), f"{claim.text}: {name}"

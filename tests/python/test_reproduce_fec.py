@@ -68,12 +68,18 @@ def test_a_world_that_is_as_published_fails_nothing(full: Finished) -> None:
 
 
 @pytest.mark.parametrize(
-    ("divisor", "size"), [(1, ("10.0 s", "25.0 trials")), (QUICK_DIVISOR, ("0.500 s", "4.00"))]
+    ("divisor", "size", "outcome"),
+    [
+        (1, ("10.0 s", "25.0 trials"), Outcome.SET_UP),
+        (QUICK_DIVISOR, ("0.500 s", "4.00"), Outcome.UNDECIDED),
+    ],
 )
-def test_the_size_of_the_experiment_is_part_of_the_set_up(divisor: int, size: tuple[str, str]) -> None:
+def test_the_size_of_the_experiment_is_part_of_the_set_up(
+    divisor: int, size: tuple[str, str], outcome: Outcome
+) -> None:
     found = {numbers(one.claim): one.judgement for one in verdicts(finished_runs(Scale(divisor)))}
     for number, text in zip((5, 6), size, strict=True):
-        assert found[(number,)].outcome is Outcome.SET_UP
+        assert found[(number,)].outcome is outcome
         assert f"{text}" in found[(number,)].reason
 
 

@@ -18,14 +18,14 @@ from lossylink.reproduce.framework.model import Outcome
 from .synthetic import synthetic_runner
 
 
-def full_run(folder: Path, *, quick: bool = False) -> None:
+def full_run(folder: Path, only: list[str] | None, *, quick: bool = False) -> None:
     quiet = Console(file=io.StringIO())
     options: dict[str, Any] = {"progress": False, "with_figures": False, "console": quiet}
-    reproduce(output=folder, only=["ablation"], quick=quick, runner=synthetic_runner, **options)
+    reproduce(output=folder, only=only, quick=quick, runner=synthetic_runner, **options)
 
 
 def test_a_full_run_is_kept_with_every_verdict(tmp_path: Path) -> None:
-    full_run(tmp_path)
+    full_run(tmp_path, ["ablation"])
     keep(tmp_path, "ablation", commit="0123456789abcdef", folder=tmp_path / "kept")
     kept = load("ablation", folder=tmp_path / "kept")
     assert kept is not None
@@ -37,12 +37,18 @@ def test_a_full_run_is_kept_with_every_verdict(tmp_path: Path) -> None:
 
 
 def test_only_a_complete_full_run_is_kept(tmp_path: Path) -> None:
-    full_run(tmp_path, quick=True)
+    full_run(tmp_path, ["ablation"], quick=True)
     with pytest.raises(ValueError, match="no complete full run of ablation"):
         keep(tmp_path, "ablation", commit="0", folder=tmp_path)
     with pytest.raises(ValueError, match="no complete full run of fec"):
         keep(tmp_path, "fec", commit="0", folder=tmp_path)
     assert load("fec", folder=tmp_path) is None
+    full_run(tmp_path, None)  # all experiments, this one in its quick form
+    with pytest.raises(ValueError, match="no complete full run of ablation"):
+        keep(tmp_path, "ablation", commit="0", folder=tmp_path)
+    full_run(tmp_path, ["ablation", "stress"])
+    with pytest.raises(ValueError, match="run ablation alone"):
+        keep(tmp_path, "ablation", commit="0", folder=tmp_path)
 
 
 def test_what_does_not_hold_is_listed() -> None:
@@ -58,8 +64,10 @@ def test_what_is_kept_is_of_experiments_that_there_are() -> None:
     """Its claims are those of today: a claim that was changed asks for another full run."""
     from lossylink.reproduce.framework.published import load as published
 
+    assert list(FOLDER.glob("*.json"))
     for path in FOLDER.glob("*.json"):
         experiment = next(one for one in registry.EXPERIMENTS if one.name == path.stem)
         kept = load(path.stem)
         assert kept is not None
-        assert [one.claim for one in kept.verdicts] == [one.text for one in experiment.claims(published())]
+        today = [(one.text, one.source) for one in experiment.claims(published())]
+        assert [(one.claim, one.source) for one in kept.verdicts] == today

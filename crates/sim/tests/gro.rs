@@ -112,11 +112,13 @@ fn flows_that_share_a_link_merge_apart() {
 /// What merging keeps: all bytes, in order, each once, whatever is lost.
 #[test]
 fn merged_flows_deliver_every_byte() {
+    let mut hit = 0;
     for lost in 3..60 {
         let mut network = network(&reception(8.0, true), &[30, 17], &[lost, lost + 2]);
         while network.step(Instant::NEVER) {}
         let bytes: Vec<u64> = network.conversations().iter().map(|ends| ends.far.bytes_in_order()).collect();
         assert_eq!(bytes, [30 * PAYLOAD, 17 * PAYLOAD], "frames {lost} and {} lost", lost + 2);
-        assert!(network.link.traffic().data_lost <= 2);
+        hit += u64::from(network.link.traffic().data_lost > 0);
     }
+    assert!(hit > 40, "data were lost in {hit} of 57 runs");
 }

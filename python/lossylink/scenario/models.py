@@ -89,7 +89,7 @@ class SwitchSection(Section):
 class HostSection(Section):
     """The end hosts."""
 
-    profile: str = Field("ae-hosts", description="a profile's name (ideal, ae-hosts) or a TOML file")
+    profile: str = Field("ae-hosts", description="a profile's name (ideal, lab, ae-hosts) or a TOML file")
     nic_rate: Rate | None = Field(None, description="rate of the sending host's interface; unset: the link's")
 
 

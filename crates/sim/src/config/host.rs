@@ -33,7 +33,7 @@ pub struct HostProfile {
     pub segmentation_offload: bool,
     /// Largest such burst.
     pub segmentation_max_bytes: u32,
-    /// Whether packets that arrive in order while the host wakes up are merged.
+    /// Whether packets that arrive in order are merged until the core begins with them.
     pub generic_receive_offload: bool,
     /// What the stack hands down for one flow, payload bits a second; 0: whatever the interface takes.
     pub flow_rate_bps: u64,
@@ -41,7 +41,7 @@ pub struct HostProfile {
     pub network_one_way_ns: f64,
     /// From the arrival of a packet at an idle host to its handling, drawn for each wake-up.
     pub receive_latency: LatencyTable,
-    /// What the interface adds to a wake-up that finds more than one packet, drawn for each.
+    /// What the interface adds to a wake-up that finds three packets or more, drawn for each.
     pub moderation_latency: LatencyTable,
     /// What the stack takes for each segment that it receives.
     pub receive_segment_ns: f64,

@@ -62,8 +62,12 @@ pub(super) fn run_until<R: Send>(
         let blocks = group.map(|index| Block { index, trials: 1, streams: family.trial(index) });
         let (more, interrupted) = run_all(&pool, &blocks.collect::<Vec<_>>(), control, &run)?;
         finished.extend(more);
-        if interrupted || is_enough(&finished) {
+        if interrupted {
             return Ok((finished, interrupted));
+        }
+        if is_enough(&finished) {
+            control.set_total(finished.len() as u64);
+            break;
         }
     }
     Ok((finished, false))

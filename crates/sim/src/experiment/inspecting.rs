@@ -25,7 +25,12 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError(message));
     }
     let end = config.run.filter(|_| TIMED.contains(&config.experiment.as_str()));
-    let end = end.map(|run| Instant::from_ps(run.duration_ps.saturating_sub(run.cooldown_ps)));
+    // A time line counts to the very end.
+    let is_whole = config.experiment == "timeline";
+    let end = end.map(|run| {
+        let uncounted = if is_whole { 0 } else { run.cooldown_ps };
+        Instant::from_ps(run.duration_ps.saturating_sub(uncounted))
+    });
     match end.filter(|&end| Instant::from_ps(last) > end) {
         Some(end) => Err(beyond(Instant::from_ps(last), end)),
         None => Ok(()),

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TRIALS = 100_000
+SHAPES = ("ae-hosts:rdma_latency", "ae-hosts:rdma_one_way_ns")
+"""Assumed below the 99th percentile: no median without loss was published."""
 PACKETS = 24
 """Of a write of 24,387 B at an MTU of 1024 B."""
 EDGE = Edge(99.9, REQUESTED_LOSS * (1 + (PACKETS - 1) * REQUESTED_LOSS))
@@ -79,7 +81,8 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
             reference,
             title="Flow completion time in us: RDMA WRITE, go-back-N, 24,387 B, loss 1e-3",
             marks={},
-            note="All columns are predictions: the hosts are fitted to completion times without loss. The "
+            note="Predictions from the 99th percentile on: the hosts are fitted to completion times "
+            "without loss there, and medians rest on assumed shapes. The "
             "published minima lie below what the path allows.",
         ),
         completion_table(
@@ -98,7 +101,7 @@ def claims(published: Published) -> tuple[Claim, ...]:
     return (
         *_tail_claims(table),
         *_reordering_claims(table),
-        *column_claims(table, SAMPLES, "artifact's table", edges={"none": EDGE}),
+        *column_claims(table, SAMPLES, "artifact's table", shapes=SHAPES, edges={"none": EDGE}),
     )
 
 

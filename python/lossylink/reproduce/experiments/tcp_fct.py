@@ -1,7 +1,7 @@
 """LinkGuardian's flow-completion-time experiment over TCP: 5000 DCTCP flows of 24,387 B, one after another.
 
 The hosts are fitted to published completion times without loss, of other sizes too, so that all three columns
-are predictions.
+are predictions from the 99th percentile on.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TRIALS = 5000
+SHAPES = ("ae-hosts:receive_latency", "ae-hosts:moderation_latency")
+"""Assumed below the 99th percentile: no median without loss was published."""
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
@@ -50,7 +52,8 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
             reference,
             title="Flow completion time in us: TCP, DCTCP, 24,387 B, loss 1e-3",
             marks={},
-            note="All columns are predictions: the hosts are fitted to completion times without loss. "
+            note="Predictions from the 99th percentile on: the hosts are fitted to completion times "
+            "without loss there, and medians rest on assumed shapes. "
             "With 5000 flows, every figure beyond 99.9 % rests on the five slowest.",
         ),
     )
@@ -59,7 +62,11 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
 def claims(published: Published) -> tuple[Claim, ...]:
     """What the artifact's table and Figure 11(a) say of the tail."""
     table = published["linkguardian"]["tcp_fct"]
-    return (*_tail_claims(table), *_body_claims(table), *column_claims(table, SAMPLES, "artifact's table"))
+    return (
+        *_tail_claims(table),
+        *_body_claims(table),
+        *column_claims(table, SAMPLES, "artifact's table", shapes=SHAPES),
+    )
 
 
 def _tail_claims(table: Published) -> tuple[Claim, ...]:
@@ -111,7 +118,7 @@ def _body_claims(table: Published) -> tuple[Claim, ...]:
             "artifact's table",
         ),
         Claim(
-            "No flow is quicker than two round trips and its serialisation, about 62 us",
+            "The quickest flow takes two round trips and its serialisation, about 62 us",
             bounded(
                 exact(LOSSY_JOB, "none", "fct_us_min"),
                 between(58.0, 70.0),
@@ -120,7 +127,7 @@ def _body_claims(table: Published) -> tuple[Claim, ...]:
             ),
             Basis.ASSUMED,
             "artifact's table",
-            ("ae-hosts:network_one_way_ns",),
+            ("ae-hosts:moderation_latency",),
         ),
     )
 

@@ -81,6 +81,7 @@ def _experiment_summary(result: ExperimentResult) -> dict[str, Any]:
     return {
         "name": result.experiment.name,
         "complete": result.is_complete,
+        "divisor": result.scale.divisor,
         "verdicts": [_verdict_summary(verdict) for verdict in result.verdicts],
         "failures": dict(result.failures),
         "runs": {key: run.summary() for key, run in result.finished.runs.items()},

@@ -84,12 +84,14 @@ def keep(output: Path, name: str, *, commit: str, folder: Path = FOLDER) -> Path
     Raises
     ------
     ValueError
-        The output has no complete full run of the experiment.
+        The output has no complete full run of the experiment, or more than that one run.
     """
     summary = json.loads((output / SUMMARY).read_text(encoding="utf-8"))
     found = [one for one in summary["experiments"] if one["name"] == name]
-    if summary["quick"] or not found or not found[0]["complete"]:
+    if not found or not found[0]["complete"] or found[0]["divisor"] != 1:
         raise ValueError(f"{output} has no complete full run of {name}")
+    if len(summary["experiments"]) != 1 or summary["points_resumed"]:
+        raise ValueError(f"{output}: run {name} alone and with --fresh, or its time is not that of the run")
     path = folder / f"{name}.json"
     folder.mkdir(exist_ok=True)
     write_json(path, _record(name, summary["provenance"], found[0]["verdicts"], commit))

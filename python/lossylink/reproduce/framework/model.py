@@ -182,13 +182,13 @@ class Verdict:
 def judge(claim: Claim, finished: Finished) -> Verdict:
     """Judge a claim; runs that are missing make it ``not run``, never a failure.
 
-    A claim about the set-up that is not broken is ``set-up``, whatever the number of trials.
+    A claim about the set-up that holds is ``set-up``.
     """
     try:
         judgement = claim.judge(finished)
     except NotRunError as missing:
         return Verdict(claim, Judgement(Outcome.NOT_RUN, str(missing)))
-    if claim.basis is Basis.SET_UP and judgement.outcome is not Outcome.FAILS:
+    if claim.basis is Basis.SET_UP and judgement.outcome is Outcome.HOLDS:
         judgement = replace(judgement, outcome=Outcome.SET_UP)
     return Verdict(claim, judgement)
 

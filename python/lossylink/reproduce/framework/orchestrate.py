@@ -100,7 +100,8 @@ def reproduce(
         planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
     )
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
-    left_out = tuple(name for name in registry.names() if name not in {one.experiment.name for one in chosen})
+    ran = {one.experiment.name for one in results}
+    left_out = tuple(name for name in registry.names() if name not in ran)
     result = ReproduceResult(
         tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
     )

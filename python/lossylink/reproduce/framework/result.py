@@ -65,7 +65,7 @@ class ReproduceResult:
     resumed: int = 0
     """Points that an earlier call had finished."""
     left_out: tuple[str, ...] = ()
-    """Experiments that nobody asked for."""
+    """Experiments that did not run: not asked for, or not reached."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

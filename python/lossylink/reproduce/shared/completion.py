@@ -64,26 +64,40 @@ COLUMN_PERCENTILES = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
 
 
 def column_claims(
-    table: Published, samples: Mapping[str, Source], source: str, *, edges: Mapping[str, Edge] | None = None
+    table: Published,
+    samples: Mapping[str, Source],
+    source: str,
+    *,
+    shapes: tuple[str, ...],
+    edges: Mapping[str, Edge] | None = None,
 ) -> tuple[Claim, ...]:
-    """Every published column with loss, at three percentiles, as two-sided predictions.
+    """Every published column with loss, at three percentiles, with bounds on both sides.
 
-    ``edges`` has, by protection, the edge at which the 99.9th percentile lies.
+    The medians rest on ``shapes``, values of the hosts that are assumed below the 99th percentile. ``edges``
+    has, by protection, the edge at which the 99.9th percentile lies.
     """
     known = edges or {}
     return tuple(
-        _column_claim(name, samples[name], key, by_protection(table, key)[name], source, known.get(name))
+        _column_claim(
+            name, samples[name], key, by_protection(table, key)[name], (source, shapes), known.get(name)
+        )
         for name in by_protection(table, "p50")
         for key in COLUMN_PERCENTILES
     )
 
 
 def _column_claim(
-    name: str, sample: Source, key: str, published: float, source: str, edge: Edge | None
+    name: str,
+    sample: Source,
+    key: str,
+    published: float,
+    said: tuple[str, tuple[str, ...]],
+    edge: Edge | None,
 ) -> Claim:
-    percent = COLUMN_PERCENTILES[key]
+    percent, (source, shapes) = COLUMN_PERCENTILES[key], said
+    is_assumed, within = percent < 99.0, f"within {COLUMN_SHARE:.0%} of {figure(published)} us"
     return Claim(
-        f"{name_of(name)}: {percent:g} % of the flows take at most {figure(published)} us",
+        f"{name_of(name)}: the {percent:g}th percentile is {within}",
         bounded(
             completion_percentile(sample, percent),
             between((1 - COLUMN_SHARE) * published, (1 + COLUMN_SHARE) * published),
@@ -91,8 +105,9 @@ def _column_claim(
             unit="us",
             edge=edge if percent == 99.9 else None,
         ),
-        Basis.PREDICTION,
+        Basis.ASSUMED if is_assumed else Basis.PREDICTION,
         source,
+        shapes if is_assumed else (),
     )
 
 

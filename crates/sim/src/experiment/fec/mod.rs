@@ -8,7 +8,7 @@ mod trial;
 mod watch;
 mod worlds;
 
-use super::blocks::{Block, run_until};
+use super::blocks::{Block, run_blocks, run_until};
 use super::inspecting::{inspected, states};
 use super::long_flow::open_flows;
 use super::setup::Setup;
@@ -34,9 +34,13 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         None => run_tcp(&setup, block, end, control),
         Some(source) => run_udp(&setup, source, block, end, control),
     };
-    let is_enough = |trials: &[Option<Trial>]| flow.precision.is_some_and(|share| is_precise(trials, share));
-    let (finished, interrupted) =
-        run_until(flow.trials, config.seed, config.threads, control, one, is_enough)?;
+    let (seed, threads) = (config.seed, config.threads);
+    let (finished, interrupted) = match flow.precision {
+        None => run_blocks((flow.trials, 1), seed, threads, control, one)?,
+        Some(share) => run_until(flow.trials, seed, threads, control, one, |trials: &[Option<Trial>]| {
+            is_precise(trials, share)
+        })?,
+    };
     let mut finished: Vec<Trial> = finished.into_iter().flatten().collect();
     let states = finished.first_mut().map(|trial| std::mem::take(&mut trial.states)).unwrap_or_default();
     let interrupted = interrupted || control.is_cancelled();

@@ -36,7 +36,7 @@ impl<P: Copy + Default> LlrLink<P> {
         let bad = self.forward.errors_seen.then_some(receiver.counters().rx_bad);
         let receiving = ReceivingState { bad, ..ReceivingState::of(receiver) };
         Ends {
-            is_on: sender.state() != SenderState::Off,
+            is_on: matches!(sender.state(), SenderState::Advance | SenderState::Replay),
             near: group(sending.counters()),
             far: group(receiving.counters()),
             in_flight: Some(self.whole_in_flight()),

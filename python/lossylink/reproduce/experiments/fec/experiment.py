@@ -1,4 +1,4 @@
-"""The experiment as `reproduce` runs it: in full 14,000 s of 10G traffic, by default its quick form."""
+"""The experiment as `reproduce` runs it: in full up to 20,500 s of 10G traffic, by default its quick form."""
 
 from __future__ import annotations
 

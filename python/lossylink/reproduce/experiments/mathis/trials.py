@@ -127,8 +127,9 @@ def _traps(trial_7: Published) -> tuple[Claim, ...]:
         Claim(
             "A percentage in place of the ratio makes trial 7 ten times as fast as its model, or more",
             bounded(derived(_naive_ratio_7), at_least(least), published=least, unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             SOURCE.format(7),
+            ("ideal:segmentation_max_bytes",),
         ),
         Claim(
             "Corrected, trial 7 is nearly three times as fast as its model: its offloads are on",
@@ -160,7 +161,7 @@ def _traps(trial_7: Published) -> tuple[Claim, ...]:
 
 def _trial_3(trial: Published) -> tuple[Claim, ...]:
     on, off = float(trial["ratio_with_offloads"]), float(trial["ratio_without_offloads"])
-    assumed = ("trial 3: loss.forward",)
+    assumed = ("loss.forward",)
     return (
         Claim(
             "Ten runs of 536 B without offloads: 1.17 times the model",

@@ -54,7 +54,7 @@ def claims(_published: Published) -> tuple[Claim, ...]:
     shape = "time-line figure"
     return (
         Claim(
-            "Loss costs the flow a fifth of its rate or more",
+            "Loss costs the flows a fifth of their rate or more",
             bounded(derived(_ratio(during, before)), at_most(0.8), unit="x"),
             Basis.ASSUMED,
             shape,

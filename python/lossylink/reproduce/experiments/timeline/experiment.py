@@ -97,7 +97,7 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
 EXPERIMENT = PublishedExperiment(
     name="timeline",
     title="Protection switched on under traffic",
-    summary="Corruption starts while a flow runs; two seconds later LinkGuardian is switched on under it, "
+    summary="Corruption starts while two flows run; two seconds later LinkGuardian is switched on under it, "
     "with and without backpressure.",
     source="LinkGuardian (SIGCOMM 2023), time line at 25G",
     needs="timeline",

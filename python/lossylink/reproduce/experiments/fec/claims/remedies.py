@@ -118,7 +118,8 @@ def _capped(wharf: Published) -> tuple[Claim, ...]:
                 unit="x",
                 remark="over an unlimited flow without protection at the same loss",
             ),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
+            ("host.nic_rate",),
         ),
     )
 

@@ -137,6 +137,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
                 mapped(lambda finished: point(finished, 1e-2, jobs.STRONGEST, "trials")),
                 float(wharf["trials"]),
                 unit="trials",
+                remark=f"fewer where standard errors are within {jobs.PRECISION} (flow.precision)",
             ),
             Basis.SET_UP,
         ),

@@ -89,7 +89,8 @@ def _published(wharf: Published) -> tuple[Claim, ...]:
                 published=ceiling_mbps,
                 unit="Mb/s",
             ),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
+            ("path.rtt",),
         ),
         statement(
             11,

@@ -113,7 +113,6 @@ def _growth() -> tuple[Claim, ...]:
             bounded(
                 mapped(lambda finished: _straightness(finished, "cubic")),
                 at_least(0.99),
-                instead="Reno does; CUBIC, which the hosts ran, follows a cubic",
                 remark="CUBIC, median correlation of window and time between two losses",
             ),
             Basis.PREDICTION,

@@ -199,12 +199,14 @@ def test_overrides_of_the_switch_reach_the_simulator() -> None:
         "switch.pause": "60KB",
         "switch.rx_buffer": "200KB",
         "switch.tx_buffer": "300KB",
+        "switch.recirculation": "99Gbps",
         "link.rate": "40G",
     }
     scenario = resolve("stress", settings=settings)
     switch = configuration(scenario, scenario.protections[0])["switch"]
     assert switch["queue_bytes"] == 10**6
     assert (switch["rx_buffer_max_bytes"], switch["tx_buffer_max_bytes"]) == (200_000, 300_000)
+    assert switch["recirculation_bps"] == 99 * 10**9
     assert switch["threshold"] == [
         thresholds_at(scenario.switch["threshold"], rate_bps=40 * 10**9) | {"pause_bytes": 60_000}
     ]

@@ -152,6 +152,29 @@ fn an_explicit_ack_leaves_only_when_nothing_else_waits() {
     assert_eq!(pair.link.reverse_traffic().control_octets, 0);
 }
 
+/// Frames whose turn is known when they come leave as those do that wait for an event: alone, behind an explicit
+/// ACK, and around a notification that reaches the port at 18223.28 or, where that takes 50, at 18273.28.
+// LG-29, LG-37
+#[test]
+fn a_turn_that_is_known_ahead_is_the_turn_that_comes() {
+    for (port_ns, leaves) in [(0.0, 18_223.28), (50.0, 18_273.28)] {
+        let ideal = profile("ideal");
+        let ideal = SwitchProfile { notification_port_ns: port_ns, timer_packet_ns: port_ns, ..ideal };
+        let mut pair = Pair::with_profile(&ideal, NON_BLOCKING, &[17], &[]);
+        pair.offer_each(19, 0.0, 1000.0);
+        // Twelve frames of 6.72 take from 18220 to 18300.64, with the notification in between.
+        pair.offer_back(12, 54, ns(18_220.0));
+        pair.finish(0);
+        let before = ((leaves - 18_220.0) / 6.72_f64).ceil();
+        let ends = (0..12).map(|number| {
+            let place = f64::from(number) + 1.0;
+            18_220.0 + 6.72 * if place <= before { place } else { place + 1.0 }
+        });
+        let expected: Vec<_> = (0..).zip(ends.map(|end| end + 100.0)).collect();
+        assert_eq!(back(&mut pair), at_ns(&expected), "{port_ns} ns to the port");
+    }
+}
+
 /// Backlog of both kinds: control first, frames of the hosts in their order, the line never idle between.
 // LG-29, LG-37
 #[test]

@@ -90,6 +90,9 @@ class SwitchSection(Section):
     tx_buffer: Size | None = Field(
         None, description="bound of the buffer of sent copies; a copy beyond it is not kept"
     )
+    recirculation: Rate | None = Field(
+        None, description="rate of a recirculation port; never below the link's"
+    )
 
 
 class HostSection(Section):

@@ -63,6 +63,7 @@ def _switch(scenario: Scenario) -> dict[str, Any]:
         "red_max_probability": given.marking_probability,
         "rx_buffer_max_bytes": given.rx_buffer,
         "tx_buffer_max_bytes": given.tx_buffer,
+        "recirculation_bps": given.recirculation,
     }
     profile |= {key: value for key, value in chosen.items() if value is not None}
     if given.resume is not None or given.pause is not None:

@@ -165,7 +165,9 @@ def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
     """
     profile, frame_s = link.profile, link.serialisation_s(linkguardian.HEADER_BYTES)
     extra_ns = profile["multicast_extra_ns"] if options.copies > 1 else 0
-    fixed_ns = profile["notification_port_ns"] + _control_return_ns(link) + profile["retransmit_ns"] + extra_ns
+    fixed_ns = (
+        profile["notification_port_ns"] + _control_return_ns(link) + profile["retransmit_ns"] + extra_ns
+    )
     back_s = (fixed_ns + profile["retransmission_pipeline_ns"]) * NANOSECOND_S + 2 * link.propagation_s
     round_s, longest_round_s = _tx_rounds_s(link)
     typical_s = frame_s + back_s + round_s + frame_s / 2 + frame_s
@@ -201,6 +203,7 @@ def _tx_rounds_s(link: Link) -> tuple[float, float]:
     if not profile["recirculates"]:
         return 0.0, 0.0
     fixed_s = profile["tx_loop_fixed_ns"] * NANOSECOND_S
+    # As the simulator has it: a port is as fast as the profile says, and never slower than the link.
     round_s = fixed_s + link.wire_bytes * BITS_PER_BYTE / max(profile["recirculation_bps"], link.rate_bps)
     if link.rate_bps < profile["recirculation_bps"]:
         return round_s, 2 * round_s

@@ -8,7 +8,8 @@
 //!  register --> circulating explicit ACK  [lowest ]
 //! ```
 //!
-//! A frame that finds the line idle leaves at once, without an event. The owner looks at two deadlines,
+//! A frame that finds the line idle leaves at once, without an event, and so does one of the hosts whose turn
+//! comes before any control frame can reach the port. The owner looks at two deadlines,
 //! when something waits for its time or for the line, and when the explicit ACK may leave: it calls
 //! [`ReturnPort::serve`] and [`ReturnPort::send_ack`] then, in this order on a tie.
 
@@ -22,12 +23,14 @@ use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Sight, Tap};
 use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Notification, PauseRequest};
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// The port of the receiving switch toward the sender.
 #[derive(Clone, Debug)]
 pub(super) struct ReturnPort<P: Copy + Default> {
     timing: Timing,
+    /// The least time from a decision to a control frame at the port.
+    lead: Duration,
     /// Updates on their way from the decision to the acknowledgement register.
     updates: Pipe<AckUpdate>,
     register: Acknowledgement,
@@ -47,6 +50,7 @@ impl<P: Copy + Default> ReturnPort<P> {
     pub(super) fn new(timing: Timing, ack_packet: Circulating) -> Self {
         Self {
             timing,
+            lead: timing.notification_port.min(timing.timer_packet),
             updates: Pipe::new(),
             register: Acknowledgement::default(),
             ack_packet,
@@ -72,10 +76,13 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.ack_due
     }
 
-    /// A frame of the hosts reaches the port.
+    /// A frame of the hosts reaches the port. Nothing that is decided from now on is at the port before
+    /// `lead` has passed, so until then its turn is known.
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
-        if self.busy_until <= now && self.normal.is_empty() {
-            self.send(now, frame, wire);
+        let start = now.max(self.busy_until);
+        let is_certain = start == now || start < now + self.lead;
+        if is_certain && start < self.due {
+            self.send(now, start, frame, wire);
         } else {
             self.normal.push(frame);
             self.schedule();
@@ -138,7 +145,7 @@ impl<P: Copy + Default> ReturnPort<P> {
             if let Some(frame) = self.urgent.pop() {
                 self.send_urgent(now, frame, wire);
             } else if let Some(frame) = self.normal.pop() {
-                self.send(now, frame, wire);
+                self.send(now, now, frame, wire);
             } else {
                 break;
             }
@@ -152,18 +159,18 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.due = service.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout());
     }
 
-    /// A frame of the hosts leaves; it takes an ACK along if one is due (LG-17).
-    fn send(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
-        self.apply_updates(now);
+    /// A frame of the hosts leaves at `start`; it takes an ACK along if one is due then (LG-17).
+    fn send(&mut self, now: Instant, start: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
+        self.apply_updates(start);
         let ack = self.register.poll();
         let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
         let octets = frame.octets + header_octets;
-        self.busy_until = now + self.timing.rate.serialisation(octets);
+        self.busy_until = start + self.timing.rate.serialisation(octets);
         let arrives = wire.wire.carry(octets, Kind::Data { header_octets });
-        self.see(now, arrives, || {
+        self.see(now, start, arrives, || {
             ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
         });
-        self.schedule_ack(now);
+        self.schedule_ack(start);
         if arrives {
             if let Some(leading) = ack {
                 wire.push_ack(self.busy_until + self.timing.control_return, leading);
@@ -181,7 +188,7 @@ impl<P: Copy + Default> ReturnPort<P> {
         };
         self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
         let arrives = wire.send_urgent(self.busy_until + flight, frame);
-        self.see(now, arrives, || shown::control(&frame));
+        self.see(now, now, arrives, || shown::control(&frame));
     }
 
     /// The circulating ACK is back. It leaves when nothing else waits and something is to be said.
@@ -195,7 +202,7 @@ impl<P: Copy + Default> ReturnPort<P> {
             self.ack_packet.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
             let arrives = wire.send_ack(self.busy_until + self.timing.control_return, leading);
-            self.see(now, arrives, || shown::control(&ControlFrame::Ack(leading)));
+            self.see(now, now, arrives, || shown::control(&ControlFrame::Ack(leading)));
         }
         self.schedule_ack(now);
     }
@@ -219,10 +226,10 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.ack_due = next;
     }
 
-    /// Shows a frame that leaves.
+    /// Shows a frame that leaves at `at`.
     #[inline]
-    fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
-        let sight = || Sight { at: now, direction: Direction::Backward, arrives, content: content() };
+    fn see(&self, now: Instant, at: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        let sight = || Sight { at, direction: Direction::Backward, arrives, content: content() };
         self.tap.see_on_link(now, sight);
     }
 }

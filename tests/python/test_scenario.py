@@ -194,10 +194,19 @@ def test_strict_refuses_an_mss_that_would_be_cut() -> None:
 
 
 def test_overrides_of_the_switch_reach_the_simulator() -> None:
-    settings = {"switch.queue": "1MB", "switch.pause": "60KB", "link.rate": "40G"}
+    settings = {
+        "switch.queue": "1MB",
+        "switch.pause": "60KB",
+        "switch.rx_buffer": "200KB",
+        "switch.tx_buffer": "300KB",
+        "switch.recirculation": "99Gbps",
+        "link.rate": "40G",
+    }
     scenario = resolve("stress", settings=settings)
     switch = configuration(scenario, scenario.protections[0])["switch"]
     assert switch["queue_bytes"] == 10**6
+    assert (switch["rx_buffer_max_bytes"], switch["tx_buffer_max_bytes"]) == (200_000, 300_000)
+    assert switch["recirculation_bps"] == 99 * 10**9
     assert switch["threshold"] == [
         thresholds_at(scenario.switch["threshold"], rate_bps=40 * 10**9) | {"pause_bytes": 60_000}
     ]

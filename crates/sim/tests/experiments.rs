@@ -84,6 +84,30 @@ fn throughput_without_loss_is_the_line_rate_less_headers() {
     assert_eq!(number(&outcome, "retransmissions"), 0.0);
 }
 
+/// The hops around the link do not mark. The port behind the link is the only one that can fill; with no more
+/// room than the depth from which on the queue in front of the link marks, nothing changes, whatever the
+/// reorder buffer releases at once. The canary: with room for a frame and a half the same run is another.
+#[test]
+fn the_port_behind_the_link_never_has_to_mark() {
+    let ordered = |backpressure: bool| json!({"ordered": {"backpressure": backpressure}});
+    let cases = [(10, "cubic", true), (25, "dctcp", true), (25, "dctcp", false), (40, "dctcp", false)];
+    for (gbps, algorithm, backpressure) in cases {
+        let mut config = config("throughput", "lg");
+        config["link"]["rate_bps"] = json!(gbps * 1_000_000_000_u64);
+        config["transport"]["congestion_control"] = json!(algorithm);
+        config["protection"]["mode"] = ordered(backpressure);
+        config["loss"]["forward"] = json!({"model": "quantised", "p": 1e-3});
+        let room = config["switch"]["receiver_queue_bytes"].clone();
+        let threshold = config["switch"]["ecn_threshold_bytes"].clone();
+        assert!(threshold.as_u64() < room.as_u64());
+        let roomy = run(&config);
+        config["switch"]["receiver_queue_bytes"] = threshold;
+        assert_eq!(run(&config).row, roomy.row, "{gbps} Gb/s");
+        config["switch"]["receiver_queue_bytes"] = json!(2_300);
+        assert_ne!(run(&config).row, roomy.row, "{gbps} Gb/s: a canary that says nothing");
+    }
+}
+
 #[test]
 fn a_cancelled_run_says_so_and_keeps_what_is_finished() {
     let control = Control::default();

@@ -51,8 +51,8 @@ fn a_flow_without_a_cap_fills_the_queue_and_a_capped_one_leaves_it_empty() {
     let capped = run(&config);
     assert!(number(&capped, "throughput_gbps") > 0.9 * 4.5 * 1460.0 / 1538.0);
     assert!(number(&capped, "queue_bytes_max") < 20e3 && number(&capped, "queue_drops") == 0.0);
-    // Five parity frames of 1544 octets stand before a data frame at worst, after the flight.
-    assert!(number(&capped, "latency_intact_us_max") < 0.76 + 6.0 * 1.2352);
+    // Five parity frames of 1545 octets stand before a data frame at worst, after the flight.
+    assert!(number(&capped, "latency_intact_us_max") < 0.76 + 6.0 * 1.236);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_smooth_source_waits_for_the_rest_of_its_block() {
     let outcome = run(&udp("fec-model", "udp-smooth", 100_000_000));
     let gap_us = 1514.0 * 8.0 / 100.0;
     let longest = number(&outcome, "latency_recovered_us_max");
-    assert!(longest <= 24.0 * gap_us + 6.0 * 1.2352 + 2.0, "{longest}");
+    assert!(longest <= 24.0 * gap_us + 6.0 * 1.236 + 2.0, "{longest}");
     let mean = number(&outcome, "latency_recovered_us_mean");
     let count = number(&outcome, "packets_recovered");
     // Uniform over the block: its deviation is 25 gaps over the root of twelve.

@@ -12,9 +12,10 @@ use lossylink_sim::net::{LineRate, PlainLink, ProtectedLink, queue_limits};
 use lossylink_sim::transport::tcp::{self, CongestionControl, Statistics};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
-use lossylink_sim::world::{Network, Path, Reception, Tcp};
+use lossylink_sim::world::{Network, Path, Reception, Rooms, Tcp};
 
 const PAYLOAD: u64 = 1460;
+const ROOMS: Rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000 };
 
 type TcpNetwork = Network<Tcp, PlainLink<Addressed<TcpPacket>>>;
 
@@ -35,7 +36,7 @@ fn network(reception: &Reception, segments: &[u64], positions: &[u64]) -> TcpNet
         if positions.is_empty() { LossModel::None } else { LossModel::at(positions.to_vec()).unwrap() };
     let plain = DirectConfig { rate, flight, queue: queue_limits(&profile) };
     let link = PlainLink::new(plain, process(lost), process(LossModel::None));
-    let path = Path::artifact(rate, rate, Duration::from_us(15), flight, 120_000);
+    let path = Path::artifact(rate, rate, Duration::from_us(15), flight, ROOMS);
     let congestion_control = CongestionControl::Reno;
     let rto_min = Duration::from_ms(1);
     let config = tcp::Config { congestion_control, rto_min, ..tcp::Config::default() };

@@ -14,7 +14,7 @@ use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, Protect
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
-use lossylink_sim::world::{Network, Path, Reception, Tcp};
+use lossylink_sim::world::{Network, Path, Reception, Rooms, Tcp};
 use proptest::prelude::*;
 
 type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
@@ -57,7 +57,10 @@ impl World {
             }
         };
         let path = match self.extra_rtt {
-            None => Path::artifact(rate, rate, Duration::from_us(5), flight, 120_000),
+            None => {
+                let rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000 };
+                Path::artifact(rate, rate, Duration::from_us(5), flight, rooms)
+            }
             Some(extra) => Path::direct(flight * 2 + extra, flight, None).unwrap(),
         };
         let config = tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() };

@@ -18,6 +18,7 @@ COMMON_KEYS = (
     *("link.rate", "link.propagation", "link.length", "link.mtu", "loss.forward", "loss.reverse"),
     *("switch.profile", "switch.queue", "switch.ecn_threshold", "switch.resume", "switch.pause"),
     *("switch.marking_min", "switch.marking_max", "switch.marking_probability"),
+    *("switch.rx_buffer", "switch.tx_buffer", "switch.recirculation"),
     *("run.threads", "run.backend", "run.skip"),
     "protection.*",
 )

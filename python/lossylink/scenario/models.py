@@ -84,6 +84,15 @@ class SwitchSection(Section):
     )
     resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
     pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
+    rx_buffer: Size | None = Field(
+        None, description="bound of the reorder buffer; a frame beyond it is dropped"
+    )
+    tx_buffer: Size | None = Field(
+        None, description="bound of the buffer of sent copies; a copy beyond it is not kept"
+    )
+    recirculation: Rate | None = Field(
+        None, description="rate of a recirculation port; never below the link's"
+    )
 
 
 class HostSection(Section):

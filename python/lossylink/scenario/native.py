@@ -55,16 +55,17 @@ def _link(scenario: Scenario) -> dict[str, int]:
 
 def _switch(scenario: Scenario) -> dict[str, Any]:
     given, profile = scenario.values.switch, dict(scenario.switch)
-    if given.queue is not None:
-        profile["queue_bytes"] = given.queue
-    if given.ecn_threshold is not None:
-        profile["ecn_threshold_bytes"] = given.ecn_threshold
-    marking = {
+    chosen = {
+        "queue_bytes": given.queue,
+        "ecn_threshold_bytes": given.ecn_threshold,
         "red_min_bytes": given.marking_min,
         "red_max_bytes": given.marking_max,
         "red_max_probability": given.marking_probability,
+        "rx_buffer_max_bytes": given.rx_buffer,
+        "tx_buffer_max_bytes": given.tx_buffer,
+        "recirculation_bps": given.recirculation,
     }
-    profile |= {key: value for key, value in marking.items() if value is not None}
+    profile |= {key: value for key, value in chosen.items() if value is not None}
     if given.resume is not None or given.pause is not None:
         point = thresholds_at(profile["threshold"], rate_bps=scenario.values.link.rate)
         point["resume_bytes"] = given.resume or point["resume_bytes"]

@@ -23,14 +23,15 @@ pub struct SwitchProfile {
     pub data_pipeline_ns: f64,
     /// The same for a retransmission.
     pub retransmission_pipeline_ns: f64,
-    /// Receiver's decision to the hole bits set at the sender.
-    pub notification_return_ns: f64,
+    /// Receiver's decision to the notification's place at the port back.
+    pub notification_port_ns: f64,
     /// Receiver's decision to its acknowledgement register.
     pub ack_register_ns: f64,
     /// Period of the circulating explicit ACK, and of the circulating dummy.
     pub ack_cycle_ns: f64,
-    /// Receiver's egress to the sender's leading acknowledgement.
-    pub ack_return_ns: f64,
+    /// The port back to the effect at the sender, of acknowledgements and notifications, without
+    /// serialisation.
+    pub control_return_ns: f64,
     /// Sender's dequeue to the first look at the mirrored copy.
     pub copy_first_check_ns: f64,
     /// One round of the Tx loop, without serialisation and queueing.
@@ -43,18 +44,19 @@ pub struct SwitchProfile {
     pub rx_loop_fixed_ns: f64,
     /// Time between timer packets.
     pub timer_period_ns: f64,
-    /// Timer packet to the wire.
+    /// Timer packet to its place at the port back.
     pub timer_packet_ns: f64,
-    /// Resume on the wire to the sender's queue running.
+    /// Resume at the port back to the sender's queue running, without serialisation.
     pub resume_flight_ns: f64,
-    /// Pause on the wire to the sender's queue silent.
+    /// Pause at the port back to the sender's queue silent, without serialisation.
     pub pause_reaction_ns: f64,
     /// Pause time in quanta of 512 bit times.
     pub pause_quanta: u64,
 
     /// Whether both buffers are recirculation loops; otherwise they release at once.
     pub recirculates: bool,
-    /// Rate of a recirculation port; never slower than the link.
+    /// Rate of a recirculation port between links of at most that rate; see
+    /// [`SwitchProfile::recirculation_rate`].
     pub recirculation_bps: u64,
     /// Allocation unit of the packet buffer.
     pub buffer_cell_bytes: u64,
@@ -99,6 +101,13 @@ pub struct RateThresholds {
 }
 
 impl SwitchProfile {
+    /// The rate of a recirculation port in a switch whose link runs at `link`: the profile's, whatever
+    /// slower rate the link runs at. A link that is faster has ports of its own rate: no switch of
+    /// that kind was measured, and loops that are slower than the link would overflow.
+    pub fn recirculation_rate(&self, link: BitRate) -> BitRate {
+        BitRate::from_bps(self.recirculation_bps.max(link.as_bps()))
+    }
+
     /// How long a pause lasts without a resume: a quantum is 512 bit times (IEEE 802.1Qbb).
     pub fn pause_duration(&self, rate: BitRate) -> Duration {
         Duration::from_secs(1).mul_ratio(self.pause_quanta * 512, rate.as_bps())
@@ -195,6 +204,19 @@ pub(crate) mod tests {
         assert!(at(40).pause_bytes > 40_000 && at(40).pause_bytes < 42_960);
         assert_eq!(at(1).pause_bytes, at(10).pause_bytes);
         assert!(at(1).ack_no_timeout_ticks > at(10).ack_no_timeout_ticks);
+    }
+
+    #[test]
+    fn a_recirculation_port_is_as_the_profile_says_and_never_slower_than_the_link() {
+        let tofino = profile("tofino1");
+        let at = |gbps| tofino.recirculation_rate(BitRate::from_gbps(gbps));
+        for gbps in [1, 10, 25, 100] {
+            assert_eq!(at(gbps).as_bps(), tofino.recirculation_bps, "{gbps} Gb/s");
+        }
+        assert_eq!(at(101), BitRate::from_gbps(101));
+        assert_eq!(at(400), BitRate::from_gbps(400));
+        let slow = SwitchProfile { recirculation_bps: 40_000_000_000, ..tofino };
+        assert_eq!(slow.recirculation_rate(BitRate::from_gbps(10)), BitRate::from_gbps(40));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile};
+use crate::config::{Config, HostProfile, SwitchProfile};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean};
 use crate::transport::{rdma, tcp};
-use crate::world::Path;
+use crate::world::{Path, Rooms};
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
@@ -134,8 +134,11 @@ impl<'a> Setup<'a> {
         }
         let interface = self.interface_rate(self.host()?);
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
-        let queue_bytes = self.config.switch.receiver_queue_bytes;
-        Ok(Path::artifact(self.rate, interface, one_way, self.plan.flight(), queue_bytes))
+        let SwitchProfile { queue_bytes, receiver_queue_bytes, .. } = *self.config.switch;
+        // A queue does not count the frame that leaves it; a hop counts what its line has not sent.
+        let queue_bytes = queue_bytes + u64::from(self.plan.frame_octets);
+        let rooms = Rooms { queue_bytes, receiver_queue_bytes };
+        Ok(Path::artifact(self.rate, interface, one_way, self.plan.flight(), rooms))
     }
 
     /// The rate of a host's interface: as its profile says, and never above the link's.

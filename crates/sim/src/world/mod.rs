@@ -15,5 +15,5 @@ pub mod stress;
 
 pub use host::Reception;
 pub use network::Network;
-pub use path::Path;
+pub use path::{Path, Rooms};
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

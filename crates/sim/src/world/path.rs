@@ -1,5 +1,9 @@
 //! The hops between the hosts and the link, in both directions.
 //!
+//! These hops do not mark (ECN). All but the hosts' interfaces drop what a switch has no room for. Nothing
+//! gathers in most of them: a line brings frames no faster than the next one of the same rate takes them
+//! away. The exception is the port behind the link, where a switch may release its reorder buffer at once.
+//!
 //! ```text
 //!  h4 -- sw8 -- sw4 -- sw2 == link == sw6 -- sw10 -- h8      (LinkGuardian's artifact)
 //!     three hops           ------          two hops
@@ -12,7 +16,7 @@ use lossylink_core::time::{Duration, Instant};
 const HOPS_BEFORE: u32 = 3;
 /// Hops from the link to the other host.
 const HOPS_AFTER: u32 = 2;
-/// A queue that never fills.
+/// The queue of a host's own interface, which is the host's memory.
 const UNLIMITED_BYTES: u64 = u64::MAX >> 16;
 
 /// A sequence of hops; an empty one takes no time.
@@ -68,6 +72,15 @@ impl Leg {
     }
 }
 
+/// What the ports of switches on a path hold, in bytes that have not been serialised yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Rooms {
+    /// Any port.
+    pub queue_bytes: u64,
+    /// The port behind the link.
+    pub receiver_queue_bytes: u64,
+}
+
 /// The four legs of a path.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
@@ -83,39 +96,30 @@ pub struct Path {
 
 impl Path {
     /// The artifact's path: store-and-forward hops at the link's rate, whose fixed delays make up
-    /// `one_way` together with the `link_delay` of the protected link. The port behind the link
-    /// holds `receiver_queue_bytes`.
+    /// `one_way` together with the `link_delay` of the protected link. A switch's port holds as much as
+    /// `rooms` says.
     pub fn artifact(
         rate: LineRate,
         nic_rate: LineRate,
         one_way: Duration,
         link_delay: Duration,
-        receiver_queue_bytes: u64,
+        rooms: Rooms,
     ) -> Self {
+        let Rooms { queue_bytes, receiver_queue_bytes } = rooms;
         let hops = HOPS_BEFORE + HOPS_AFTER;
         let delay = one_way.saturating_sub(link_delay) / u64::from(hops);
-        let hop = |rate, limit| Hop::new(rate, delay, limit);
-        let before = || {
-            let interface = std::iter::once(hop(nic_rate, UNLIMITED_BYTES));
-            let switches = (1..HOPS_BEFORE).map(|_| hop(rate, UNLIMITED_BYTES));
-            Leg { hops: interface.chain(switches).collect(), delay: Duration::ZERO }
+        // The first hop, and as many ports of switches as make up the leg.
+        let leg = |(first_rate, first_bytes): (LineRate, u64), count: u32| {
+            let first = Hop::new(first_rate, delay, first_bytes);
+            let others = (1..count).map(|_| Hop::new(rate, delay, queue_bytes));
+            Leg { hops: std::iter::once(first).chain(others).collect(), delay: Duration::ZERO }
         };
-        let after = |count: u32| {
-            let limits = std::iter::once(receiver_queue_bytes).chain(std::iter::repeat(UNLIMITED_BYTES));
-            Leg {
-                hops: limits.take(count as usize).map(|limit| hop(rate, limit)).collect(),
-                ..Leg::default()
-            }
-        };
-        let back = Leg {
-            hops: (0..HOPS_AFTER).map(|_| hop(rate, UNLIMITED_BYTES)).collect(),
-            delay: Duration::ZERO,
-        };
-        let to_near = Leg {
-            hops: (0..HOPS_BEFORE).map(|_| hop(rate, UNLIMITED_BYTES)).collect(),
-            delay: Duration::ZERO,
-        };
-        Self { to_link: before(), to_far: after(HOPS_AFTER), back_to_link: back, to_near }
+        Self {
+            to_link: leg((nic_rate, UNLIMITED_BYTES), HOPS_BEFORE),
+            to_far: leg((rate, receiver_queue_bytes), HOPS_AFTER),
+            back_to_link: leg((rate, UNLIMITED_BYTES), HOPS_AFTER),
+            to_near: leg((rate, queue_bytes), HOPS_BEFORE),
+        }
     }
 
     /// A path that is nothing but the link and its `rtt`, of which the link itself takes
@@ -135,12 +139,61 @@ mod tests {
     use super::*;
     use crate::net::Ecn;
     use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
+
+    /// What Tofino's profile says.
+    const ROOMS: Rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000 };
+
+    proptest! {
+        /// Whatever the hosts send, no port of a switch behind an interface that is no faster ever holds
+        /// more than two full frames: the one that it sends, and what came meanwhile. So no limit that has
+        /// room for those is felt, and no marking at a threshold above it.
+        #[test]
+        fn ports_behind_an_interface_hold_two_frames_at_most(
+            nic_gbps in 1u64..=100,
+            frames in prop::collection::vec((0u64..400, 60u32..=1514), 1..300),
+        ) {
+            let rate = LineRate::new(BitRate::from_gbps(100));
+            let nic = LineRate::new(BitRate::from_gbps(nic_gbps));
+            let tight = Rooms { queue_bytes: 2 * 1538, receiver_queue_bytes: 2 * 1538 };
+            let (one_way, link) = (Duration::from_ns(14_900), Duration::from_ns(659));
+            let mut path = Path::artifact(rate, nic, one_way, link, tight);
+            let mut roomy = Path::artifact(rate, nic, one_way, link, ROOMS);
+            let mut now = Instant::ZERO;
+            for (gap_ns, bytes) in frames {
+                now += Duration::from_ns(gap_ns);
+                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, ());
+                let forward = path.to_link.cross(now, &frame);
+                prop_assert_eq!(forward, roomy.to_link.cross(now, &frame));
+                prop_assert!(forward.is_some());
+                let back = path.back_to_link.cross(now, &frame);
+                prop_assert!(back.is_some());
+                // Over a link of the same rate without protection: what leaves one line enters the next.
+                let over = |at: Option<Instant>| at.unwrap() + link;
+                prop_assert!(path.to_far.cross(over(forward), &frame).is_some());
+                prop_assert!(path.to_near.cross(over(back), &frame).is_some());
+            }
+        }
+    }
+
+    /// The canary of the statement above: an interface that is faster than the ports would fill them.
+    #[test]
+    fn a_faster_interface_fills_the_port_behind_it() {
+        let (rate, nic) = (BitRate::from_gbps(10), BitRate::from_gbps(100));
+        let (rate, nic) = (LineRate::new(rate), LineRate::new(nic));
+        let one_way = Duration::from_ns(14_900);
+        let mut path = Path::artifact(rate, nic, one_way, Duration::from_ns(659), ROOMS);
+        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
+        let lost = (0..1_000).filter(|_| path.to_link.cross(Instant::ZERO, &frame).is_none()).count();
+        assert_eq!(path.to_link.dropped(), lost as u64);
+        assert!(lost > 500, "{lost}");
+    }
 
     #[test]
     fn the_artifact_path_adds_up_to_its_one_way_delay() {
         let rate = LineRate::new(BitRate::from_gbps(100));
         let link = Duration::from_ns(659);
-        let mut path = Path::artifact(rate, rate, Duration::from_ns(14_900), link, 120_000);
+        let mut path = Path::artifact(rate, rate, Duration::from_ns(14_900), link, ROOMS);
         let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
         let at_link = path.to_link.cross(Instant::ZERO, &frame).unwrap();
         let at_host = path.to_far.cross(at_link + link, &frame).unwrap();
@@ -153,7 +206,7 @@ mod tests {
     #[test]
     fn a_watched_hop_tells_when_a_frame_leaves() {
         let rate = LineRate::new(BitRate::from_gbps(100));
-        let path = Path::artifact(rate, rate, Duration::from_ns(14_900), Duration::from_ns(659), 120_000);
+        let path = Path::artifact(rate, rate, Duration::from_ns(14_900), Duration::from_ns(659), ROOMS);
         let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, ());
         let (mut plain, mut watched) = (path.to_link.clone(), path.to_link);
         let mut departures = Vec::new();

@@ -76,6 +76,14 @@ impl Pair {
         (0..count).for_each(|step| self.offer(ns(first_ns + step as f64 * period_ns)));
     }
 
+    /// Frames of `frame_bytes` reach the far switch on their way back at `at`, numbered from zero.
+    pub(crate) fn offer_back(&mut self, count: u64, frame_bytes: u32, at: Instant) {
+        self.run_until(at);
+        (0..count).for_each(|number| {
+            self.link.offer_back(at, Frame::of_frame_bytes(frame_bytes, Ecn::NotCapable, number));
+        });
+    }
+
     /// Everything up to and including `end` happens.
     pub(crate) fn run_until(&mut self, end: Instant) {
         while self.link.poll_timeout() <= end && !self.link.poll_timeout().is_never() {

@@ -2,7 +2,9 @@
 
 use super::run::PROBES;
 use super::{Evidence, World};
-use lossylink_sim::net::Frame;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
+use lossylink_sim::net::{Frame, Traffic};
 
 /// Checks a run.
 ///
@@ -13,6 +15,7 @@ pub(crate) fn check(world: &World, evidence: &Evidence) -> Result<(), String> {
     order_is_kept(world, &evidence.delivered)?;
     copies_are_dropped(world, evidence)?;
     what_went_back_came_back(evidence)?;
+    a_line_carries_one_frame_at_a_time(world, evidence)?;
     everything_is_accounted_for(world, evidence)?;
     the_healed_link_delivers(evidence)?;
     nothing_is_left(evidence)
@@ -55,6 +58,22 @@ fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
         format!("{} frames came back, {arrived} were not lost", evidence.returned.len())
     })?;
     require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
+}
+
+/// All that either direction carried, gaps and control frames included, took its time: LG-37.
+fn a_line_carries_one_frame_at_a_time(world: &World, evidence: &Evidence) -> Result<(), String> {
+    let time = evidence.end - Instant::ZERO;
+    for (direction, traffic) in [("forward", &evidence.traffic), ("backward", &evidence.reverse)] {
+        let Traffic { data_octets, header_octets, copy_octets, control_octets, .. } = *traffic;
+        let octets = data_octets + header_octets + copy_octets + control_octets;
+        let needed = Bytes(octets) / world.rate;
+        // Every frame's time is a whole number of picoseconds.
+        let rounded = Duration::from_ps(traffic.frames);
+        require(needed <= time + rounded, || {
+            format!("{direction}: {octets} octets in {time} take {needed}")
+        })?;
+    }
+    Ok(())
 }
 
 /// Frames and octets are conserved; what is missing was lost, and is counted: LG-3, LG-35.

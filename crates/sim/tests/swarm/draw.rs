@@ -140,10 +140,10 @@ impl Dice {
             let SwitchProfile {
                 data_pipeline_ns,
                 retransmission_pipeline_ns,
-                notification_return_ns,
+                notification_port_ns,
                 ack_register_ns,
                 ack_cycle_ns,
-                ack_return_ns,
+                control_return_ns,
                 copy_first_check_ns,
                 tx_loop_fixed_ns,
                 retransmit_ns,
@@ -156,7 +156,7 @@ impl Dice {
             } = &mut profile;
             let forward =
                 [data_pipeline_ns, retransmission_pipeline_ns, copy_first_check_ns, tx_loop_fixed_ns];
-            let back = [notification_return_ns, ack_register_ns, ack_cycle_ns, ack_return_ns];
+            let back = [notification_port_ns, ack_register_ns, ack_cycle_ns, control_return_ns];
             let sides = [retransmit_ns, multicast_extra_ns, rx_loop_fixed_ns];
             let pauses = [timer_packet_ns, resume_flight_ns, pause_reaction_ns];
             for delay in forward.into_iter().chain(back).chain(sides).chain(pauses) {

@@ -38,6 +38,8 @@ pub(crate) struct Evidence {
     pub(crate) copies_held: usize,
     pub(crate) rx_bytes: u64,
     pub(crate) backlog: usize,
+    /// Until when something happened.
+    pub(crate) end: Instant,
 }
 
 struct Run<'a> {
@@ -96,6 +98,7 @@ impl<'a> Run<'a> {
             copies_held: 0,
             rx_bytes: 0,
             backlog: 0,
+            end: Instant::ZERO,
         };
         let restarts = world.restarts.iter();
         Self { world, streams, link, now: Instant::ZERO, steps: 0, restarts, evidence }
@@ -235,6 +238,7 @@ impl<'a> Run<'a> {
         evidence.copies_held = self.link.copies_held(end);
         evidence.rx_bytes = self.link.buffer_bytes(end).1;
         evidence.backlog = self.link.backlog();
+        evidence.end = self.now;
         evidence
     }
 }

@@ -21,6 +21,9 @@ from lossylink.theory import fec, linkguardian
 PROBE_LOSS_RATIO: Final = 1e-3
 """The short run sees at least this loss, or it would see too few; what one costs hardly depends on it."""
 
+CONTROL_WIRE_BYTES: Final = 84
+"""Octets of a control frame on the line (LG-37): 64 and the gap."""
+
 RARE: Final = 1e-6
 """What a bound may leave out: bursts of losses that one window in a million sees."""
 
@@ -162,13 +165,25 @@ def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
     """
     profile, frame_s = link.profile, link.serialisation_s(linkguardian.HEADER_BYTES)
     extra_ns = profile["multicast_extra_ns"] if options.copies > 1 else 0
-    fixed_ns = profile["notification_return_ns"] + profile["retransmit_ns"] + extra_ns
+    fixed_ns = (
+        profile["notification_port_ns"] + _control_return_ns(link) + profile["retransmit_ns"] + extra_ns
+    )
     back_s = (fixed_ns + profile["retransmission_pipeline_ns"]) * NANOSECOND_S + 2 * link.propagation_s
     round_s, longest_round_s = _tx_rounds_s(link)
     typical_s = frame_s + back_s + round_s + frame_s / 2 + frame_s
     alone_s = frame_s + back_s + longest_round_s + 2 * frame_s
     others = _losses_within(frames=math.ceil(alone_s / frame_s), loss_ratio=link.loss_ratio)
     return typical_s, alone_s + (others + 1) * options.copies * frame_s
+
+
+def _control_return_ns(link: Link) -> float:
+    """From the port back until an acknowledgement or a notification takes effect, on an idle line."""
+    return float(link.profile["control_return_ns"]) + _control_line_ns(link)
+
+
+def _control_line_ns(link: Link) -> float:
+    """How long a control frame occupies the line back."""
+    return CONTROL_WIRE_BYTES * BITS_PER_BYTE / link.rate_bps / NANOSECOND_S
 
 
 def _losses_within(*, frames: int, loss_ratio: float) -> int:
@@ -188,6 +203,7 @@ def _tx_rounds_s(link: Link) -> tuple[float, float]:
     if not profile["recirculates"]:
         return 0.0, 0.0
     fixed_s = profile["tx_loop_fixed_ns"] * NANOSECOND_S
+    # As the simulator has it: a port is as fast as the profile says, and never slower than the link.
     round_s = fixed_s + link.wire_bytes * BITS_PER_BYTE / max(profile["recirculation_bps"], link.rate_bps)
     if link.rate_bps < profile["recirculation_bps"]:
         return round_s, 2 * round_s
@@ -198,8 +214,9 @@ def _tx_rounds_s(link: Link) -> tuple[float, float]:
 def _held_s(link: Link) -> float:
     """How long the Tx buffer holds a copy: until it is acknowledged, and looked at once more."""
     profile = link.profile
-    stages = ("data_pipeline_ns", "ack_register_ns", "ack_cycle_ns", "ack_return_ns")
-    there_and_back_ns = float(sum(profile[stage] for stage in stages) - profile["copy_first_check_ns"])
+    stages = ("data_pipeline_ns", "ack_register_ns", "ack_cycle_ns")
+    there_ns = sum(profile[stage] for stage in stages) - profile["copy_first_check_ns"]
+    there_and_back_ns = float(there_ns + _control_return_ns(link))
     held_s: float = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s + link.serialisation_s()
     if not profile["recirculates"]:
         return held_s
@@ -219,6 +236,7 @@ def _receiver_buffer(link: Link, worst_s: float) -> Figure:
     profile = link.profile
     pause_bytes = thresholds_at(profile["threshold"], rate_bps=link.rate_bps)["pause_bytes"]
     reaction_ns = profile["timer_period_ns"] + profile["timer_packet_ns"] + profile["pause_reaction_ns"]
+    reaction_ns += _control_line_ns(link)
     reaction_ns += profile["rx_loop_fixed_ns"] if profile["recirculates"] else 0
     paused = float(pause_bytes + link.bytes_in(reaction_ns * NANOSECOND_S + 2 * link.propagation_s))
     if not profile["recirculates"]:

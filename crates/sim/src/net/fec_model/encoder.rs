@@ -58,7 +58,7 @@ impl ModelEncoder {
         self.code
     }
 
-    /// A packet leaves, `octets` long with its header.
+    /// A packet leaves, `octets` long with its headers.
     #[inline]
     pub(super) fn handle_data(&mut self, now: Instant, octets: u32) -> Tag {
         let (size, rows) = (self.code.size(), self.code.rows());

@@ -32,7 +32,13 @@ use lossylink_core::engine::fec::{BlockNumber, Code};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::FecModel;
 use lossylink_core::time::{Duration, Instant};
-use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::units::Bytes;
+
+/// Octets of the corruption header, which the model of the faulty link adds to each packet of a block.
+/// Its size was not published: assumed is the least that a switch can write.
+const CORRUPTION_OCTETS: u32 = 1;
+/// Octets that a packet of a block grows by.
+const ADDED_OCTETS: u32 = HEADER_OCTETS + CORRUPTION_OCTETS;
 
 /// A link with the switch model in its forward direction.
 pub type FecModelLink<P> = CodedLink<P, ModelCoder<P>>;
@@ -74,9 +80,9 @@ impl Tag {
         self.rows == 0
     }
 
-    /// Octets of a data packet's header.
+    /// Octets of a data packet's headers.
     const fn header_octets(&self) -> u32 {
-        if self.is_bare() { 0 } else { HEADER_OCTETS }
+        if self.is_bare() { 0 } else { ADDED_OCTETS }
     }
 
     const fn is_last(&self) -> bool {
@@ -94,12 +100,15 @@ impl Label for Tag {
         }
     }
 
-    /// The model's block numbers are wider than a header's: the low 24 bits are shown.
+    /// The model's block numbers are wider than a header's: the low 24 bits are shown. Whether a packet
+    /// is marked is the capture's to say, so the corruption header is left out.
     fn shown<P>(&self, frame: Frame<P>) -> Content<P> {
         let block = BlockNumber::new(self.block as u32).bits();
         if self.is_bare() {
-            Content::Bare(frame)
-        } else if self.is_data() {
+            return Content::Bare(frame);
+        }
+        let frame = Frame { octets: frame.octets - CORRUPTION_OCTETS, ..frame };
+        if self.is_data() {
             shown::data(frame, block, self.index)
         } else {
             shown::parity(frame.octets, block, (self.index - self.size, self.size, self.rows))
@@ -123,7 +132,7 @@ impl<P: Copy + Default> FecModelLink<P> {
         options: &FecModelOptions,
         losses: (LossProcess, LossProcess),
     ) -> Self {
-        let recirculation = BitRate::from_bps(profile.recirculation_bps.max(rate.bit_rate().as_bps()));
+        let recirculation = profile.recirculation_rate(rate.bit_rate());
         let round = if profile.recirculates && options.recirculates {
             Duration::from_ns_f64(profile.rx_loop_fixed_ns)
         } else {
@@ -172,7 +181,7 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
 
     #[inline]
     fn encode(&mut self, now: Instant, frame: &Frame<P>) -> (Tag, u32) {
-        let tag = self.encoder.handle_data(now, frame.octets + HEADER_OCTETS);
+        let tag = self.encoder.handle_data(now, frame.octets + ADDED_OCTETS);
         (tag, tag.header_octets())
     }
 
@@ -260,7 +269,7 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
     }
 }
 
-/// A packet leaves the far switch without its header.
+/// A packet leaves the far switch without its headers.
 #[inline]
 fn deliver<P: Copy + Default>(
     at: Instant,

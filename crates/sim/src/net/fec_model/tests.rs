@@ -8,8 +8,8 @@ use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;
 use lossylink_core::units::BitRate;
 
-/// A packet of 1514 B with its header lasts so long at 10 Gb/s; so does its clone.
-const PACKET: Duration = Duration::from_ps(1544 * 800);
+/// A packet of 1514 B with its two headers lasts so long at 10 Gb/s; so does its clone.
+const PACKET: Duration = Duration::from_ps(1545 * 800);
 /// The profile's way from the queue to the decoder.
 const FLIGHT: Duration = Duration::from_ns(100);
 
@@ -75,11 +75,13 @@ fn too_many_marks_drop_all_of_them() {
 // FEC-24
 #[test]
 fn parity_is_as_long_as_the_last_packet() {
-    for (parity_size, octets) in [(ParitySize::LastPacket, 94), (ParitySize::LongestPacket, 1544)] {
+    for (parity_size, octets) in [(ParitySize::LastPacket, 95), (ParitySize::LongestPacket, 1545)] {
         let mut link = link(&FecModelOptions { parity_size, ..published(2, 1) }, &[]);
         offer(&mut link, Instant::ZERO, [(0, 1514), (1, 64)]);
         drain(&mut link);
         assert_eq!(link.traffic().parity_octets, octets);
+        // 6 octets of header and one of the corruption header on each of the two packets.
+        assert_eq!(link.traffic().header_octets, 2 * 7);
     }
 }
 
@@ -137,7 +139,7 @@ fn recirculation_lets_packets_go_at_the_end_of_a_round() {
 #[test]
 fn the_queue_drops_for_good() {
     let mut small = profile("ideal");
-    small.queue_bytes = 3 * 1524;
+    small.queue_bytes = 3 * 1525;
     let process = |name| LossProcess::new(&LossModel::None, Streams::new(1).stream(name));
     let rate = LineRate::new(BitRate::from_gbps(10));
     let mut link =

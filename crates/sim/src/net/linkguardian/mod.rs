@@ -7,6 +7,7 @@ mod circulating;
 mod receiving_switch;
 mod reporting;
 mod retransmission_delay;
+mod return_port;
 mod rx_buffer;
 mod sending_switch;
 mod shown;
@@ -32,10 +33,11 @@ use lossylink_core::loss::LossProcess;
 use lossylink_core::rng::{RngCore, Stream};
 use lossylink_core::time::{Duration, Instant};
 use receiving_switch::{ReceivingSwitch, RxBuffer};
+use return_port::ReturnPort;
 use rx_buffer::{RxLoop, RxMemory};
 use sending_switch::SendingSwitch;
 use tx_buffer::TxBuffer;
-use wires::{ControlFrame, ControlWire, ForwardWire};
+use wires::{BackwardWire, ControlFrame, ForwardWire};
 
 /// What the operator chooses about the protection.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +85,7 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     sending: SendingSwitch<P>,
     receiving: ReceivingSwitch<P>,
     forward: ForwardWire<P>,
-    control: ControlWire,
-    returned: Pipe<Frame<P>>,
+    backward: BackwardWire<P>,
     /// Whether the number of copies is the user's, and no advice changes it.
     copies_are_chosen: bool,
 }
@@ -127,13 +128,13 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             circulating(),
             options.ordered,
         );
+        let back = ReturnPort::new(timing, circulating());
         let (forward, reverse) = losses;
         Self {
             sending,
-            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, circulating()),
+            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, back),
             forward: ForwardWire::new(Wire::new(forward)),
-            control: ControlWire::new(Wire::new(reverse)),
-            returned: Pipe::new(),
+            backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
         }
     }
@@ -163,7 +164,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
 
     /// Replaces the reverse loss process.
     pub fn set_reverse_loss(&mut self, loss: LossProcess) {
-        self.control.wire.set_loss(loss);
+        self.backward.wire.set_loss(loss);
     }
 
     /// The position that the next data frame will take.
@@ -178,7 +179,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
 
     /// What went over the reverse direction of the link.
     pub const fn reverse_traffic(&self) -> &Traffic {
-        self.control.wire.traffic()
+        self.backward.wire.traffic()
     }
 
     /// Starts both ends over at `position`, as the control plane does when it switches protection
@@ -192,26 +193,26 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Does what is due at `now`, once round the link.
     #[inline]
     fn advance_at(&mut self, now: Instant) {
-        if self.control.poll_timeout() <= now {
+        if self.backward.poll_timeout() <= now {
             self.handle_control(now);
         }
         if self.sending.poll_timeout() <= now {
             self.sending.advance(now, &mut self.forward);
         }
         while let Some((_, arrival)) = self.forward.arrivals.pop_due(now) {
-            self.receiving.receive(now, arrival, &mut self.control);
+            self.receiving.receive(now, arrival);
         }
         while let Some((_, copy)) = self.forward.copies.pop_due(now) {
             self.receiving.receive_copy(now, copy);
         }
         if self.receiving.poll_timeout() <= now {
-            self.receiving.advance(now, &mut self.control);
+            self.receiving.advance(now, &mut self.backward);
         }
     }
 
     /// Control frames whose time has come take effect at the sender.
     fn handle_control(&mut self, now: Instant) {
-        while let Some(frame) = self.control.poll(now) {
+        while let Some(frame) = self.backward.poll(now) {
             match frame {
                 ControlFrame::Ack(leading) => self.sending.handle_ack(now, leading),
                 ControlFrame::Notification(notification) => {
@@ -230,9 +231,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn offer_back(&mut self, now: Instant, frame: Frame<P>) {
-        if let Some((arrives, frame)) = self.receiving.send_back(now, frame, &mut self.control) {
-            self.returned.push(arrives, frame);
-        }
+        self.receiving.offer_back(now, frame, &mut self.backward);
     }
 
     #[inline]
@@ -242,7 +241,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
             .arrivals
             .poll_timeout()
             .min(self.forward.copies.poll_timeout())
-            .min(self.control.poll_timeout());
+            .min(self.backward.poll_timeout());
         wires.min(self.sending.poll_timeout()).min(self.receiving.poll_timeout())
     }
 
@@ -263,7 +262,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     #[inline]
     fn returned(&mut self) -> &mut Pipe<Frame<P>> {
-        &mut self.returned
+        &mut self.backward.returned
     }
 
     fn backlog(&self) -> usize {
@@ -288,7 +287,7 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn set_tap(&mut self, tap: Tap<P>) {
         self.sending.tap = tap.clone();
-        self.receiving.tap = tap;
+        self.receiving.back.tap = tap;
     }
 
     fn protect(&mut self, _now: Instant, advice: Advice) {

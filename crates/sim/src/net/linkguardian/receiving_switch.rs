@@ -1,19 +1,15 @@
-//! The switch at the receiving end: acknowledgements, notifications, reordering, pauses.
+//! The switch at the receiving end: detection, reordering, pauses.
 
-use super::circulating::Circulating;
 use super::retransmission_delay::RetransmissionDelay;
+use super::return_port::ReturnPort;
 use super::rx_buffer::{RxLoop, RxMemory};
-use super::shown;
-use super::timing::{HEADER_OCTETS, Timing};
+use super::timing::Timing;
 use super::tx_buffer::Copied;
-use super::wires::{Arrival, ControlWire};
+use super::wires::{Arrival, BackwardWire};
 use crate::kernel::{Agenda, Pipe};
-use crate::net::tap::Content;
-use crate::net::wire::Kind;
-use crate::net::{Direction, Frame, Sight, Tap};
+use crate::net::Frame;
 use lossylink_core::engine::linkguardian::{
-    AckUpdate, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest, Position,
-    Receiver,
+    AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
 };
 use lossylink_core::time::Instant;
 
@@ -22,8 +18,9 @@ const TIMEOUT: usize = 0;
 const ROUND: usize = 1;
 const DEQUEUE: usize = 2;
 const PAUSE: usize = 3;
-const ACK: usize = 4;
-const SOURCES: usize = 5;
+const PORT: usize = 4;
+const ACK: usize = 5;
+const SOURCES: usize = 6;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -38,18 +35,13 @@ pub(super) struct ReceivingSwitch<P: Copy + Default> {
     timing: Timing,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
-    /// Updates on their way from the decision to the acknowledgement register.
-    updates: Pipe<AckUpdate>,
-    register: Acknowledgement,
-    ack_packet: Circulating,
-    pub(super) reverse_busy_until: Instant,
+    pub(super) back: ReturnPort<P>,
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
     pub(super) delays: RetransmissionDelay,
     /// Positions given up because too much waited, whatever the time (LG-33).
     pub(super) overrun: u64,
     pub(super) delivered: Pipe<Frame<P>>,
-    pub(super) tap: Tap<P>,
 }
 
 impl<P: Copy + Default> ReceivingSwitch<P> {
@@ -58,22 +50,18 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         engine: Receiver,
         buffer: RxBuffer<P>,
         backpressure: Option<Backpressure>,
-        ack_packet: Circulating,
+        back: ReturnPort<P>,
     ) -> Self {
         Self {
             timing,
             agenda: Agenda::new(),
             engine,
-            updates: Pipe::new(),
-            register: Acknowledgement::default(),
-            ack_packet,
-            reverse_busy_until: Instant::ZERO,
+            back,
             buffer,
             backpressure,
             delays: RetransmissionDelay::default(),
             overrun: 0,
             delivered: Pipe::new(),
-            tap: Tap::default(),
         }
     }
 
@@ -85,18 +73,18 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// A new frame arrives.
     #[inline]
-    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>, control: &mut ControlWire) {
+    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>) {
         match arrival {
             Arrival::Data(data) => {
                 let detection = self.engine.detect(now, data.position);
-                self.report(now, detection, control);
+                self.report(now, detection);
                 self.shorten_wait(now);
                 let delivery = self.engine.deliver(now, data.position);
                 self.dispose(now, data, delivery);
             }
             Arrival::Dummy(position) => {
                 let detection = self.engine.detect_dummy(now, position);
-                self.report(now, detection, control);
+                self.report(now, detection);
                 self.shorten_wait(now);
             }
         }
@@ -112,107 +100,56 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     }
 
     /// Does what is due at `now`.
-    pub(super) fn advance(&mut self, now: Instant, control: &mut ControlWire) {
+    pub(super) fn advance(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         while let Some(source) = self.agenda.poll(now) {
             match source {
                 TIMEOUT => self.give_up(now),
                 ROUND => self.come_round(now),
                 DEQUEUE => self.dequeue(now),
-                PAUSE => self.send_pause(now, control),
-                _ => self.send_ack(now, control),
+                PAUSE => self.request_pause(now),
+                PORT => self.serve_back(now, wire),
+                _ => {
+                    self.back.send_ack(now, wire);
+                    self.agenda.set(ACK, self.back.poll_ack());
+                }
             }
         }
     }
 
-    /// A frame leaves toward the sender at `now`, on a line that is free from then on or later;
-    /// it takes an ACK along if one is due (LG-17). Returns when it reaches the sending switch.
-    pub(super) fn send_back(
-        &mut self,
-        now: Instant,
-        frame: Frame<P>,
-        control: &mut ControlWire,
-    ) -> Option<(Instant, Frame<P>)> {
-        let start = now.max(self.reverse_busy_until);
-        self.apply_updates(now);
-        let ack = self.register.poll();
-        let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
-        let octets = frame.octets + header_octets;
-        self.reverse_busy_until = start + self.timing.rate.serialisation(octets);
-        let arrives = control.wire.carry(octets, Kind::Data { header_octets });
-        self.see(now, start, arrives, || {
-            ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
-        });
-        self.schedule_ack(now);
-        if !arrives {
-            return None;
-        }
-        if let Some(leading) = ack {
-            control.push_ack(start + self.timing.ack_return, leading);
-        }
-        Some((self.reverse_busy_until + self.timing.reverse_pipeline, frame))
+    /// The port back has something to send.
+    #[cold]
+    fn serve_back(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        self.back.serve(now, wire);
+        self.agenda.set(PORT, self.back.poll_timeout());
+        self.agenda.set(ACK, self.back.poll_ack());
     }
 
-    /// Shows a frame that leaves at `at`.
-    #[inline]
-    fn see(&self, now: Instant, at: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
-        let sight = || Sight { at, direction: Direction::Backward, arrives, content: content() };
-        self.tap.see_on_link(now, sight);
+    /// A frame of the hosts reaches the port back.
+    pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
+        self.back.offer(now, frame, wire);
+        self.agenda.set(PORT, self.back.poll_timeout());
+        self.agenda.set(ACK, self.back.poll_ack());
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
     #[inline]
-    fn report(&mut self, now: Instant, detection: Detection, control: &mut ControlWire) {
+    fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
-            self.notify(now, notification, control);
+            self.notify(now, notification);
         }
         if detection.ack != AckUpdate::None {
-            self.updates.push(now + self.timing.ack_register, detection.ack);
+            self.back.update(now, detection.ack);
             if self.agenda.get(ACK).is_never() {
-                self.schedule_ack(now);
+                self.agenda.set(ACK, self.back.poll_ack());
             }
         }
     }
 
     #[cold]
-    fn notify(&mut self, now: Instant, notification: Notification, control: &mut ControlWire) {
+    fn notify(&mut self, now: Instant, notification: Notification) {
         self.delays.note_detection(now, &notification);
-        let arrives = control.send_notification(now + self.timing.notification_return, notification);
-        self.see(now, now, arrives, || shown::notification(&notification));
-    }
-
-    /// Brings the register up to date; what it held before is forgotten.
-    #[inline]
-    fn apply_updates(&mut self, now: Instant) {
-        let mut newest = AckUpdate::None;
-        self.updates.drain_due(now, |_, update| newest = update);
-        self.register.apply(newest);
-    }
-
-    /// The register as it is at `now`.
-    pub(super) fn register(&mut self, now: Instant) -> Acknowledgement {
-        self.apply_updates(now);
-        self.register.clone()
-    }
-
-    /// When the circulating ACK finds something to say and the line free.
-    fn schedule_ack(&mut self, now: Instant) {
-        let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
-        let next = if since.is_never() {
-            Instant::NEVER
-        } else {
-            self.ack_packet.next_return(since).max(self.reverse_busy_until)
-        };
-        self.agenda.set(ACK, next);
-    }
-
-    fn send_ack(&mut self, now: Instant, control: &mut ControlWire) {
-        self.apply_updates(now);
-        if let Some(leading) = self.register.poll() {
-            self.ack_packet.depart(now);
-            let arrives = control.send_ack(now + self.timing.ack_return, leading);
-            self.see(now, now, arrives, || shown::ack(leading));
-        }
-        self.schedule_ack(now);
+        self.back.notify(now, notification);
+        self.agenda.set(PORT, self.back.poll_timeout());
     }
 
     /// Carries out the engine's decision about a frame.
@@ -283,17 +220,11 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     }
 
     /// A timer packet takes the pause request along (LG-23).
-    fn send_pause(&mut self, now: Instant, control: &mut ControlWire) {
+    fn request_pause(&mut self, now: Instant) {
         self.agenda.set(PAUSE, Instant::NEVER);
-        let request = self.backpressure.as_mut().and_then(Backpressure::poll_request);
-        if let Some(request) = request {
-            let reaction = match request {
-                PauseRequest::Pause => self.timing.pause_reaction,
-                PauseRequest::Resume => self.timing.resume_flight,
-            };
-            let leaves = now + self.timing.timer_packet;
-            let arrives = control.send_pause(leaves + reaction, request);
-            self.see(now, leaves, arrives, || shown::pause(request));
+        if let Some(request) = self.backpressure.as_mut().and_then(Backpressure::poll_request) {
+            self.back.request(now, request);
+            self.agenda.set(PORT, self.back.poll_timeout());
         }
     }
 
@@ -381,7 +312,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// Takes over the far end of a link without protection, with what is in flight toward it.
     pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Pipe<Frame<P>>) {
-        self.reverse_busy_until = reverse_busy_until;
+        self.back.busy_until = reverse_busy_until;
         self.delivered = delivered;
     }
 
@@ -391,7 +322,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => buffer.is_empty(),
             RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
         };
-        holds_nothing && !self.engine.is_waiting()
+        holds_nothing && !self.engine.is_waiting() && self.back.is_quiet()
     }
 
     /// Starts the high-water mark of the reorder buffer anew at `now`.
@@ -405,8 +336,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
     pub(super) fn synchronise(&mut self, now: Instant, position: Position) {
         self.engine.synchronise(now, position);
-        self.updates.clear();
-        self.register = Acknowledgement::default();
+        self.back.forget_acknowledgements();
         self.delays.forget();
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => buffer.forget(now),

@@ -34,7 +34,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             near: vec![self.sending_end(now)],
             far: vec![self.receiving_end(now)],
             in_flight: Some(in_flight as u64),
-            reverse: *self.control.wire.traffic(),
+            reverse: *self.backward.wire.traffic(),
         }
     }
 
@@ -64,7 +64,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     fn receiving_end(&mut self, now: Instant) -> Group {
         let receiving = &mut self.receiving;
         let held = receiving.rx_buffer_bytes(now);
-        let register = receiving.register(now);
+        let register = receiving.back.register(now);
         let (engine, side) = (&receiving.engine, receiving.engine.as_ordered());
         let skipped = side.map_or(0, |side| side.skipped());
         let timer = side.map(|side| TimerState {

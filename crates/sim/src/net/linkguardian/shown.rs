@@ -1,5 +1,6 @@
 //! What a tap sees of LinkGuardian: the bytes of its headers (WIRE-4 to WIRE-9) and of its pauses (WIRE-10).
 
+use super::wires::ControlFrame;
 use crate::net::Frame;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::{Content, Headers, Neighbour};
@@ -36,13 +37,22 @@ pub(super) fn dummy<P>(next: Position, ordered: bool) -> Content<P> {
     alone(LinkGuardianFrame::Dummy(header))
 }
 
+/// A control frame from the receiver to the sender.
+pub(super) fn control<P>(frame: &ControlFrame) -> Content<P> {
+    match frame {
+        ControlFrame::Ack(leading) => ack(*leading),
+        ControlFrame::Notification(lost) => notification(lost),
+        ControlFrame::Pause(request) => pause(*request),
+    }
+}
+
 /// An explicit ACK.
-pub(super) fn ack<P>(leading: Position) -> Content<P> {
+fn ack<P>(leading: Position) -> Content<P> {
     alone(LinkGuardianFrame::Ack(ack_header(leading, false)))
 }
 
 /// A loss notification.
-pub(super) fn notification<P>(notification: &Notification) -> Content<P> {
+fn notification<P>(notification: &Notification) -> Content<P> {
     alone(LinkGuardianFrame::Notification(LossNotification {
         era: notification.leading.era(),
         leading_ack: notification.leading.number(),
@@ -52,7 +62,7 @@ pub(super) fn notification<P>(notification: &Notification) -> Content<P> {
 }
 
 /// A pause frame.
-pub(super) fn pause<P>(request: PauseRequest) -> Content<P> {
+fn pause<P>(request: PauseRequest) -> Content<P> {
     let quanta = match request {
         PauseRequest::Pause => QUANTA_MAX,
         PauseRequest::Resume => 0,

@@ -19,20 +19,22 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.sending.set_leaving(true);
         let nothing_under_way = self.forward.arrivals.is_empty()
             && self.forward.copies.is_empty()
-            && !self.control.has_notification();
+            && !self.backward.has_notification();
         nothing_under_way && self.sending.is_quiet() && self.receiving.is_quiet()
     }
 
     /// What an unprotected link takes over from one that is quiet.
     pub(super) fn handover(&self) -> Handover<P> {
+        let mut backward = self.backward.clone();
+        let reverse_busy_until = self.receiving.back.leave(&mut backward);
         Handover {
             queue: self.sending.normal.clone(),
             busy_until: self.sending.busy_until,
-            reverse_busy_until: self.receiving.reverse_busy_until,
+            reverse_busy_until,
             forward: self.forward.wire.clone(),
-            reverse: self.control.wire.clone(),
+            reverse: backward.wire,
             delivered: self.receiving.delivered.clone(),
-            returned: self.returned.clone(),
+            returned: backward.returned,
         }
     }
 
@@ -40,8 +42,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// arrive as they are, what waits is numbered when it leaves.
     pub(super) fn take(&mut self, from: Handover<P>) {
         self.forward.wire = from.forward;
-        self.control.wire = from.reverse;
-        self.returned = from.returned;
+        self.backward.wire = from.reverse;
+        self.backward.returned = from.returned;
         self.receiving.take_over(from.reverse_busy_until, from.delivered);
         self.sending.take_over(from.busy_until, from.queue);
     }

@@ -3,7 +3,6 @@
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
 use lossylink_core::time::Duration;
-use lossylink_core::units::BitRate;
 
 /// Octets that LinkGuardian's header adds to a data frame.
 pub const HEADER_OCTETS: u32 = 3;
@@ -16,10 +15,10 @@ pub struct Timing {
     pub recirculation: LineRate,
     pub data_pipeline: Duration,
     pub retransmission_pipeline: Duration,
-    pub notification_return: Duration,
+    pub notification_port: Duration,
     pub ack_register: Duration,
     pub cycle: Duration,
-    pub ack_return: Duration,
+    pub control_return: Duration,
     pub copy_first_check: Duration,
     pub tx_loop_fixed: Duration,
     pub retransmit: Duration,
@@ -40,15 +39,14 @@ impl Timing {
         let ns = Duration::from_ns_f64;
         Self {
             rate,
-            recirculation: LineRate::new(BitRate::from_bps(
-                profile.recirculation_bps.max(rate.bit_rate().as_bps()),
-            )),
+            recirculation: LineRate::new(profile.recirculation_rate(rate.bit_rate())),
             data_pipeline: ns(profile.data_pipeline_ns) + propagation,
             retransmission_pipeline: ns(profile.retransmission_pipeline_ns) + propagation,
-            notification_return: ns(profile.notification_return_ns) + propagation,
-            ack_register: ns(profile.ack_register_ns),
+            notification_port: ns(profile.notification_port_ns),
+            // What follows a hole is not acknowledged before its notification is at the port (LG-26).
+            ack_register: ns(profile.ack_register_ns.max(profile.notification_port_ns)),
             cycle: ns(profile.ack_cycle_ns),
-            ack_return: ns(profile.ack_return_ns) + propagation,
+            control_return: ns(profile.control_return_ns) + propagation,
             copy_first_check: ns(profile.copy_first_check_ns),
             tx_loop_fixed: ns(profile.tx_loop_fixed_ns),
             retransmit: ns(profile.retransmit_ns),

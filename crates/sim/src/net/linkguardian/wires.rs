@@ -3,9 +3,9 @@
 use super::timing::HEADER_OCTETS;
 use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
-use crate::net::Wire;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::Kind;
+use crate::net::{Frame, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::time::Instant;
 
@@ -63,18 +63,6 @@ impl<P: Copy + Default> ForwardWire<P> {
     }
 }
 
-/// Control frames from the receiver to the sender. They take effect in the order in which they
-/// were sent: nothing overtakes on a wire (LG-26). Each says whether it arrives.
-#[derive(Clone, Debug)]
-pub(super) struct ControlWire {
-    pub(super) wire: Wire,
-    acks: Pipe<Position>,
-    notifications: Pipe<Notice>,
-    pauses: Pipe<Request>,
-    /// When the first of all these takes effect.
-    due: Instant,
-}
-
 /// What a control frame says.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ControlFrame {
@@ -83,32 +71,40 @@ pub(super) enum ControlFrame {
     Pause(PauseRequest),
 }
 
-/// A loss notification in flight.
-#[derive(Clone, Copy, Debug)]
-struct Notice(Notification);
-
-impl Default for Notice {
+impl Default for ControlFrame {
     fn default() -> Self {
-        Self(Notification { leading: Position::ZERO, first_lost: Position::ZERO, hole_size: 0 })
+        Self::Ack(Position::ZERO)
     }
 }
 
-/// A pause frame in flight.
-#[derive(Clone, Copy, Debug)]
-struct Request(PauseRequest);
-
-impl Default for Request {
-    fn default() -> Self {
-        Self(PauseRequest::Resume)
-    }
+/// From the receiver to the sender: frames of the hosts, and control frames. Nothing overtakes on a
+/// wire: acknowledgements and notifications take effect in the order in which they were sent, and so
+/// do pauses, which take a way of their own through the sender (LG-26).
+#[derive(Clone, Debug)]
+pub(super) struct BackwardWire<P: Copy + Default> {
+    pub(super) wire: Wire,
+    pub(super) returned: Pipe<Frame<P>>,
+    acks: Pipe<ControlFrame>,
+    pauses: Pipe<ControlFrame>,
+    /// Notifications in flight.
+    notifications: usize,
+    /// When the first control frame takes effect.
+    due: Instant,
 }
 
-impl ControlWire {
+impl<P: Copy + Default> BackwardWire<P> {
     pub(super) fn new(wire: Wire) -> Self {
-        Self { wire, acks: Pipe::new(), notifications: Pipe::new(), pauses: Pipe::new(), due: Instant::NEVER }
+        Self {
+            wire,
+            returned: Pipe::new(),
+            acks: Pipe::new(),
+            pauses: Pipe::new(),
+            notifications: 0,
+            due: Instant::NEVER,
+        }
     }
 
-    /// An explicit ACK is sent, to be effective at `effective`.
+    /// An explicit ACK is sent, to be effective at `effective`; true if it arrives.
     #[inline]
     pub(super) fn send_ack(&mut self, effective: Instant, leading: Position) -> bool {
         let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
@@ -118,28 +114,22 @@ impl ControlWire {
         arrives
     }
 
-    /// An ACK rode on a frame that arrived.
+    /// An ACK rides on a frame that arrives.
+    #[inline]
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
-        let not_before = self.acks.last_due().max(self.notifications.last_due());
-        self.acks.push(effective.max(not_before), leading);
-        self.due = self.due.min(self.acks.poll_timeout());
+        self.acks.push(effective, ControlFrame::Ack(leading));
+        self.due = self.due.min(effective);
     }
 
-    pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) -> bool {
+    /// A notification or a pause is sent, to be effective at `effective`; true if it arrives.
+    pub(super) fn send_urgent(&mut self, effective: Instant, frame: ControlFrame) -> bool {
         let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
         if arrives {
-            let effective = effective.max(self.notifications.last_due());
-            self.notifications.push(effective, Notice(notification));
-            self.due = self.due.min(effective);
-        }
-        arrives
-    }
-
-    pub(super) fn send_pause(&mut self, effective: Instant, request: PauseRequest) -> bool {
-        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
-        if arrives {
-            let effective = effective.max(self.pauses.last_due());
-            self.pauses.push(effective, Request(request));
+            let is_pause = matches!(frame, ControlFrame::Pause(_));
+            self.notifications += usize::from(!is_pause);
+            let pipe = if is_pause { &mut self.pauses } else { &mut self.acks };
+            let effective = effective.max(pipe.last_due());
+            pipe.push(effective, frame);
             self.due = self.due.min(effective);
         }
         arrives
@@ -153,20 +143,17 @@ impl ControlWire {
 
     /// Whether a loss notification is in flight.
     pub(super) const fn has_notification(&self) -> bool {
-        !self.notifications.is_empty()
+        self.notifications > 0
     }
 
-    /// Takes a control frame that takes effect at `now`: notifications first, pauses last.
+    /// Takes a control frame that takes effect at `now`: pauses last.
     pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
-        let frame = if let Some((_, notice)) = self.notifications.pop_due(now) {
-            ControlFrame::Notification(notice.0)
-        } else if let Some((_, leading)) = self.acks.pop_due(now) {
-            ControlFrame::Ack(leading)
-        } else {
-            ControlFrame::Pause(self.pauses.pop_due(now)?.1.0)
-        };
-        self.due =
-            self.acks.poll_timeout().min(self.notifications.poll_timeout()).min(self.pauses.poll_timeout());
+        if self.due > now {
+            return None;
+        }
+        let (_, frame) = self.acks.pop_due(now).or_else(|| self.pauses.pop_due(now))?;
+        self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
+        self.notifications -= usize::from(matches!(frame, ControlFrame::Notification(_)));
         Some(frame)
     }
 }

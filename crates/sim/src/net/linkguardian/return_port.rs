@@ -1,0 +1,241 @@
+//! The port toward the sender: one line for the frames of the hosts and for those of the protection
+//! (LG-37).
+//!
+//! ```text
+//!  notifications -- notification_port --> [urgent ]
+//!  pauses --------- timer_packet -------> [urgent ]
+//!  frames of the hosts -----------------> [normal ] == line ==> the sender
+//!  register --> circulating explicit ACK  [lowest ]
+//! ```
+//!
+//! A frame that finds the line idle leaves at once, without an event, and so does one of the hosts whose turn
+//! comes before any control frame can reach the port. The owner looks at two deadlines,
+//! when something waits for its time or for the line, and when the explicit ACK may leave: it calls
+//! [`ReturnPort::serve`] and [`ReturnPort::send_ack`] then, in this order on a tie.
+
+use super::circulating::Circulating;
+use super::shown;
+use super::timing::{HEADER_OCTETS, Timing};
+use super::wires::{BackwardWire, ControlFrame};
+use crate::kernel::{Pipe, Ring};
+use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::tap::Content;
+use crate::net::wire::Kind;
+use crate::net::{Direction, Frame, Sight, Tap};
+use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Notification, PauseRequest};
+use lossylink_core::time::{Duration, Instant};
+
+/// The port of the receiving switch toward the sender.
+#[derive(Clone, Debug)]
+pub(super) struct ReturnPort<P: Copy + Default> {
+    timing: Timing,
+    /// The least time from a decision to a control frame at the port.
+    lead: Duration,
+    /// Updates on their way from the decision to the acknowledgement register.
+    updates: Pipe<AckUpdate>,
+    register: Acknowledgement,
+    ack_packet: Circulating,
+    /// Notifications and pauses on their way to the port.
+    notifications: Pipe<ControlFrame>,
+    requests: Pipe<ControlFrame>,
+    urgent: Ring<ControlFrame>,
+    normal: Ring<Frame<P>>,
+    pub(super) busy_until: Instant,
+    due: Instant,
+    ack_due: Instant,
+    pub(super) tap: Tap<P>,
+}
+
+impl<P: Copy + Default> ReturnPort<P> {
+    pub(super) fn new(timing: Timing, ack_packet: Circulating) -> Self {
+        Self {
+            timing,
+            lead: timing.notification_port.min(timing.timer_packet),
+            updates: Pipe::new(),
+            register: Acknowledgement::default(),
+            ack_packet,
+            notifications: Pipe::new(),
+            requests: Pipe::new(),
+            urgent: Ring::new(),
+            normal: Ring::new(),
+            busy_until: Instant::ZERO,
+            due: Instant::NEVER,
+            ack_due: Instant::NEVER,
+            tap: Tap::default(),
+        }
+    }
+
+    /// When a frame next reaches the port or leaves it, the explicit ACK apart.
+    pub(super) const fn poll_timeout(&self) -> Instant {
+        self.due
+    }
+
+    /// When the explicit ACK may leave next.
+    #[inline]
+    pub(super) const fn poll_ack(&self) -> Instant {
+        self.ack_due
+    }
+
+    /// A frame of the hosts reaches the port. Nothing that is decided from now on is at the port before
+    /// `lead` has passed, so until then its turn is known.
+    pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
+        let start = now.max(self.busy_until);
+        let is_certain = start == now || start < now + self.lead;
+        if is_certain && start < self.due {
+            self.send(now, start, frame, wire);
+        } else {
+            self.normal.push(frame);
+            self.schedule();
+        }
+    }
+
+    /// A loss is to be told (LG-13).
+    pub(super) fn notify(&mut self, now: Instant, notification: Notification) {
+        let at = now + self.timing.notification_port;
+        self.notifications.push(at, ControlFrame::Notification(notification));
+        self.schedule();
+    }
+
+    /// A timer packet takes a pause request along (LG-23).
+    pub(super) fn request(&mut self, now: Instant, request: PauseRequest) {
+        self.requests.push(now + self.timing.timer_packet, ControlFrame::Pause(request));
+        self.schedule();
+    }
+
+    /// What was decided at `now` changes the acknowledgement register (LG-15).
+    #[inline]
+    pub(super) fn update(&mut self, now: Instant, update: AckUpdate) {
+        self.updates.push(now + self.timing.ack_register, update);
+        if self.ack_due.is_never() {
+            self.schedule_ack(now);
+        }
+    }
+
+    /// Whether no loss is on its way to the sender (LG-36).
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.notifications.is_empty() && self.urgent.is_empty()
+    }
+
+    /// Forgets pending acknowledgements (LG-30).
+    pub(super) fn forget_acknowledgements(&mut self) {
+        self.updates.clear();
+        self.register = Acknowledgement::default();
+        self.ack_due = Instant::NEVER;
+    }
+
+    /// What waits leaves without an ACK, one frame after the other, as on a link without protection.
+    /// Returns when the line is free.
+    pub(super) fn leave(&self, wire: &mut BackwardWire<P>) -> Instant {
+        let mut free = self.busy_until;
+        for frame in (0..self.normal.len()).filter_map(|place| self.normal.get(place)) {
+            free += self.timing.rate.serialisation(frame.octets);
+            if wire.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+                wire.returned.push(free + self.timing.reverse_pipeline, *frame);
+            }
+        }
+        free
+    }
+
+    /// Takes in what reaches the port, and sends what the line has room for: control first (LG-29).
+    #[cold]
+    pub(super) fn serve(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        self.notifications.drain_due(now, |_, frame| self.urgent.push(frame));
+        self.requests.drain_due(now, |_, frame| self.urgent.push(frame));
+        while self.busy_until <= now {
+            if let Some(frame) = self.urgent.pop() {
+                self.send_urgent(now, frame, wire);
+            } else if let Some(frame) = self.normal.pop() {
+                self.send(now, now, frame, wire);
+            } else {
+                break;
+            }
+        }
+        self.schedule();
+    }
+
+    fn schedule(&mut self) {
+        let waits = !self.urgent.is_empty() || !self.normal.is_empty();
+        let service = if waits { self.busy_until } else { Instant::NEVER };
+        self.due = service.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout());
+    }
+
+    /// A frame of the hosts leaves at `start`; it takes an ACK along if one is due then (LG-17).
+    fn send(&mut self, now: Instant, start: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
+        self.apply_updates(start);
+        let ack = self.register.poll();
+        let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
+        let octets = frame.octets + header_octets;
+        self.busy_until = start + self.timing.rate.serialisation(octets);
+        let arrives = wire.wire.carry(octets, Kind::Data { header_octets });
+        self.see(now, start, arrives, || {
+            ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
+        });
+        self.schedule_ack(start);
+        if arrives {
+            if let Some(leading) = ack {
+                wire.push_ack(self.busy_until + self.timing.control_return, leading);
+            }
+            wire.returned.push(self.busy_until + self.timing.reverse_pipeline, frame);
+        }
+    }
+
+    /// A notification or a pause leaves.
+    fn send_urgent(&mut self, now: Instant, frame: ControlFrame, wire: &mut BackwardWire<P>) {
+        let flight = match frame {
+            ControlFrame::Pause(PauseRequest::Pause) => self.timing.pause_reaction,
+            ControlFrame::Pause(PauseRequest::Resume) => self.timing.resume_flight,
+            ControlFrame::Notification(_) | ControlFrame::Ack(_) => self.timing.control_return,
+        };
+        self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
+        let arrives = wire.send_urgent(self.busy_until + flight, frame);
+        self.see(now, now, arrives, || shown::control(&frame));
+    }
+
+    /// The circulating ACK is back. It leaves when nothing else waits and something is to be said.
+    pub(super) fn send_ack(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        if self.busy_until > now {
+            self.ack_due = self.busy_until;
+            return;
+        }
+        self.apply_updates(now);
+        if let Some(leading) = self.register.poll() {
+            self.ack_packet.depart(now);
+            self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
+            let arrives = wire.send_ack(self.busy_until + self.timing.control_return, leading);
+            self.see(now, now, arrives, || shown::control(&ControlFrame::Ack(leading)));
+        }
+        self.schedule_ack(now);
+    }
+
+    /// Brings the register up to date; what it held before is forgotten.
+    #[inline]
+    fn apply_updates(&mut self, now: Instant) {
+        let mut newest = AckUpdate::None;
+        self.updates.drain_due(now, |_, update| newest = update);
+        self.register.apply(newest);
+    }
+
+    /// The register as it is at `now`.
+    pub(super) fn register(&mut self, now: Instant) -> Acknowledgement {
+        self.apply_updates(now);
+        self.register.clone()
+    }
+
+    /// When the circulating ACK finds something to say and the line free.
+    fn schedule_ack(&mut self, now: Instant) {
+        let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
+        let next = if since.is_never() {
+            Instant::NEVER
+        } else {
+            self.ack_packet.next_return(since).max(self.busy_until)
+        };
+        self.ack_due = next;
+    }
+
+    /// Shows a frame that leaves at `at`.
+    #[inline]
+    fn see(&self, now: Instant, at: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        let sight = || Sight { at, direction: Direction::Backward, arrives, content: content() };
+        self.tap.see_on_link(now, sight);
+    }
+}

@@ -85,6 +85,40 @@ def thresholds_at(thresholds_json: str, rate_bps: int) -> dict[str, int]:
         The list is empty or malformed.
     """
 
+def copies_for(config_json: str, target_loss: float) -> int:
+    """Return how many copies of a retransmission LinkGuardian sends on a link (LG-19).
+
+    Parameters
+    ----------
+    config_json
+        A configuration of the simulator: its link, its switch and the losses of its forward direction count.
+    target_loss
+        Effective loss ratio to reach.
+
+    Raises
+    ------
+    ValueError
+        The configuration cannot be simulated.
+    """
+
+def copies_leave(config_json: str, copies: int, holes: int | None = None) -> float:
+    """Return the share of frames that stay lost when losses come in bursts.
+
+    Parameters
+    ----------
+    config_json
+        As in `copies_for`; the losses are a Gilbert-Elliott chain, or a recording that counts as one.
+    copies
+        Copies of each retransmission.
+    holes
+        Losses of one run that are asked for; all that a notification can name when not given.
+
+    Raises
+    ------
+    ValueError
+        The configuration cannot be simulated, or its losses are independent.
+    """
+
 def version() -> str:
     """Return the version of the simulator that is compiled in."""
 

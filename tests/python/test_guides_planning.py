@@ -30,7 +30,7 @@ def trimmed(text: str) -> list[str]:
 
 
 def test_the_guide_has_transcripts() -> None:
-    assert len(TRANSCRIPTS) == 4
+    assert len(TRANSCRIPTS) == 5
 
 
 @pytest.mark.parametrize(("words", "shown"), TRANSCRIPTS, ids=[words for words, _ in TRANSCRIPTS])

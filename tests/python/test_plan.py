@@ -14,7 +14,8 @@ from lossylink.errors import UserError
 from lossylink.plan import Link, Plan, plan, verify
 from lossylink.plan.figure import plan_figure
 from lossylink.plan.prediction import KEYS, SIMULATED, Prediction
-from lossylink.plan.verify import compare
+from lossylink.plan.stress import simulate
+from lossylink.plan.verify import DIFFERS, NOT_TESTABLE, compare
 from lossylink.protections.fec import prediction as fec
 from lossylink.protections.linkguardian import prediction as linkguardian
 
@@ -111,16 +112,22 @@ def test_losses_that_come_together_are_one_event() -> None:
     """A block that cannot be rebuilt takes tens of packets: alone it is no evidence against 1e-5."""
     planned = plan(link(loss=0.1), target=1e-5)
     prediction = next(p for p in planned.predictions if p.protection == "fec:128/32")
-    row = {"fec_k": 128, "fec_h": 32, "loss_rate": 0.1, "packets_sent": 300_000}
-    measured = {"effective_loss_rate": 28 / 3e5, "effective_lost_packets": 28}
-    rest = dict.fromkeys(
-        ("effective_link_speed_gbps", "tx_buffer_kb_max", "rx_buffer_kb_max", "retx_delay_us_p50"), None
-    )
-    (block,) = compare(planned.link, prediction, row | measured | rest | {"retx_delay_us_max": None})
-    assert block.agrees
-    measured = {"effective_loss_rate": 600 / 3e5, "effective_lost_packets": 600}
-    (blocks,) = compare(planned.link, prediction, row | measured | rest | {"retx_delay_us_max": None})
-    assert not blocks.agrees
+
+    def verdict(lost: int, *batches: int) -> str:
+        row = simulate(planned.link, prediction.protection, packets=4_000) | {
+            "packets_sent": 300_000,
+            "effective_lost_packets": lost,
+            "effective_loss_rate": lost / 300_000,
+            "lost_batches": 150,
+            "lost_batch_squares": float(sum(count**2 for count in batches)),
+            "lost_batch_max": max(batches),
+        }
+        loss = compare(prediction, row)[0]
+        assert loss.quantity == "effective_loss_ratio"
+        return loss.verdict
+
+    assert verdict(28, 28) == NOT_TESTABLE
+    assert verdict(600, *[30] * 20) == DIFFERS
 
 
 def test_a_wrong_prediction_is_noticed() -> None:
@@ -181,6 +188,12 @@ def test_the_command_prints_one_object_and_draws(tmp_path: Path) -> None:
     [
         (["--loss", "2"], "--loss: 2 % or a ratio?"),
         (["--loss", "0"], "a loss of 0 leaves nothing to plan"),
+        (["--loss", "none"], "a loss of 0 leaves nothing to plan"),
+        (["--loss", "gilbert:1e-3"], "--loss: unknown loss model 'gilbert'"),
+        (["--loss", "gilbert-elliott:mean=1e-3"], "give p and r (and bad, good), or mean and burst"),
+        (["--loss", "at:3000000"], "a plan runs at most 2000000 frames, and the loss lists frame 3000000"),
+        (["--loss", "trace:missing.txt"], "cannot read the loss trace missing.txt"),
+        (["--loss", "quantised:1e-7"], "a loss of 0 leaves nothing to plan"),
         (["--link", "100"], "--link: '100' has no unit"),
         (["--target", "1.5"], "--target: 1.5 % or a ratio?"),
         (["--length", "10m", "--propagation", "5ns"], "--length and --propagation say the same"),

@@ -15,6 +15,7 @@ use lossylink_core::engine::fec::{
 use lossylink_core::engine::guard::envelope::{self, TAG};
 use lossylink_core::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use lossylink_core::engine::report::{Counter, Group};
+use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -112,7 +113,7 @@ impl LineProtocol for FecLine {
         FecHeader::PARITY_OVERHEAD.0 as usize + TAG
     }
 
-    fn protect(&mut self, protection: &Protection, _loss_rate: f64) {
+    fn protect(&mut self, protection: &Protection, _law: LossLaw) {
         self.send_by(match protection {
             Protection::Fec(options) => Some(options.code()),
             _ => None,

@@ -4,8 +4,9 @@
 use crate::error::{Error, Result};
 use lossylink_codec::FecLine;
 use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
-use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::engine::linkguardian::{FORGOTTEN, SenderConfig};
 use lossylink_core::engine::llr::LlrLine;
+use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::{MOST_COPIES, Protection};
 use lossylink_core::units::{BitRate, Bytes};
 
@@ -22,15 +23,15 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
     ]
 }
 
-/// Refuses a protection that cannot work on a link that loses `loss_rate` of its full frames.
+/// Refuses a protection that cannot work on a link that loses full frames by `law`.
 ///
 /// # Errors
 /// If it is not live, or follows a rule that this link overstrains; with the mend.
-pub fn check(protection: &Protection, loss_rate: f64) -> Result<()> {
+pub fn check(protection: &Protection, law: impl Into<LossLaw>) -> Result<()> {
     protection.check_live().map_err(|error| Error::Usage(error.to_string()))?;
     match protection {
         Protection::LinkGuardian(options) => {
-            let copies = options.sender(loss_rate, SenderConfig::PUBLISHED_DUMMIES).copies;
+            let copies = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies;
             if copies > MOST_COPIES {
                 return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
             }

@@ -50,6 +50,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::check, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::copies_for, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::copies_leave, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -49,6 +49,19 @@ pub(crate) fn interpolated<'py>(
     Ok(dict)
 }
 
+/// Copies of a retransmission that a link asks for; see `_native.pyi`.
+#[pyfunction]
+pub(crate) fn copies_for(config_json: &str, target_loss: f64) -> PyResult<u8> {
+    lossylink_sim::copies_for(config_json, target_loss).map_err(|error| refusal(&error))
+}
+
+/// What stays lost with so many copies when losses come in bursts; see `_native.pyi`.
+#[pyfunction]
+#[pyo3(signature = (config_json, copies, holes=None))]
+pub(crate) fn copies_leave(config_json: &str, copies: u8, holes: Option<u8>) -> PyResult<f64> {
+    lossylink_sim::copies_leave(config_json, copies, holes).map_err(|error| refusal(&error))
+}
+
 fn refusal(error: &dyn Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -20,7 +20,7 @@ pub mod workload;
 pub mod world;
 
 pub use control::Control;
-pub use experiment::{check, simulate};
+pub use experiment::{check, copies_for, copies_leave, simulate};
 pub use outcome::{Columns, ConfigError, Outcome};
 
 /// The guide's toy protection, compiled and run.

@@ -14,14 +14,20 @@ from lossylink.cli.exits import FAILED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.plan import Comparison, Plan
+    from lossylink.plan import Comparison, Link, Plan
 
 Value = TypeVar("Value")
 
 
 def command(
     link: Annotated[str, typer.Option(help="Line rate.", metavar="RATE")] = "100Gbps",
-    loss: Annotated[str, typer.Option(help="Loss ratio of the link, e.g. 1e-3 or 0.1%.")] = "1e-3",
+    loss: Annotated[
+        str,
+        typer.Option(
+            help="Loss: a ratio such as 1e-3 or 0.1%, or any loss model: quantised, bit-error-rate, "
+            "gilbert-elliott, at, trace."
+        ),
+    ] = "1e-3",
     target: Annotated[str, typer.Option(help="Effective loss ratio to reach.")] = "1e-8",
     length: Annotated[str | None, typer.Option(help="Length of the cable, e.g. 100m.")] = None,
     propagation: Annotated[str | None, typer.Option(help="Its one-way delay instead, e.g. 500ns.")] = None,
@@ -43,19 +49,22 @@ def command(
         lossylink plan --link 100Gbps --length 100m --loss 1e-3 --target 1e-8
 
         lossylink plan --link 10G --loss 1% --target 1e-6 --latency-budget 50us --verify
+
+        lossylink plan --link 100G --loss gilbert-elliott:mean=1e-3,burst=1.5 --target 1e-6
     """
     from lossylink import units  # heavy imports wait until they are needed
     from lossylink.plan import Link, plan
+    from lossylink.scenario.loss import parse_loss
 
     if length is not None and propagation is not None:
         raise UserError("--length and --propagation say the same; give one of them")
     delay = _read("--length", units.parse_length, length) if length is not None else 0
     if propagation is not None:
         delay = _read("--propagation", units.parse_time, propagation)
-    planned_link = Link(
+    planned_link = Link.losing(
+        _read("--loss", parse_loss, loss),
         rate_bps=_read("--link", units.parse_rate, link),
         propagation_ps=delay,
-        loss_ratio=_read("--loss", units.parse_ratio, loss),
         frame_bytes=_read("--frame", units.parse_size, frame),
         switch=switch,
     )
@@ -118,6 +127,7 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
         "link": {
             "rate_gbps": link.rate_bps / 1e9,
             "propagation_ns": link.propagation_ps / 1e3,
+            "loss": loss_text(link),
             "loss_ratio": link.loss_ratio,
             "frame_bytes": link.frame_bytes,
             "switch": link.switch,
@@ -140,7 +150,9 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     from lossylink.units import describe_ratio
 
     link = plan.link
-    print(f"link {link.rate_bps / 1e9:g} Gb/s, {describe_ratio(link.loss_ratio)}, target {plan.target:g}")
+    process = "" if link.loss is None or link.native_loss["model"] == "bernoulli" else f" ({loss_text(link)})"
+    loss = f"{describe_ratio(link.loss_ratio)}{process}"
+    print(f"link {link.rate_bps / 1e9:g} Gb/s, {loss}, target {plan.target:g}")
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("", no_wrap=True)
     for prediction in plan.predictions:
@@ -148,17 +160,33 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     for key in KEYS:
         figures = [prediction.figure(key) for prediction in plan.predictions]
         table.add_row(key, *(_cell(figure.value, figure.validation) for figure in figures))
+    table.add_row("effective loss by", *(row["loss_method"] for row in plan.rows()))
+    if any(row["loss_high"] is not None for row in plan.rows()):
+        table.add_row(
+            "  95 % interval", *(_interval(row["loss_low"], row["loss_high"]) for row in plan.rows())
+        )
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
         table.add_row(key, *("yes" if row[key] else "no" for row in plan.rows()))
     console = Console(highlight=False)
     console.print(table)
-    console.print("= closed form  ~ estimate within 30 %  < upper bound  * simulated just now")
+    console.print(LEGEND)
     if comparisons is not None:
         console.print(_comparison_table(comparisons))
     console.print(f"take [bold]{plan.recommended}[/bold]")
 
 
-_MARKS = {"exact": "=", "estimate": "~", "bound": "<", "simulated": "*"}
+_MARKS = {"exact": "=", "chain": "#", "estimate": "~", "bound": "<", "simulated": "*"}
+
+LEGEND = "= closed form  # chain of losses  ~ estimate within 30 %  < upper bound  * simulated just now"
+
+
+def loss_text(link: Link) -> str:
+    """Spell the loss as the user did."""
+    return link.loss.spelling if link.loss is not None else f"{link.loss_ratio:g}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.2g} to {high:.2g}"
 
 
 def _cell(value: float | None, validation: str) -> str:
@@ -174,8 +202,16 @@ def _comparison_table(comparisons: list[Comparison]) -> Any:
         table.add_column(name, justify="left" if is_text else "right", overflow="fold")
     for comparison in comparisons:
         predicted = _cell(comparison.predicted, comparison.validation)
-        agrees = "agrees" if comparison.agrees else "DIFFERS"
-        table.add_row(
-            comparison.protection, comparison.quantity, predicted, f"{comparison.measured:.4g}", agrees
-        )
+        verdict = comparison.verdict if comparison.agrees else comparison.verdict.upper()
+        table.add_row(comparison.protection, comparison.quantity, predicted, _measured(comparison), verdict)
     return table
+
+
+def _measured(comparison: Comparison) -> str:
+    """What was measured, a loss with its interval."""
+    if comparison.measured is None:
+        return "-"
+    text = f"{comparison.measured:.4g}"
+    if comparison.high is None:
+        return text
+    return f"{text} [{comparison.low:.2g}, {comparison.high:.2g}]"

@@ -8,6 +8,7 @@ from typing import Any
 from lossylink.errors import UserError
 from lossylink.plan.link import Link
 from lossylink.plan.prediction import Prediction
+from lossylink.plan.stress import by_simulation
 from lossylink.protections import families
 
 
@@ -58,7 +59,7 @@ def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")
     predictions = tuple(
-        prediction
+        by_simulation(link, prediction) if link.is_listed else prediction
         for family in families()
         for prediction in family.plan(link, target=target, budget_us=budget_us)
     )

@@ -9,6 +9,10 @@ from typing import Any, Final
 EXACT: Final = "exact"
 """A closed form that the simulator meets within its statistics, tested at fifteen points and by --verify."""
 
+CHAIN: Final = "chain"
+"""Exact for losses in bursts: a Markov chain over the frames that are sent, with the assumptions that its
+module names; the simulator meets it within its statistics."""
+
 BOUND: Final = "bound"
 """An upper bound that no run of the simulator exceeded; typical values are lower."""
 
@@ -17,6 +21,9 @@ ESTIMATE: Final = "estimate"
 
 SIMULATED: Final = "simulated"
 """There is no closed form; a short run of the simulator, just now."""
+
+METHODS: Final = {EXACT: "closed form", CHAIN: "chain", SIMULATED: "simulated"}
+"""How a row says where its effective loss is from."""
 
 KEYS: Final = (
     "effective_loss_ratio",
@@ -35,6 +42,9 @@ class Figure:
 
     value: float | None
     validation: str = EXACT
+    low: float | None = None
+    """The interval of a simulated loss at 95 %, losses that come together counted as one event."""
+    high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +58,15 @@ class Prediction:
     effective_speed_gbps: Figure
     """Original octets delivered by a link that is kept busy."""
     added_latency_us_typical: Figure
-    """What a corrupted frame is late when its block or its copy comes, at line rate."""
+    """What a corrupted frame is late, from offer to delivery at line rate."""
     added_latency_us_worst: Figure
-    """The longest wait under any traffic, queueing by others left out."""
+    """What any frame of a busy link is late at most, from offer to delivery, but for once in a million."""
     sender_buffer_kb: Figure
     """Memory for what may be sent again, or for parity."""
     receiver_buffer_kb: Figure
     """Memory for frames that wait, or that others are rebuilt from."""
+    lost_together: float = 1.0
+    """Frames that one event takes which recovery cannot undo: of a block, a window or a burst."""
     at: Callable[[float], tuple[float, float]] = field(compare=False, repr=False)
     """Effective loss ratio, and effective speed in Gb/s, at another loss ratio with the same parameters."""
 
@@ -67,8 +79,10 @@ class Prediction:
         """A row of plain values: the figures, whether they meet what was asked for, and their validation."""
         values = {key: self.figure(key).value for key in KEYS}
         marks = {key: self.figure(key).validation for key in KEYS if values[key] is not None}
+        loss = self.effective_loss_ratio
+        method = {"loss_method": METHODS[loss.validation], "loss_low": loss.low, "loss_high": loss.high}
         meets = {"meets_target": self.meets(target=target), "meets_budget": self.keeps(budget_us=budget_us)}
-        return {"protection": self.protection, **values, **meets, "validation": marks}
+        return {"protection": self.protection, **values, **method, **meets, "validation": marks}
 
     def meets(self, *, target: float) -> bool:
         """Whether few enough frames stay lost."""

@@ -1,4 +1,8 @@
-"""Holds a plan against the simulator: prediction beside measurement, quantity by quantity."""
+"""Holds a plan against the simulator: prediction beside measurement, quantity by quantity.
+
+Latencies are those of frames, from offer to delivery. Lateness is what exceeds the shortest of the run. A
+quantity that a run of this size could not have contradicted is called not testable.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lossylink.plan.link import Link
 from lossylink.plan.planner import Plan
-from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, KEYS, SIMULATED, Figure, Prediction
-from lossylink.plan.stress import PROBE_FRAMES, stress_settings
-from lossylink.protections import Observation, family_of
+from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.plan.stress import late_us, latest_us, loss_interval, simulate
 
 FRAMES: Final = 1_000_000
-TOLERANCES: Final = {EXACT: 0.05, SIMULATED: 0.1, ESTIMATE: 0.3}
+TOLERANCES: Final = {EXACT: 0.05, CHAIN: 0.05, SIMULATED: 0.1, ESTIMATE: 0.3}
 """Relative errors that count as agreement; a bound must not be exceeded by more than `EXCESS`."""
 EXCESS: Final = 1.05
+MEDIANS: Final = 0.2
+"""More of it for medians of waits for each other, which two short runs give."""
 SIGMAS: Final = 3.0
 LOSS_CONFIDENCE: Final = 0.999
 """Of the intervals of losses: at 95 % one sound prediction in twenty would be said to differ."""
 UNIFORM_DEVIATION: Final = 0.577
 """Standard deviation over mean of a uniform wait from zero, 1 / sqrt(3)."""
+
+AGREES: Final = "agrees"
+DIFFERS: Final = "differs"
+NOT_TESTABLE: Final = "not testable at this size"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +39,19 @@ class Comparison:
     protection: str
     quantity: str
     predicted: float
-    measured: float
+    measured: float | None
+    """None where no frame showed it."""
+    low: float | None = None
+    """The interval of a measured loss; of none lost the upper bound."""
+    high: float | None = None
     validation: str
-    agrees: bool
+    verdict: str
+    """One of `AGREES`, `DIFFERS` and `NOT_TESTABLE`."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing speaks against the prediction."""
+        return self.verdict != DIFFERS
 
     def row(self) -> dict[str, Any]:
         """Plain values."""
@@ -60,84 +78,96 @@ def verify(
     progress
         Called with the work done and the whole work.
     """
-    from lossylink import runner
-
-    result = runner.run(
-        "stress",
-        protection=[prediction.protection for prediction in plan.predictions],
-        settings=stress_settings(plan.link, packets=packets),
-        seed=seed,
-        progress=progress,
-    )
-    measured = {row["protection"]: row for row in result.rows.to_dicts()}
-    return [
-        comparison
-        for prediction in plan.predictions
-        if prediction.protection in measured
-        for comparison in compare(plan.link, prediction, measured[prediction.protection])
-    ]
-
-
-def compare(link: Link, prediction: Prediction, row: dict[str, Any]) -> list[Comparison]:
-    """Compare one protection with its row of the stress experiment."""
     comparisons = []
-    seen = family_of(prediction.protection).observe(link, row)
-    for key, measured in _measured(row, seen).items():
-        figure = prediction.figure(key)
-        if figure.value is None or measured is None:
-            continue
-        is_loss = key == "effective_loss_ratio"
-        comparisons.append(
-            Comparison(
-                protection=prediction.protection,
-                quantity=key,
-                predicted=figure.value,
-                measured=measured,
-                validation=figure.validation,
-                agrees=_loss_agrees(figure, row, seen) if is_loss else _agrees(key, figure, measured, seen),
-            )
-        )
+    for number, prediction in enumerate(plan.predictions):
+        done, whole = number * packets, len(plan.predictions) * packets
+
+        def report(frames: float, _: float, done: int = done, whole: int = whole) -> None:
+            if progress is not None:
+                progress(done + frames, whole)
+
+        row = simulate(plan.link, prediction.protection, packets=packets, seed=seed, progress=report)
+        comparisons += compare(prediction, row)
     return comparisons
 
 
-def _measured(row: dict[str, Any], seen: Observation) -> dict[str, float | None]:
-    """What the simulator's row says about the predicted quantities."""
-    measured: dict[str, float | None] = {
-        "effective_loss_ratio": row["effective_loss_rate"],
-        "effective_speed_gbps": row["effective_link_speed_gbps"],
-        "added_latency_us_typical": seen.late_us_typical,
-        "added_latency_us_worst": seen.late_us_worst,
-        "sender_buffer_kb": row["tx_buffer_kb_max"],
-        "receiver_buffer_kb": row["rx_buffer_kb_max"],
+def compare(prediction: Prediction, row: dict[str, Any]) -> list[Comparison]:
+    """Compare one protection with its row of `lossylink.plan.stress.simulate`."""
+    judged = {
+        "effective_loss_ratio": _loss(prediction, row),
+        "effective_speed_gbps": _near(prediction.effective_speed_gbps, row["effective_link_speed_gbps"]),
+        "added_latency_us_typical": _typical(prediction.added_latency_us_typical, row),
+        "added_latency_us_worst": _worst(prediction.added_latency_us_worst, row),
+        "sender_buffer_kb": _near(prediction.sender_buffer_kb, row["tx_buffer_kb_max"]),
+        "receiver_buffer_kb": _near(prediction.receiver_buffer_kb, row["rx_buffer_kb_max"]),
     }
-    return {key: measured[key] for key in KEYS}
+    return [
+        Comparison(
+            protection=prediction.protection,
+            quantity=quantity,
+            predicted=value,
+            validation=prediction.figure(quantity).validation,
+            **found,
+        )
+        for quantity, found in judged.items()
+        if (value := prediction.figure(quantity).value) is not None
+    ]
 
 
-def _loss_agrees(figure: Figure, row: dict[str, Any], seen: Observation) -> bool:
+def _loss(prediction: Prediction, row: dict[str, Any]) -> dict[str, Any]:
     """Whether the interval of the measured loss covers the prediction.
 
-    Losses that come together are one event, and events are what is counted. A prediction from a short run
-    is itself a count, with an interval of its own.
+    Losses that come together are one event, and events are what counts: the interval is wide where they are
+    few. Without an event, or with none expected, the interval can only contradict. A prediction from a short
+    run has an interval of its own.
     """
-    from lossylink.statistics import binomial_interval  # scipy takes longer to load than a plan to make
-
+    figure = prediction.effective_loss_ratio
     assert figure.value is not None
-    events = round(row["effective_lost_packets"] / seen.lost_together)
-    trials = max(1, round(row["packets_sent"] / seen.lost_together))
-    measured = binomial_interval(min(events, trials), trials, confidence=LOSS_CONFIDENCE)
-    if figure.validation != SIMULATED:
-        return measured.contains(figure.value)
-    probe = binomial_interval(round(figure.value * PROBE_FRAMES), PROBE_FRAMES, confidence=LOSS_CONFIDENCE)
-    near = abs(measured.value - figure.value) <= TOLERANCES[SIMULATED] * figure.value
-    return near or (measured.low <= probe.high and probe.low <= measured.high)
+    low, high = loss_interval(row, confidence=LOSS_CONFIDENCE, lost_together=prediction.lost_together)
+    measured = row["effective_loss_rate"]
+    found = {"measured": measured, "low": low, "high": high}
+    least, most = figure.low, figure.high
+    if least is None or most is None:
+        least = most = figure.value
+    overlaps = low <= most and least <= high
+    near = (
+        figure.validation == SIMULATED
+        and abs(measured - figure.value) <= TOLERANCES[SIMULATED] * figure.value
+    )
+    if not (overlaps or near):
+        return found | {"verdict": DIFFERS}
+    expected_events = figure.value * row["packets_sent"] / prediction.lost_together
+    seen_too_few = row["effective_lost_packets"] == 0 or expected_events < 1
+    return found | {"verdict": NOT_TESTABLE if seen_too_few else AGREES}
 
 
-def _agrees(key: str, figure: Figure, measured: float, seen: Observation) -> bool:
-    assert figure.value is not None
+def _near(figure: Figure, measured: float, tolerance: float = 0.0) -> dict[str, Any]:
+    """Whether a measured figure is as near as the kind of prediction promises."""
+    if figure.value is None:
+        return {}
     if figure.validation == BOUND:
-        return measured <= figure.value * EXCESS
-    tolerance = TOLERANCES[figure.validation]
-    if key == "added_latency_us_typical":
-        # The mean of n waits, each anywhere in its block, is itself uncertain.
-        tolerance += SIGMAS * UNIFORM_DEVIATION / math.sqrt(seen.recovered)
-    return abs(measured - figure.value) <= tolerance * figure.value
+        is_near = measured <= figure.value * EXCESS
+    else:
+        tolerance += TOLERANCES[figure.validation]
+        is_near = abs(measured - figure.value) <= tolerance * figure.value
+    return {"measured": measured, "verdict": AGREES if is_near else DIFFERS}
+
+
+def _typical(figure: Figure, row: dict[str, Any]) -> dict[str, Any]:
+    """How late corrupted frames came: on average where there is a closed form, else in the median."""
+    measured, count = late_us(row), row["corrupted_delivered"]
+    if figure.validation == EXACT and measured is not None:
+        measured = row["latency_us_corrupted_mean"] - row["latency_us_min"]
+    if measured is None:
+        return {"measured": None, "verdict": NOT_TESTABLE}
+    # The mean of n waits, each anywhere in its block, is itself uncertain; waits for each other more so.
+    uncertain = SIGMAS * UNIFORM_DEVIATION / math.sqrt(count)
+    return _near(figure, measured, uncertain + (MEDIANS if figure.validation == SIMULATED else 0.0))
+
+
+def _worst(figure: Figure, row: dict[str, Any]) -> dict[str, Any]:
+    """How late the latest of all frames came; without a corrupted frame that came, nothing had to wait."""
+    measured = latest_us(row)
+    if measured is None or row["corrupted_delivered"] == 0:
+        return {"measured": measured, "verdict": NOT_TESTABLE}
+    return _near(figure, measured)

@@ -11,7 +11,7 @@ Python turns text into values and leaves ranges to ``_native.check_protection``.
 
 from __future__ import annotations
 
-from lossylink.protections._family import Argument, Family, Look, Observation, Option, Report, Spelling
+from lossylink.protections._family import Argument, Family, Look, Option, Report, Spelling
 from lossylink.protections._protection import Protection, parse_protection
 from lossylink.protections._registry import (
     common_options,
@@ -29,7 +29,6 @@ __all__ = [
     "Argument",
     "Family",
     "Look",
-    "Observation",
     "Option",
     "Protection",
     "Report",

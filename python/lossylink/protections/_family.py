@@ -93,19 +93,6 @@ class Spelling:
         return ", ".join((head, *parts))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Observation:
-    """What a row of the stress experiment says beside its loss, its speed and its buffers."""
-
-    late_us_typical: float | None = None
-    """How late a recovered frame was: typically, and at worst, in microseconds."""
-    late_us_worst: float | None = None
-    recovered: int = 0
-    """Frames that these times are of."""
-    lost_together: float = 1.0
-    """Frames that one event takes which recovery cannot undo."""
-
-
 class Family(ABC):
     """A kind of protection: how it is written, drawn, predicted, watched and measured.
 
@@ -168,11 +155,6 @@ class Family(ABC):
         """
         del link, target, budget_us
         return ()
-
-    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
-        """Return what a row of the stress experiment says about recovery, to hold a prediction against."""
-        del link, row
-        return Observation()
 
     def for_copies(self, copies: int) -> str | None:
         """Return the spelling that a monitor asks for when it wants so many copies; nothing without one."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Family, Observation, Report, Spelling
+from lossylink.protections._family import Family, Report, Spelling
 from lossylink.protections._options import is_word, positive_time_ps
 from lossylink.protections.fec import code
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
+    pass
 
 
 def _read_flush(value: object) -> int | None:
@@ -48,10 +48,6 @@ class _FecModel(Family):
 
     def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float:
         return code.residual_loss(value, loss_ratio=loss_ratio)
-
-    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
-        del link
-        return code.observation(row)
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.fec import status

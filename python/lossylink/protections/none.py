@@ -45,21 +45,24 @@ class _None(Family):
 
     def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
         del target, budget_us
-        from lossylink.plan.prediction import EXACT, Figure, Prediction  # the planner, which few need
+        from lossylink.plan.losses import mean_run
+        from lossylink.plan.prediction import CHAIN, EXACT, Figure, Prediction  # the planner, which few need
 
         def at(loss_ratio: float) -> tuple[float, float]:
             return loss_ratio, link.rate_bps * (1 - loss_ratio) / 1e9
 
         loss, speed = at(link.loss_ratio)
+        chain = link.chain
         nothing = Figure(None)
         yield Prediction(
             protection="none",
-            effective_loss_ratio=Figure(loss, EXACT),
+            effective_loss_ratio=Figure(loss, EXACT if chain is None else CHAIN),
             effective_speed_gbps=Figure(speed, EXACT),
             added_latency_us_typical=nothing,
             added_latency_us_worst=nothing,
             sender_buffer_kb=nothing,
             receiver_buffer_kb=nothing,
+            lost_together=mean_run(link),
             at=at,
         )
 

@@ -127,6 +127,68 @@ def poisson(
     return np.asarray(low / per), np.asarray(gammaincinv(seen + 1, 1 - tail) / per)
 
 
+def clustered(
+    *,
+    lost: int,
+    trials: int,
+    batches: int,
+    squares: float,
+    most: int,
+    lost_together: float = 1.0,
+    confidence: float = CONFIDENCE,
+) -> tuple[float, float]:
+    """Interval of a ratio whose events come in clusters: the gamma interval of Fay and Feuer (1997).
+
+    Trials are cut into batches of consecutive ones, longer than a cluster. The counts of the batches give the
+    variance v of the sum y, which is at least that of independent events. The sum then counts as v / y times
+    a Poisson number of mean y^2 / v; above, one more batch like the fullest might have been met.
+
+    Parameters
+    ----------
+    lost, trials
+        Events in all, and chances for one.
+    batches, squares, most
+        Number of batches, the sum of the squares of their counts, and the largest count.
+    lost_together
+        Events that a cluster has on average, for the upper bound: few clusters may have been small ones.
+    confidence
+        As in `clopper_pearson`.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper bound, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        When trials or batches are below 1, or counts contradict each other.
+
+    Examples
+    --------
+    Ten events apart, and ten in two batches:
+
+    >>> apart = clustered(lost=10, trials=1000, batches=100, squares=10, most=1)
+    >>> together = clustered(lost=10, trials=1000, batches=100, squares=50, most=5)
+    >>> [f"{bound:.4f}" for bound in (*apart, *together)]
+    ['0.0048', '0.0184', '0.0012', '0.0361']
+    """
+    if trials < 1 or batches < 1 or not 0 <= lost <= trials:
+        raise ValueError(f"{lost} lost of {trials} in {batches} batches is not an outcome")
+    if lost and not lost <= squares <= lost * most:
+        raise ValueError(f"{lost} lost contradict {squares:g} squares and {most} at most in a batch")
+    tail = _tail(confidence)
+    if lost == 0:
+        return 0.0, min(1.0, float(gammaincinv(1, 1 - tail)) * max(1.0, lost_together) / trials)
+    spread = (squares - lost**2 / batches) * batches / (batches - 1) if batches > 1 else squares
+    variance = max(spread, lost * (1 - lost / trials), 1e-12)
+    low = variance / lost * float(gammaincinv(lost**2 / variance, tail))
+    fullest = max(most, lost_together)
+    above, above_variance = lost + fullest, variance + fullest**2
+    high = above_variance / above * float(gammaincinv(above**2 / above_variance, 1 - tail))
+    return max(0.0, low / trials), min(1.0, high / trials)
+
+
 def upper_bound_of_none(*, trials: ArrayLike, confidence: float = CONFIDENCE) -> FloatArray:
     """One-sided upper bound of a ratio when no event was seen: 1 - (1 - confidence)^(1/n).
 

@@ -6,6 +6,7 @@
 
 mod error;
 mod gilbert_elliott;
+mod law;
 mod positions;
 mod process;
 mod quantised;
@@ -14,6 +15,7 @@ mod spec;
 
 pub use error::LossError;
 pub use gilbert_elliott::GilbertElliott;
+pub use law::LossLaw;
 pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;

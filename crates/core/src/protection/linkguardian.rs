@@ -1,12 +1,12 @@
 //! LinkGuardian's options.
 
 use super::{ProtectionError, within};
-use crate::engine::linkguardian::{DEFAULT_TARGET_LOSS, SenderConfig, copies_for};
+use crate::engine::linkguardian::{DEFAULT_TARGET_LOSS, Gaps, SenderConfig, copies_under};
+use crate::loss::LossLaw;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
-pub const MOST_COPIES: u8 = 16;
+pub use crate::engine::linkguardian::MOST_COPIES;
 /// The most of what a switch counts in eight bits.
 const MOST_COUNTED: u32 = u8::MAX as u32;
 
@@ -59,11 +59,12 @@ impl LinkGuardian {
         matches!(self.mode, Mode::Ordered { .. })
     }
 
-    /// The sender's parameters on a link that loses `loss_rate` of its full frames, with `dummies` unless
-    /// the user chose their number.
-    pub fn sender(&self, loss_rate: f64, dummies: u8) -> SenderConfig {
+    /// The sender's parameters on a link that loses full frames by `law`, with copies that follow a loss
+    /// after `gaps`, and with `dummies` unless the user chose their number.
+    pub fn sender(&self, law: impl Into<LossLaw>, gaps: Gaps<'_>, dummies: u8) -> SenderConfig {
+        let by_rule = || copies_under(&law.into(), gaps, DEFAULT_TARGET_LOSS);
         SenderConfig {
-            copies: count(self.copies).unwrap_or_else(|| copies_for(loss_rate, DEFAULT_TARGET_LOSS)),
+            copies: count(self.copies).unwrap_or_else(by_rule),
             dummies: count(self.dummies).unwrap_or(dummies),
             hole_cap: count(self.holes),
         }
@@ -90,18 +91,25 @@ fn count(chosen: Option<u32>) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::linkguardian::FORGOTTEN;
 
     // LG-19
     #[test]
     fn the_number_of_copies_follows_the_loss_unless_it_is_given() {
-        assert_eq!(LinkGuardian::ORDERED.sender(1e-3, 3).copies, 2);
-        assert_eq!(LinkGuardian { copies: Some(7), ..LinkGuardian::ORDERED }.sender(1e-3, 3).copies, 7);
+        assert_eq!(LinkGuardian::ORDERED.sender(1e-3, FORGOTTEN, 3).copies, 2);
+        assert_eq!(
+            LinkGuardian { copies: Some(7), ..LinkGuardian::ORDERED }.sender(1e-3, FORGOTTEN, 3).copies,
+            7
+        );
     }
 
     // LG-4
     #[test]
     fn the_switch_decides_about_dummies_that_nobody_chose() {
-        assert_eq!(LinkGuardian::NON_BLOCKING.sender(1e-3, 3).dummies, 3);
-        assert_eq!(LinkGuardian { dummies: Some(0), ..LinkGuardian::ORDERED }.sender(1e-3, 3).dummies, 0);
+        assert_eq!(LinkGuardian::NON_BLOCKING.sender(1e-3, FORGOTTEN, 3).dummies, 3);
+        assert_eq!(
+            LinkGuardian { dummies: Some(0), ..LinkGuardian::ORDERED }.sender(1e-3, FORGOTTEN, 3).dummies,
+            0
+        );
     }
 }

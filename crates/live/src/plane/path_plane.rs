@@ -48,11 +48,11 @@ impl PathPlane {
         let limits = guard_config(config, rate * path.propagation());
         let station = |end: usize, port: &str| -> Result<Station> {
             let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
-            let loss_rate = loss[end].mean_loss_rate(longest_frame);
+            let law = loss[end].law(longest_frame);
             let guard = match &path.protection {
                 Some(wanted) => {
-                    lines::check(wanted, loss_rate)?;
-                    Guard::new(limits, lines, wanted.clone(), loss_rate, streams.stream(GUARDS[end]))
+                    lines::check(wanted, law)?;
+                    Guard::new(limits, lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
                 None => Guard::transparent(limits, lines),
             };
@@ -133,13 +133,13 @@ impl Plane for PathPlane {
 
     fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
         let wanted = protection.unwrap_or(&Protection::None);
-        let loss_rates = [0, 1].map(|end: usize| self.loss[end].mean_loss_rate(self.longest_frame));
+        let laws = [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame));
         // Both ends are looked at before either is changed: a mistake changes nothing.
-        loss_rates.iter().try_for_each(|&loss_rate| lines::check(wanted, loss_rate))?;
+        laws.iter().try_for_each(|&law| lines::check(wanted, law))?;
         let streams = self.changed();
         for end in ENDS {
             let rng = streams.stream(GUARDS[end]);
-            self.path.stations[end].guard.protect(now, wanted.clone(), loss_rates[end], rng);
+            self.path.stations[end].guard.protect(now, wanted.clone(), laws[end], rng);
         }
         Ok(())
     }

@@ -56,6 +56,10 @@ pub struct TrafficConfig {
     pub rate_bps: Option<u64>,
     /// Frames of a bursty UDP source that leave back to back.
     pub burst_packets: Option<u64>,
+    /// Follow every frame of a saturated stress test, and count those that stay lost in batches of so many;
+    /// `None` follows none.
+    #[serde(default)]
+    pub follow_batch_packets: Option<u64>,
 }
 
 /// Where frames come from.

@@ -19,7 +19,10 @@ mod timeline;
 mod workload;
 
 use crate::config::Config;
+use crate::net::linkguardian;
 use crate::{ConfigError, Control, Outcome};
+use lossylink_core::engine::linkguardian::effective_loss;
+use lossylink_core::loss::LossLaw;
 use lossylink_core::rng::Streams;
 use setup::Setup;
 
@@ -33,6 +36,30 @@ pub fn check(config: &str) -> Result<(), ConfigError> {
     capturing::check(&config)?;
     inspecting::check(&config)?;
     Setup::new(&config)?.check(&Streams::new(config.seed))
+}
+
+/// How many copies of a retransmission the link of `config` asks for, so that at most `target` stays lost
+/// (LG-19).
+///
+/// # Errors
+/// As [`simulate`].
+pub fn copies_for(config: &str, target: f64) -> Result<u8, ConfigError> {
+    let config = Config::from_json(config)?;
+    Ok(linkguardian::advised_copies(&Setup::new(&config)?.plan, target))
+}
+
+/// The share of frames that stay lost on the link of `config`, whose losses come in bursts, with `copies` of
+/// each retransmission when `holes` of a run of losses are asked for, or all that can be.
+///
+/// # Errors
+/// As [`simulate`], and if the losses are independent.
+pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, ConfigError> {
+    let config = Config::from_json(config)?;
+    let plan = Setup::new(&config)?.plan;
+    let LossLaw::Bursts(chain) = plan.law else {
+        return Err(ConfigError("independent losses have a closed form, not a chain".into()));
+    };
+    Ok(effective_loss(&chain, copies, &linkguardian::gaps(&plan, copies > 1), holes))
 }
 
 /// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.

@@ -3,9 +3,12 @@
 use crate::ConfigError;
 use crate::config::{Config, HostProfile, SwitchProfile};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS};
-use crate::net::{AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean};
+use crate::net::{
+    Advice, AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean, linkguardian,
+};
 use crate::transport::{rdma, tcp};
 use crate::world::{Path, Rooms};
+use lossylink_core::engine::linkguardian::DEFAULT_TARGET_LOSS;
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
@@ -33,7 +36,7 @@ impl<'a> Setup<'a> {
             switch: Arc::clone(&config.switch),
             rate,
             propagation: config.link.propagation(),
-            loss_rate: forward.mean_loss_rate(full),
+            law: forward.law(full),
             frame_octets: full + GAP_OCTETS,
             protection: config.protection.clone(),
             is_switched: false,
@@ -54,10 +57,14 @@ impl<'a> Setup<'a> {
         self.tcp().map(drop)
     }
 
-    /// The loss rate of a full frame: what the rule for N copies goes by, as a control daemon
-    /// would estimate it.
-    pub(super) const fn loss_rate(&self) -> f64 {
-        self.plan.loss_rate
+    /// The loss rate of a full frame.
+    pub(super) fn loss_rate(&self) -> f64 {
+        self.forward.mean_loss_rate(self.plan.frame_octets - GAP_OCTETS)
+    }
+
+    /// What whoever switches the protection on advises.
+    pub(super) fn advice(&self) -> Advice {
+        Advice { copies: linkguardian::advised_copies(&self.plan, DEFAULT_TARGET_LOSS) }
     }
 
     /// The losses of both directions, each with its own random stream.

@@ -8,6 +8,7 @@ use crate::capture::NumberedDatagrams;
 use crate::config::{Config, TrafficSource};
 use crate::measure::Description;
 use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit};
+use crate::world::journeys::{self, Journeys};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
@@ -20,7 +21,13 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);
     link.set_tap(capture.tap());
     let stress = stress_of(config, link.burst_frames())?;
-    let result = link.visit(Drive { stress, control });
+    let (result, journeys) = match followed_in_batches(config)? {
+        None => (link.visit(Drive { stress, control }), None),
+        Some(batch_frames) => {
+            let (result, journeys) = journeys::run(&mut link, stress, batch_frames, control);
+            (result, Some(journeys))
+        }
+    };
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within);
@@ -28,6 +35,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     row.set_figures(&report.figures);
     set_buffers(&mut row, &result.samples, (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
     let states = states(&setup, &mut link, result.end, result.interrupted)?;
+    if let Some(journeys) = &journeys {
+        set_journeys(&mut row, journeys);
+    }
     capture.finish()?;
     Ok(Outcome { states, ..outcome(row, &result) })
 }
@@ -61,6 +71,18 @@ fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigError> {
     Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
+/// Frames of a batch if every frame is to be followed.
+fn followed_in_batches(config: &Config) -> Result<Option<u64>, ConfigError> {
+    let traffic = config.require(&config.traffic, "traffic")?;
+    let refuse = |why: &str| Err(ConfigError(format!("following frames: {why}")));
+    match traffic.follow_batch_packets {
+        Some(0) => refuse("a batch has at least one"),
+        Some(_) if traffic.source != TrafficSource::Saturated => refuse("the source must be saturated"),
+        Some(_) if config.pcap.is_some() => refuse("there is no capture at the same time"),
+        batch => Ok(batch),
+    }
+}
+
 /// Frames that the generator keeps waiting: as many as the queue holds, less what the protection adds at
 /// once. Without that room every burst of parity would find the queue full, and the test would measure the
 /// queue instead of the code.
@@ -88,6 +110,21 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("octets_copies", traffic.copy_octets)
         .set("octets_parity", traffic.parity_octets)
         .set("octets_control", traffic.control_octets);
+}
+
+/// Latencies from offer to delivery, and how the frames that stayed lost are spread over the batches.
+fn set_journeys(row: &mut Row, journeys: &Journeys) {
+    let us = |ps: u64| ps as f64 / 1e6;
+    let (all, corrupted) = (&journeys.latency, &journeys.corrupted);
+    row.set("latency_us_min", all.min().map(us))
+        .set("latency_us_max", all.max().map(us))
+        .set("latency_us_corrupted_mean", corrupted.mean().map(|ps| ps / 1e6))
+        .set("latency_us_corrupted_p50", corrupted.percentile(0.5).map(|ps| ps / 1e6))
+        .set("latency_us_corrupted_max", corrupted.max().map(us))
+        .set("corrupted_delivered", corrupted.len())
+        .set("lost_batches", journeys.lost.len())
+        .set("lost_batch_max", journeys.lost.iter().max().copied())
+        .set("lost_batch_squares", journeys.lost.iter().map(|&lost| lost as f64 * lost as f64).sum::<f64>());
 }
 
 /// The columns of retransmission, as they are on a link that sends nothing again.

@@ -6,7 +6,7 @@ use super::meter::MeterOptions;
 use super::queue::QueueLimits;
 use super::{Cells, LineRate};
 use crate::config::SwitchProfile;
-use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -25,8 +25,8 @@ pub struct Blueprint {
     pub rate: LineRate,
     /// One-way delay of the cable, beyond what the switch profile contains.
     pub propagation: Duration,
-    /// Share of full frames that the link loses: what an operator would set a protection up for.
-    pub loss_rate: f64,
+    /// The law by which the link loses full frames: what an operator would set a protection up for.
+    pub law: LossLaw,
     /// Octets of a full frame on the wire, the gap included.
     pub frame_octets: u32,
     /// What protects it; its options have been checked.

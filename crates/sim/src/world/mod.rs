@@ -2,12 +2,14 @@
 //!
 //! * [`datagrams`]: a source that sends at its own rate, without a transport.
 //! * [`stress`]: a packet generator in front, a counter behind.
+//! * [`journeys`]: the same with a source that keeps the link busy and every frame followed.
 //! * [`network`]: two hosts with any number of conversations, and the hops between them and the
 //!   link. Generic over the protocol, so that TCP and RDMA share it.
 
 pub mod datagrams;
 mod deadlines;
 pub mod host;
+pub mod journeys;
 pub mod network;
 pub mod path;
 pub mod protocol;

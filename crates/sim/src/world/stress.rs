@@ -16,7 +16,7 @@ const COLLECT_FRAMES: u64 = 64;
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
 /// Frames that a saturated source keeps waiting: one is in service, one is next.
-const SATURATED_BACKLOG: usize = 2;
+pub(super) const SATURATED_BACKLOG: usize = 2;
 
 /// Where the frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Family, Observation, Option, Report, Spelling
+from lossylink.protections._family import Family, Option, Report, Spelling
 from lossylink.protections._options import choice
 from lossylink.protections.fec import code
 
@@ -68,10 +68,6 @@ class _Fec(Family):
         from lossylink.protections.fec import prediction
 
         yield prediction.predict(link, prediction.best_code(link, target=target, budget_us=budget_us))
-
-    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
-        del link
-        return code.observation(row)
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.fec import status

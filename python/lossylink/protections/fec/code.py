@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lossylink.protections._family import Argument, Observation, Option
+from lossylink.protections._family import Argument, Option
 from lossylink.protections._options import choice, is_word, positive_time_ps, time_ps
 
 _CODE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
@@ -108,31 +108,6 @@ def share(value: Mapping[str, Any], *, frame_wire_bytes: int) -> float:
     )
 
 
-def observation(row: Mapping[str, Any]) -> Observation:
-    """Return what a stress row says about recovery by a code."""
-    mean, intact = row.get("latency_us_recovered_mean"), row.get("latency_us_intact_mean")
-    late = (None, None)
-    if mean is not None and intact is not None:
-        late = (mean - intact, row["latency_us_recovered_max"] - intact)
-    return Observation(
-        late_us_typical=late[0],
-        late_us_worst=late[1],
-        recovered=row.get("recovered_packets") or 0,
-        lost_together=_lost_together(row),
-    )
-
-
 def parameters(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a code by their row keys."""
     return {"fec_k": value["k"], "fec_h": value["h"]}
-
-
-def _lost_together(row: Mapping[str, Any]) -> float:
-    """Data packets that one event takes: those lost of a block that could not be rebuilt."""
-    from lossylink.theory import fec
-
-    code = {"data_packets": row["fec_k"], "parity_packets": row["fec_h"], "loss_ratio": row["loss_rate"]}
-    if not row["fec_h"]:
-        return 1.0
-    failures = float(fec.block_failure_ratio(**code))
-    return max(1.0, row["fec_k"] * float(fec.residual_loss_ratio(**code)) / failures) if failures else 1.0

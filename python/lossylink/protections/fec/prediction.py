@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 
 from lossylink.plan.link import Link
-from lossylink.plan.prediction import BOUND, EXACT, Figure, Prediction
+from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure, Prediction
 from lossylink.protections._bounds import most
 from lossylink.protections.fec.code import PARITY_GROWTH_BYTES
-from lossylink.theory import fec
+from lossylink.theory import bursts, fec
+from lossylink.theory.bursts import Chain
 
 FLUSH_BLOCKS: Final = 4
 """A partial block is closed after so many times a full one at line rate (docs/protocols/fec.md)."""
@@ -37,7 +38,7 @@ def best_code(link: Link, *, target: float, budget_us: float | None) -> Code:
     """
     most_data, most_parity = _largest_code()
     k, h = np.meshgrid(np.arange(1, most_data + 1), np.arange(1, most_parity + 1), indexing="ij")
-    residual = fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=link.loss_ratio)
+    residual = _residuals(link, k, h)
     worst_us = _worst_s(link, k, h) * 1e6
     in_budget = np.full(k.shape, True) if budget_us is None else worst_us <= budget_us
     if not in_budget.any():
@@ -63,40 +64,81 @@ def _largest_code() -> tuple[int, int]:
 def predict(link: Link, code: Code) -> Prediction:
     """Predict what a code does for a link."""
     k, h = code.data_packets, code.parity_packets
-    residual = residual_loss(code, link.loss_ratio)
+    residual, method = residual_loss(code, link), EXACT if link.chain is None else CHAIN
     # A lost frame waits for the rest of its block and for as many parity frames as its block lost.
-    lost = 1 + (k + h - 1) * link.loss_ratio
+    lost = _losses_of_a_block(code, link)
     typical_s = (k - 1) / 2 * link.serialisation_s(fec.HEADER_BYTES) + min(lost, h) * _parity_s(link)
     coded = link.frame_bytes
 
     def at(loss_ratio: float) -> tuple[float, float]:
-        return residual_loss(code, loss_ratio), speed_gbps(link, code, loss_ratio)
+        other = link.at(loss_ratio)
+        return residual_loss(code, other), speed_gbps(other, code)
 
     return Prediction(
         protection=f"fec:{k}/{h}",
-        effective_loss_ratio=Figure(residual, EXACT),
-        effective_speed_gbps=Figure(speed_gbps(link, code, link.loss_ratio), EXACT),
-        added_latency_us_typical=Figure(typical_s * 1e6, EXACT),
+        effective_loss_ratio=Figure(residual, method),
+        effective_speed_gbps=Figure(speed_gbps(link, code), method),
+        added_latency_us_typical=Figure(typical_s * 1e6, EXACT if method == EXACT else ESTIMATE),
         added_latency_us_worst=Figure(float(_worst_s(link, k, h)) * 1e6, BOUND),
         sender_buffer_kb=Figure(h * coded / 1e3, EXACT),
         receiver_buffer_kb=Figure((k * coded + h * (coded + PARITY_GROWTH_BYTES)) / 1e3, BOUND),
+        lost_together=_lost_together(code, link),
         at=at,
     )
 
 
-def residual_loss(code: Code, loss_ratio: float) -> float:
+def residual_loss(code: Code, link: Link) -> float:
     """Loss that stays behind a code."""
-    return float(
-        fec.residual_loss_ratio(
-            data_packets=code.data_packets, parity_packets=code.parity_packets, loss_ratio=loss_ratio
-        )
+    k, h = code.data_packets, code.parity_packets
+    return float(_residuals(link, np.array([[k]]), np.array([[h]]))[0, 0])
+
+
+def _residuals(link: Link, k: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Loss that stays behind each of a grid of codes.
+
+    Independent losses have a closed form. Bit errors hit the longer parity more often: that is a sum over two
+    binomials, which the chain makes when it has no memory.
+    """
+    if link.is_independent and link.native_loss["model"] != "bit-error-rate":
+        return fec.residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=link.loss_ratio)
+    data, parity = _chains(link)
+    most = {"data_packets": int(k.max()), "parity_packets": int(h.max())}
+    table = bursts.block_residual_ratio(data, **most, parity_chain=parity)
+    return np.asarray(table[k - 1, h - 1])
+
+
+def _chains(link: Link) -> tuple[Chain, Chain]:
+    """The losses of data and of parity frames."""
+    chain = link.chain
+    if chain is not None:
+        return chain, chain
+    data, parity = (link.frame_loss_ratio(grown) for grown in (fec.HEADER_BYTES, PARITY_GROWTH_BYTES))
+    # Two states that lose alike: no memory, and the same states for both sizes.
+    return tuple(Chain(to_bad=0.5, to_good=0.5, loss_good=p, loss_bad=p) for p in (data, parity))  # type: ignore[return-value]
+
+
+def _losses_of_a_block(code: Code, link: Link) -> float:
+    """Frames that a block loses, seen from one that was lost."""
+    if link.chain is None:
+        return 1 + (code.data_packets + code.parity_packets - 1) * link.loss_ratio
+    return bursts.block_losses_given_one(
+        link.chain, data_packets=code.data_packets, parity_packets=code.parity_packets
     )
 
 
-def speed_gbps(link: Link, code: Code, loss_ratio: float) -> float:
+def _lost_together(code: Code, link: Link) -> float:
+    """Data frames that one event takes: those lost of a block that cannot be rebuilt."""
+    k, h = code.data_packets, code.parity_packets
+    if link.chain is not None:
+        return max(h + 1.0, link.chain.mean_run)
+    failures = float(fec.block_failure_ratio(data_packets=k, parity_packets=h, loss_ratio=link.loss_ratio))
+    return max(1.0, k * residual_loss(code, link) / failures) if failures else 1.0
+
+
+def speed_gbps(link: Link, code: Code) -> float:
     """Original octets that a busy link delivers through a code."""
     share = float(_share(link, code.data_packets, code.parity_packets))
-    return link.rate_bps * share * (1 - residual_loss(code, loss_ratio)) / 1e9
+    return link.rate_bps * share * (1 - residual_loss(code, link)) / 1e9
 
 
 def _share(link: Link, k: np.ndarray | int, h: np.ndarray | int) -> np.ndarray:

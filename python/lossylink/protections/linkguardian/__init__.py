@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Family, Look, Observation, Option, Report, Spelling
+from lossylink.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.protections._options import count, switch
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 
@@ -132,19 +132,6 @@ class _LinkGuardian(Family):
 
         for ordered in (True, False):
             yield prediction.predict(link, prediction.choose(link, target=target, ordered=ordered))
-
-    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
-        from lossylink.theory.linkguardian import HEADER_BYTES
-
-        if row.get("retx_delay_us_p50") is None:
-            return Observation()
-        # The row counts from the next frame, which shows the loss.
-        shown_us = link.serialisation_s(HEADER_BYTES) * 1e6
-        return Observation(
-            late_us_typical=row["retx_delay_us_p50"] + shown_us,
-            late_us_worst=row["retx_delay_us_max"] + shown_us,
-            recovered=row["retransmissions"],
-        )
 
     def for_copies(self, copies: int) -> str:
         return f"lg:copies={min(copies, most_copies())}"

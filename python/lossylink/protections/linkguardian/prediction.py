@@ -1,31 +1,34 @@
 """What LinkGuardian would do for a link: copies, losses left, speed, delays and buffers.
 
-Delays are sums over the switch profile. The ordered mode's speed has no closed form where the reorder buffer
+Delays and buffers are those of `delays`. The ordered mode's speed has no closed form where the reorder buffer
 is a recirculation loop that is no faster than the link: such a loop empties only while the sender pauses. A
 short run of the simulator gives the time that a loss costs.
 """
 
 from __future__ import annotations
 
-import math
+import json
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from lossylink.plan.link import BITS_PER_BYTE, NANOSECOND_S, Link
-from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
-from lossylink.plan.stress import PROBE_FRAMES, simulate
+from lossylink.plan.link import Link
+from lossylink.plan.losses import LONGEST_RUN, RARE, longest_run, mean_run
+from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.plan.stress import configured, late_us, latest_us, simulate, simulated_loss
+from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
-from lossylink.scenario.profiles import thresholds_at
-from lossylink.theory import fec, linkguardian
+from lossylink.scenario.loss import Loss
+from lossylink.theory import linkguardian
+from lossylink.theory.bursts import requested_share
 
 PROBE_LOSS_RATIO: Final = 1e-3
 """The short run sees at least this loss, or it would see too few; what one costs hardly depends on it."""
 
-CONTROL_WIRE_BYTES: Final = 84
-"""Octets of a control frame on the line (LG-37): 64 and the gap."""
+CROWDED: Final = 0.1
+"""Copies to a frame from which they count as many."""
 
-RARE: Final = 1e-6
-"""What a bound may leave out: bursts of losses that one window in a million sees."""
+NEAR: Final = 0.3
+"""How far an estimate may be from the short run's median and still stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,22 +49,27 @@ class Options:
 def choose(link: Link, *, target: float, ordered: bool) -> Options:
     """Return the fewest copies that meet the target, and lift the cap on requests where it stands in the way.
 
+    How many that are is decided where the protocol is (LG-19): p^(N+1) for independent losses, and for bursts
+    the chain of the original and its copies.
+
     Examples
     --------
     >>> link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-3)
     >>> choose(link, target=1e-8, ordered=True).spelling
     'lg:copies=2'
     """
-    needed = int(linkguardian.copies(loss_ratio=link.loss_ratio, target_loss_ratio=target))
+    from lossylink import _native
+
+    needed = _native.copies_for(_described(link), target)
     copies = min(needed, most_copies())
     capped = Options(ordered=ordered, copies=copies, unlimited_holes=False)
-    if effective_loss(capped, link.loss_ratio) <= target * (1 + 1e-9):
+    if loss_left(capped, link) <= target * (1 + 1e-9):
         return capped
     return Options(ordered=ordered, copies=copies, unlimited_holes=True)
 
 
 def effective_loss(options: Options, loss_ratio: float) -> float:
-    """Loss left after one round of copies; of a longer run of losses only the first five are requested."""
+    """Loss left of independent losses after one round of copies, of which a run asks for the first five."""
     copies_lost = float(linkguardian.effective_loss_ratio(loss_ratio=loss_ratio, copies=options.copies))
     if options.unlimited_holes:
         return copies_lost
@@ -69,176 +77,169 @@ def effective_loss(options: Options, loss_ratio: float) -> float:
     return (1 - beyond_cap) * copies_lost + beyond_cap * loss_ratio
 
 
+def loss_left(options: Options, link: Link) -> float:
+    """Loss left on a link: the closed form, or the chain of each original and its copies (LG-19)."""
+    if link.chain is None:
+        return effective_loss(options, link.frame_loss_ratio(linkguardian.HEADER_BYTES))
+    from lossylink import _native
+
+    holes = None if options.unlimited_holes else PUBLISHED_HOLES
+    return _native.copies_leave(_described(link), options.copies, holes)
+
+
+def _described(link: Link) -> str:
+    """The link for the native module; a list or a recording of losses as the chain with its bursts."""
+    chain = link.chain
+    bursts = link if chain is None else replace(link, loss=Loss.of(chain.native))
+    return json.dumps(configured(bursts, "lg"))
+
+
 def predict(link: Link, options: Options) -> Prediction:
     """Predict what LinkGuardian does for a link."""
-    loss = Figure(effective_loss(options, link.loss_ratio), EXACT)
-    speed = Figure(nonblocking_speed_gbps(link, options, link.loss_ratio), EXACT)
-    buffer = Figure(0.0, EXACT)
-    typical_s, worst_s = _retransmission_s(link, options)
-    time_lost_s = 0.0
-    if options.ordered:
-        probe = _probe(link, options)
+    loss = Figure(loss_left(options, link), _exact(link))
+    speed = Figure(nonblocking_speed_gbps(link, options), _exact(link))
+    typical = Figure(delays.typical_s(link, copies=options.copies) * 1e6, ESTIMATE)
+    worst_s = delays.retransmission_worst_s(link, copies=options.copies)
+    worst = Figure(worst_s * 1e6, BOUND)
+    buffer, time_lost_s = Figure(0.0, EXACT), 0.0
+    together = mean_run(link)
+    probe = _probe(link, options) if options.ordered or _is_crowded(link, options) else None
+    if probe is not None:
+        loss = _given_up(link, options, loss, probe, together)
+    if probe is not None and options.ordered:
         time_lost_s = probe.time_lost_s
-        loss, speed, buffer = _in_order(link, options, loss, _receiver_buffer(link, worst_s), probe)
+        speed = Figure(ordered_speed_gbps(link, options, time_lost_s), SIMULATED)
+        typical = probe.typical(link, typical)
+        buffer = probe.buffer(Figure(delays.receiver_buffer_bytes(link, worst_s) / 1e3, BOUND))
+        worst = probe.worst(link, Figure(_ordered_worst_us(link, options, loss), BOUND))
 
     def at(loss_ratio: float) -> tuple[float, float]:
-        speed_gbps = ordered_speed_gbps(link, options, loss_ratio, time_lost_s)
-        return effective_loss(options, loss_ratio), speed_gbps
+        other = link.at(loss_ratio)
+        return loss_left(options, other), ordered_speed_gbps(other, options, time_lost_s)
 
     return Prediction(
         protection=options.spelling,
         effective_loss_ratio=loss,
         effective_speed_gbps=speed,
-        added_latency_us_typical=Figure(typical_s * 1e6, ESTIMATE),
-        added_latency_us_worst=Figure(worst_s * 1e6, BOUND),
-        sender_buffer_kb=Figure(_sender_buffer_bytes(link) / 1e3, BOUND),
+        added_latency_us_typical=typical,
+        added_latency_us_worst=worst,
+        sender_buffer_kb=Figure(delays.sender_buffer_bytes(link) / 1e3, BOUND),
         receiver_buffer_kb=buffer,
+        lost_together=together,
         at=at,
     )
 
 
-def _in_order(
-    link: Link, options: Options, loss: Figure, buffer: Figure, probe: Probe
-) -> tuple[Figure, Figure, Figure]:
-    """Loss, speed and reorder buffer of the ordered mode, corrected by the short run."""
-    speed = ordered_speed_gbps(link, options, link.loss_ratio, probe.time_lost_s)
-    given_up = link.loss_ratio * probe.given_up_ratio
-    if given_up > (loss.value or 0):
-        # Copies that come after the timeout of the ordered side come too late.
-        loss = Figure(given_up, SIMULATED)
-    if probe.receiver_kb > (buffer.value or 0):
-        # Losses come faster than the loop empties: pauses no longer bound what it holds.
-        buffer = Figure(probe.receiver_kb, SIMULATED)
-    return loss, Figure(speed, SIMULATED), buffer
+def _is_crowded(link: Link, options: Options) -> bool:
+    """Whether a short run checks the chain, which leaves out that copies of other losses stand in between.
+
+    They do where copies are many, and where a burst lets frames through that show losses while it lasts.
+    """
+    chain = link.chain
+    if chain is None:
+        return False
+    return options.copies * link.loss_ratio > CROWDED or 0 < max(chain.loss_good, chain.loss_bad) < 1
 
 
-def nonblocking_speed_gbps(link: Link, options: Options, loss_ratio: float) -> float:
+def _exact(link: Link) -> str:
+    return EXACT if link.chain is None else CHAIN
+
+
+def _given_up(link: Link, options: Options, loss: Figure, probe: Probe, together: float) -> Figure:
+    """The loss, unless the short run saw another: copies too late for the ordered side, or too many."""
+    expected, is_crowded = loss_left(options, probe.link), _is_crowded(link, options)
+    if probe.row["effective_loss_rate"] <= expected and not is_crowded:
+        return loss
+    seen = simulated_loss(probe.row, lost_together=together)
+    assert seen.value is not None
+    assert seen.low is not None
+    assert seen.high is not None
+    if seen.low <= expected and (expected <= seen.high or not is_crowded):
+        return loss
+    # What the probe loses of its corrupted frames, this link loses of its own.
+    share = link.loss_ratio / probe.link.loss_ratio
+    return Figure(seen.value * share, SIMULATED, seen.low * share, seen.high * share)
+
+
+def _ordered_worst_us(link: Link, options: Options, loss: Figure) -> float:
+    """The bound of the ordered mode, in microseconds."""
+    loss_ratio = loss.value or 0.0
+    together = _lost_together(link, options, loss_ratio)
+    worst_s = delays.ordered_worst_s(link, copies=options.copies, loss_ratio=loss_ratio, together=together)
+    return worst_s * 1e6
+
+
+def _lost_together(link: Link, options: Options, loss_ratio: float) -> tuple[float, int]:
+    """Frames of a run that are given up one after another: usually, and but for once in a million frames.
+
+    Of a long run those beyond the cap are. The copies of neighbours follow each other: two bursts that took
+    one and its copies take the next if the first lasts one frame more, and the second one set of copies.
+    """
+    chain = link.chain
+    if chain is None:
+        return 1.0, 1
+    if not options.unlimited_holes:
+        return chain.mean_run, max(1, longest_run(link) - PUBLISHED_HOLES)
+    goes_on = (1 - 1 / chain.mean_run) ** (options.copies + 1)
+    neighbours = 0
+    while neighbours < LONGEST_RUN and loss_ratio * goes_on ** (neighbours + 1) >= RARE:
+        neighbours += 1
+    return 1 / (1 - goes_on), 1 + neighbours
+
+
+def nonblocking_speed_gbps(link: Link, options: Options) -> float:
     """Speed that copies and headers leave."""
+    chain, p = link.chain, link.frame_loss_ratio(linkguardian.HEADER_BYTES)
+    if chain is not None and not options.unlimited_holes:
+        p *= requested_share(chain, holes=PUBLISHED_HOLES)
     speed = linkguardian.nonblocking_speed_bps(
-        rate_bps=link.rate_bps,
-        loss_ratio=loss_ratio,
-        copies=options.copies,
-        frame_wire_bytes=link.wire_bytes,
+        rate_bps=link.rate_bps, loss_ratio=p, copies=options.copies, frame_wire_bytes=link.wire_bytes
     )
-    return float(speed) * (1 - effective_loss(options, loss_ratio)) / 1e9
+    return float(speed) * (1 - loss_left(options, link)) / 1e9
 
 
-def ordered_speed_gbps(link: Link, options: Options, loss_ratio: float, time_lost_s: float) -> float:
+def ordered_speed_gbps(link: Link, options: Options, time_lost_s: float) -> float:
     """The same, with a time lost by each corrupted frame."""
-    losses_per_second = loss_ratio / link.serialisation_s()
-    return nonblocking_speed_gbps(link, options, loss_ratio) / (1 + losses_per_second * time_lost_s)
+    losses_per_second = link.loss_ratio / link.serialisation_s()
+    return nonblocking_speed_gbps(link, options) / (1 + losses_per_second * time_lost_s)
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What the short run saw."""
+    """What the short run of the ordered mode saw."""
 
+    link: Link
+    """The link that was run: it loses no less than `PROBE_LOSS_RATIO`."""
+    row: dict[str, Any]
     time_lost_s: float
     """Time for which a corrupted frame stops the ordered mode."""
-    given_up_ratio: float
-    """Corrupted frames that the ordered side gave up, of all corrupted frames."""
-    receiver_kb: float
-    """The fullest that the reorder buffer was."""
+
+    def typical(self, link: Link, estimate: Figure) -> Figure:
+        """The estimate, unless the run of this link saw something else: holes that wait for each other."""
+        assert estimate.value is not None
+        late = late_us(self.row)
+        if late is None or self.link is not link or abs(late - estimate.value) <= NEAR * estimate.value:
+            return estimate
+        return Figure(late, SIMULATED)
+
+    def worst(self, link: Link, bound: Figure) -> Figure:
+        """The bound, unless losses come faster than the loop empties: then nothing bounds it."""
+        latest = latest_us(self.row)
+        if latest is None or self.link is not link or latest <= (bound.value or 0):
+            return bound
+        return Figure(latest, SIMULATED)
+
+    def buffer(self, bound: Figure) -> Figure:
+        """The bound, unless losses come faster than the loop empties: pauses no longer bound it."""
+        seen_kb = self.row["rx_buffer_kb_max"]
+        return Figure(seen_kb, SIMULATED) if seen_kb > (bound.value or 0) else bound
 
 
 def _probe(link: Link, options: Options) -> Probe:
     """Run the ordered mode for a moment."""
-    probed = replace(link, loss_ratio=max(link.loss_ratio, PROBE_LOSS_RATIO))
-    row = simulate(probed, options.spelling, packets=PROBE_FRAMES)
-    unhindered = nonblocking_speed_gbps(probed, options, probed.loss_ratio)
+    probed = link if link.loss_ratio >= PROBE_LOSS_RATIO or link.is_listed else link.at(PROBE_LOSS_RATIO)
+    row = simulate(probed, options.spelling, packets=link.probe_frames)
+    unhindered = nonblocking_speed_gbps(probed, options)
     slowdown = unhindered / row["effective_link_speed_gbps"] - 1
     losses_per_second = probed.loss_ratio / probed.serialisation_s()
-    given_up = row["effective_loss_rate"] / probed.loss_ratio
-    return Probe(
-        time_lost_s=max(0.0, slowdown / losses_per_second),
-        given_up_ratio=given_up,
-        receiver_kb=row["rx_buffer_kb_max"],
-    )
-
-
-def _retransmission_s(link: Link, options: Options) -> tuple[float, float]:
-    """How late a lost frame is: typically, and at worst.
-
-    The next frame shows the loss; a notification goes back; the copy is found when it comes round, waits for
-    the frame that is being sent, and follows. At worst it has just been looked at, and waits behind copies of
-    the losses around it.
-    """
-    profile, frame_s = link.profile, link.serialisation_s(linkguardian.HEADER_BYTES)
-    extra_ns = profile["multicast_extra_ns"] if options.copies > 1 else 0
-    fixed_ns = (
-        profile["notification_port_ns"] + _control_return_ns(link) + profile["retransmit_ns"] + extra_ns
-    )
-    back_s = (fixed_ns + profile["retransmission_pipeline_ns"]) * NANOSECOND_S + 2 * link.propagation_s
-    round_s, longest_round_s = _tx_rounds_s(link)
-    typical_s = frame_s + back_s + round_s + frame_s / 2 + frame_s
-    alone_s = frame_s + back_s + longest_round_s + 2 * frame_s
-    others = _losses_within(frames=math.ceil(alone_s / frame_s), loss_ratio=link.loss_ratio)
-    return typical_s, alone_s + (others + 1) * options.copies * frame_s
-
-
-def _control_return_ns(link: Link) -> float:
-    """From the port back until an acknowledgement or a notification takes effect, on an idle line."""
-    return float(link.profile["control_return_ns"]) + _control_line_ns(link)
-
-
-def _control_line_ns(link: Link) -> float:
-    """How long a control frame occupies the line back."""
-    return CONTROL_WIRE_BYTES * BITS_PER_BYTE / link.rate_bps / NANOSECOND_S
-
-
-def _losses_within(*, frames: int, loss_ratio: float) -> int:
-    """The losses among so many frames that are exceeded once in a million."""
-    for losses in range(frames):
-        more = fec.block_failure_ratio(
-            data_packets=frames - losses, parity_packets=losses, loss_ratio=loss_ratio
-        )
-        if float(more) < RARE:
-            return losses
-    return frames
-
-
-def _tx_rounds_s(link: Link) -> tuple[float, float]:
-    """One round of the Tx loop, empty and full; a switch with memory finds a copy at once."""
-    profile = link.profile
-    if not profile["recirculates"]:
-        return 0.0, 0.0
-    fixed_s = profile["tx_loop_fixed_ns"] * NANOSECOND_S
-    # As the simulator has it: a port is as fast as the profile says, and never slower than the link.
-    round_s = fixed_s + link.wire_bytes * BITS_PER_BYTE / max(profile["recirculation_bps"], link.rate_bps)
-    if link.rate_bps < profile["recirculation_bps"]:
-        return round_s, 2 * round_s
-    # A loop no faster than the link takes as long as what it holds.
-    return round_s, fixed_s + _held_s(link)
-
-
-def _held_s(link: Link) -> float:
-    """How long the Tx buffer holds a copy: until it is acknowledged, and looked at once more."""
-    profile = link.profile
-    stages = ("data_pipeline_ns", "ack_register_ns", "ack_cycle_ns")
-    there_ns = sum(profile[stage] for stage in stages) - profile["copy_first_check_ns"]
-    there_and_back_ns = float(there_ns + _control_return_ns(link))
-    held_s: float = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s + link.serialisation_s()
-    if not profile["recirculates"]:
-        return held_s
-    if link.rate_bps >= profile["recirculation_bps"]:
-        # The loop is full: a copy looked at just before its acknowledgement waits as long again.
-        return 2 * held_s
-    round_s: float = profile["tx_loop_fixed_ns"] * NANOSECOND_S + link.serialisation_s()
-    return math.ceil(held_s / round_s) * round_s
-
-
-def _sender_buffer_bytes(link: Link) -> float:
-    return link.bytes_in(_held_s(link)) + 2 * link.frame_bytes
-
-
-def _receiver_buffer(link: Link, worst_s: float) -> Figure:
-    """What arrives behind a hole, or, where that is less, up to the pause and while it takes effect."""
-    profile = link.profile
-    pause_bytes = thresholds_at(profile["threshold"], rate_bps=link.rate_bps)["pause_bytes"]
-    reaction_ns = profile["timer_period_ns"] + profile["timer_packet_ns"] + profile["pause_reaction_ns"]
-    reaction_ns += _control_line_ns(link)
-    reaction_ns += profile["rx_loop_fixed_ns"] if profile["recirculates"] else 0
-    paused = float(pause_bytes + link.bytes_in(reaction_ns * NANOSECOND_S + 2 * link.propagation_s))
-    if not profile["recirculates"]:
-        paused = min(paused, link.bytes_in(worst_s) + link.frame_bytes)
-    return Figure(paused / 1e3, BOUND)
+    return Probe(link=probed, row=row, time_lost_s=max(0.0, slowdown / losses_per_second))

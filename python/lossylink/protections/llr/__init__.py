@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from lossylink.protections._family import Family, Look, Observation, Report, Spelling
+from lossylink.protections._family import Family, Look, Report, Spelling
 from lossylink.protections.llr.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -70,14 +70,6 @@ class _Llr(Family):
 
         replays = prediction.fewest_replays(link, target=target, budget_us=budget_us)
         yield prediction.predict(link, replays=replays)
-
-    def observe(self, link: Link, row: Mapping[str, Any]) -> Observation:
-        from lossylink.protections.llr import prediction
-
-        flushes = row.get("llr_flushes") or 0
-        # Without a flush to count by, the window is what one would take.
-        together = row["timeouts"] / flushes if flushes else prediction.window_frames(link)
-        return Observation(lost_together=max(1.0, together))
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.llr import status

@@ -11,12 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from lossylink.plan.link import NANOSECOND_S, Link
-from lossylink.plan.prediction import BOUND, ESTIMATE, EXACT, Figure, Prediction
+from lossylink.plan.link import NANOSECOND_S, PROBE_FRAMES, Link
+from lossylink.plan.losses import losses_within
+from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.plan.stress import late_us, simulate
 from lossylink.theory import llr
+from lossylink.theory.bursts import Chain, Retry, link_level_retry
 
 MOST_REPLAYS: Final = llr.UNLIMITED_REPLAYS - 1
 """The most that still flush: a count beyond never gives a dead link up."""
+
+MEETING: Final = 0.1
+"""Losses within a lag from which frames wait for more than their own replay."""
 
 GAP_OCTETS: Final = 12
 """Between two frames; of what a frame takes on the wire, the sender does not keep it."""
@@ -31,19 +37,29 @@ def fewest_replays(link: Link, *, target: float, budget_us: float | None) -> int
     >>> fewest_replays(link, target=1e-8, budget_us=None), fewest_replays(link, target=1e-8, budget_us=10)
     (3, 1)
     """
-    counts = np.arange(1, MOST_REPLAYS + 1)
-    residual = llr.residual_loss_ratio(
-        loss_ratio=link.loss_ratio,
-        replays=counts,
-        window_frames=window_frames(link),
-        init_frames=_init_frames(link, link.loss_ratio),
-    )
-    needed = int(np.argmax(residual <= target)) + 1 if residual[-1] <= target else MOST_REPLAYS
+    needed = _fewest_for(link, target)
     if budget_us is None:
         return needed
     first_us, second_us = (_worst_s(link, replays) * 1e6 for replays in (1, 2))
     allowed = 1 + max(0, math.floor((budget_us - first_us) / (second_us - first_us)))
     return min(needed, allowed)
+
+
+def _fewest_for(link: Link, target: float) -> int:
+    """The fewest replays that meet the target, or the most."""
+    if link.chain is not None:
+        # Each replay leaves less; the most are tried first, for bursts may defeat any number.
+        counts = [MOST_REPLAYS, *range(1, MOST_REPLAYS)]
+        if loss_left(link, counts.pop(0)) > target:
+            return MOST_REPLAYS
+        return next((replays for replays in counts if loss_left(link, replays) <= target), MOST_REPLAYS)
+    residual = llr.residual_loss_ratio(
+        loss_ratio=link.loss_ratio,
+        replays=np.arange(1, MOST_REPLAYS + 1),
+        window_frames=window_frames(link),
+        init_frames=_init_frames(link),
+    )
+    return int(np.argmax(residual <= target)) + 1 if residual[-1] <= target else MOST_REPLAYS
 
 
 def predict(link: Link, *, replays: int) -> Prediction:
@@ -52,41 +68,78 @@ def predict(link: Link, *, replays: int) -> Prediction:
     def at(loss_ratio: float) -> tuple[float, float]:
         return effective_loss(link, replays, loss_ratio), speed_gbps(link, replays, loss_ratio)
 
-    loss, speed = at(link.loss_ratio)
+    method = EXACT if link.chain is None else CHAIN
     return Prediction(
         protection=f"llr:replays={replays}",
-        effective_loss_ratio=Figure(loss, EXACT),
-        effective_speed_gbps=Figure(speed, EXACT),
-        added_latency_us_typical=Figure(lag_frames(link) * link.serialisation_s() * 1e6, ESTIMATE),
+        effective_loss_ratio=Figure(loss_left(link, replays), method),
+        effective_speed_gbps=Figure(speed_left_gbps(link, replays), method),
+        added_latency_us_typical=_typical(link, replays),
         added_latency_us_worst=Figure(_worst_s(link, replays) * 1e6, BOUND),
         sender_buffer_kb=Figure(bytes_needed(link) / 1e3, BOUND),
         receiver_buffer_kb=Figure(0.0, EXACT),
+        lost_together=float(window_frames(link)),
         at=at,
     )
 
 
+def _typical(link: Link, replays: int) -> Figure:
+    """A lag; where losses meet within one, frames wait for each other, and a short run says how long."""
+    lag = lag_frames(link)
+    if link.loss_ratio * lag > MEETING:
+        row = simulate(link, f"llr:replays={replays}", packets=PROBE_FRAMES)
+        late = late_us(row)
+        if late is not None:
+            return Figure(late, SIMULATED)
+    return Figure(lag * link.serialisation_s() * 1e6, ESTIMATE)
+
+
 def effective_loss(link: Link, replays: int, loss_ratio: float) -> float:
+    """Loss left on a link that loses another share of its frames."""
+    return loss_left(link.at(loss_ratio), replays)
+
+
+def speed_gbps(link: Link, replays: int, loss_ratio: float) -> float:
+    """Speed that replays leave there, in Gb/s."""
+    return speed_left_gbps(link.at(loss_ratio), replays)
+
+
+def loss_left(link: Link, replays: int) -> float:
     """Loss left by a busy sender, which gives a whole window up in a flush."""
+    if link.chain is not None:
+        return _along_chain(link, link.chain, replays).residual_loss_ratio
     return float(
         llr.residual_loss_ratio(
-            loss_ratio=loss_ratio,
+            loss_ratio=link.loss_ratio,
             replays=replays,
             window_frames=window_frames(link),
-            init_frames=_init_frames(link, loss_ratio),
+            init_frames=_init_frames(link),
         )
     )
 
 
-def speed_gbps(link: Link, replays: int, loss_ratio: float) -> float:
+def speed_left_gbps(link: Link, replays: int) -> float:
     """Speed that replays leave, in Gb/s."""
+    if link.chain is not None:
+        return link.rate_bps * _along_chain(link, link.chain, replays).delivered_share / 1e9
     share = llr.delivered_share(
-        loss_ratio=loss_ratio,
+        loss_ratio=link.loss_ratio,
         replays=replays,
         lag_frames=lag_frames(link),
         timer_frames=_timer_s(link) / link.serialisation_s(),
-        init_frames=_init_frames(link, loss_ratio),
+        init_frames=_init_frames(link),
     )
     return link.rate_bps * float(share) / 1e9
+
+
+def _along_chain(link: Link, chain: Chain, replays: int) -> Retry:
+    return link_level_retry(
+        chain,
+        replays=replays,
+        lag_frames=lag_frames(link),
+        window_frames=window_frames(link),
+        timer_frames=_timer_s(link) / link.serialisation_s(),
+        init_frames=_echo_frames(link),
+    )
 
 
 def lag_frames(link: Link) -> float:
@@ -113,20 +166,27 @@ def _timer_s(link: Link) -> float:
     return float(llr.replay_timer_s(frame_wire_bytes=link.wire_bytes, **_delays(link)))
 
 
-def _init_frames(link: Link, loss_ratio: float) -> float:
+def _init_frames(link: Link) -> float:
     """Frames without a number: until INIT is echoed, and a replay timer more for each INIT lost."""
+    repeats = link.loss_ratio / (1 - link.loss_ratio)
+    return _echo_frames(link) + repeats * _timer_s(link) / link.serialisation_s()
+
+
+def _echo_frames(link: Link) -> float:
+    """Frames until an INIT that arrives is echoed."""
     delays = _delays(link)
     flights_s: float = 2 * (delays["propagation_s"] + delays["pipeline_s"])
-    repeats = loss_ratio / (1 - loss_ratio)
-    return (flights_s + repeats * _timer_s(link)) / link.serialisation_s() + 1
+    return flights_s / link.serialisation_s() + 1
 
 
 def _worst_s(link: Link, replays: int) -> float:
-    """A frame at the tail, whose every replay but the last is lost.
+    """A frame at the tail, whose every replay but the last is lost, behind others that are replayed first.
 
     The timer starts anew when frames before it are acknowledged, up to a loop after it was sent; the replay
-    that brings it carries all that is outstanding before it.
+    that brings it carries all that is outstanding before it. Each loss among those costs a lag; there are no
+    more of them, but for once in a million windows.
     """
     loop_s = float(llr.loop_s(**_delays(link)))
     replay_s = bytes_needed(link) * 8 / link.rate_bps
-    return loop_s + replays * _timer_s(link) + replay_s
+    before_s = losses_within(link, frames=2 * window_frames(link)) * lag_frames(link) * link.serialisation_s()
+    return loop_s + replays * _timer_s(link) + replay_s + before_s

@@ -14,6 +14,7 @@ use super::envelope::{Origin, Seal};
 use super::{Frame, FramePool, GuardCounters};
 use crate::engine::linkguardian::PauseRequest;
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::{Duration, Instant};
 use crate::wire::ethernet::EtherType;
@@ -81,9 +82,9 @@ pub trait LineProtocol: fmt::Debug {
     /// By how much its longest frame is longer than the longest of the LAN, tag included (G-4).
     fn headroom(&self) -> usize;
 
-    /// Sends by this protection from now on, over a link that loses `loss_rate` of its full frames. A
+    /// Sends by this protection from now on, over a link that loses full frames by `law`. A
     /// protection of another family ends the sending.
-    fn protect(&mut self, protection: &Protection, loss_rate: f64);
+    fn protect(&mut self, protection: &Protection, law: LossLaw);
 
     /// A new session, in which the peer protects by `peer`: what is held for the LAN goes out, what is
     /// kept of frames that were sent goes back to the pool, and numbers begin anew (G-6). Whatever waits in
@@ -162,7 +163,7 @@ impl LineProtocol for PassthroughLine {
         0
     }
 
-    fn protect(&mut self, _protection: &Protection, _loss_rate: f64) {}
+    fn protect(&mut self, _protection: &Protection, _law: LossLaw) {}
 
     fn start_over(&mut self, _around: &mut Surroundings<'_>, _peer: &Protection) {}
 

@@ -3,6 +3,7 @@
 use super::hello;
 use super::line::{LineProtocol, PassthroughLine, Surroundings};
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::EtherType;
@@ -83,9 +84,9 @@ impl Lines {
     }
 
     /// Sends by this protection from now on.
-    pub(super) fn protect(&mut self, protection: &Protection, loss_rate: f64) {
+    pub(super) fn protect(&mut self, protection: &Protection, law: LossLaw) {
         self.ours = self.place_of(protection);
-        self.all.iter_mut().for_each(|line| line.protect(protection, loss_rate));
+        self.all.iter_mut().for_each(|line| line.protect(protection, law));
     }
 
     /// A new session, in which the peer protects by `peer` (G-6).

@@ -33,6 +33,7 @@ pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
 
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -132,26 +133,27 @@ impl Guard {
     }
 
     /// A guard that looks for another at the far end of its link and protects what it sends there, over a
-    /// link that loses `loss_rate` of its full frames. Its identities come from `rng`.
+    /// link that loses full frames by `law`. Its identities come from `rng`.
     pub fn new(
         config: GuardConfig,
         lines: Vec<Box<dyn LineProtocol>>,
         protection: Protection,
-        loss_rate: f64,
+        law: impl Into<LossLaw>,
         rng: Stream,
     ) -> Self {
         let mut guard = Self::transparent(config, lines);
-        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, loss_rate, rng));
+        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, law.into(), rng));
         guard
     }
 
     /// Protects by another protection from now on, in a new session (G-6). A transparent guard begins
     /// to look for another; its identities come from `rng`.
-    pub fn protect(&mut self, now: Instant, protection: Protection, loss_rate: f64, rng: Stream) {
+    pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
+        let law = law.into();
         let Self { stores, session, spare, .. } = self;
         let session =
-            session.get_or_insert_with(|| Session::new(mem::take(spare), protection.clone(), loss_rate, rng));
-        session.protect(now, stores, protection, loss_rate);
+            session.get_or_insert_with(|| Session::new(mem::take(spare), protection.clone(), law, rng));
+        session.protect(now, stores, protection, law);
     }
 
     /// By how much a frame on the link may be longer than one of the LAN (G-4).

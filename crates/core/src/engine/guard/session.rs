@@ -9,6 +9,7 @@ use super::stores::Stores;
 use super::{Frame, Peer, SessionState};
 use crate::engine::linkguardian::PauseRequest;
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -33,8 +34,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(mut lines: Lines, protection: Protection, loss_rate: f64, rng: Stream) -> Self {
-        lines.protect(&protection, loss_rate);
+    pub(super) fn new(mut lines: Lines, protection: Protection, law: LossLaw, rng: Stream) -> Self {
+        lines.protect(&protection, law);
         Self {
             protection,
             handshake: Handshake::new(rng),
@@ -51,12 +52,12 @@ impl Session {
         now: Instant,
         stores: &mut Stores,
         protection: Protection,
-        loss_rate: f64,
+        law: LossLaw,
     ) {
         self.former = Some(self.handshake.receiving_key());
         self.handshake.renew(now);
         self.start_over(now, stores);
-        self.lines.protect(&protection, loss_rate);
+        self.lines.protect(&protection, law);
         self.protection = protection;
     }
 

@@ -1,10 +1,16 @@
 //! How many copies of a retransmission meet a target loss rate (LG-19).
 
+use super::{Gaps, effective_loss};
+use crate::loss::LossLaw;
+
 /// The effective loss rate that LinkGuardian aims at.
 pub const DEFAULT_TARGET_LOSS: f64 = 1e-8;
 
 /// Slack for the quotient of logarithms: log(1e-8) / log(1e-4) must count as two exactly.
 const EPSILON: f64 = 1e-9;
+
+/// Copies beyond which a retransmission is a flood: at a loss rate of one half, 16 leave 1e-5.
+pub const MOST_COPIES: u8 = 16;
 
 /// The smallest N >= 1 with `loss_rate`^(N + 1) <= `target` (LG-19).
 ///
@@ -21,9 +27,53 @@ pub fn copies_for(loss_rate: f64, target: f64) -> u8 {
     (transmissions - 1.0).clamp(1.0, 255.0) as u8
 }
 
+/// The smallest N with which at most `target` stays lost under `law` (LG-19).
+///
+/// Copies of one frame leave back to back and share a burst, so under bursts the rule goes by the chain and
+/// not by a power; `gaps` are what lies between a loss and its copies. Where no number up to [`MOST_COPIES`]
+/// would do, it is that number.
+pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
+    match law {
+        LossLaw::Independent(loss_rate) => copies_for(*loss_rate, target),
+        LossLaw::Bursts(chain) => (1..MOST_COPIES)
+            .find(|&copies| effective_loss(chain, copies, gaps, None) <= target * (1.0 + EPSILON))
+            .unwrap_or(MOST_COPIES),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::linkguardian::FORGOTTEN;
+    use crate::loss::GilbertElliott;
+
+    fn bursts(mean: f64, burst: f64) -> LossLaw {
+        let p = mean / (burst * (1.0 - mean));
+        LossLaw::Bursts(GilbertElliott::new(p, 1.0 / burst, 0.0, 1.0).unwrap())
+    }
+
+    // LG-19
+    /// The first copy is lost with the mean, each further one with 1 - 1 / burst: 1e-6 (1 - 1 / burst)^(N - 1).
+    #[test]
+    fn bursts_need_more_copies() {
+        for (mean, burst, target, copies) in
+            [(1e-3, 1.0, 1e-8, 2), (1e-3, 1.5, 1e-8, 6), (1e-3, 3.0, 1e-8, 13), (1e-3, 10.0, 1e-8, 16)]
+        {
+            let needed = copies_under(&bursts(mean, burst), FORGOTTEN, target);
+            assert_eq!(needed, copies, "bursts of {burst} frames");
+        }
+    }
+
+    // LG-19
+    #[test]
+    fn the_number_is_the_smallest_that_does() {
+        let law = bursts(1e-2, 1.5);
+        let LossLaw::Bursts(chain) = law else { panic!("bursts") };
+        let gaps: Gaps<'_> = &[20, 30];
+        let copies = copies_under(&law, gaps, 1e-6);
+        assert!(effective_loss(&chain, copies, gaps, None) <= 1e-6);
+        assert!(effective_loss(&chain, copies - 1, gaps, None) > 1e-6);
+    }
 
     // LG-19
     #[test]

@@ -13,6 +13,7 @@
 
 mod acknowledgement;
 mod backpressure;
+mod bursts;
 mod copies;
 mod hole_set;
 mod non_blocking;
@@ -24,7 +25,8 @@ mod sender;
 
 pub use acknowledgement::{AckUpdate, Acknowledgement};
 pub use backpressure::{Backpressure, PauseRequest, PauseState, Thresholds};
-pub use copies::{DEFAULT_TARGET_LOSS, copies_for};
+pub use bursts::{FORGOTTEN, Gaps, effective_loss};
+pub use copies::{DEFAULT_TARGET_LOSS, MOST_COPIES, copies_for, copies_under};
 pub use hole_set::HoleSet;
 pub use non_blocking::NonBlocking;
 pub use ordered::{AckNoTimeout, Ordered};

@@ -15,7 +15,6 @@ use crate::net::{Advice, ProtectedLink, Report};
 use crate::transport::tcp;
 use crate::{ConfigError, Control, Outcome};
 use bins::Bins;
-use lossylink_core::engine::linkguardian::{DEFAULT_TARGET_LOSS, copies_for};
 use lossylink_core::engine::monitor::{Decision, Monitor, MonitorConfig};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -136,7 +135,7 @@ impl<'a> Timeline<'a> {
         }
         if now == self.protection {
             self.protection = Instant::NEVER;
-            self.protect(now, copies_for(self.setup.loss_rate(), DEFAULT_TARGET_LOSS));
+            self.switching.protect(now, self.setup.advice(), &mut self.network);
         }
         if now == self.poll {
             self.poll = now + Duration::from_ps(self.config.poll_ps);

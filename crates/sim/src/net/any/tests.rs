@@ -17,7 +17,7 @@ fn plan(protection: Protection) -> Blueprint {
         switch: Arc::new(switch_profile("tofino1")),
         rate: LineRate::new(BitRate::from_gbps(100)),
         propagation: Duration::ZERO,
-        loss_rate: 1e-3,
+        law: 1e-3.into(),
         frame_octets: 1538,
         protection,
         is_switched: false,

@@ -1,9 +1,13 @@
 //! From a blueprint and a user's options to a link.
 
+use super::timing::{HEADER_OCTETS, Timing};
 use super::{LinkGuardianLink, Options};
 use crate::net::{Blueprint, Losses};
+use lossylink_core::engine::linkguardian::copies_under;
 use lossylink_core::protection::{LinkGuardian, Mode};
 use lossylink_core::rng::Streams;
+use lossylink_core::time::Duration;
+use lossylink_core::units::BitRate;
 
 impl Options {
     /// What `chosen` means on the link of `plan`.
@@ -13,12 +17,62 @@ impl Options {
             Mode::NonBlocking { deduplicate } => (false, deduplicate),
         };
         Self {
-            sender: chosen.sender(plan.loss_rate, plan.switch.dummy_count),
+            sender: chosen.sender(plan.law, &gaps(plan, true), plan.switch.dummy_count),
             ordered: chosen.is_ordered(),
             backpressure,
             deduplicate,
         }
     }
+}
+
+/// The copies that the rule gives on the link of `plan` for a target (LG-19).
+pub fn advised_copies(plan: &Blueprint, target: f64) -> u8 {
+    copies_under(&plan.law, &gaps(plan, true), target)
+}
+
+/// What lies between the frame that shows a run of losses and the first copy, in full frames on a busy line, for
+/// runs of one frame, of two and so on.
+///
+/// The notification leaves when the frame after the run is there. The copy of the first loss has been looked at
+/// when it was made and once a round since; the first look after the notification finds it. It takes its way to
+/// the queue and goes before the next frame; several copies take the multicast engine.
+pub fn gaps(plan: &Blueprint, several: bool) -> [u32; RUNS] {
+    let timing = Timing::new(&plan.switch, plan.rate, plan.propagation);
+    let frame = timing.rate.serialisation(plan.frame_octets + HEADER_OCTETS);
+    let round = plan.switch.recirculates.then(|| tx_round(plan, &timing));
+    let requeue = timing.retransmit + if several { timing.multicast_extra } else { Duration::ZERO };
+    std::array::from_fn(|more| {
+        let run = more as u64 + 1;
+        let asked_for = frame * (run + 1) + timing.data_pipeline + timing.notification_port + timing.told();
+        let found = match round {
+            None => asked_for,
+            Some(round) => {
+                let after = asked_for.saturating_sub(timing.copy_first_check);
+                timing.copy_first_check + round * after.as_ps().div_ceil(round.as_ps())
+            }
+        };
+        let frames = (found + requeue).as_ps().div_ceil(frame.as_ps());
+        u32::try_from(frames - run).unwrap_or(u32::MAX)
+    })
+}
+
+/// Runs whose gaps are told apart.
+const RUNS: usize = 32;
+
+/// One round of the loop on a busy line. A loop that is no faster than the line takes as long as what it
+/// holds, and that is all that is sent until an acknowledgement comes, which waits for its cycle twice.
+fn tx_round(plan: &Blueprint, timing: &Timing) -> Duration {
+    let octets = plan.frame_octets + HEADER_OCTETS;
+    let empty = timing.tx_loop_fixed + timing.recirculation.serialisation(octets);
+    if timing.rate.bit_rate() < BitRate::from_bps(plan.switch.recirculation_bps) {
+        return empty;
+    }
+    let acknowledged = timing.rate.serialisation(octets)
+        + timing.data_pipeline
+        + timing.ack_register
+        + timing.cycle * 2
+        + timing.told();
+    acknowledged.saturating_sub(timing.copy_first_check).max(empty)
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {

@@ -16,6 +16,7 @@ pub mod timing;
 mod tx_buffer;
 mod wires;
 
+pub use build::{advised_copies, gaps};
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 

@@ -2,6 +2,7 @@
 
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
+use crate::net::frame::MINIMUM_OCTETS;
 use lossylink_core::time::Duration;
 
 /// Octets that LinkGuardian's header adds to a data frame.
@@ -59,5 +60,9 @@ impl Timing {
             pause: profile.pause_duration(rate.bit_rate()),
             reverse_pipeline: ns(profile.data_pipeline_ns) + propagation,
         }
+    }
+    /// From the port back until a notification or an acknowledgement takes effect, on an idle line.
+    pub fn told(&self) -> Duration {
+        self.rate.serialisation(MINIMUM_OCTETS) + self.control_return
     }
 }

@@ -96,7 +96,7 @@ mod tests {
             switch: Arc::new(switch_profile("tofino1")),
             rate: LineRate::new(BitRate::from_gbps(100)),
             propagation,
-            loss_rate: 1e-3,
+            law: 1e-3.into(),
             frame_octets: 1538,
             protection: Protection::None,
             is_switched: false,

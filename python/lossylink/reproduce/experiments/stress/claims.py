@@ -31,8 +31,8 @@ HEADER_OCTETS = 3
 FITTED_DELAYS = tuple(
     f"tofino1:{key}"
     for key in (
-        *("data_pipeline_ns", "retransmission_pipeline_ns", "notification_return_ns"),
-        *("ack_register_ns", "ack_cycle_ns", "ack_return_ns", "copy_first_check_ns", "tx_loop_fixed_ns"),
+        *("data_pipeline_ns", "retransmission_pipeline_ns", "notification_port_ns"),
+        *("ack_register_ns", "ack_cycle_ns", "control_return_ns", "copy_first_check_ns", "tx_loop_fixed_ns"),
         *("retransmit_ns", "multicast_extra_ns", "rx_loop_fixed_ns", "timer_period_ns", "timer_packet_ns"),
         *("resume_flight_ns", "pause_reaction_ns"),
     )

@@ -13,8 +13,9 @@ mod sending;
 use super::envelope::{self, Origin, Seal};
 use super::line::{HelloOctets, LineProtocol, Surroundings};
 use super::{Frame, FramePool};
-use crate::engine::linkguardian::{Notification, Position, SenderConfig};
+use crate::engine::linkguardian::{FORGOTTEN, Notification, Position, SenderConfig};
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::{LinkGuardian, Mode, Protection};
 use crate::time::Instant;
 use crate::wire::ethernet::EtherType;
@@ -41,7 +42,7 @@ impl Default for LinkGuardianLine {
 impl LinkGuardianLine {
     /// Two ends that are not in use.
     pub fn new() -> Self {
-        let config = LinkGuardian::ORDERED.sender(0.0, SenderConfig::PUBLISHED_DUMMIES);
+        let config = LinkGuardian::ORDERED.sender(0.0, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES);
         Self {
             sending: Sending::new(config, false),
             receiving: Receiving::new(false, true),
@@ -151,12 +152,12 @@ impl LineProtocol for LinkGuardianLine {
         frames::HEADROOM
     }
 
-    fn protect(&mut self, protection: &Protection, loss_rate: f64) {
+    fn protect(&mut self, protection: &Protection, law: LossLaw) {
         let options = match protection {
             Protection::LinkGuardian(options) => *options,
             _ => LinkGuardian::NON_BLOCKING,
         };
-        let config = options.sender(loss_rate, SenderConfig::PUBLISHED_DUMMIES);
+        let config = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES);
         self.sending = Sending::new(config, options.is_ordered());
         let deduplicate = match options.mode {
             Mode::NonBlocking { deduplicate } => deduplicate,

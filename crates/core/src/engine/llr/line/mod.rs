@@ -17,6 +17,7 @@ mod sending;
 use super::{Control, Outlet, ReceiverCounters, SenderState, report};
 use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use crate::engine::report::Group;
+use crate::loss::LossLaw;
 use crate::protection::{Llr, Protection};
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
@@ -109,7 +110,7 @@ impl LineProtocol for LlrLine {
     }
 
     /// What has been counted stays while the options do.
-    fn protect(&mut self, protection: &Protection, _loss_rate: f64) {
+    fn protect(&mut self, protection: &Protection, _law: LossLaw) {
         let chosen = match protection {
             Protection::Llr(options) => Some(options),
             _ => None,

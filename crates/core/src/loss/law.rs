@@ -1,0 +1,96 @@
+//! What a protection is set up for: how often frames are lost, and whether losses come together.
+
+use super::{GilbertElliott, LossModel, Positions};
+
+/// The law of the losses as far as a protection goes by it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossLaw {
+    /// Each frame is lost on its own with this chance.
+    Independent(f64),
+    /// Losses come in bursts.
+    Bursts(GilbertElliott),
+}
+
+impl LossLaw {
+    /// The share of frames lost in the long run.
+    pub fn rate(&self) -> f64 {
+        match self {
+            Self::Independent(rate) => *rate,
+            Self::Bursts(chain) => chain.mean_loss_rate(),
+        }
+    }
+}
+
+impl From<f64> for LossLaw {
+    fn from(rate: f64) -> Self {
+        Self::Independent(rate)
+    }
+}
+
+impl LossModel {
+    /// The law for frames of `frame_bytes` (FCS included).
+    ///
+    /// A trace counts as the chain with its share of losses and its mean burst. A finite list of positions
+    /// loses nothing in the long run.
+    pub fn law(&self, frame_bytes: u32) -> LossLaw {
+        match self {
+            Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
+            Self::Trace(positions) => of_trace(positions),
+            _ => LossLaw::Independent(self.mean_loss_rate(frame_bytes)),
+        }
+    }
+}
+
+/// The chain that loses every frame of its bad state, with the bursts of `positions`.
+fn of_trace(positions: &Positions) -> LossLaw {
+    let rate = positions.mean_loss_rate();
+    let (lost, Some(period)) = (positions.lost(), positions.period()) else { return rate.into() };
+    let starts = |(index, &position): (usize, &u64)| {
+        let before = if index == 0 { lost.last().copied() } else { Some(lost[index - 1]) };
+        before.is_none_or(|before| (before + 1) % period != position)
+    };
+    let bursts = lost.iter().enumerate().filter(|&entry| starts(entry)).count() as f64;
+    let (lost, kept) = (lost.len() as f64, period as f64 - lost.len() as f64);
+    if bursts == 0.0 {
+        return rate.into(); // nothing is lost, or everything
+    }
+    GilbertElliott::new(bursts / kept, bursts / lost, 0.0, 1.0).map_or(rate.into(), LossLaw::Bursts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_models_are_their_rate() {
+        let model = LossModel::bernoulli(0.25).unwrap();
+        assert_eq!(model.law(1518), LossLaw::Independent(0.25));
+        assert_eq!(LossModel::None.law(1518).rate(), 0.0);
+        assert_eq!(LossModel::at(alloc::vec![3]).unwrap().law(1518).rate(), 0.0);
+        let bits = LossModel::bit_error_rate(1e-5).unwrap();
+        assert_eq!(bits.law(64).rate(), bits.mean_loss_rate(64));
+    }
+
+    #[test]
+    fn a_trace_is_the_chain_of_its_bursts() {
+        // Two bursts, of three frames and of one, in twenty.
+        let lost: alloc::vec::Vec<bool> = (0..20).map(|frame| matches!(frame, 4..7 | 12)).collect();
+        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518) else { panic!("bursts") };
+        assert!((chain.p().as_f64() - 2.0 / 16.0).abs() < 1e-15);
+        assert!((chain.r().as_f64() - 2.0 / 4.0).abs() < 1e-15);
+        assert!((chain.mean_loss_rate() - 0.2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_burst_across_the_end_of_a_trace_is_one() {
+        let lost: alloc::vec::Vec<bool> = (0..10).map(|frame| frame == 0 || frame == 9).collect();
+        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518) else { panic!("bursts") };
+        assert!((chain.r().as_f64() - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_trace_without_change_is_its_rate() {
+        assert_eq!(LossModel::trace(&[false]).unwrap().law(64), LossLaw::Independent(0.0));
+        assert_eq!(LossModel::trace(&[true, true]).unwrap().law(64), LossLaw::Independent(1.0));
+    }
+}

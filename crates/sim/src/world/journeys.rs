@@ -1,0 +1,179 @@
+//! The stress test with every frame followed: how long each took from offer to delivery, and which stayed lost.
+//!
+//! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they
+//! were first sent. It is a loop of its own so that the stress test stays as fast as it is.
+
+use super::stress::{SATURATED_BACKLOG, Stress, StressResult};
+use crate::Control;
+use crate::measure::Histogram;
+use crate::net::tap::{Content, LegName, Watch};
+use crate::net::{Direction, Frame, ProtectedLink, Sight, Tap};
+use lossylink_core::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Frames followed at a time: far more than any protection has under way.
+const FOLLOWED: usize = 1 << 18;
+/// Frames between two looks at the caller's wishes.
+const PROGRESS_FRAMES: u64 = 1 << 14;
+/// Resolution of the delays; mean, least and most are exact.
+const BIN: Duration = Duration::from_ns(10);
+/// Delays beyond 2 ms share the last bin.
+const BINS: usize = 200_000;
+
+/// What became of the frames.
+#[derive(Clone, Debug)]
+pub struct Journeys {
+    /// From offer to delivery, in picoseconds: all frames that were offered to a busy link.
+    pub latency: Histogram,
+    /// The same of those that were corrupted when they were first sent, and came.
+    pub corrupted: Histogram,
+    /// Frames that stayed lost, by the batch of consecutive frames in which they were offered.
+    pub lost: Vec<u64>,
+}
+
+/// A frame that is followed.
+#[derive(Clone, Copy, Debug)]
+struct Journey {
+    offered: Instant,
+    /// Whether it was corrupted when it was first sent; nothing before that.
+    is_corrupted: Option<bool>,
+    is_delivered: bool,
+}
+
+/// All that are followed, by number modulo [`FOLLOWED`].
+struct Followed {
+    journeys: Vec<Journey>,
+    offered: u64,
+    batch_frames: u64,
+    seen: Journeys,
+}
+
+impl Followed {
+    fn new(batch_frames: u64) -> Self {
+        let delays = || Histogram::new(BIN.as_ps(), BINS);
+        let seen = Journeys { latency: delays(), corrupted: delays(), lost: Vec::new() };
+        Self { journeys: Vec::new(), offered: 0, batch_frames, seen }
+    }
+
+    fn offer(&mut self, now: Instant) {
+        let journey = Journey { offered: now, is_corrupted: None, is_delivered: false };
+        if self.journeys.len() < FOLLOWED {
+            self.journeys.push(journey);
+        } else {
+            self.finish(self.offered - FOLLOWED as u64);
+            self.journeys[Self::slot(self.offered)] = journey;
+        }
+        self.offered += 1;
+    }
+
+    const fn slot(number: u64) -> usize {
+        number as usize & (FOLLOWED - 1)
+    }
+
+    /// A frame sets out for the first time, or again.
+    fn send(&mut self, number: u64, arrives: bool) {
+        self.journeys[Self::slot(number)].is_corrupted.get_or_insert(!arrives);
+    }
+
+    fn deliver(&mut self, at: Instant, number: u64) {
+        let journey = &mut self.journeys[Self::slot(number)];
+        if std::mem::replace(&mut journey.is_delivered, true) || number < SATURATED_BACKLOG as u64 {
+            return; // a second copy, or a frame that found the link idle
+        }
+        let latency = (at - journey.offered).as_ps();
+        self.seen.latency.add(latency);
+        if journey.is_corrupted == Some(true) {
+            self.seen.corrupted.add(latency);
+        }
+    }
+
+    /// Nothing more will become of a frame.
+    fn finish(&mut self, number: u64) {
+        let batch = (number / self.batch_frames) as usize;
+        if self.seen.lost.len() <= batch {
+            self.seen.lost.resize(batch + 1, 0);
+        }
+        self.seen.lost[batch] += u64::from(!self.journeys[Self::slot(number)].is_delivered);
+    }
+
+    fn finish_all(&mut self) {
+        let oldest = self.offered.saturating_sub(FOLLOWED as u64);
+        (oldest..self.offered).for_each(|number| self.finish(number));
+    }
+}
+
+/// The tap that tells corrupted frames.
+struct Witness(Rc<RefCell<Followed>>);
+
+impl Watch<u64> for Witness {
+    fn see_on_link(&self, _now: Instant, sight: Sight<u64>) {
+        if let (Direction::Forward, Content::Bare(frame) | Content::Behind(_, frame)) =
+            (sight.direction, sight.content)
+        {
+            self.0.borrow_mut().send(frame.payload, sight.arrives);
+        }
+    }
+
+    fn watched_hop(&self, _leg: LegName) -> Option<usize> {
+        None
+    }
+
+    fn see_on_hop(&self, _now: Instant, _sight: Sight<u64>) {}
+
+    fn begin_flow(&self, _number: u64) {}
+}
+
+/// Sends the frames of `stress` over `link`, one always waiting, and follows each; losses are counted in batches
+/// of `batch_frames`.
+///
+/// # Panics
+/// If a batch has no frame.
+pub fn run<L: ProtectedLink<u64>>(
+    link: &mut L,
+    stress: Stress,
+    batch_frames: u64,
+    control: &Control,
+) -> (StressResult, Journeys) {
+    assert!(batch_frames > 0, "a batch has frames");
+    control.set_total(stress.packets);
+    let followed = Rc::new(RefCell::new(Followed::new(batch_frames)));
+    link.set_tap(Tap::new(Rc::new(Witness(Rc::clone(&followed)))));
+    let mut result = StressResult { first: Instant::NEVER, ..StressResult::default() };
+    let (mut now, mut offered) = (Instant::ZERO, 0);
+    while !now.is_never() {
+        while link.backlog() < SATURATED_BACKLOG && offered < stress.packets && !result.interrupted {
+            followed.borrow_mut().offer(now);
+            link.offer(now, Frame::of_frame_bytes(stress.frame_bytes, crate::net::Ecn::NotCapable, offered));
+            offered += 1;
+            if offered % PROGRESS_FRAMES == 0 {
+                control.add_done(PROGRESS_FRAMES);
+                result.interrupted = control.is_cancelled();
+            }
+        }
+        result.end = now;
+        now = link.poll_timeout();
+        if !now.is_never() {
+            link.advance(now);
+        }
+        collect(link, now, &followed, &mut result);
+    }
+    followed.borrow_mut().finish_all();
+    link.set_tap(Tap::default());
+    let seen = followed.borrow().seen.clone();
+    (result, seen)
+}
+
+fn collect<L: ProtectedLink<u64>>(
+    link: &mut L,
+    now: Instant,
+    followed: &RefCell<Followed>,
+    result: &mut StressResult,
+) {
+    link.delivered().drain_due(now, |at, frame| {
+        followed.borrow_mut().deliver(at, frame.payload);
+        result.delivered.note(frame.payload);
+        result.first = result.first.min(at);
+        result.last = at;
+    });
+}

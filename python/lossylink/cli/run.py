@@ -51,6 +51,9 @@ def command(
             help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
         ),
     ] = None,
+    rare: Annotated[
+        bool, typer.Option("--rare", help="stress: find losses too rare to count, by importance sampling.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backends.names())}.")] = None,
 ) -> None:
@@ -63,6 +66,8 @@ def command(
         lossylink run tcp-fct -p none -p lg --set loss.forward=1% --set flow.trials=2000 --json
 
         lossylink run my-link.toml --seed 7 --output results/my-link
+
+        lossylink run stress --rare -p lg -p lg-nb -p llr -p fec:25/5 --set loss=1e-3
     """
     from lossylink import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
@@ -70,6 +75,7 @@ def command(
     chosen = parse_settings(settings or [])
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
+    chosen |= {"run.rare": True} if rare else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
     if trap is not None:
         check_trap(scenario, output=output, pcap=pcap)

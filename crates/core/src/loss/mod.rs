@@ -11,6 +11,7 @@ mod process;
 mod quantised;
 mod run;
 mod spec;
+mod steered;
 
 pub use error::LossError;
 pub use gilbert_elliott::GilbertElliott;
@@ -18,6 +19,7 @@ pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;
 pub use spec::LossSpec;
+pub use steered::{Aim, Bursts, Stake, Steered, Target};
 
 use crate::probability::Probability;
 use alloc::vec::Vec;

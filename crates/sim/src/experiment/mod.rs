@@ -7,6 +7,7 @@ mod fairness;
 mod fec;
 mod long_flow;
 mod long_writes;
+mod rare;
 mod rdma_fct;
 mod row;
 mod serial;

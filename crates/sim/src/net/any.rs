@@ -4,7 +4,7 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, FecLink, FecModelLink, Frame, FrameQueue, Handover, Latency, LinkGuardianLink, LlrLink,
+    Advice, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Latency, LinkGuardianLink, LlrLink,
     PlainLink, ProtectedLink, Report, Tap, Traffic,
 };
 use crate::ConfigError;
@@ -204,6 +204,14 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         each!(&mut self.line, link => link.set_loss(loss));
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        each!(&mut self.line, link => link.losses_mut())
+    }
+
+    fn gives_up(&self) -> GivesUp {
+        each!(&self.line, link => link.gives_up())
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

@@ -7,6 +7,7 @@ use crate::net::Wire;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::Kind;
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
+use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
 /// A new frame on its way to the receiver.
@@ -20,6 +21,11 @@ impl<P> Default for Arrival<P> {
     fn default() -> Self {
         Self::Dummy(Position::ZERO)
     }
+}
+
+/// The name of a data frame and its copies.
+const fn unit(position: Position) -> u64 {
+    position.index() as u64
 }
 
 /// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
@@ -39,7 +45,9 @@ impl<P: Copy + Default> ForwardWire<P> {
 
     #[inline]
     pub(super) fn send_data(&mut self, at: Instant, data: Copied<P>) -> bool {
-        let arrives = self.wire.carry(data.frame.octets, Kind::Data { header_octets: HEADER_OCTETS });
+        let kind = Kind::Data { header_octets: HEADER_OCTETS };
+        let arrives =
+            self.wire.carry_with(data.frame.octets, kind, || Stake::Fresh { unit: unit(data.position) });
         if arrives {
             self.arrivals.push(at, Arrival::Data(data));
         }
@@ -47,7 +55,8 @@ impl<P: Copy + Default> ForwardWire<P> {
     }
 
     pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
-        let arrives = self.wire.carry(copy.frame.octets, Kind::Copy);
+        let repair = || Stake::Repair { unit: unit(copy.position) };
+        let arrives = self.wire.carry_with(copy.frame.octets, Kind::Copy, repair);
         if arrives {
             self.copies.push(at, copy);
         }
@@ -126,7 +135,8 @@ impl ControlWire {
     }
 
     pub(super) fn send_notification(&mut self, effective: Instant, notification: Notification) -> bool {
-        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        let repair = || Stake::Repair { unit: unit(notification.first_lost) };
+        let arrives = self.wire.carry_with(MINIMUM_OCTETS, Kind::Control, repair);
         if arrives {
             let effective = effective.max(self.notifications.last_due());
             self.notifications.push(effective, Notice(notification));

@@ -1,7 +1,7 @@
 //! Losses drawn with raised chances where they can do harm, and the weight that makes up for it.
 //!
-//! Importance sampling of what a protection leaves lost (`docs/protocols/rare.md`, RARE-1 to RARE-9). A
-//! steered process decides frame by frame. It knows the chance q that the law gives the next frame, given
+//! Importance sampling of what a protection leaves lost (`docs/protocols/rare.md`). A steered process
+//! decides frame by frame. It knows the chance q that the law gives the next frame, given
 //! everything that was lost before it: for a chain the hidden state is summed over by the forward
 //! recursion, so that no state has to be drawn. Where it draws with another chance b, the weight takes the
 //! ratio q / b of a loss or (1 - q) / (1 - b) of a survival.
@@ -49,12 +49,18 @@ pub enum Stake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// None, until a target is named: the other direction of a link.
-    Follow,
+    Follow {
+        /// As of a frame.
+        lead_frames: u32,
+    },
     /// The next frame is lost and begins a burst, and the `nth` data frame that the burst takes is the
     /// target: its repairs are lost more often.
     Frame {
         /// Counted from one.
         nth: u32,
+        /// Where losses come in bursts, each other frame is lost with a chance of one in so many, because
+        /// a burst that takes a repair may have begun before it.
+        lead_frames: u32,
     },
     /// The next block that begins is the target: its frames are lost more often.
     Block {
@@ -90,7 +96,7 @@ pub struct Bursts {
     pub mean_losses: f64,
 }
 
-/// Chance to lose a repair of the target.
+/// Chance to lose a repair of the target (RARE-7).
 const REPAIR: f64 = 0.9;
 /// Chance to lose what asks for a repair of the target.
 const REQUEST: f64 = 0.5;
@@ -305,7 +311,7 @@ impl Steered {
     }
 
     fn new(predictor: Predictor, hold: u32, aim: Aim, rng: Stream) -> Self {
-        let wanted = if let Aim::Frame { nth } = aim { nth } else { 0 };
+        let wanted = if let Aim::Frame { nth, .. } = aim { nth } else { 0 };
         Self {
             predictor,
             rng,
@@ -344,7 +350,7 @@ impl Steered {
         self.log_weight
     }
 
-    /// Whether the next frame, of so many units of the law, is lost.
+    /// Whether the next frame, of so many units of the law, is lost (RARE-1).
     #[cold]
     pub(super) fn decide(&mut self, units: u64, stake: Stake) -> bool {
         self.begin_block(units, stake);
@@ -375,7 +381,7 @@ impl Steered {
         let is_target = |unit| self.target.is_some_and(|target| target.unit == unit);
         let wish = match stake {
             Stake::Repair { unit } if is_target(unit) => {
-                if self.aim == Aim::Follow {
+                if matches!(self.aim, Aim::Follow { .. }) {
                     REQUEST
                 } else {
                     REPAIR
@@ -384,12 +390,25 @@ impl Steered {
             // A dummy that passes would end the burst as much as a data frame.
             _ if self.wanted > 0 && !self.is_void => WITHIN_BURST + (1.0 - WITHIN_BURST) * chance,
             Stake::Member { unit, index, left } if is_target(unit) => self.within_block(index, left),
-            _ => chance,
+            _ => self.lead(),
         };
         wish.max(chance)
     }
 
-    /// The chance that the law gives the loss of a block's next frame, if it is known that the block fails.
+    /// The chance to lose a frame that is no repair: a burst may go on until one comes. Independent losses
+    /// have no bursts.
+    fn lead(&self) -> f64 {
+        match self.aim {
+            Aim::Frame { lead_frames, .. } | Aim::Follow { lead_frames }
+                if self.hold > 0 && self.target.is_some() && lead_frames > 0 =>
+            {
+                1.0 / f64::from(lead_frames)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The chance that the law gives the loss of a block's next frame, if it is known that the block fails (RARE-10).
     fn within_block(&self, index: Option<u32>, left: Option<u32>) -> f64 {
         let Aim::Block { frames, spare } = self.aim else { return 0.0 };
         let left = left.unwrap_or(frames.saturating_sub(index.unwrap_or(0)));
@@ -399,7 +418,7 @@ impl Steered {
         }
     }
 
-    /// The first frame of a block makes it the target. The state of a chain there is the stationary one:
+    /// The first frame of a block makes it the target (RARE-10). The state of a chain there is the stationary one:
     /// what a block leaves lost depends on its own frames only.
     fn begin_block(&mut self, units: u64, stake: Stake) {
         let Stake::Member { unit, index: Some(0), .. } = stake else { return };
@@ -571,7 +590,7 @@ mod tests {
         let model = LossModel::bernoulli(1e-3).unwrap();
         let (mut repairs, mut others) = (0, 0);
         for seed in 0..1000 {
-            let mut process = steered(&model, Aim::Frame { nth: 1 }, seed);
+            let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 2 }, seed);
             assert!(process.is_lost_with(1518, || Stake::Fresh { unit: 5 }));
             others += u32::from(process.is_lost_with(1518, || Stake::Fresh { unit: 6 }));
             others += u32::from(process.is_lost_with(1518, || Stake::Repair { unit: 4 }));

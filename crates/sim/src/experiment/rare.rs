@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::net::{GivesUp, ProtectedLink};
 use crate::world::rare::{Look, Looks, Rare};
 use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::Streams;
 use serde_json::{Value, json};
 
 /// Independent parts of a run; the interval comes from their spread.
@@ -22,7 +23,9 @@ pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outc
     if config.pcap.is_some() {
         return Err(ConfigError("--rare is many copies of one link; record a run without it".into()));
     }
-    if setup.loss_rate() == 0.0 {
+    let mut link = setup.link::<u64>(&Streams::new(config.seed))?;
+    let gives_up = link.gives_up();
+    if link.losses_mut().0.is_clean() {
         return Err(ConfigError("--rare: the link loses nothing; set loss.forward".into()));
     }
     let each = looks.div_ceil(PARTS).max(1);
@@ -33,7 +36,6 @@ pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outc
         rare.and_then(|rare| rare.run(block.trials)).map_err(|refusal| ConfigError(refusal.to_string()))
     };
     let (parts, interrupted) = run_blocks((each * PARTS, each), config.seed, config.threads, control, part)?;
-    let gives_up = setup.link::<u64>(&lossylink_core::rng::Streams::new(config.seed))?.gives_up();
     let mut row = Row::new(&setup);
     describe(&mut row, &Estimate::of(&parts), gives_up, interrupted);
     Ok(Outcome { row: row.finish(), columns: Vec::new(), interrupted })

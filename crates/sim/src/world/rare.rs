@@ -1,6 +1,6 @@
 //! One rare loss at a time: a link under load, and copies of it in which a loss is steered.
 //!
-//! The method is in `docs/protocols/rare.md`; the rules RARE-1 to RARE-9 are cited here.
+//! The method is in `docs/protocols/rare.md`; its rules are cited here.
 
 use super::stress::Source;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink, Traffic};
@@ -22,7 +22,7 @@ const EARLY_PLACES: u32 = 8;
 const SATURATED_BACKLOG: usize = 2;
 
 /// A link with its source of frames: numbered, and offered as in the stress test.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Path {
     link: AnyLink<u64>,
     source: Source,
@@ -131,7 +131,7 @@ pub struct Looks {
     pub frames: u64,
 }
 
-/// Why a link cannot be looked at.
+/// Why a link cannot be looked at (RARE-11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The losses are a list.
@@ -152,6 +152,7 @@ pub enum Refusal {
 }
 
 /// A link that is looked at again and again.
+#[derive(Debug)]
 pub struct Rare {
     path: Path,
     gives_up: GivesUp,
@@ -162,6 +163,8 @@ pub struct Rare {
     /// Losses of the link, and the frame count when the last was seen.
     lost: u64,
     lost_at: u64,
+    /// Frames on the wire in the time in which a target is settled (RARE-12).
+    lead_frames: u32,
 }
 
 impl Rare {
@@ -189,7 +192,7 @@ impl Rare {
             delivered: Vec::new(),
         };
         let (draws, looks) = (streams.stream("rare/draws"), Looks::default());
-        Ok(Self { path, gives_up, bursts, streams, draws, looks, lost: 0, lost_at: 0 })
+        Ok(Self { path, gives_up, bursts, streams, draws, looks, lost: 0, lost_at: 0, lead_frames: 0 })
     }
 
     /// Looks so many times.
@@ -198,6 +201,7 @@ impl Rare {
     /// If frames are dropped before the link, or losses follow each other too fast.
     pub fn run(mut self, times: u64) -> Result<Looks, Refusal> {
         self.run_on(WARM_UP_FRAMES);
+        self.lead_frames = self.frames_to_settle();
         let before = *self.path.link.traffic();
         for index in 0..times {
             let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
@@ -208,6 +212,13 @@ impl Rare {
         self.weigh_frames(&before);
         self.looks.frames += self.path.link.traffic().frames;
         Ok(self.looks)
+    }
+
+    /// How many frames the link sends on average in the time in which a frame is settled.
+    fn frames_to_settle(&self) -> u32 {
+        let GivesUp::Frames { settled, .. } = self.gives_up else { return 0 };
+        let share = settled.as_secs_f64() / (self.path.now - Instant::ZERO).as_secs_f64();
+        (self.path.link.traffic().frames as f64 * share).ceil() as u32
     }
 
     /// A look stands for a frame on the wire, and these are so many data frames each (RARE-3).
@@ -240,14 +251,15 @@ impl Rare {
         if matches!(aim, Aim::Frame { .. }) && since_loss < u64::from(self.bursts.hold) {
             return Ok(Look::default()); // A burst that is under way has begun before (RARE-4).
         }
-        let mut copy = Copy::new(self.path.clone(), self.gives_up);
+        let mut follower = Follower::new(self.path.clone(), self.gives_up);
         let streams = self.streams.trial(index);
-        let (forward, reverse) = copy.path.link.losses_mut();
+        let (forward, reverse) = follower.path.link.losses_mut();
         forward.steer(aim, streams.stream("rare/forward")).ok_or(Refusal::NotSteerable)?;
-        reverse.steer(Aim::Follow, streams.stream("rare/reverse")).ok_or(Refusal::NotSteerable)?;
-        let before = copy.path.link.traffic().frames;
-        let look = copy.run()?;
-        self.looks.frames += copy.path.link.traffic().frames - before;
+        let follow = Aim::Follow { lead_frames: self.lead_frames };
+        reverse.steer(follow, streams.stream("rare/reverse")).ok_or(Refusal::NotSteerable)?;
+        let before = follower.path.link.traffic().frames;
+        let look = follower.run()?;
+        self.looks.frames += follower.path.link.traffic().frames - before;
         Ok(Look { lost: look.lost / probability, ..look })
     }
 
@@ -257,8 +269,9 @@ impl Rare {
         if let GivesUp::Block { frames, spare } = self.gives_up {
             return (Aim::Block { frames, spare }, 1.0);
         }
+        let lead_frames = self.lead_frames;
         if self.bursts.hold == 0 {
-            return (Aim::Frame { nth: 1 }, 1.0);
+            return (Aim::Frame { nth: 1, lead_frames }, 1.0);
         }
         let stop = 1.0 / self.bursts.mean_losses;
         let nth = if self.draws.next_u64() % 2 == 0 {
@@ -267,8 +280,8 @@ impl Rare {
             geometric(stop, &mut self.draws)
         };
         let early = if nth <= EARLY_PLACES { 1.0 / f64::from(EARLY_PLACES) } else { 0.0 };
-        let usual = stop * (1.0 - stop).powi(nth as i32 - 1);
-        (Aim::Frame { nth }, (early + usual) / 2.0)
+        let usual = stop * libm::pow(1.0 - stop, f64::from(nth - 1));
+        (Aim::Frame { nth, lead_frames }, (early + usual) / 2.0)
     }
 }
 
@@ -282,7 +295,7 @@ fn geometric(stop: f64, rng: &mut Stream) -> u32 {
 }
 
 /// A copy of the link in which a loss is steered.
-struct Copy {
+struct Follower {
     path: Path,
     gives_up: GivesUp,
     /// Number of the first data frame that the copy sends.
@@ -291,7 +304,7 @@ struct Copy {
     touched: (u64, Instant),
 }
 
-impl Copy {
+impl Follower {
     fn new(path: Path, gives_up: GivesUp) -> Self {
         let base = path.link.traffic().data_frames;
         Self { path, gives_up, base, touched: (0, Instant::ZERO) }
@@ -308,7 +321,7 @@ impl Copy {
                 return Ok(Look::default());
             }
             let Some(&target) = steered.target() else { continue };
-            let weight = steered.log_weight().exp();
+            let weight = libm::exp(steered.log_weight());
             if self.is_settled(&target) {
                 return self.weigh(&target, weight);
             }

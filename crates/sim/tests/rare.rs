@@ -106,7 +106,7 @@ fn link_level_retry_leaves_a_window_for_each_flush() {
 // RARE-6, RARE-12: a flush begins with the first frame of a burst, and each replay comes long after it.
 #[test]
 fn link_level_retry_under_bursts_leaves_a_window_for_each_flush() {
-    for (replays, p, r) in [(1, 1e-4, 0.8), (2, 1e-5, 0.8)] {
+    for (replays, p, r) in [(1, 1e-4, 0.8), (1, 1e-5, 0.9)] {
         let bad: f64 = p / (p + r);
         let theory = WINDOW * p * (1.0 - bad) * bad.powi(replays);
         let config = rare(llr(replays as u32), bursts(p, r, 1.0), 20_000);
@@ -187,7 +187,7 @@ fn linkguardian_under_bursts_leaves_what_the_chain_says() {
         let theory = mean(&|apart| all_lost(channel, apart, copies));
         let mut protection = lg("lg-nb", copies);
         protection["holes"] = Value::Null;
-        let config = saturated(rare(protection, bursts(p, r, bad), 20_000));
+        let config = saturated(rare(protection, bursts(p, r, bad), 50_000));
         // Copies of several frames lie a little further apart than those of one.
         agrees(&format!("lg-nb {copies} p {p} r {r} bad {bad}"), &config, theory, 0.01);
     }
@@ -198,7 +198,7 @@ fn linkguardian_under_bursts_leaves_what_the_chain_says() {
 fn a_burst_beyond_the_published_hole_is_found() {
     let (p, r) = (1e-5, 0.9);
     let theory = p / (p + r) * 0.1_f64.powi(5);
-    let config = saturated(rare(lg("lg-nb", 4), bursts(p, r, 1.0), 50_000));
+    let config = saturated(rare(lg("lg-nb", 4), bursts(p, r, 1.0), 80_000));
     agrees("six in a row", &config, theory, 0.01);
 }
 
@@ -295,7 +295,7 @@ fn what_was_never_seen_has_no_interval() {
 fn what_cannot_be_steered_is_refused_in_one_line() {
     let list = json!({"model": "at", "positions": [3]});
     assert!(refusal(&rare(lg("lg", 1), list, 10)).contains("--rare steers"));
-    let long = bursts(1e-6, 1e-5, 0.01);
+    let long = bursts(1e-6, 1e-5, 0.001);
     assert!(refusal(&rare(lg("lg", 1), long, 10)).contains("--rare steers"));
     assert!(refusal(&rare(lg("lg", 1), json!({"model": "none"}), 10)).contains("loses nothing"));
     let mut policed = rare(code("fec", 5, 1), independent(1e-3), 100);

@@ -544,7 +544,7 @@ mod tests {
         assert!(belief.chance() > clean * (1.0 + OVER));
         belief.observe(false);
         assert!(belief.chance() <= clean * (1.0 + OVER));
-        assert_eq!(chain([1e-6, 1e-5, 0.0, 0.01]).bursts(), None);
+        assert_eq!(chain([1e-6, 1e-5, 0.0, 0.001]).bursts(), None);
     }
 
     fn steered(model: &LossModel, aim: Aim, seed: u64) -> LossProcess {

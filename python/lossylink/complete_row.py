@@ -40,7 +40,7 @@ def complete_row(
     if "effective_lost_packets" in row:
         row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
-    if "residual_loss_theory" in scenario.experiment.row_keys:
+    if "residual_loss_theory" in scenario.experiment.row_keys or "rare_method" in row:
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"

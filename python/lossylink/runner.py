@@ -31,6 +31,7 @@ def run(
     seed: int | None = None,
     threads: int | None = None,
     backend: str | None = None,
+    rare: bool = False,
     strict: bool = False,
     pcap: tuple[str, Path] | None = None,
     state_at: Sequence[str] = (),
@@ -50,6 +51,8 @@ def run(
         Decides every random draw: the same scenario and seed give the same rows, whatever the threads.
     threads, backend
         Shorter ways to set ``run.threads`` and ``run.backend``.
+    rare
+        Find losses that are too rare to count: the rows hold ``residual_loss_rate`` with its interval.
     strict
         Refuse what a run would quietly change, such as an MSS that does not fit the MTU.
     pcap
@@ -76,6 +79,7 @@ def run(
     chosen = dict(settings or {})
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
+    chosen |= {"run.rare": True} if rare else {}
     scenario = resolve(what, settings=chosen, protection=protection, seed=seed, strict=strict)
     return run_scenario(scenario, pcap=pcap, state_at=state_at, progress=progress)
 

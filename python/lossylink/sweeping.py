@@ -60,7 +60,7 @@ class Sweep:
         if "protection" not in keys and "protection" in self.rows.columns:
             keys.append("protection")
         experiment = EXPERIMENTS[self.experiment]
-        known = dict.fromkeys((*experiment.headline, *experiment.row_keys))
+        known = dict.fromkeys((*experiment.headline, *experiment.rare_row_keys, *experiment.row_keys))
         results = [key for key in known if key in self.rows.columns and key not in keys]
         telling = [key for key in results if self.rows[key].n_unique() > 1]
         return [*keys, *telling[: max(0, _HEADLINE - len(keys))]]

@@ -58,6 +58,9 @@ def command(
             help="mathis: percent, duration, queue, timestamps, mtu or offload, naive and corrected."
         ),
     ] = None,
+    rare: Annotated[
+        bool, typer.Option("--rare", help="stress: find losses too rare to count, by importance sampling.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     backend: Annotated[str | None, typer.Option(help=f"{' or '.join(backends.names())}.")] = None,
 ) -> None:
@@ -72,6 +75,8 @@ def command(
         lossylink run stress -p lg --set traffic.packets=100_000 --state-at 1ms --state-at 5ms
 
         lossylink run my-link.toml --seed 7 --output results/my-link
+
+        lossylink run stress --rare -p lg -p lg-nb -p llr -p fec:25/5 --set loss=1e-3
     """
     from lossylink import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
@@ -79,6 +84,7 @@ def command(
     chosen = parse_settings(settings or [])
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
+    chosen |= {"run.rare": True} if rare else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
     if trap is not None:
         check_trap(scenario, output=output, pcap=pcap, state_at=state_at)

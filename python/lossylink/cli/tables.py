@@ -25,9 +25,14 @@ def show_rows(result: Run, *, console: Console | None = None) -> None:
     table = (
         _side_by_side(rows)
         if len(rows) <= SIDE_BY_SIDE
-        else _one_under_another(rows, EXPERIMENTS[result.experiment].headline)
+        else _one_under_another(rows, _headline(result.experiment))
     )
     (console or Console(soft_wrap=len(rows) > SIDE_BY_SIDE)).print(table)
+
+
+def _headline(experiment: str) -> tuple[str, ...]:
+    declared = EXPERIMENTS[experiment]
+    return declared.headline + declared.rare_row_keys
 
 
 def _side_by_side(rows: list[dict[str, Any]]) -> Table:

@@ -57,6 +57,8 @@ class Experiment:
     row_keys
         Keys that every row has, in the order in which they are shown; what they mean is in
         ``docs/data-dictionary.md``.
+    rare_row_keys
+        Keys that only the rows of ``run.rare`` have, in their order.
     headline
         Those of them that matter most, for screens that have no room for all.
     spreads
@@ -80,6 +82,7 @@ class Experiment:
     spreads: Literal["jobs", "trials"]
     refused: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    rare_row_keys: tuple[str, ...] = ()
     queueless: bool = False
     jobs: Callable[[Scenario], Sequence[Job]] | None = None
 
@@ -102,5 +105,5 @@ class Experiment:
         >>> list(EXPERIMENTS["throughput"].in_order({"extra": 1, "loss_rate": 0.1, "protection": "lg"}))
         ['protection', 'loss_rate', 'extra']
         """
-        known = [key for key in self.row_keys if key in row]
+        known = [key for key in (*self.row_keys, *self.rare_row_keys) if key in row]
         return {key: row[key] for key in (*known, *(key for key in row if key not in known))}

@@ -7,7 +7,7 @@ from lossylink.experiments._declaration import COMMON_ROW, Experiment
 EXPERIMENT = Experiment(
     name="stress",
     summary="frames at line rate over the protected link",
-    own_keys=("traffic.packets", "traffic.frame", "traffic.source"),
+    own_keys=("traffic.packets", "traffic.frame", "traffic.source", "run.rare", "run.looks"),
     row_keys=(
         *COMMON_ROW,
         *("actual_loss_rate", "packets_sent", "packets_delivered"),
@@ -17,6 +17,11 @@ EXPERIMENT = Experiment(
         *("retransmissions", "retx_delay_us_p50", "retx_delay_us_max"),
         *("duplicates_dropped", "timeouts", "reordered_packets"),
         *("simulated_seconds", "packets_per_wall_second"),
+    ),
+    rare_row_keys=(
+        *("residual_loss_rate", "residual_loss_ci95", "residual_loss_theory", "rare_verdict"),
+        *("rare_relative_error", "rare_effective_samples", "rare_looks", "rare_hits"),
+        "rare_method",
     ),
     headline=(
         *("protection", "loss_rate", "link_gbps", "effective_loss_rate", "effective_link_speed_gbps"),

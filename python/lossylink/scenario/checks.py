@@ -68,6 +68,8 @@ def _check_live(scenario: Scenario) -> None:
     values = scenario.values
     if values.run.backend != "live":
         return
+    if values.run.rare:
+        raise UserError("--rare steers the losses of the simulator; leave it out of a live run")
     if values.traffic is not None and values.traffic.source.startswith("udp"):
         raise UserError(f"traffic.source = {values.traffic.source}: live, fec has the source tcp only")
     if values.host is not None and values.host.nic_rate is not None:

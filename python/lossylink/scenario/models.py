@@ -228,6 +228,8 @@ class RunSection(Section):
         "sim", description="the simulator, or the live lab"
     )
     skip: OnOff = Field(True, description="skip what cannot change the result")
+    rare: OnOff = Field(False, description="find losses that are too rare to count, by importance sampling")
+    looks: Count = Field(20_000, description="with `run.rare`: copies of the link in which a loss is steered")
 
 
 SECTIONS: dict[str, type[Section]] = {

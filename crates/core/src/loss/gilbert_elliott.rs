@@ -98,6 +98,11 @@ impl Chain {
         chain
     }
 
+    /// The law.
+    pub(super) const fn model(&self) -> &GilbertElliott {
+        &self.model
+    }
+
     /// Frames that pass before the next loss, or before the search for one was given up.
     pub(super) fn next_run(&mut self, rng: &mut impl RngCore) -> Run {
         let mut clear = 0u64;

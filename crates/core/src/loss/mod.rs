@@ -12,6 +12,7 @@ mod process;
 mod quantised;
 mod run;
 mod spec;
+mod steered;
 
 pub use error::LossError;
 pub use gilbert_elliott::GilbertElliott;
@@ -20,6 +21,7 @@ pub use positions::Positions;
 pub use process::LossProcess;
 pub use quantised::Quantised;
 pub use spec::LossSpec;
+pub use steered::{Aim, Bursts, Stake, Steered, Target};
 
 use crate::probability::Probability;
 use alloc::vec::Vec;

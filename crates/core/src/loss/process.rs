@@ -7,9 +7,11 @@
 use super::gilbert_elliott::Chain;
 use super::positions::Cursor;
 use super::run::Run;
+use super::steered::{Aim, Bursts, Stake, Steered};
 use super::{BITS_PER_BYTE, LossModel};
 use crate::probability::Probability;
 use crate::rng::Stream;
+use alloc::boxed::Box;
 
 /// A loss model with its random stream; call [`is_lost`](Self::is_lost) once for every frame
 /// offered to the link, in order.
@@ -35,6 +37,8 @@ enum Law {
     Geometric(Probability),
     Chain(Chain),
     Positions(Cursor),
+    /// Decided frame by frame: its runs are empty.
+    Steered(Box<Steered>),
 }
 
 impl Law {
@@ -44,6 +48,7 @@ impl Law {
             Self::Geometric(chance) => Run { clear: chance.failures_before_success(rng), ends_in_loss: true },
             Self::Chain(chain) => chain.next_run(rng),
             Self::Positions(cursor) => cursor.next_run(),
+            Self::Steered(_) => Run { clear: 0, ends_in_loss: false },
         }
     }
 }
@@ -73,12 +78,60 @@ impl LossProcess {
     /// Whether the link corrupts the next frame, one of `frame_bytes`.
     #[inline]
     pub fn is_lost(&mut self, frame_bytes: u32) -> bool {
+        self.is_lost_with(frame_bytes, || Stake::Nothing)
+    }
+
+    /// The same of a frame on which `stake` hangs. Only a steered process asks for that.
+    #[inline]
+    pub fn is_lost_with(&mut self, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
         let units = self.units(frame_bytes);
         if units <= self.clear {
             self.clear -= units;
             return false;
         }
+        if let Law::Steered(steered) = &mut self.law {
+            return steered.decide(units, stake());
+        }
         self.end_run(units)
+    }
+
+    /// Steers the losses from now on, by a random stream of their own; a clean direction stays clean. `None`,
+    /// and nothing has changed, if the law cannot be steered: it is a list of frames, or remembers a loss
+    /// for thousands of frames.
+    ///
+    /// # Panics
+    /// If they are steered already.
+    pub fn steer(&mut self, aim: Aim, rng: Stream) -> Option<()> {
+        let steered = match &self.law {
+            Law::Clean => return Some(()),
+            Law::Geometric(chance) => Steered::independent(*chance, aim, rng),
+            Law::Chain(chain) => Steered::chain(*chain.model(), chain.model().bursts()?, aim, rng),
+            Law::Positions(_) => return None,
+            Law::Steered(_) => panic!("losses are steered once"),
+        };
+        self.law = Law::Steered(Box::new(steered));
+        self.start_run();
+        Some(())
+    }
+
+    /// How losses follow each other; `None` where they cannot be steered. Of a clean direction as of
+    /// independent ones.
+    pub fn bursts(&self) -> Option<Bursts> {
+        match &self.law {
+            Law::Clean | Law::Geometric(_) => Some(Bursts { hold: 0, mean_losses: 1.0 }),
+            Law::Chain(chain) => chain.model().bursts(),
+            Law::Positions(_) | Law::Steered(_) => None,
+        }
+    }
+
+    /// Whether nothing is ever lost.
+    pub const fn is_clean(&self) -> bool {
+        matches!(self.law, Law::Clean)
+    }
+
+    /// What steers the losses, if anything does.
+    pub fn steered(&mut self) -> Option<&mut Steered> {
+        if let Law::Steered(steered) = &mut self.law { Some(steered) } else { None }
     }
 
     /// How many frames of `frame_bytes` are certain to pass from here on: a driver may skip them.

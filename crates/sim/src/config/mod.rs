@@ -9,8 +9,8 @@ mod switch;
 pub use capture::CaptureConfig;
 pub use host::{HostProfile, LatencyTable};
 pub use sections::{
-    FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RunConfig, TimelineConfig,
-    TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
+    FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RareConfig, RunConfig,
+    TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;
@@ -62,6 +62,8 @@ pub struct Config {
     pub monitor: Option<MonitorSection>,
     /// How long to run.
     pub run: Option<RunConfig>,
+    /// How rare losses are looked for, if they are.
+    pub rare: Option<RareConfig>,
     /// What to record.
     pub pcap: Option<CaptureConfig>,
     /// When to look at the two ends of the link.

@@ -217,3 +217,11 @@ pub struct RunConfig {
     #[serde(default)]
     pub cooldown_ps: u64,
 }
+
+/// How rare losses are looked for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RareConfig {
+    /// Copies of the link in which a loss is steered.
+    pub looks: u64,
+}

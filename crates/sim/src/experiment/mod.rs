@@ -8,6 +8,7 @@ mod fec;
 mod inspecting;
 mod long_flow;
 mod long_writes;
+mod rare;
 mod rdma_fct;
 mod row;
 mod serial;

@@ -16,6 +16,9 @@ use lossylink_core::time::Duration;
 use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    if let Some(rare) = &config.rare {
+        return super::rare::run(config, rare.looks, control);
+    }
     let setup = Setup::new(config)?;
     let capture = Capture::open(&setup, || NumberedDatagrams)?;
     let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);
@@ -57,7 +60,7 @@ impl Visit<u64> for Drive<'_> {
 }
 
 /// The test; the protection adds up to `burst` frames to the queue at once.
-fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigError> {
+pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigError> {
     let traffic = config.require(&config.traffic, "traffic")?;
     let source = match traffic.source {
         TrafficSource::Saturated => Source::Saturated,

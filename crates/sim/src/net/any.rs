@@ -4,8 +4,8 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, Handover, Inspected, Latency, LinkGuardianLink,
-    LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
+    Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
+    LinkGuardianLink, LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
 use crate::kernel::Pipe;
@@ -221,6 +221,14 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         each!(&mut self.line, link => link.set_loss(loss));
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        each!(&mut self.line, link => link.losses_mut())
+    }
+
+    fn gives_up(&self) -> GivesUp {
+        each!(&self.line, link => link.gives_up())
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

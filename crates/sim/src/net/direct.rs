@@ -196,6 +196,10 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         self.line.wire.set_loss(loss);
     }
 
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        (self.line.wire.loss_mut(), self.backward.wire.loss_mut())
+    }
+
     fn set_tap(&mut self, tap: Tap<P>) {
         self.line.tap = tap.clone();
         self.backward.tap = tap;

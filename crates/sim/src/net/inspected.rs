@@ -4,7 +4,9 @@
 //! something later does. So the run goes on as if nobody had looked.
 
 use super::state::{Outside, State};
-use super::{Advice, AnyLink, Frame, FrameQueue, Handover, Latency, ProtectedLink, Report, Tap, Traffic};
+use super::{
+    Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, ProtectedLink, Report, Tap, Traffic,
+};
 use crate::kernel::Pipe;
 use lossylink_core::engine::report::Queued;
 use lossylink_core::loss::LossProcess;
@@ -180,6 +182,14 @@ impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         self.link.set_loss(loss);
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        self.link.losses_mut()
+    }
+
+    fn gives_up(&self) -> GivesUp {
+        self.link.gives_up()
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

@@ -50,13 +50,39 @@ pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// What whoever switches a protection on knows of the link. What it is worth is the protection's to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// Copies of each retransmission that reach the target loss (LG-19).
     pub copies: u8,
+}
+
+/// What of the data stays lost together when a protection fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivesUp {
+    /// A frame whose repairs were lost.
+    Frames {
+        /// How long after the last of them nothing of the frame can come any more, at the longest.
+        settled: Duration,
+        /// Frames behind it, at most, that are given up along with it.
+        together: u64,
+    },
+    /// A block.
+    Block {
+        /// Frames of a full block.
+        frames: u32,
+        /// Losses that it survives.
+        spare: u32,
+    },
+}
+
+impl Default for GivesUp {
+    /// Each frame by itself, at once.
+    fn default() -> Self {
+        Self::Frames { settled: Duration::ZERO, together: 0 }
+    }
 }
 
 /// A link between two switches, with whatever protects it.
@@ -128,6 +154,14 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// Replaces the losses of the forward direction.
     fn set_loss(&mut self, loss: LossProcess);
+
+    /// The loss processes of the two directions, the data's first.
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess);
+
+    /// What stays lost together: how rare losses are looked for.
+    fn gives_up(&self) -> GivesUp {
+        GivesUp::default()
+    }
 
     /// Lets `tap` look at the wires.
     fn set_tap(&mut self, tap: Tap<P>);

@@ -1,7 +1,7 @@
 //! One direction of a lossy wire: decides which frames are corrupted and counts what it carries.
 
 use super::frame::GAP_OCTETS;
-use lossylink_core::loss::LossProcess;
+use lossylink_core::loss::{LossProcess, Stake};
 
 /// What a direction of the link has carried, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,17 @@ pub enum Kind {
     Control,
 }
 
+/// What hangs on a frame that nothing repairs: data, or nothing.
+const fn plain(kind: Kind) -> Stake {
+    match kind {
+        Kind::Data { .. } => Stake::Fresh { unit: UNNAMED },
+        _ => Stake::Nothing,
+    }
+}
+
+/// The name of a data frame that nothing repairs.
+pub(super) const UNNAMED: u64 = u64::MAX;
+
 /// One direction of the wire.
 #[derive(Clone, Debug)]
 pub struct Wire {
@@ -62,20 +73,26 @@ impl Wire {
     /// Puts a frame of `octets` on the wire; true if it arrives whole.
     #[inline]
     pub fn carry(&mut self, octets: u32, kind: Kind) -> bool {
-        self.pass(octets - GAP_OCTETS, octets, kind)
+        self.carry_with(octets, kind, || plain(kind))
+    }
+
+    /// The same of a frame on which `stake` hangs.
+    #[inline]
+    pub fn carry_with(&mut self, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
+        self.pass(octets - GAP_OCTETS, octets, kind, stake)
     }
 
     /// Puts `octets` on the wire that stand inside frames or between them, with neither preamble nor gap
     /// of their own; true if they arrive whole.
     #[inline]
     pub fn carry_bare(&mut self, octets: u32, kind: Kind) -> bool {
-        self.pass(octets, octets, kind)
+        self.pass(octets, octets, kind, || Stake::Nothing)
     }
 
     /// `exposed` octets can be corrupted, `octets` are counted.
     #[inline]
-    fn pass(&mut self, exposed: u32, octets: u32, kind: Kind) -> bool {
-        let lost = self.loss.is_lost(exposed);
+    fn pass(&mut self, exposed: u32, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
+        let lost = self.loss.is_lost_with(exposed, stake);
         let traffic = &mut self.traffic;
         traffic.frames += 1;
         traffic.lost += u64::from(lost);
@@ -100,6 +117,11 @@ impl Wire {
     /// Replaces the loss process from now on.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.loss = loss;
+    }
+
+    /// The loss process.
+    pub const fn loss_mut(&mut self) -> &mut LossProcess {
+        &mut self.loss
     }
 
     /// How many frames of `octets` are certain to arrive whole.

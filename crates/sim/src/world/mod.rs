@@ -1,6 +1,7 @@
 //! Worlds: a link, and what is connected to it.
 //!
 //! * [`datagrams`]: a source that sends at its own rate, without a transport.
+//! * [`rare`]: copies of a link in which a loss is steered.
 //! * [`stress`]: a packet generator in front, a counter behind.
 //! * [`journeys`]: the same with a source that keeps the link busy and every frame followed.
 //! * [`network`]: two hosts with any number of conversations, and the hops between them and the
@@ -13,6 +14,7 @@ pub mod journeys;
 pub mod network;
 pub mod path;
 pub mod protocol;
+pub mod rare;
 pub mod stress;
 
 pub use host::Reception;

@@ -5,6 +5,7 @@ use crate::kernel::Pipe;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Sight, Tap, Wire};
+use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
 use std::fmt;
 
@@ -12,6 +13,9 @@ use std::fmt;
 pub(in crate::net) trait Label: Copy + Default + fmt::Debug {
     /// What the frame is on the wire.
     fn kind(&self) -> Kind;
+
+    /// What hangs on the frame.
+    fn stake(&self) -> Stake;
 
     /// What a tap sees of `frame`, which is as long as it is on the wire.
     fn shown<P>(&self, frame: Frame<P>) -> Content<P>;
@@ -47,7 +51,7 @@ impl<P: Copy + Default, T: Copy + Default> ForwardLine<P, T> {
 impl<P: Copy + Default, T: Label> Line<P, T> for ForwardLine<P, T> {
     #[inline]
     fn send(&mut self, (start, end): (Instant, Instant), tag: T, frame: Frame<P>) {
-        let is_intact = self.wire.carry(frame.octets, tag.kind());
+        let is_intact = self.wire.carry_with(frame.octets, tag.kind(), || tag.stake());
         self.tap.see_on_link(start, || {
             let (direction, content) = (Direction::Forward, tag.shown(frame));
             Sight { at: start, direction, arrives: is_intact, content }

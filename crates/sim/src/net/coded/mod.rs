@@ -23,8 +23,8 @@ use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
 use super::report::EgressCounters;
 use super::{
-    Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, Latency, LineRate, ProtectedLink, Report, Tap,
-    Traffic, Wire, queue_limits,
+    Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, GivesUp, Latency, LineRate, ProtectedLink,
+    Report, Tap, Traffic, Wire, queue_limits,
 };
 use crate::ConfigError;
 use crate::config::SwitchProfile;
@@ -365,6 +365,15 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         self.line.wire.set_loss(loss);
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        (self.line.wire.loss_mut(), self.backward.wire.loss_mut())
+    }
+
+    fn gives_up(&self) -> GivesUp {
+        let (size, rows) = (u32::from(self.code.size()), u32::from(self.code.rows()));
+        if rows == 0 { GivesUp::default() } else { GivesUp::Block { frames: size + rows, spare: rows } }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

@@ -3,8 +3,9 @@
 use crate::net::Frame;
 use crate::net::coded::{HEADER_OCTETS, Label, shown};
 use crate::net::tap::Content;
-use crate::net::wire::Kind;
+use crate::net::wire::{Kind, UNNAMED};
 use lossylink_core::engine::fec::{DataStamp, ParityStamp};
+use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
 /// What travels with a frame.
@@ -32,6 +33,22 @@ impl Label for Tag {
             Part::Untagged => Kind::Data { header_octets: 0 },
             Part::Data(_) => Kind::Data { header_octets: HEADER_OCTETS },
             Part::Parity(_) => Kind::Parity,
+        }
+    }
+
+    fn stake(&self) -> Stake {
+        match self.part {
+            Part::Untagged => Stake::Fresh { unit: UNNAMED },
+            Part::Data(stamp) => Stake::Member {
+                unit: u64::from(stamp.block.bits()),
+                index: Some(u32::from(stamp.index)),
+                left: None,
+            },
+            Part::Parity(stamp) => Stake::Member {
+                unit: u64::from(stamp.block.bits()),
+                index: None,
+                left: Some(u32::from(stamp.rows - stamp.row)),
+            },
         }
     }
 

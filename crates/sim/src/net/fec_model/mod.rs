@@ -21,7 +21,7 @@ pub use options::{BlockEnd, FecModelOptions, ParitySize};
 use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS, Label, shown};
 use super::report::EgressCounters;
 use super::tap::Content;
-use super::wire::Kind;
+use super::wire::{Kind, UNNAMED};
 use super::{Blueprint, Figure, Frame, LineRate, Losses, Report, Traffic};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
@@ -29,7 +29,7 @@ use decoder::ModelDecoder;
 use encoder::ModelEncoder;
 use lossylink_core::engine::fec::report::{DecoderState, EncoderState};
 use lossylink_core::engine::fec::{BlockNumber, Code};
-use lossylink_core::loss::LossProcess;
+use lossylink_core::loss::{LossProcess, Stake};
 use lossylink_core::protection::FecModel;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
@@ -98,6 +98,18 @@ impl Label for Tag {
         } else {
             Kind::Parity
         }
+    }
+
+    fn stake(&self) -> Stake {
+        if self.is_bare() {
+            return Stake::Fresh { unit: UNNAMED };
+        }
+        let (index, unit) = (u32::from(self.index), self.block);
+        if self.is_data() {
+            return Stake::Member { unit, index: Some(index), left: None };
+        }
+        let left = u32::from(self.size) + u32::from(self.rows) - index;
+        Stake::Member { unit, index: None, left: Some(left) }
     }
 
     /// The model's block numbers are wider than a header's: the low 24 bits are shown. Whether a packet

@@ -21,8 +21,8 @@ pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
 use super::{
-    Advice, Cells, Ends, Frame, FrameQueue, Handover, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
-    queue_limits,
+    Advice, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRate, ProtectedLink, Report, Tap, Traffic,
+    Wire, queue_limits,
 };
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
@@ -89,6 +89,8 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     backward: BackwardWire<P>,
     /// Whether the number of copies is the user's, and no advice changes it.
     copies_are_chosen: bool,
+    /// How long after the last copy of a frame nothing of it can come any more.
+    settled: Duration,
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
@@ -131,12 +133,15 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         );
         let back = ReturnPort::new(timing, circulating());
         let (forward, reverse) = losses;
+        let wait = profile.ack_no_timeout(rate.bit_rate());
         Self {
             sending,
             receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, back),
             forward: ForwardWire::new(Wire::new(forward)),
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
+            // One wait of the ordered side, with what lies before and after it.
+            settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
         }
     }
 
@@ -284,6 +289,14 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         self.forward.wire.set_loss(loss);
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        (self.forward.wire.loss_mut(), self.backward.wire.loss_mut())
+    }
+
+    fn gives_up(&self) -> GivesUp {
+        GivesUp::Frames { settled: self.settled, together: 0 }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

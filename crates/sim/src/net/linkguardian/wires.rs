@@ -7,6 +7,7 @@ use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::Kind;
 use crate::net::{Frame, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
+use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
 /// A new frame on its way to the receiver.
@@ -20,6 +21,11 @@ impl<P> Default for Arrival<P> {
     fn default() -> Self {
         Self::Dummy(Position::ZERO)
     }
+}
+
+/// The name of a data frame and its copies.
+const fn unit(position: Position) -> u64 {
+    position.index() as u64
 }
 
 /// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
@@ -39,7 +45,9 @@ impl<P: Copy + Default> ForwardWire<P> {
 
     #[inline]
     pub(super) fn send_data(&mut self, at: Instant, data: Copied<P>) -> bool {
-        let arrives = self.wire.carry(data.frame.octets, Kind::Data { header_octets: HEADER_OCTETS });
+        let kind = Kind::Data { header_octets: HEADER_OCTETS };
+        let arrives =
+            self.wire.carry_with(data.frame.octets, kind, || Stake::Fresh { unit: unit(data.position) });
         if arrives {
             self.arrivals.push(at, Arrival::Data(data));
         }
@@ -47,7 +55,8 @@ impl<P: Copy + Default> ForwardWire<P> {
     }
 
     pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
-        let arrives = self.wire.carry(copy.frame.octets, Kind::Copy);
+        let repair = || Stake::Repair { unit: unit(copy.position) };
+        let arrives = self.wire.carry_with(copy.frame.octets, Kind::Copy, repair);
         if arrives {
             self.copies.push(at, copy);
         }
@@ -123,7 +132,11 @@ impl<P: Copy + Default> BackwardWire<P> {
 
     /// A notification or a pause is sent, to be effective at `effective`; true if it arrives.
     pub(super) fn send_urgent(&mut self, effective: Instant, frame: ControlFrame) -> bool {
-        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+        let stake = || match &frame {
+            ControlFrame::Notification(notification) => Stake::Repair { unit: unit(notification.first_lost) },
+            ControlFrame::Ack(_) | ControlFrame::Pause(_) => Stake::Nothing,
+        };
+        let arrives = self.wire.carry_with(MINIMUM_OCTETS, Kind::Control, stake);
         if arrives {
             let is_pause = matches!(frame, ControlFrame::Pause(_));
             self.notifications += usize::from(!is_pause);

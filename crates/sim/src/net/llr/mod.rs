@@ -23,7 +23,8 @@ mod wires;
 pub use options::LlrOptions;
 
 use super::{
-    Advice, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
+    Advice, Ends, Frame, FrameQueue, GivesUp, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
+    queue_limits,
 };
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
@@ -252,6 +253,17 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
 
     fn set_loss(&mut self, loss: LossProcess) {
         self.forward.wire.set_loss(loss);
+    }
+
+    fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess) {
+        (self.forward.wire.loss_mut(), self.back.wire.loss_mut())
+    }
+
+    /// A flush gives up all that is outstanding (LLR-16).
+    fn gives_up(&self) -> GivesUp {
+        let config = self.sending.engine.config();
+        let together = u64::from(config.outstanding_frames_max);
+        GivesUp::Frames { settled: config.replay_timer * 3, together }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

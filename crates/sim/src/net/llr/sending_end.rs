@@ -5,10 +5,17 @@ use super::options::Timing;
 use super::wires::ForwardWire;
 use crate::kernel::Ring;
 use crate::net::frame::GAP_OCTETS;
+use crate::net::wire::UNNAMED;
 use crate::net::{Frame, FrameQueue};
 use lossylink_core::engine::llr::{Control, Number, Outlet, Sender, Transmit};
+use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
+
+/// The name of a frame and its replays.
+const fn name(number: Number) -> u64 {
+    number.bits() as u64
+}
 
 /// The sending end of the protected direction.
 ///
@@ -122,11 +129,13 @@ impl<P: Copy + Default> SendingEnd<P> {
                 let frame = take(self);
                 self.kept.push(frame);
                 self.high_water_bytes = self.high_water_bytes.max(self.engine.outstanding_bytes().0);
-                self.send(now, Label::Numbered(number), frame, false, wire);
+                let stake = Stake::Fresh { unit: name(number) };
+                self.send(now, Label::Numbered(number), frame, false, stake, wire);
             }
             Transmit::Unnumbered => {
                 let frame = take(self);
-                self.send(now, Label::Unnumbered, frame, false, wire);
+                let stake = Stake::Fresh { unit: UNNAMED };
+                self.send(now, Label::Unnumbered, frame, false, stake, wire);
             }
             Transmit::Discard => {
                 take(self);
@@ -137,7 +146,10 @@ impl<P: Copy + Default> SendingEnd<P> {
     fn send_again(&mut self, now: Instant, number: Number, wire: &mut ForwardWire<P>) {
         let place = number.steps_after(self.engine.oldest()) as usize;
         let frame = *self.kept.get(place).expect("what is outstanding is kept");
-        self.send(now, Label::Numbered(number), frame, true, wire);
+        let (unit, behind) = (name(number), self.engine.next().steps_after(number) - 1);
+        // The receiver waits for the oldest; the others may be there.
+        let stake = if place == 0 { Stake::Repair { unit } } else { Stake::Again { unit, behind } };
+        self.send(now, Label::Numbered(number), frame, true, stake, wire);
     }
 
     #[inline]
@@ -147,10 +159,12 @@ impl<P: Copy + Default> SendingEnd<P> {
         label: Label,
         frame: Frame<P>,
         is_replay: bool,
+        stake: Stake,
         wire: &mut ForwardWire<P>,
     ) {
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
-        wire.send((now, self.busy_until + self.timing.forward_flight), label, frame, is_replay);
+        let at = self.busy_until + self.timing.forward_flight;
+        wire.send((now, at), label, frame, is_replay, || stake);
     }
 
     /// A control set waits for no frame: it stands inside the one in service. Its octets are taken off

@@ -7,6 +7,7 @@ use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Sight, Tap, Wire};
 use lossylink_core::engine::llr::Control;
+use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
 
 /// Octets of a control ordered set; it has no preamble and no gap (LLR-6).
@@ -46,7 +47,7 @@ impl<P: Copy + Default> ForwardWire<P> {
         Self { wire, frames: Pipe::new(), controls: Pipe::new(), errors_seen, tap }
     }
 
-    /// A frame is sent at `now`, to arrive at `at`.
+    /// A frame on which `stake` hangs is sent at `now`, to arrive at `at`.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -54,8 +55,10 @@ impl<P: Copy + Default> ForwardWire<P> {
         label: Label,
         frame: Frame<P>,
         is_replay: bool,
+        stake: impl FnOnce() -> Stake,
     ) {
-        let arrives = self.wire.carry(frame.octets, if is_replay { Kind::Copy } else { FIRST });
+        let kind = if is_replay { Kind::Copy } else { FIRST };
+        let arrives = self.wire.carry_with(frame.octets, kind, stake);
         see(&self.tap, (now, now), Direction::Forward, arrives, || shown::data(frame, label, is_replay));
         if arrives {
             self.frames.push(at, Arrival { label, frame });

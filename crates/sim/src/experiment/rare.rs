@@ -1,0 +1,165 @@
+//! The stress test of rare losses: what a protection leaves lost, far below what can be counted.
+
+use super::blocks::run_blocks;
+use super::row::Row;
+use super::setup::Setup;
+use super::stress::stress_of;
+use crate::config::Config;
+use crate::net::{GivesUp, ProtectedLink};
+use crate::world::rare::{Look, Looks, Rare};
+use crate::{ConfigError, Control, Outcome};
+use lossylink_core::rng::Streams;
+use serde_json::{Value, json};
+
+/// Independent parts of a run; the interval comes from their spread.
+const PARTS: u64 = 100;
+/// Effective samples below which no interval is given (RARE-9).
+const EFFECTIVE_MIN: f64 = 100.0;
+/// Relative half width of the interval above which none is given.
+const HALF_WIDTH_MAX: f64 = 1.0;
+
+pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config)?;
+    if config.pcap.is_some() {
+        return Err(ConfigError("--rare is many copies of one link; record a run without it".into()));
+    }
+    if !config.state_at_ps.is_empty() {
+        return Err(ConfigError(
+            "--rare is many copies of one link; ask for the state of a run without it".into(),
+        ));
+    }
+    let mut link = setup.link::<u64>(&Streams::new(config.seed))?;
+    let gives_up = link.gives_up();
+    if link.losses_mut().0.is_clean() {
+        return Err(ConfigError("--rare: the link loses nothing; set loss.forward".into()));
+    }
+    let each = looks.div_ceil(PARTS).max(1);
+    let part = |block: super::blocks::Block| {
+        let link = setup.link(&block.streams)?;
+        let stress = stress_of(config, link.burst_frames())?;
+        let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
+        rare.and_then(|rare| rare.run(block.trials)).map_err(|refusal| ConfigError(refusal.to_string()))
+    };
+    let (parts, interrupted) = run_blocks((each * PARTS, each), config.seed, config.threads, control, part)?;
+    let mut row = Row::new(&setup);
+    describe(&mut row, &Estimate::of(&parts), gives_up, interrupted);
+    Ok(Outcome { row: row.finish(), columns: Vec::new(), states: Vec::new(), interrupted })
+}
+
+fn describe(row: &mut Row, estimate: &Estimate, gives_up: GivesUp, interrupted: bool) {
+    let verdict = if interrupted { Some("interrupted: no figure".to_owned()) } else { estimate.complaint() };
+    let sound = verdict.is_none();
+    let method = match gives_up {
+        GivesUp::Frames { .. } => "importance sampling of a frame's repairs",
+        GivesUp::Block { .. } => "importance sampling of a block's losses",
+    };
+    let interval =
+        json!([(estimate.mean - estimate.half_width).max(0.0), estimate.mean + estimate.half_width]);
+    row.set("residual_loss_rate", sound.then_some(estimate.mean))
+        .set("residual_loss_ci95", if sound { interval } else { Value::Null })
+        .set("rare_relative_error", sound.then(|| estimate.half_width / estimate.mean))
+        .set("rare_effective_samples", estimate.effective)
+        .set("rare_looks", estimate.looks)
+        .set("rare_hits", estimate.hits)
+        .set("rare_method", method)
+        .set("rare_verdict", verdict.unwrap_or_else(|| "sound".to_owned()))
+        .set("frames_simulated", estimate.frames);
+}
+
+/// A ratio of two means over independent parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Estimate {
+    mean: f64,
+    /// Of the 95 % interval.
+    half_width: f64,
+    /// Looks of equal weight that would spread as much.
+    effective: f64,
+    looks: u64,
+    /// Looks in which something stayed lost.
+    hits: u64,
+    frames: u64,
+}
+
+impl Estimate {
+    /// The ratio estimator with the delta method over the parts (RARE-8).
+    fn of(parts: &[Looks]) -> Self {
+        let sum = |of: fn(&Look) -> f64| -> Vec<f64> {
+            parts.iter().map(|part| part.each.iter().map(of).sum()).collect()
+        };
+        let (lost, data) = (sum(|look| look.lost), sum(|look| look.data));
+        let (total, frames): (f64, f64) = (lost.iter().sum(), data.iter().sum());
+        let squares: f64 = parts.iter().flat_map(|part| &part.each).map(|look| look.lost * look.lost).sum();
+        let all = || parts.iter().flat_map(|part| &part.each);
+        let mean = if frames > 0.0 { total / frames } else { 0.0 };
+        let count = parts.len() as f64;
+        let spread: f64 = lost.iter().zip(&data).map(|(lost, data)| (lost - mean * data).powi(2)).sum();
+        let error = (spread * count / (count - 1.0)).sqrt() / frames;
+        Self {
+            mean,
+            half_width: student(count - 1.0) * error,
+            effective: if squares > 0.0 { total * total / squares } else { 0.0 },
+            looks: all().count() as u64,
+            hits: all().filter(|look| look.lost > 0.0).count() as u64,
+            frames: parts.iter().map(|part| part.frames).sum(),
+        }
+    }
+
+    /// Why the figure is not to be trusted, if it is not (RARE-9).
+    fn complaint(&self) -> Option<String> {
+        if self.hits == 0 {
+            return Some(format!("nothing stayed lost in {} looks: no figure", self.looks));
+        }
+        if self.effective < EFFECTIVE_MIN || self.half_width > HALF_WIDTH_MAX * self.mean {
+            return Some(format!(
+                "{:.0} effective samples of {EFFECTIVE_MIN} needed: raise run.looks, or count without --rare",
+                self.effective
+            ));
+        }
+        None
+    }
+}
+
+/// The 97.5 % quantile of Student's law: Cornish and Fisher's first two terms, within 0.1 % from 20 degrees of
+/// freedom on.
+fn student(degrees: f64) -> f64 {
+    const Z: f64 = 1.959_964;
+    let first = (Z.powi(3) + Z) / (4.0 * degrees);
+    Z + first + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * degrees * degrees)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(lost: &[f64]) -> Looks {
+        Looks { each: lost.iter().map(|&lost| Look { lost, data: 2.0 }).collect(), frames: 10 }
+    }
+
+    // RARE-8: by hand, two parts with sums 3 and 5 over 4 data frames each: mean 1, spread 2, error 2 / 8 * 1.
+    #[test]
+    fn the_interval_is_that_of_a_ratio() {
+        let estimate = Estimate::of(&[part(&[1.0, 2.0]), part(&[5.0, 0.0])]);
+        assert_eq!((estimate.mean, estimate.looks, estimate.hits, estimate.frames), (1.0, 4, 3, 20));
+        let error = (2.0_f64 * 2.0).sqrt() / 8.0;
+        assert!((estimate.half_width / (student(1.0) * error) - 1.0).abs() < 1e-12);
+        assert!((estimate.effective - 64.0 / 30.0).abs() < 1e-12);
+    }
+
+    // RARE-9
+    #[test]
+    fn too_few_effective_samples_are_refused() {
+        let even = |count: usize| Estimate::of(&[part(&vec![1.0; count / 2]), part(&vec![1.0; count / 2])]);
+        assert!(even(98).complaint().is_some_and(|words| words.starts_with("98 effective samples")));
+        assert_eq!(even(100).complaint(), None);
+        assert!(
+            Estimate::of(&[part(&[0.0]), part(&[0.0])]).complaint().unwrap().starts_with("nothing stayed")
+        );
+    }
+
+    #[test]
+    fn the_quantile_is_students() {
+        // Tables: 2.0860 at 20, 1.9842 at 99 degrees of freedom.
+        assert!((student(20.0) - 2.0860).abs() < 2e-3);
+        assert!((student(99.0) - 1.9842).abs() < 2e-4);
+    }
+}

@@ -1,0 +1,389 @@
+//! One rare loss at a time: a link under load, and copies of it in which a loss is steered.
+//!
+//! The method is in `docs/protocols/rare.md`; its rules are cited here.
+
+use super::stress::Source;
+use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink, Traffic};
+use lossylink_core::loss::{Aim, Bursts, LossModel, LossProcess, Target};
+use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
+use lossylink_core::time::Instant;
+
+/// Frames on the wire before the first look (RARE-2).
+const WARM_UP_FRAMES: u64 = 4096;
+/// Frames on the wire between two looks, at most; a power of two (RARE-2).
+const DISTANCE_FRAMES: u64 = 128;
+/// Frames of which the link remembers at least whether they came out: more than any that is repaired.
+const REMEMBERED: usize = 2048;
+/// Frames that a copy may send until its target is settled.
+const FRAMES_MAX: u64 = 1 << 17;
+/// Places of a target in its burst that are drawn as often as each other (RARE-5).
+const EARLY_PLACES: u32 = 8;
+/// Frames that a saturated source keeps waiting.
+const SATURATED_BACKLOG: usize = 2;
+
+/// A link with its source of frames: numbered, and offered as in the stress test.
+#[derive(Clone, Debug)]
+struct Path {
+    link: AnyLink<u64>,
+    source: Source,
+    frame_bytes: u32,
+    offered: u64,
+    /// When the generator next looks at the queue.
+    tick: Instant,
+    now: Instant,
+    /// Number of the first frame of which it is remembered whether it came out; those before are past.
+    remembered: u64,
+    delivered: Vec<bool>,
+}
+
+impl Path {
+    /// Takes what has come out by now.
+    fn collect(&mut self, until: Instant) {
+        let Self { link, remembered, delivered, .. } = self;
+        link.delivered().drain_due(until, |_, frame| {
+            if let Some(place) = frame.payload.checked_sub(*remembered) {
+                let place = place as usize;
+                if delivered.len() <= place {
+                    delivered.resize(place + 1, false);
+                }
+                delivered[place] = true;
+            }
+        });
+    }
+
+    /// Forgets the older half of what came out, once it is much.
+    fn forget(&mut self) {
+        if self.delivered.len() >= 2 * REMEMBERED {
+            self.delivered.drain(..REMEMBERED);
+            self.remembered += REMEMBERED as u64;
+        }
+    }
+
+    /// Whether a frame came out, or lies too far back.
+    fn is_delivered(&self, number: u64) -> bool {
+        number
+            .checked_sub(self.remembered)
+            .is_none_or(|place| self.delivered.get(place as usize).copied().unwrap_or_default())
+    }
+
+    /// Lets the next thing happen.
+    fn step(&mut self) {
+        match self.source {
+            Source::Saturated => {
+                while self.link.backlog() < SATURATED_BACKLOG {
+                    self.offer();
+                }
+                self.advance_to(self.link.poll_timeout());
+            }
+            Source::Generator { period, queue_packets } => {
+                self.advance_to(self.link.poll_timeout().min(self.tick));
+                if self.now == self.tick {
+                    if self.link.backlog() < queue_packets {
+                        self.offer();
+                    }
+                    self.tick += period;
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self) {
+        let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
+        self.link.offer(self.now, frame);
+        self.offered += 1;
+    }
+
+    fn advance_to(&mut self, now: Instant) {
+        self.link.advance(now);
+        self.now = now;
+    }
+
+    /// Offers nothing more, loses nothing more, and lets everything under way arrive.
+    fn drain(&mut self) {
+        let clean = || LossProcess::new(&LossModel::None, Streams::new(0).stream("none"));
+        let (forward, reverse) = self.link.losses_mut();
+        (*forward, *reverse) = (clean(), clean());
+        loop {
+            let due = self.link.poll_timeout();
+            if due.is_never() {
+                return;
+            }
+            self.advance_to(due);
+        }
+    }
+}
+
+/// What one look gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Frames that stay lost because of the target, weighted.
+    pub lost: f64,
+    /// Data frames for which the look stands.
+    pub data: f64,
+}
+
+/// What a link that is looked at has done.
+#[derive(Clone, Debug, Default)]
+pub struct Looks {
+    /// Each look.
+    pub each: Vec<Look>,
+    /// Frames put on the wire, those of all copies included.
+    pub frames: u64,
+}
+
+/// Why a link cannot be looked at (RARE-11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The losses are a list.
+    #[error(
+        "--rare steers losses that are drawn: not at:..., not a trace, and no chain that remembers for thousands of frames"
+    )]
+    NotSteerable,
+    /// Frames are lost before the link.
+    #[error(
+        "--rare counts what the link loses, and here the queue or the meter in front of it drops frames; lower the load, or leave the meter out"
+    )]
+    Drops,
+    /// Losses follow too fast.
+    #[error(
+        "--rare: a loss is not settled within {FRAMES_MAX} frames; so frequent ones are seen without --rare"
+    )]
+    NeverSettled,
+}
+
+/// A link that is looked at again and again.
+#[derive(Debug)]
+pub struct Rare {
+    path: Path,
+    gives_up: GivesUp,
+    bursts: Bursts,
+    streams: Streams,
+    draws: Stream,
+    looks: Looks,
+    /// Losses of the link, and the frame count when the last was seen.
+    lost: u64,
+    lost_at: u64,
+    /// Frames on the wire in the time in which a target is settled (RARE-12).
+    lead_frames: u32,
+}
+
+impl Rare {
+    /// A link with its source, not yet started.
+    ///
+    /// # Errors
+    /// If its losses cannot be steered.
+    pub fn new(
+        mut link: AnyLink<u64>,
+        (source, frame_bytes): (Source, u32),
+        streams: Streams,
+    ) -> Result<Self, Refusal> {
+        let (forward, reverse) = link.losses_mut();
+        let bursts = forward.bursts().ok_or(Refusal::NotSteerable)?;
+        reverse.bursts().ok_or(Refusal::NotSteerable)?;
+        let gives_up = link.gives_up();
+        let path = Path {
+            link,
+            source,
+            frame_bytes,
+            offered: 0,
+            tick: Instant::ZERO,
+            now: Instant::ZERO,
+            remembered: 0,
+            delivered: Vec::new(),
+        };
+        let (draws, looks) = (streams.stream("rare/draws"), Looks::default());
+        Ok(Self { path, gives_up, bursts, streams, draws, looks, lost: 0, lost_at: 0, lead_frames: 0 })
+    }
+
+    /// Looks so many times.
+    ///
+    /// # Errors
+    /// If frames are dropped before the link, or losses follow each other too fast.
+    pub fn run(mut self, times: u64) -> Result<Looks, Refusal> {
+        self.run_on(WARM_UP_FRAMES);
+        self.lead_frames = self.frames_to_settle();
+        let before = *self.path.link.traffic();
+        for index in 0..times {
+            let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
+            self.run_on(distance);
+            let look = self.look(index)?;
+            self.looks.each.push(look);
+        }
+        self.weigh_frames(&before);
+        self.looks.frames += self.path.link.traffic().frames;
+        Ok(self.looks)
+    }
+
+    /// How many frames the link sends on average in the time in which a frame is settled.
+    fn frames_to_settle(&self) -> u32 {
+        let GivesUp::Frames { settled, .. } = self.gives_up else { return 0 };
+        let share = settled.as_secs_f64() / (self.path.now - Instant::ZERO).as_secs_f64();
+        (self.path.link.traffic().frames as f64 * share).ceil() as u32
+    }
+
+    /// A look stands for a frame on the wire, and these are so many data frames each (RARE-3).
+    fn weigh_frames(&mut self, before: &Traffic) {
+        if matches!(self.gives_up, GivesUp::Frames { .. }) {
+            let traffic = self.path.link.traffic();
+            let data = traffic.data_frames - before.data_frames;
+            let share = data as f64 / (traffic.frames - before.frames) as f64;
+            self.looks.each.iter_mut().for_each(|look| look.data = share);
+        }
+    }
+
+    /// The link itself goes on, by the law of its losses (RARE-2).
+    fn run_on(&mut self, frames: u64) {
+        let end = self.path.link.traffic().frames + frames;
+        self.path.forget();
+        while self.path.link.traffic().frames < end {
+            self.path.step();
+            self.path.collect(self.path.now);
+            let traffic = self.path.link.traffic();
+            if traffic.lost > self.lost {
+                (self.lost, self.lost_at) = (traffic.lost, traffic.frames);
+            }
+        }
+    }
+
+    fn look(&mut self, index: u64) -> Result<Look, Refusal> {
+        let (aim, probability) = self.aim();
+        let since_loss = self.path.link.traffic().frames - self.lost_at;
+        if matches!(aim, Aim::Frame { .. }) && since_loss < u64::from(self.bursts.hold) {
+            return Ok(Look::default()); // A burst that is under way has begun before (RARE-4).
+        }
+        let mut follower = Follower::new(self.path.clone(), self.gives_up);
+        let streams = self.streams.trial(index);
+        let (forward, reverse) = follower.path.link.losses_mut();
+        forward.steer(aim, streams.stream("rare/forward")).ok_or(Refusal::NotSteerable)?;
+        let follow = Aim::Follow { lead_frames: self.lead_frames };
+        reverse.steer(follow, streams.stream("rare/reverse")).ok_or(Refusal::NotSteerable)?;
+        let before = follower.path.link.traffic().frames;
+        let look = follower.run()?;
+        self.looks.frames += follower.path.link.traffic().frames - before;
+        Ok(Look { lost: look.lost / probability, ..look })
+    }
+
+    /// What is aimed at, and with what probability among several (RARE-5): half of the time at one of the
+    /// first places of a burst, half of the time at a place as a burst of mean length has it.
+    fn aim(&mut self) -> (Aim, f64) {
+        if let GivesUp::Block { frames, spare } = self.gives_up {
+            return (Aim::Block { frames, spare }, 1.0);
+        }
+        let lead_frames = self.lead_frames;
+        if self.bursts.hold == 0 {
+            return (Aim::Frame { nth: 1, lead_frames }, 1.0);
+        }
+        let stop = 1.0 / self.bursts.mean_losses;
+        let nth = if self.draws.next_u64() % 2 == 0 {
+            1 + (self.draws.next_u64() % u64::from(EARLY_PLACES)) as u32
+        } else {
+            geometric(stop, &mut self.draws)
+        };
+        let early = if nth <= EARLY_PLACES { 1.0 / f64::from(EARLY_PLACES) } else { 0.0 };
+        let usual = stop * libm::pow(1.0 - stop, f64::from(nth - 1));
+        (Aim::Frame { nth, lead_frames }, (early + usual) / 2.0)
+    }
+}
+
+/// One more than the failures before a success of chance `stop`.
+fn geometric(stop: f64, rng: &mut Stream) -> u32 {
+    let mut count = 1;
+    while uniform(rng) >= stop {
+        count += 1;
+    }
+    count
+}
+
+/// A copy of the link in which a loss is steered.
+struct Follower {
+    path: Path,
+    gives_up: GivesUp,
+    /// Number of the first data frame that the copy sends.
+    base: u64,
+    /// Frames that belong to the target or repair it, and when the last of them was seen.
+    touched: (u64, Instant),
+}
+
+impl Follower {
+    fn new(path: Path, gives_up: GivesUp) -> Self {
+        let base = path.link.traffic().data_frames;
+        Self { path, gives_up, base, touched: (0, Instant::ZERO) }
+    }
+
+    /// Runs until the target is settled, and weighs what is missing.
+    fn run(&mut self) -> Result<Look, Refusal> {
+        let end = self.path.link.traffic().frames + FRAMES_MAX;
+        while self.path.link.traffic().frames < end {
+            self.path.step();
+            self.path.collect(self.path.now);
+            let Some(steered) = self.path.link.losses_mut().0.steered() else { return Ok(Look::default()) };
+            if steered.is_void() {
+                return Ok(Look::default());
+            }
+            let Some(&target) = steered.target() else { continue };
+            let weight = libm::exp(steered.log_weight());
+            if self.is_settled(&target) {
+                return self.weigh(&target, weight);
+            }
+        }
+        Err(Refusal::NeverSettled)
+    }
+
+    /// Whether nothing of the target can be lost any more (RARE-7).
+    fn is_settled(&mut self, target: &Target) -> bool {
+        if let Some(steered) = self.path.link.losses_mut().1.steered() {
+            steered.follow(target.unit);
+        }
+        if target.touched > self.touched.0 {
+            self.touched = (target.touched, self.path.now);
+        }
+        match self.gives_up {
+            GivesUp::Block { .. } => target.is_complete,
+            GivesUp::Frames { settled, .. } => {
+                self.path.is_delivered(self.first_of(target)) || self.path.now - self.touched.1 > settled
+            }
+        }
+    }
+
+    fn first_of(&self, target: &Target) -> u64 {
+        self.base.saturating_add_signed(target.first)
+    }
+
+    /// What stays lost because of the target, weighted.
+    fn weigh(&mut self, target: &Target, weight: f64) -> Result<Look, Refusal> {
+        let first = self.first_of(target);
+        if let (GivesUp::Frames { .. }, true) = (self.gives_up, self.path.is_delivered(first)) {
+            return Ok(Look::default());
+        }
+        self.path.drain();
+        self.path.collect(Instant::NEVER);
+        if self.path.link.traffic().data_frames != self.path.offered {
+            return Err(Refusal::Drops);
+        }
+        let missing = match self.gives_up {
+            GivesUp::Block { .. } => (first..first + target.frames)
+                .filter(|&number| !self.path.is_delivered(number))
+                .count() as u64,
+            GivesUp::Frames { together, .. } => self.missing_from(first, together),
+        };
+        Ok(Look { lost: weight * missing as f64, data: target.frames as f64 })
+    }
+
+    /// Missing frames from `first` on, if it is missing, that lie no more than `together` apart. None if
+    /// one is missing as closely before it: then they count as that one's (RARE-6).
+    fn missing_from(&self, first: u64, together: u64) -> u64 {
+        let is_missing = |&number: &u64| !self.path.is_delivered(number);
+        let before = first.saturating_sub(together)..first;
+        if self.path.is_delivered(first) || before.into_iter().any(|number| is_missing(&number)) {
+            return 0;
+        }
+        let (mut last, mut count) = (first, 1);
+        for number in (first + 1..self.path.offered).filter(is_missing) {
+            if number - last > together {
+                break;
+            }
+            (last, count) = (number, count + 1);
+        }
+        count
+    }
+}

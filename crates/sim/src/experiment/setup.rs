@@ -1,7 +1,7 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile, SwitchProfile};
+use crate::config::{Config, HostProfile};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS};
 use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean, linkguardian,
@@ -141,10 +141,12 @@ impl<'a> Setup<'a> {
         }
         let interface = self.interface_rate(self.host()?);
         let one_way = Duration::from_ns_f64(one_way_ns) + self.config.link.propagation();
-        let SwitchProfile { queue_bytes, receiver_queue_bytes, .. } = *self.config.switch;
-        // A queue does not count the frame that leaves it; a hop counts what its line has not sent.
-        let queue_bytes = queue_bytes + u64::from(self.plan.frame_octets);
-        let rooms = Rooms { queue_bytes, receiver_queue_bytes };
+        let switch = &self.config.switch;
+        let rooms = Rooms {
+            // A queue does not count the frame that leaves it; a hop counts what its line has not sent.
+            queue_bytes: switch.queue_bytes + u64::from(self.plan.frame_octets),
+            receiver_queue_bytes: switch.receiver_queue_bytes,
+        };
         Ok(Path::artifact(self.rate, interface, one_way, self.plan.flight(), rooms))
     }
 

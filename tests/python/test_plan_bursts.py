@@ -28,6 +28,9 @@ LOSSES = (1e-2, 3e-2, 1e-1)
 BURSTS = (1.5, 3, 10)
 PROTECTIONS = ("lg:copies=2", "lg-nb:copies=2", "lg-nb:copies=1", "llr:replays=1", "fec:25/5", "fec:10/2")
 
+CORRUPTED = 20_000
+"""Corrupted frames of each point, on average."""
+
 FAMILY_DOUBT = 0.01
 """Chance that one sound case of the whole grid is called wrong; fixed before the first run."""
 CONFIDENCE = 1 - FAMILY_DOUBT / (len(LOSSES) * len(BURSTS) * len(PROTECTIONS))
@@ -56,7 +59,7 @@ def left(protection: str, here: Link) -> float:
 def test_the_packet_simulator_meets_the_chain(protection: str, loss: float, burst: float) -> None:
     here = link(f"gilbert-elliott:mean={loss},burst={burst}")
     holes = ",holes=unlimited" if protection.startswith("lg") else ""
-    row = simulate(here, protection + holes, packets=500_000, seed=11)
+    row = simulate(here, protection + holes, packets=round(CORRUPTED / loss), seed=11)
     low, high = loss_interval(row, confidence=CONFIDENCE)
     assert row["effective_lost_packets"] > 0
     # Of what stays lost in order, copies that outlast the wait are another cause than their loss (LG-35).

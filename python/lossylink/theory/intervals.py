@@ -171,7 +171,7 @@ def clustered(
     >>> apart = clustered(lost=10, trials=1000, batches=100, squares=10, most=1)
     >>> together = clustered(lost=10, trials=1000, batches=100, squares=50, most=5)
     >>> [f"{bound:.4f}" for bound in (*apart, *together)]
-    ['0.0048', '0.0184', '0.0012', '0.0361']
+    ['0.0048', '0.0184', '0.0012', '0.0360']
     """
     if trials < 1 or batches < 1 or not 0 <= lost <= trials:
         raise ValueError(f"{lost} lost of {trials} in {batches} batches is not an outcome")

@@ -100,7 +100,7 @@ def ordered_worst_s(link: Link, *, copies: int, loss_ratio: float, together: tup
     timer_s = profile["timer_period_ns"] * NANOSECOND_S
     ticks = thresholds_at(profile["threshold"], rate_bps=link.rate_bps)["ack_no_timeout_ticks"]
     given_up_s = (ticks + 2) * timer_s
-    window = math.ceil((max(filled_s, given_up_s) + _full_round_s(link)) / frame_s)
+    window = math.ceil((max(filled_s, given_up_s) + _full_round_s(link, copies)) / frame_s)
     usual, most = together
     expected = window * loss_ratio / usual
     give_ups = max(1, most, math.ceil(_poisson_most(expected) * usual))
@@ -109,7 +109,7 @@ def ordered_worst_s(link: Link, *, copies: int, loss_ratio: float, together: tup
     resume_s: float = (resume_ns + _control_line_ns(link)) * NANOSECOND_S + link.propagation_s
 
     def behind(wait_s: float, holes: int) -> float:
-        rounds_s = _rounds_s(link, wait_s) + holes * _full_round_s(link)
+        rounds_s = _rounds_s(link, wait_s, copies) + holes * _full_round_s(link, copies)
         return shown_s + wait_s + rounds_s + resume_s
 
     beside = _holes_within(link, frames=window, rare=min(1.0, RARE / max(expected, RARE)))
@@ -126,7 +126,7 @@ def _holes_within(link: Link, *, frames: int, rare: float) -> int:
     return _poisson_most(frames * link.loss_ratio / link.chain.mean_run, rare=rare)
 
 
-def _rounds_s(link: Link, wait_s: float) -> float:
+def _rounds_s(link: Link, wait_s: float, copies: int) -> float:
     """How long the loop takes until everything that came while a hole was open has gone on in its turn.
 
     In each round of the loop new frames come between those that are in it. What came in one round goes on in
@@ -137,7 +137,7 @@ def _rounds_s(link: Link, wait_s: float) -> float:
     profile = link.profile
     if not profile["recirculates"]:
         return 0.0
-    empty_s, full_s, share = _empty_round_s(link), _full_round_s(link), _load(link)
+    empty_s, full_s, share = _empty_round_s(link), _full_round_s(link, copies), _load(link)
     # What is in the loop after a time t passes in t times the load; until that is an empty round, rounds are.
     filled_s = empty_s / share
     rounds = min(wait_s, filled_s) / empty_s
@@ -165,12 +165,12 @@ def _empty_round_s(link: Link) -> float:
     return fixed + held * BITS_PER_BYTE / rate_bps
 
 
-def _full_round_s(link: Link) -> float:
+def _full_round_s(link: Link, copies: int) -> float:
     """A round of the loop when it holds the most; a switch with memory has none."""
     if not link.profile["recirculates"]:
         return 0.0
     # Frames take cells in the account, octets on the loop.
-    octets = receiver_buffer_bytes(link, math.inf)
+    octets = receiver_buffer_bytes(link, math.inf, copies=copies)
     return _empty_round_s(link) + octets * BITS_PER_BYTE / (link.rate_bps / _load(link))
 
 
@@ -200,12 +200,16 @@ def _tx_rounds_s(link: Link) -> tuple[float, float]:
 
 
 def _held_s(link: Link) -> float:
-    """How long the Tx buffer holds a copy: until it is acknowledged, and looked at once more."""
+    """How long the Tx buffer holds a copy: until it is acknowledged, and looked at once more.
+
+    What is lost in a run is neither acknowledged nor asked for before the run has ended.
+    """
     profile = link.profile
     stages = ("data_pipeline_ns", "ack_register_ns", "ack_cycle_ns")
     there_ns = sum(profile[stage] for stage in stages) - profile["copy_first_check_ns"]
     there_and_back_ns = float(there_ns + _control_return_ns(link))
-    held_s: float = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s + link.serialisation_s()
+    held_s: float = there_and_back_ns * NANOSECOND_S + 2 * link.propagation_s
+    held_s += longest_run(link) * link.serialisation_s()
     if not profile["recirculates"]:
         return held_s
     if link.rate_bps >= profile["recirculation_bps"]:
@@ -220,14 +224,18 @@ def sender_buffer_bytes(link: Link) -> float:
     return link.bytes_in(_held_s(link)) + 2 * link.frame_bytes
 
 
-def receiver_buffer_bytes(link: Link, worst_s: float) -> float:
-    """What arrives behind a hole, or, where that is less, up to the pause and while it takes effect."""
+def receiver_buffer_bytes(link: Link, worst_s: float, *, copies: int) -> float:
+    """What arrives behind a hole, or, where that is less, up to the pause and while it takes effect.
+
+    A pause does not stop the copies of a run of losses, and those behind a hole are held like all else.
+    """
     profile = link.profile
     pause_bytes = thresholds_at(profile["threshold"], rate_bps=link.rate_bps)["pause_bytes"]
     reaction_ns = profile["timer_period_ns"] + profile["timer_packet_ns"] + profile["pause_reaction_ns"]
     reaction_ns += _control_line_ns(link)
     reaction_ns += profile["rx_loop_fixed_ns"] if profile["recirculates"] else 0
     paused = float(pause_bytes + link.bytes_in(reaction_ns * NANOSECOND_S + 2 * link.propagation_s))
+    paused += (longest_run(link) - 1) * copies * link.frame_bytes
     if not profile["recirculates"]:
         paused = min(paused, link.bytes_in(worst_s) + link.frame_bytes)
     return paused

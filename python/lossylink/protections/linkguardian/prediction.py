@@ -110,7 +110,9 @@ def predict(link: Link, options: Options) -> Prediction:
         time_lost_s = probe.time_lost_s
         speed = Figure(ordered_speed_gbps(link, options, time_lost_s), SIMULATED)
         typical = probe.typical(link, typical)
-        buffer = probe.buffer(Figure(delays.receiver_buffer_bytes(link, worst_s) / 1e3, BOUND))
+        buffer = probe.buffer(
+            Figure(delays.receiver_buffer_bytes(link, worst_s, copies=options.copies) / 1e3, BOUND)
+        )
         worst = probe.worst(link, Figure(_ordered_worst_us(link, options, loss), BOUND))
 
     def at(loss_ratio: float) -> tuple[float, float]:

@@ -10,3 +10,5 @@ _PACKAGE = Path(__file__).resolve().parent
 SCENARIOS = _PACKAGE / "scenarios"
 #: Published numbers, each with its source.
 PUBLISHED = _PACKAGE / "reference" / "published.toml"
+#: Values of profiles that no source gives.
+UNSOURCED = _PACKAGE / "reference" / "unsourced.toml"

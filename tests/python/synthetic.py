@@ -359,7 +359,7 @@ def _fec_series(job: Job, protection: str, row: dict[str, Any]) -> polars.DataFr
 def fec_stress_row(protection: str, packets: int, loss: float) -> dict[str, Any]:
     """Frames at line rate under a code that behaves as its closed forms say."""
     k, h = (int(part) for part in protection.partition(":")[2].split("/")) if ":" in protection else (1, 0)
-    header = 6 if h else 0
+    header = 7 if h else 0
     share = k * 1538 / ((k + h) * (1538 + header))
     residual = residual_loss_ratio(data_packets=k, parity_packets=h, loss_ratio=loss)
     return stress_row(protection, packets) | {
@@ -370,7 +370,7 @@ def fec_stress_row(protection: str, packets: int, loss: float) -> dict[str, Any]
         "latency_us_intact_mean": 4.4,
         "latency_us_recovered_mean": 4.4 + ((k - 1) / 2 + h) * 1.2352 * 1.01,
         "octets_header": packets * header,
-        "octets_parity": packets * h // k * 1544,
+        "octets_parity": packets * h // k * 1545,
     }
 
 

@@ -276,3 +276,9 @@ def test_a_chain_scales_to_another_mean() -> None:
 def test_what_is_no_chain_is_refused(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Chain(**arguments)
+
+
+def test_a_run_that_lost_nothing_has_the_speed_of_the_line() -> None:
+    here = link("gilbert-elliott:mean=0.01,burst=3")
+    assert llr_plan.speed_gbps(here, 2, 0.0) == 100.0
+    assert llr_plan.speed_gbps(here, 2, 1e-9) == pytest.approx(100.0, rel=1e-6)

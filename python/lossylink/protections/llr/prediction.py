@@ -99,8 +99,8 @@ def effective_loss(link: Link, replays: int, loss_ratio: float) -> float:
 
 
 def speed_gbps(link: Link, replays: int, loss_ratio: float) -> float:
-    """Speed that replays leave there, in Gb/s."""
-    return speed_left_gbps(link.at(loss_ratio), replays)
+    """Speed that replays leave there, in Gb/s; a run may have lost nothing at all."""
+    return speed_left_gbps(link.at(loss_ratio), replays) if loss_ratio > 0 else link.rate_bps / 1e9
 
 
 def loss_left(link: Link, replays: int) -> float:

@@ -32,5 +32,5 @@ pub use non_blocking::NonBlocking;
 pub use ordered::{AckNoTimeout, Ordered};
 pub use position::Position;
 pub use receiver::{Delivery, Detection, Notification, Receiver, ReceiverCounters};
-pub use report::{PausingState, ReceivingState, SendingState, TimerState};
+pub use report::{OrderState, PausingState, ReceivingState, SendingState, TimerState};
 pub use sender::{CopyFate, Sender, SenderConfig, SenderCounters};

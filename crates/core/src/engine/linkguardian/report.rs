@@ -111,18 +111,25 @@ pub struct ReceivingState {
     pub leading: Position,
     /// How many more times that is to be told.
     pub acks_due: u8,
+    /// What an end that keeps order holds and gives up.
+    pub order: Option<OrderState>,
+    /// Backpressure, if the end has it.
+    pub pausing: Option<PausingState>,
+    /// The timer packets of an ordered end that has them.
+    pub timer: Option<TimerState>,
+}
+
+/// What waits for its turn, and what was not waited for any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderState {
+    /// Positions given up after their wait.
+    pub given_up: u64,
     /// Bytes in the reorder buffer.
     pub held: Bytes,
     /// The most bytes ever in the reorder buffer.
     pub most_held: Bytes,
     /// Frames for which the reorder buffer had no room.
     pub overflowed: u64,
-    /// Positions given up after their wait.
-    pub given_up: u64,
-    /// Backpressure, if the end has it.
-    pub pausing: Option<PausingState>,
-    /// The timer packets of an ordered end that has them.
-    pub timer: Option<TimerState>,
 }
 
 /// What an end tells the other by pauses.
@@ -210,6 +217,17 @@ impl ReceivingState {
                 engine.duplicates,
             ),
             Counter::new("stale", "Numbered frames behind the expected position.", engine.stale),
+        ];
+        counters.extend(self.order.iter().flat_map(OrderState::counters));
+        counters.extend(self.pausing.iter().flat_map(PausingState::counters));
+        counters.extend(self.timer.iter().flat_map(TimerState::counters));
+        Group { name: "receiver", counters }
+    }
+}
+
+impl OrderState {
+    fn counters(&self) -> [Counter; 4] {
+        [
             Counter::new("given_up", "Positions given up after their wait.", self.given_up),
             Counter::new("buffer_bytes", "Bytes in the reorder buffer.", self.held.0),
             Counter::new("buffer_max_bytes", "The most bytes ever in the reorder buffer.", self.most_held.0),
@@ -218,10 +236,7 @@ impl ReceivingState {
                 "Frames for which the reorder buffer had no room.",
                 self.overflowed,
             ),
-        ];
-        counters.extend(self.pausing.iter().flat_map(PausingState::counters));
-        counters.extend(self.timer.iter().flat_map(TimerState::counters));
-        Group { name: "receiver", counters }
+        ]
     }
 }
 

@@ -3,13 +3,13 @@
 use super::{Counters, LinkGuardianLink};
 use crate::net::report::EgressCounters;
 use crate::net::{Ends, Figure, Report};
-use lossylink_core::engine::linkguardian::{PausingState, ReceivingState, SendingState, TimerState};
+use lossylink_core::engine::linkguardian::{
+    OrderState, PausingState, ReceivingState, SendingState, TimerState,
+};
 use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
 
-/// What an end that keeps no order does not have: it holds nothing and gives nothing up.
-const OF_ORDER: [&str; 4] = ["given_up", "buffer_bytes", "buffer_max_bytes", "buffer_overflowed"];
 /// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
@@ -66,25 +66,23 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let held = receiving.rx_buffer_bytes(now);
         let register = receiving.back.register(now);
         let (engine, side) = (&receiving.engine, receiving.engine.as_ordered());
-        let skipped = side.map_or(0, |side| side.skipped());
-        let timer = side.map(|side| TimerState {
-            time_remaining: side.time_remaining(now, engine.expected()),
-            passed: side.timer_packets(now) - (skipped - receiving.overrun),
-        });
-        let state = ReceivingState {
+        let order = side.map(|side| OrderState {
+            given_up: side.skipped(),
             held: Bytes(held),
             most_held: Bytes(receiving.rx_high_water_bytes()),
             overflowed: receiving.rx_dropped(),
-            given_up: skipped,
+        });
+        let timer = side.map(|side| TimerState {
+            time_remaining: side.time_remaining(now, engine.expected()),
+            passed: side.timer_packets(now) - (side.skipped() - receiving.overrun),
+        });
+        let state = ReceivingState {
+            order,
             pausing: receiving.backpressure.as_ref().map(PausingState::from),
             timer,
             ..ReceivingState::of(engine, &register)
         };
-        let mut group = state.group();
-        if side.is_none() {
-            group.counters.retain(|counter| !OF_ORDER.contains(&counter.name));
-        }
-        group
+        state.group()
     }
 
     /// Every cause of a loss that stays has a count of its own (LG-35).

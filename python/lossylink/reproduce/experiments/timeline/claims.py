@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from lossylink.reproduce.experiments.timeline.runs import (
     AUTOMATIC_JOB,
     BIN_MS,
@@ -22,6 +24,7 @@ from lossylink.reproduce.experiments.timeline.runs import (
     bin_s,
     moments_s,
     phase_mean,
+    phase_values,
 )
 from lossylink.reproduce.framework.judging import at_least, at_most, between, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -49,7 +52,10 @@ def _unpaused_gbps(finished: Finished) -> float:
 
 
 def _unpaused_kb(finished: Finished) -> float:
-    return phase_mean(finished, UNPAUSED, PHASES[2], "rx_buffer_kb")
+    """The most in bins as wide as the published ones, their mean."""
+    most_kb = phase_values(finished, UNPAUSED, PHASES[2], "rx_buffer_kb")
+    bins = max(1, round(most_kb.size * bin_s(finished) * 1e3 / BIN_MS))
+    return float(np.mean([part.max() for part in np.array_split(most_kb, bins)]))
 
 
 def _unpaused_repeats(finished: Finished) -> float:

@@ -2,7 +2,7 @@
 
 use super::super::{Frame, FramePool};
 use crate::engine::linkguardian::{
-    AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, PauseRequest,
+    AckNoTimeout, Acknowledgement, Backpressure, Delivery, Detection, Notification, OrderState, PauseRequest,
     PausingState, Position, Receiver, ReceivingState, Thresholds,
 };
 use crate::time::{Duration, Instant};
@@ -265,10 +265,12 @@ impl Receiving {
     pub(super) fn state(&self) -> ReceivingState {
         ReceivingState {
             leading: self.leading(),
-            held: self.held,
-            most_held: self.most_held,
-            overflowed: self.overflowed,
-            given_up: self.given_up,
+            order: self.engine.as_ordered().map(|_| OrderState {
+                given_up: self.given_up,
+                held: self.held,
+                most_held: self.most_held,
+                overflowed: self.overflowed,
+            }),
             pausing: Some(PausingState::from(&self.pausing)),
             ..ReceivingState::of(&self.engine, &self.ack)
         }
@@ -347,7 +349,7 @@ mod tests {
         assert!(bench.delivered().is_empty());
         bench.receiving.handle_timeout(Instant::ZERO + UNMEASURED_WAIT, &mut bench.to_lan);
         assert_eq!(bench.delivered(), [1]);
-        assert_eq!(bench.receiving.state().given_up, 1);
+        assert_eq!(bench.receiving.state().order.unwrap().given_up, 1);
     }
 
     // LG-33, G-14: the numbers run ahead by more than can be compared; one position is given up at once.
@@ -358,7 +360,7 @@ mod tests {
             bench.arrive(1, false, 60);
             bench.arrive(furthest, false, 60);
             assert_eq!(bench.delivered(), delivered);
-            assert_eq!(bench.receiving.state().given_up, delivered.len() as u64);
+            assert_eq!(bench.receiving.state().order.unwrap().given_up, delivered.len() as u64);
         }
         let mut bench = Bench::new(true);
         bench.arrive(1, false, 60);
@@ -381,7 +383,7 @@ mod tests {
         for number in 17..=33 {
             bench.arrive(number, false, MEGABYTE);
         }
-        let state = bench.receiving.state();
+        let state = bench.receiving.state().order.unwrap();
         assert_eq!((state.held, state.overflowed), (HELD_LIMIT, 1));
         bench.arrive(0, true, 60);
         assert_eq!(bench.receiving.poll_pause(), Some(PauseRequest::Resume));

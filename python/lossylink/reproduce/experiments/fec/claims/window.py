@@ -29,6 +29,9 @@ DECREASE = 0.9
 FEWEST_SAMPLES = 20
 """Shorter stretches between two decreases say nothing about the shape of growth."""
 
+STRAIGHT = 1.5
+"""A window that grows half as fast again in one third as in another is no line; set before a run."""
+
 
 def claims(wharf: Published) -> tuple[Claim, ...]:
     """Statements 10, 12, 22 and 23."""
@@ -111,18 +114,21 @@ def _growth() -> tuple[Claim, ...]:
             23,
             "TCP increases its window linearly",
             bounded(
-                mapped(lambda finished: _straightness(finished, "cubic")),
-                at_least(0.99),
-                remark="CUBIC, median correlation of window and time between two losses",
+                mapped(lambda finished: _bend(finished, "cubic")),
+                at_most(STRAIGHT),
+                unit="x",
+                instead="CUBIC's window grows slowly near its last maximum and fast away from it",
+                remark="steepest over flattest third between two losses, median",
             ),
             Basis.PREDICTION,
         ),
         question(
             "Reno increases its window linearly",
             bounded(
-                mapped(lambda finished: _straightness(finished, "reno")),
-                at_least(0.99),
-                remark="median correlation of window and time between two losses",
+                mapped(lambda finished: _bend(finished, "reno")),
+                at_most(STRAIGHT),
+                unit="x",
+                remark="steepest over flattest third between two losses, median",
             ),
             Basis.THEORY,
         ),
@@ -199,16 +205,26 @@ def _decreases(window: Values) -> list[int]:
     return [int(place) + 1 for place in np.flatnonzero(window[1:] < DECREASE * window[:-1])]
 
 
-def _straightness(finished: Finished, algorithm: str) -> float:
+def _bend(finished: Finished, algorithm: str) -> float:
+    """How much steeper the window grows in the steepest third between two losses than in the flattest.
+
+    1 of a straight line; a correlation hardly tells a line from a cubic.
+    """
     time_s, window = _window_series(finished, algorithm)
-    stretches = [
-        (time_s[begin:end], window[begin:end])
+    bends = [
+        _steepest_over_flattest(time_s[begin:end], window[begin:end])
         for begin, end in pairwise(_decreases(window))
         if end - begin >= FEWEST_SAMPLES
     ]
-    if not stretches:
+    if not bends:
         raise NotRunError(f"{algorithm} had no two losses far enough apart")
-    return float(np.median([np.corrcoef(time, values)[0, 1] for time, values in stretches]))
+    return float(np.median(bends))
+
+
+def _steepest_over_flattest(time_s: Values, window: Values) -> float:
+    thirds = zip(np.array_split(time_s, 3), np.array_split(window, 3), strict=True)
+    slopes = [float(np.polyfit(times, values, 1)[0]) for times, values in thirds]
+    return max(slopes) / min(slopes) if min(slopes) > 0 else float("inf")
 
 
 def _decrease(finished: Finished, algorithm: str) -> float:

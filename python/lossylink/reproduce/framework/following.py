@@ -1,0 +1,180 @@
+"""Follows every fitted or assumed value of a profile to the claims whose figures it moves.
+
+Each value is raised by half, everything that uses its profile runs again, and what moves is written down. A
+maintainer does so after a change of a profile, which takes a quarter of an hour::
+
+    python -m lossylink.reproduce.framework.following [EXPERIMENT ...]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from lossylink import runner
+from lossylink.reproduce.framework import published, registry
+from lossylink.reproduce.framework.model import Finished, Job, Judgement, PublishedExperiment, Scale, judge
+from lossylink.resources import UNSOURCED
+from lossylink.results import Run
+from lossylink.run_directory import write_json
+from lossylink.scenario import resolve
+from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.resolve import Scenario
+
+KEPT: Final = Path(__file__).parents[1] / "kept" / "following.json"
+FACTOR: Final = 1.5
+"""How much a value is raised: enough to be seen beside sampling errors."""
+MOVED: Final = 1.1
+"""A figure that leaves its place by less than a tenth does not count as moved."""
+NOISE: Final = 3.0
+"""A figure without an interval moves if it leaves by so many times what another seed moves it."""
+FROM_NOTHING: Final[Mapping[str, float]] = {"ae-hosts:receive_segment_ns": 100.0}
+"""What a value of zero is raised to."""
+HEAVY: Final = 3.0
+"""Seconds of work from which an experiment is followed at a fifth of its size."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a profile that no source gives."""
+
+    kind: str
+    """``switch`` or ``host``."""
+    profile: str
+    key: str
+    origin: str
+    """``fitted`` or ``assumed``."""
+
+    @property
+    def name(self) -> str:
+        """As claims name it."""
+        return f"{self.profile}:{self.key}"
+
+    def raised(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """The profile with the value raised by half; a switch is thrown."""
+        value = table[self.key]
+        if isinstance(value, bool):
+            return {**table, self.key: not value}
+        if isinstance(value, list):
+            return {**table, self.key: [[share, FACTOR * ns] for share, ns in value]}
+        higher = FROM_NOTHING[self.name] if value == 0 else FACTOR * value
+        return {**table, self.key: type(value)(higher)}
+
+
+def values() -> tuple[Value, ...]:
+    """Every value that was fitted or assumed."""
+    table = tomllib.loads(UNSOURCED.read_text(encoding="utf-8"))
+    return tuple(
+        Value(kind, profile, key, origin)
+        for kind, profiles in table.items()
+        for profile, origins in profiles.items()
+        for origin, keys in origins.items()
+        for key in keys
+    )
+
+
+def fingerprint() -> str:
+    """A hash of their profiles: another one means that what was followed may lead elsewhere."""
+    kinds = {value.profile: value.kind for value in values()}
+    tables = {profile: load_profile(kind, profile) for profile, kind in kinds.items()}
+    return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def scenario_of(job: Job, *, seed: int) -> Scenario:
+    """What a job runs."""
+    settings = dict(job.settings)
+    return resolve(job.experiment, settings=settings, protection=job.protections, seed=seed + job.seed_offset)
+
+
+def raised(scenario: Scenario, value: Value) -> Scenario | None:
+    """The scenario with the value raised; nothing if it does without that profile."""
+    section = getattr(scenario.values, value.kind)
+    if section is None or section.profile != value.profile:
+        return None
+    if value.kind == "switch":
+        return replace(scenario, switch=value.raised(scenario.switch))
+    assert scenario.host is not None
+    return replace(scenario, host=value.raised(scenario.host))
+
+
+class Followed:
+    """One experiment: its claims as they are, with another seed, and with any value raised."""
+
+    def __init__(self, experiment: PublishedExperiment) -> None:
+        """Run it as it is, and once more with another seed."""
+        self.experiment = experiment
+        whole = sum(job.weight for job in experiment.jobs(Scale(1)))
+        self.scale = Scale(5 if whole > HEAVY or experiment.on_request else 1)
+        self.jobs = experiment.jobs(self.scale)
+        self.runs = {job.key: runner.run_scenario(scenario_of(job, seed=1)) for job in self.jobs}
+        self.found = self._judged(self.runs)
+        again = {job.key: runner.run_scenario(scenario_of(job, seed=2)) for job in self.jobs}
+        self.again = self._judged(again)
+
+    def _judged(self, runs: Mapping[str, Run]) -> dict[str, Judgement]:
+        claims = self.experiment.claims(published.load())
+        return {claim.text: judge(claim, Finished(runs)).judgement for claim in claims}
+
+    def moved_by(self, value: Value) -> dict[str, list[float]]:
+        """Figures as they are and with the value raised, of the claims that it moves."""
+        scenarios = {job.key: raised(scenario_of(job, seed=1), value) for job in self.jobs}
+        runs = {key: runner.run_scenario(scenario) for key, scenario in scenarios.items() if scenario}
+        if not runs:
+            return {}
+        return dict(_moves(self.found, self.again, self._judged({**self.runs, **runs})))
+
+
+def _moves(
+    found: Mapping[str, Judgement], again: Mapping[str, Judgement], changed: Mapping[str, Judgement]
+) -> Iterator[tuple[str, list[float]]]:
+    for text, before in found.items():
+        here, other, there = before.here, again[text].here, changed[text].here
+        if here is None or other is None or there is None:
+            continue
+        if not here.is_exact and here.low <= there.high and there.low <= here.high:
+            continue
+        noise = _distance(here.value, other.value) if here.is_exact else 0.0
+        if _distance(here.value, there.value) > max(math.log(MOVED), NOISE * noise):
+            yield text, [float(f"{here.value:.4g}"), float(f"{there.value:.4g}")]
+
+
+def _distance(one: float, other: float) -> float:
+    """How far apart two figures are, as the logarithm of their ratio."""
+    if one == other:
+        return 0.0
+    return abs(math.log(one / other)) if one * other > 0 else math.inf
+
+
+def load(path: Path = KEPT) -> dict[str, Any]:
+    """What was followed last: ``fingerprint``, and ``moved`` by value, experiment and claim."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def main(names: Sequence[str]) -> None:
+    """Follow all values through these experiments, or through all, and keep what they move."""
+    moved: dict[str, dict[str, Any]] = {value.name: {} for value in values()}
+    if names:
+        moved |= load()["moved"]
+    for experiment in registry.EXPERIMENTS:
+        if names and experiment.name not in names:
+            continue
+        followed = Followed(experiment)
+        for value in values():
+            found = followed.moved_by(value)
+            print(f"{experiment.name}: {value.name} moves {len(found)} claims", file=sys.stderr)
+            moved[value.name].pop(experiment.name, None)
+            if found:
+                moved[value.name][experiment.name] = found
+    write_json(KEPT, {"factor": FACTOR, "fingerprint": fingerprint(), "moved": moved})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -78,17 +79,29 @@ def until(condition: Callable[[], bool], *, seconds: float, what: str) -> float:
     return time.monotonic() - started
 
 
-#: Frames later than this, in microseconds: for so long the machine had no processor for the data plane.
-_DISTURBED_US = 20_000.0
+@dataclass(frozen=True)
+class Sessions:
+    """How often two guards have begun a session, and how often each found the other silent."""
+
+    begun: tuple[int, int]
+    silences: tuple[int, int]
+
+    def most_since(self, before: Sessions, *, strangers: int) -> bool:
+        """Whether no session has begun since without a reason.
+
+        A silence costs three: the guard that hears nothing starts over, and once more when it meets the
+        other, which starts over as well (G-6, G-8). Besides, each of ``strangers`` may begin one, because it
+        has not met the other's present identity yet. A guard that stalls is silent, and is counted.
+        """
+        begun = sum(self.begun) - sum(before.begun)
+        silences = sum(self.silences) - sum(before.silences)
+        return begun <= strangers + 3 * silences
 
 
-def disturbed(up: Lab) -> bool:
-    """Whether the machine kept a data plane from its work since the lateness was last cleared.
-
-    What a lab does in a given time says something about the lab only where this is false.
-    """
-    late = [one for plane in up.planes().values() for one in plane.counters()["lateness"].values()]
-    return any(one["max_us"] > _DISTURBED_US for one in late)
+def sessions(up: Lab) -> Sessions:
+    """Return the sessions of both guards so far."""
+    near, far = up.guards()
+    return Sessions((near["sessions"], far["sessions"]), (near["silences"], far["silences"]))
 
 
 def agreed(up: Lab) -> bool:

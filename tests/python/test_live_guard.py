@@ -23,14 +23,14 @@ from lossylink.lab.plane import PlaneClient, start_plane
 from lossylink.lab.process import Process
 from lossylink.lab.topology import GUARDS
 
-from .live_support import PATIENCE_SECONDS, agreed, disturbed, lab, needs_live_lab, until
+from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, sessions, until
 
 needs_live_lab()
 
 #: Numbered frames of this size and rate are well within what a busy two-core machine forwards.
 _FRAME_BYTES, _RATE_BPS = 400, 40_000_000
-#: Once a link has healed, protection must be back within this long.
-_HEALED_SECONDS = 1.0
+#: A load takes half a second, and a guard stays for as long with a peer that says nothing.
+_MOST_TRIALS = 20
 _GARBAGE = """
 import os, random, socket, sys
 rng = random.Random(int(sys.argv[1]))
@@ -82,8 +82,12 @@ def test_two_guards_recover_what_the_wire_corrupts() -> None:
     assert tally["altered"] == tally["duplicated"] == tally["reordered"] == 0
     assert near["sender"]["retransmitted"] > 200
     # Three losses in a row happen to 0.16 of 20,000 frames, a lost notification to 0.4: more than ten never.
-    assert tally["sent"] - tally["delivered"] <= 10 + far["receiver"]["given_up"]
-    assert far["receiver"]["given_up"] <= 10
+    gone = near["to_link_first"] - far["to_lan"]
+    assert gone <= far["receiver"]["given_up"] <= 10
+    # Nothing is missing that was neither dropped in front of the link nor lost on it for good.
+    assert tally["sent"] - tally["delivered"] == (
+        gone + near["queue_dropped"] + (tally["sent"] - near["from_lan"])
+    )
 
 
 def test_original_ethertypes_and_full_frames_pass() -> None:
@@ -97,6 +101,7 @@ def test_original_ethertypes_and_full_frames_pass() -> None:
 
 def test_a_peer_without_a_guard_is_passed_through_and_found_when_it_comes() -> None:
     with _split_lab() as up:
+        before, _ = up.guards()
         process = _process(up, "sw6")
         process.signal(signal.SIGKILL)
         until(
@@ -104,12 +109,15 @@ def test_a_peer_without_a_guard_is_passed_through_and_found_when_it_comes() -> N
             seconds=PATIENCE_SECONDS,
             what="falling back to passthrough",
         )
-        text = up.plane("sw2").prometheus()
-        assert 'lossylink_guards_silences{at="guard"} 1' in text
+        silences = up.plane("sw2").counters()["guards"]["guard"]["silences"]
+        assert silences > before["silences"]
+        assert f'lossylink_guards_silences{{at="guard"}} {silences}' in up.plane("sw2").prometheus()
         start_plane(up.enclave, f"{up.directory.prefix}sw6", _config(up, "sw6"), up.directory.log("sw6"))
-        up.clear()
-        took = until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement")
-        assert took < _HEALED_SECONDS or disturbed(up)
+        until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement")
+        # They meet once: one session at the new guard; at the other that of the silence, and this one.
+        near, far = up.guards()
+        begun = near["sessions"] - before["sessions"] + far["sessions"]
+        assert 3 <= begun <= 3 * (near["silences"] - before["silences"] + far["silences"])
         assert " 0% packet loss" in up.run("h4", ["ping", "-q", "-c", "20", "-i", "0.005", "10.2.2.2"])
 
 
@@ -192,23 +200,24 @@ def _play(up: Lab, seed: int, *, ordered: bool) -> None:
     tally = json.loads(out)["tally"]
     assert tally["altered"] == tally["duplicated"] == 0, f"seed {seed}: {tally}"
     faults.heal()
-    up.clear()
-    healed = time.monotonic()
-    took = until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what=f"seed {seed}: healing")
-    assert took < _HEALED_SECONDS or disturbed(up), f"seed {seed}: healed after {took:.2f} s"
-    after, begun = {"delivered": 0}, 0.0
+    healed = sessions(up)
+    until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what=f"seed {seed}: healing")
     # Guards may still agree on a session that one of them is about to give up: what counts is that
-    # whatever begins a second after the healing arrives whole. A disturbed machine gets longer.
-    while after["delivered"] < 300 and (
-        begun < _HEALED_SECONDS or (begun < PATIENCE_SECONDS and disturbed(up))
-    ):
-        begun = time.monotonic() - healed
-        after = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000, settle_ms=200)[
+    # whatever passes within one session arrives whole, and that sessions last. How soon they do is held in
+    # the guard's own time by the swarm of crates/core/tests/guard.
+    for _ in range(_MOST_TRIALS):
+        before = sessions(up)
+        tally = run_load(up, frames=300, frame_bytes=_FRAME_BYTES, rate_bps=20_000_000, settle_ms=400)[
             "tally"
         ]
-        assert after["altered"] == after["duplicated"] == 0, f"seed {seed}: {after}"
-        assert not ordered or after["reordered"] == 0, f"seed {seed}: {after}"
-    assert after["delivered"] == 300, f"seed {seed}: {after}"
+        after = sessions(up)
+        assert tally["altered"] == tally["duplicated"] == 0, f"seed {seed}: {tally}"
+        assert not ordered or tally["reordered"] == 0, f"seed {seed}: {tally}"
+        assert after.most_since(healed, strangers=2), f"seed {seed}: {healed} became {after}"
+        if after == before:
+            assert tally["delivered"] == 300, f"seed {seed}: {tally}"
+            return
+    pytest.fail(f"seed {seed}: no session outlasts {_MOST_TRIALS} loads: {healed} became {after}")
 
 
 def test_the_sequence_wraps_under_load() -> None:
@@ -216,12 +225,14 @@ def test_the_sequence_wraps_under_load() -> None:
     with lab(protection="lg:copies=3", loss_forward="1%") as up:
         until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
         tally = run_load(up, frames=150_000, frame_bytes=64, rate_bps=34_000_000)["tally"]
-        near, _ = up.guards()
+        near, far = up.guards()
     assert near["sender"]["data"] > 2 * 65_536
     assert tally["altered"] == tally["duplicated"] == tally["reordered"] == 0
-    # Four losses in a row: 0.0015 expected; queue drops of a stalled machine are counted apart.
-    assert tally["sent"] - tally["delivered"] <= 2 + near["queue_dropped"] + (
-        tally["sent"] - near["from_lan"]
+    # Four losses in a row: 0.0015 expected; what is dropped in front of the link is counted apart.
+    gone = near["to_link_first"] - far["to_lan"]
+    assert gone <= 2
+    assert tally["sent"] - tally["delivered"] == (
+        gone + near["queue_dropped"] + (tally["sent"] - near["from_lan"])
     )
 
 

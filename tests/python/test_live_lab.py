@@ -22,8 +22,9 @@ from .live_support import PATIENCE_SECONDS, agreed, is_foreign, lab, lab_name, n
 
 needs_live_lab()
 
-#: A run whose 99th percentile is below this had the machine to itself.
-_PUNCTUAL_US = 150.0
+#: Processor time that a lab may take to come up, in seconds: some thirty short programs and an interpreter
+#: need about 0.4. What else the machine does is not in it.
+_MOST_PROCESSOR_SECONDS = 3.0
 _PING = ["ping", "-q", "-i", "0.002", "10.2.2.2"]
 
 
@@ -52,7 +53,7 @@ def _processor_seconds() -> float:
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_a_lab_comes_up_in_under_three_seconds_and_leaves_nothing(split: bool) -> None:
+def test_a_lab_comes_up_for_three_seconds_of_a_processor_and_leaves_nothing(split: bool) -> None:
     before = _machine()
     worked = _processor_seconds()
     with lab(split=split) as up:
@@ -63,7 +64,7 @@ def test_a_lab_comes_up_in_under_three_seconds_and_leaves_nothing(split: bool) -
                      up.enclave.processes(up.directory.prefix + name)]  # fmt: skip
         path = up.directory.path
         assert processes
-    assert worked < 3.0
+    assert worked < _MOST_PROCESSOR_SECONDS
     assert _machine() == before
     assert not any(process.is_alive() for process in processes)
     assert not path.exists()
@@ -115,16 +116,20 @@ def test_a_mistake_is_one_line(words: list[str], complaint: str) -> None:
     assert not LabDirectory("mistake").path.exists()
 
 
-def test_idle_pings_take_the_round_trip_that_was_asked_for() -> None:
-    with lab(rtt_ps=2 * 10**9) as up:
-        up.clear()
-        text = up.run("h4", [*_PING, "-c", "500"])
-        least, mean = (float(value) for value in text.split("= ")[1].split("/")[:2])
-        late = max(one["p99_us"] for one in up.link.counters()["lateness"].values())
-    # A frame never arrives early; a late one is known to be late.
+@pytest.mark.parametrize("split", [False, True])
+def test_idle_pings_take_the_round_trip_that_was_asked_for(split: bool) -> None:
+    """Not less, by the clock; not more, in order. How long exactly is in `test_live_clock`."""
+    count = 400
+    # Separate processes sleep between two pings; the one that has a processor of its own does not.
+    with lab(rtt_ps=2 * 10**9, split=split) as up:
+        text = up.run("h4", ["ping", "-O", "-i", "0.006", "-c", str(count), "10.2.2.2"])
+    least = float(text.split("= ")[1].split("/")[0])
+    assert f"{count} received" in text
+    # A frame never arrives early.
     assert least >= 2.0
-    if late < _PUNCTUAL_US:
-        assert mean < 2.0 + 0.5
+    # The answer is there before the next question, after three round trips. One program asks and hears: what
+    # keeps it from its work delays both, and half of them may fail for other reasons.
+    assert text.count("no answer yet") < count / 2
 
 
 def test_loss_and_protection_change_while_traffic_runs() -> None:
@@ -137,13 +142,14 @@ def test_loss_and_protection_change_while_traffic_runs() -> None:
         assert lost_unprotected > 0
         up.protect("lg:copies=16")
         until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
+        lost_until_agreed = up.link.counters()["directions"]["forward"]["frames_lost"]
         out, _ = traffic.communicate(timeout=30)
         near, far = up.guards()
         missing = 1500 - int(out.split(" received")[0].split()[-1])
         assert near["sender"]["retransmitted"] > 0
         # What is missing was lost before the guards had agreed.
         assert missing == near["to_link_first"] - far["to_lan"]
-        assert missing <= lost_unprotected + 50
+        assert lost_unprotected <= missing <= lost_until_agreed
         assert "Next seq no" in describe(up)
 
 

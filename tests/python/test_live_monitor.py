@@ -14,7 +14,7 @@ from lossylink.lab import Lab
 from lossylink.lab.hosts import H8
 from lossylink.lab.monitor import Policy, run_monitor
 
-from .live_support import agreed, lab, needs_live_lab, until
+from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, until
 
 needs_live_lab()
 
@@ -48,12 +48,16 @@ def _monitored(up: Lab) -> Iterator[list[str]]:
 def test_the_monitor_switches_on_and_off_again() -> None:
     with lab() as up, _monitored(up) as told:
         up.set_loss(forward="20%")
-        until(lambda: bool(told), seconds=30, what="the decision to protect")
+        until(lambda: bool(told), seconds=PATIENCE_SECONDS, what="the decision to protect")
         assert "lg:copies=" in told[0]
-        until(lambda: agreed(up), seconds=30, what="agreement of the guards")
+        until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
         up.set_loss(forward="none")
-        until(lambda: told[-1].endswith("off"), seconds=60, what="the decision to stop")
-        until(lambda: up.guards()[0]["protection"] == "none", seconds=5, what="the end of protection")
+        until(lambda: told[-1].endswith("off"), seconds=PATIENCE_SECONDS, what="the decision to stop")
+        until(
+            lambda: up.guards()[0]["protection"] == "none",
+            seconds=PATIENCE_SECONDS,
+            what="the end of protection",
+        )
 
 
 def test_a_clean_link_is_left_alone() -> None:

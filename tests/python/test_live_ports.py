@@ -11,7 +11,7 @@ from lossylink.backends.live.stress import run_load
 from lossylink.errors import UserError
 from lossylink.lab import Lab, LabSettings, xdp
 
-from .live_support import agreed, lab, needs_live_lab, until
+from .live_support import PATIENCE_SECONDS, agreed, lab, needs_live_lab, until
 
 needs_live_lab()
 
@@ -49,7 +49,7 @@ def port(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("split", [False, True])
 def test_a_protected_link_on_cables_delivers_every_frame_once(port: str, split: bool) -> None:
     with lab(port=port, split=split, protection="lg:copies=4", loss_forward="2%") as up:
-        until(lambda: agreed(up), seconds=3, what="agreement of the guards")
+        until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
         tally = run_load(up, frames=3_000, frame_bytes=700, rate_bps=_RATE_BPS)["tally"]
         near, _ = up.guards()
         dropped = sum(one["missed"] + one["send_refused"] for one in up.ports())

@@ -20,7 +20,15 @@ from typing import Any, Final
 
 from lossylink import runner
 from lossylink.reproduce.framework import published, registry
-from lossylink.reproduce.framework.model import Finished, Job, Judgement, PublishedExperiment, Scale, judge
+from lossylink.reproduce.framework.model import (
+    QUICK_DIVISOR,
+    Finished,
+    Job,
+    Judgement,
+    PublishedExperiment,
+    Scale,
+    judge,
+)
 from lossylink.resources import UNSOURCED
 from lossylink.results import Run
 from lossylink.run_directory import write_json
@@ -38,7 +46,10 @@ NOISE: Final = 3.0
 FROM_NOTHING: Final[Mapping[str, float]] = {"ae-hosts:receive_segment_ns": 100.0}
 """What a value of zero is raised to."""
 HEAVY: Final = 3.0
-"""Seconds of work from which an experiment is followed at a fifth of its size."""
+"""Seconds of work from which an experiment is followed in its quick form."""
+
+LONGEST: Final = 100.0
+"""Seconds of work beyond which an experiment is left out: all values would take hours."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +115,19 @@ def raised(scenario: Scenario, value: Value) -> Scenario | None:
     return replace(scenario, host=value.raised(scenario.host))
 
 
+def work_s(experiment: PublishedExperiment) -> float:
+    """Seconds that an experiment takes in full, about."""
+    return sum(job.weight for job in experiment.jobs(Scale(1)))
+
+
 class Followed:
     """One experiment: its claims as they are, with another seed, and with any value raised."""
 
     def __init__(self, experiment: PublishedExperiment) -> None:
         """Run it as it is, and once more with another seed."""
         self.experiment = experiment
-        whole = sum(job.weight for job in experiment.jobs(Scale(1)))
-        self.scale = Scale(5 if whole > HEAVY or experiment.on_request else 1)
-        self.jobs = experiment.jobs(self.scale)
+        is_heavy = work_s(experiment) > HEAVY or experiment.on_request
+        self.jobs = experiment.jobs(Scale(QUICK_DIVISOR if is_heavy else 1))
         self.runs = {job.key: runner.run_scenario(scenario_of(job, seed=1)) for job in self.jobs}
         self.found = self._judged(self.runs)
         again = {job.key: runner.run_scenario(scenario_of(job, seed=2)) for job in self.jobs}
@@ -163,8 +178,9 @@ def main(names: Sequence[str]) -> None:
     moved: dict[str, dict[str, Any]] = {value.name: {} for value in values()}
     if names:
         moved |= load()["moved"]
+    left_out = [one.name for one in registry.EXPERIMENTS if work_s(one) > LONGEST]
     for experiment in registry.EXPERIMENTS:
-        if names and experiment.name not in names:
+        if experiment.name in left_out or (names and experiment.name not in names):
             continue
         followed = Followed(experiment)
         for value in values():
@@ -173,7 +189,8 @@ def main(names: Sequence[str]) -> None:
             moved[value.name].pop(experiment.name, None)
             if found:
                 moved[value.name][experiment.name] = found
-    write_json(KEPT, {"factor": FACTOR, "fingerprint": fingerprint(), "moved": moved})
+        kept = {"factor": FACTOR, "fingerprint": fingerprint(), "left_out": left_out, "moved": moved}
+        write_json(KEPT, kept)
 
 
 if __name__ == "__main__":

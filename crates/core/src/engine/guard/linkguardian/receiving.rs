@@ -261,11 +261,12 @@ impl Receiving {
         self.pausing.poll_request()
     }
 
-    /// The register knows no position in front of the first frame; the expected one does.
+    /// The register knows no position in front of the first frame; the expected one does. What is held and
+    /// given up is always there to be read, because any agreement may bring order.
     pub(super) fn state(&self) -> ReceivingState {
         ReceivingState {
             leading: self.leading(),
-            order: self.engine.as_ordered().map(|_| OrderState {
+            order: Some(OrderState {
                 given_up: self.given_up,
                 held: self.held,
                 most_held: self.most_held,

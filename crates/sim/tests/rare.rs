@@ -103,13 +103,14 @@ fn link_level_retry_leaves_a_window_for_each_flush() {
     }
 }
 
-// RARE-6, RARE-12: a flush begins with the first frame of a burst, and each replay comes long after it.
+// RARE-6, RARE-12, RARE-13: a flush begins with the first frame of a burst. Each replay comes long after it, or
+// the burst takes the whole window and waits for the replay.
 #[test]
 fn link_level_retry_under_bursts_leaves_a_window_for_each_flush() {
-    for (replays, p, r) in [(1, 1e-4, 0.8), (1, 1e-5, 0.9)] {
+    for (replays, p, r) in [(1, 1e-4, 0.8), (1, 1e-4, 0.5), (2, 1e-4, 0.5), (2, 4e-5, 0.9), (3, 1e-5, 0.6)] {
         let bad: f64 = p / (p + r);
-        let theory = WINDOW * p * (1.0 - bad) * bad.powi(replays);
-        let config = rare(llr(replays as u32), bursts(p, r, 1.0), 20_000);
+        let theory = WINDOW * p * (1.0 - bad) * (bad + (1.0 - r).powf(WINDOW)).powi(replays);
+        let config = rare(llr(replays as u32), bursts(p, r, 1.0), 10_000);
         agrees(&format!("llr {replays} p {p} r {r}"), &config, theory, 0.03);
     }
 }
@@ -187,7 +188,7 @@ fn linkguardian_under_bursts_leaves_what_the_chain_says() {
         let theory = mean(&|apart| all_lost(channel, apart, copies));
         let mut protection = lg("lg-nb", copies);
         protection["holes"] = Value::Null;
-        let config = saturated(rare(protection, bursts(p, r, bad), 50_000));
+        let config = saturated(rare(protection, bursts(p, r, bad), 12_000));
         // Copies of several frames lie a little further apart than those of one.
         agrees(&format!("lg-nb {copies} p {p} r {r} bad {bad}"), &config, theory, 0.01);
     }
@@ -198,7 +199,7 @@ fn linkguardian_under_bursts_leaves_what_the_chain_says() {
 fn a_burst_beyond_the_published_hole_is_found() {
     let (p, r) = (1e-5, 0.9);
     let theory = p / (p + r) * 0.1_f64.powi(5);
-    let config = saturated(rare(lg("lg-nb", 4), bursts(p, r, 1.0), 80_000));
+    let config = saturated(rare(lg("lg-nb", 4), bursts(p, r, 1.0), 30_000));
     agrees("six in a row", &config, theory, 0.01);
 }
 

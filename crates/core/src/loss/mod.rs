@@ -5,6 +5,7 @@
 //! belongs to the switch that owns the queue.
 
 mod error;
+mod foresight;
 mod gilbert_elliott;
 mod law;
 mod positions;

@@ -6,6 +6,7 @@
 //! recursion, so that no state has to be drawn. Where it draws with another chance b, the weight takes the
 //! ratio q / b of a loss or (1 - q) / (1 - b) of a survival.
 
+use super::foresight::{Foresight, States};
 use super::gilbert_elliott::GilbertElliott;
 use crate::probability::Probability;
 use crate::rng::Stream;
@@ -58,10 +59,14 @@ pub enum Aim {
     Frame {
         /// Counted from one.
         nth: u32,
-        /// Where losses come in bursts, each other frame is lost with a chance of one in so many, because
-        /// a burst that takes a repair may have begun before it.
+        /// Where losses come in bursts, each other frame is lost with a chance of one in so many at least,
+        /// because a burst that takes a repair may have begun before it.
         lead_frames: u32,
+        /// Frames that nothing repairs if they are all lost in a row; 0 if each is repaired by itself.
+        window: u32,
     },
+    /// Repairs of the target are lost, and nothing else: where are they?
+    Rehearse,
     /// The next block that begins is the target: its frames are lost more often.
     Block {
         /// Frames of a full block.
@@ -102,8 +107,10 @@ const REPAIR: f64 = 0.9;
 const REQUEST: f64 = 0.5;
 /// Chance to lose the next frame of a burst until the target is reached, if the law never would.
 const WITHIN_BURST: f64 = 0.75;
-/// No frame of a block is lost with more: what survives must be possible too.
-const MEMBER_MAX: f64 = 0.95;
+/// No frame of a block, and none before a repair, is lost with more: what survives must be possible too.
+const EXPECTED_MAX: f64 = 0.95;
+/// Chance to let the burst that takes the target take a whole window (RARE-13).
+const WHOLE_WINDOW: f64 = 0.25;
 /// A burst is over when the chance of a loss exceeds that after a long clean time by no more than this.
 const OVER: f64 = 1e-3;
 /// Longest memory of a chain that is followed.
@@ -133,7 +140,11 @@ impl Belief {
     fn clean(chain: GilbertElliott) -> Self {
         let mut belief = Self::stationary(chain);
         for _ in 0..HOLD_MAX {
+            let before = belief.bad;
             belief.observe(false);
+            if belief.bad == before {
+                break;
+            }
         }
         belief
     }
@@ -212,13 +223,6 @@ impl Predictor {
     }
 }
 
-/// A chain of a good and a bad state: the chance to lose a frame in each, and to leave it afterwards.
-#[derive(Clone, Copy, Debug, Default)]
-struct States {
-    loses: [f64; 2],
-    leaves: [f64; 2],
-}
-
 /// Chances that a block fails, by the losses that it needs, the frames that it has left and the state.
 #[derive(Clone, Debug, Default)]
 struct Failures {
@@ -254,9 +258,7 @@ impl Failures {
 
     /// The same by the state before the chain's step.
     fn after(&self, needed: usize, left: usize) -> [f64; 2] {
-        let [good, bad] = self.of(needed, left);
-        let [out, back] = self.states.leaves;
-        [(1.0 - out) * good + out * bad, back * good + (1.0 - back) * bad]
+        self.states.before_step(self.of(needed, left))
     }
 
     /// The chance of a loss now, given that the block fails; 0 if it cannot.
@@ -294,6 +296,14 @@ pub struct Steered {
     is_void: bool,
     log_weight: f64,
     failures: Failures,
+    foresight: Foresight,
+    /// Whether a frame has been lost since repairs were foreseen.
+    is_blind: bool,
+    /// How likely, by the losses so far, the burst was drawn to take a whole window.
+    whole_window: f64,
+    /// Of a rehearsal: its frames, and which of them repaired the target.
+    rehearsed: u32,
+    repairs: Vec<u32>,
 }
 
 impl Steered {
@@ -326,7 +336,35 @@ impl Steered {
             is_void: false,
             log_weight: 0.0,
             failures: Failures::default(),
+            foresight: Foresight::default(),
+            is_blind: false,
+            whole_window: 0.0,
+            rehearsed: 0,
+            repairs: Vec::new(),
         }
+    }
+
+    /// Whether it is time to find out where the target's repairs will be: losses come in bursts, and
+    /// one has passed since it was known last (RARE-12).
+    pub const fn wants_rehearsal(&self) -> bool {
+        self.hold > 0 && self.is_blind && self.since_loss > 0 && self.target.is_some()
+    }
+
+    /// From now on the repairs of the target are lost, and nothing else.
+    pub fn rehearse(&mut self) {
+        (self.aim, self.rehearsed) = (Aim::Rehearse, 0);
+        self.repairs.clear();
+    }
+
+    /// The frames of the rehearsal, counted from 0, that repaired the target.
+    pub fn repairs(&self) -> &[u32] {
+        &self.repairs
+    }
+
+    /// Repairs of the target are expected at these places from now on, in ascending order.
+    pub fn foresee(&mut self, repairs: &[u32]) {
+        self.foresight = Foresight::new(self.predictor.states(1), repairs);
+        self.is_blind = false;
     }
 
     /// The target, once it is there.
@@ -353,6 +391,9 @@ impl Steered {
     /// Whether the next frame, of so many units of the law, is lost (RARE-1).
     #[cold]
     pub(super) fn decide(&mut self, units: u64, stake: Stake) -> bool {
+        if self.aim == Aim::Rehearse {
+            return self.decide_rehearsed(stake);
+        }
         self.begin_block(units, stake);
         let chance = self.predictor.chance(units);
         let raised = self.raised(chance, stake);
@@ -363,6 +404,19 @@ impl Steered {
         }
         self.predictor.observe(lost);
         self.note(stake, lost);
+        self.follow_window(chance, stake, lost);
+        lost
+    }
+
+    fn decide_rehearsed(&mut self, stake: Stake) -> bool {
+        let touched = |target: Option<Target>| target.map_or(0, |target| target.touched);
+        let before = touched(self.target);
+        self.touch(stake, false);
+        let lost = touched(self.target) > before;
+        if lost {
+            self.repairs.push(self.rehearsed);
+        }
+        self.rehearsed += 1;
         lost
     }
 
@@ -390,19 +444,49 @@ impl Steered {
             // A dummy that passes would end the burst as much as a data frame.
             _ if self.wanted > 0 && !self.is_void => WITHIN_BURST + (1.0 - WITHIN_BURST) * chance,
             Stake::Member { unit, index, left } if is_target(unit) => self.within_block(index, left),
+            _ if self.whole_window > 0.0 => {
+                let whole = self.chance_within_window(chance);
+                (1.0 - self.whole_window) * chance + self.whole_window * whole
+            }
             _ => self.lead(),
         };
         wish.max(chance)
     }
 
-    /// The chance to lose a frame that is no repair: a burst may go on until one comes. Independent losses
-    /// have no bursts.
+    /// The chance to lose the next frame of a burst that is drawn to take a window: three of five do.
+    fn chance_within_window(&self, chance: f64) -> f64 {
+        match self.aim {
+            Aim::Frame { window: window @ 1.., .. } => chance.max(1.0 - 0.5 / f64::from(window)),
+            _ => chance,
+        }
+    }
+
+    /// The next frame is lost or not, and what is known of the burst changes by Bayes' rule (RARE-13).
+    fn follow_window(&mut self, chance: f64, stake: Stake, lost: bool) {
+        let is_target = |unit| self.target.is_some_and(|target| target.unit == unit);
+        let windows = matches!(self.aim, Aim::Frame { window: 1.., .. }) && self.hold > 0;
+        self.whole_window = match stake {
+            _ if !lost || !windows => 0.0,
+            Stake::Fresh { unit } | Stake::Again { unit, .. } | Stake::Repair { unit } if is_target(unit) => {
+                WHOLE_WINDOW
+            }
+            _ => {
+                let whole = self.whole_window * self.chance_within_window(chance);
+                let all = whole + (1.0 - self.whole_window) * chance;
+                if all > 0.0 { whole / all } else { 0.0 }
+            }
+        };
+    }
+
+    /// The chance to lose a frame that is no repair: a burst may go on until one comes, as the foresight says,
+    /// or where it did not see any. Independent losses have no bursts.
     fn lead(&self) -> f64 {
         match self.aim {
             Aim::Frame { lead_frames, .. } | Aim::Follow { lead_frames }
                 if self.hold > 0 && self.target.is_some() && lead_frames > 0 =>
             {
-                1.0 / f64::from(lead_frames)
+                let expected = self.foresight.loss(self.predictor.shares()).min(EXPECTED_MAX);
+                expected.max(1.0 / f64::from(lead_frames))
             }
             _ => 0.0,
         }
@@ -413,7 +497,7 @@ impl Steered {
         let Aim::Block { frames, spare } = self.aim else { return 0.0 };
         let left = left.unwrap_or(frames.saturating_sub(index.unwrap_or(0)));
         match (spare + 1).checked_sub(self.target_lost) {
-            Some(needed) if needed > 0 => self.failures.loss(&self.predictor, needed, left).min(MEMBER_MAX),
+            Some(needed) if needed > 0 => self.failures.loss(&self.predictor, needed, left).min(EXPECTED_MAX),
             _ => 0.0,
         }
     }
@@ -447,6 +531,8 @@ impl Steered {
         }
         self.fresh += i64::from(matches!(stake, Stake::Fresh { .. } | Stake::Member { index: Some(_), .. }));
         self.is_first = false;
+        self.is_blind |= lost;
+        self.foresight.pass();
         self.since_loss = if lost { 0 } else { self.since_loss.saturating_add(1) };
         // Independent losses come alone; a burst is over some time after its last loss.
         self.is_void |= self.wanted > 0 && self.since_loss >= self.hold;
@@ -584,13 +670,87 @@ mod tests {
         }
     }
 
+    /// Fails unless looks with these weights have that mean, and spread little around it.
+    fn agrees(weights: &[f64], expected: f64) {
+        let n = weights.len() as f64;
+        let mean = weights.iter().sum::<f64>() / n;
+        let square = weights.iter().map(|weight| weight * weight).sum::<f64>() / n;
+        let error = libm::sqrt((square - mean * mean) / n);
+        // Four standard errors: a sound sampler fails once in 16,000 times.
+        assert!((mean - expected).abs() < 4.0 * error, "{mean:e} +- {error:e}, not {expected:e}");
+        assert!(error < 0.05 * mean, "steered in vain: {mean:e} +- {error:e}");
+    }
+
+    fn weight(process: &mut LossProcess) -> f64 {
+        libm::exp(process.steered().unwrap().log_weight())
+    }
+
+    // RARE-12: of the frames to come the repairs of the target are found, and one burst takes both of them as
+    // often as by the law.
+    #[test]
+    fn repairs_are_rehearsed_and_lost_as_often_as_the_law_says() {
+        let law = [1e-4, 0.4, 0.0, 0.8];
+        let [p, r, good, bad] = law;
+        let model = LossModel::gilbert_elliott(p, r, good, bad).unwrap();
+        let frames = [6, 7, 8, 5, 9, 5].map(|unit| match unit {
+            5 => Stake::Repair { unit },
+            _ => Stake::Fresh { unit },
+        });
+        let look = |seed| {
+            let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 1000, window: 0 }, seed);
+            assert!(process.is_lost_with(1518, || Stake::Fresh { unit: 5 }));
+            assert!(!process.steered().unwrap().wants_rehearsal(), "the burst may go on");
+            if process.is_lost_with(1518, || Stake::Fresh { unit: 6 }) {
+                return 0.0;
+            }
+            assert!(process.steered().unwrap().wants_rehearsal());
+            let mut rehearsal = process.clone();
+            rehearsal.steered().unwrap().rehearse();
+            let lost = frames.map(|stake| rehearsal.is_lost_with(1518, || stake));
+            assert_eq!(lost, [false, false, false, true, false, true]);
+            assert_eq!(rehearsal.steered().unwrap().repairs(), [3, 5]);
+            process.steered().unwrap().foresee(&[3, 5]);
+            assert!(!process.steered().unwrap().wants_rehearsal());
+            let lost = frames.map(|stake| process.is_lost_with(1518, || stake));
+            if lost[3] && lost[5] { weight(&mut process) } else { 0.0 }
+        };
+        let weights: Vec<f64> = (0..8000).map(look).collect();
+        let mut belief = Belief::clean(chain(law));
+        let mut expected = 1.0;
+        for lost in [Some(true), Some(false), None, None, None, Some(true), None, Some(true)] {
+            match lost {
+                Some(true) => expected *= belief.chance(),
+                Some(false) => expected *= 1.0 - belief.chance(),
+                None => {
+                    belief.bad = belief.bad * (1.0 - r) + (1.0 - belief.bad) * p;
+                    continue;
+                }
+            }
+            belief.observe(lost == Some(true));
+        }
+        agrees(&weights, expected);
+    }
+
+    // RARE-13: 1e-4 times 0.5^14.
+    #[test]
+    fn bursts_of_a_whole_window_are_as_frequent_as_the_law_says() {
+        let model = LossModel::gilbert_elliott(1e-4, 0.5, 0.0, 1.0).unwrap();
+        let look = |seed| {
+            let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 1000, window: 15 }, seed);
+            let whole = (0..15).all(|unit| process.is_lost_with(1518, || Stake::Fresh { unit }));
+            if whole { weight(&mut process) } else { 0.0 }
+        };
+        let weights: Vec<f64> = (0..4000).map(look).collect();
+        agrees(&weights, 1e-4 * libm::pow(0.5, 14.0));
+    }
+
     // RARE-3, RARE-7: the first frame is lost, its repairs nearly always; others follow the law.
     #[test]
     fn a_frame_and_its_repairs_are_lost_and_no_others() {
         let model = LossModel::bernoulli(1e-3).unwrap();
         let (mut repairs, mut others) = (0, 0);
         for seed in 0..1000 {
-            let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 2 }, seed);
+            let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 2, window: 0 }, seed);
             assert!(process.is_lost_with(1518, || Stake::Fresh { unit: 5 }));
             others += u32::from(process.is_lost_with(1518, || Stake::Fresh { unit: 6 }));
             others += u32::from(process.is_lost_with(1518, || Stake::Repair { unit: 4 }));

@@ -16,6 +16,13 @@ const DISTANCE_FRAMES: u64 = 128;
 const REMEMBERED: usize = 2048;
 /// Frames that a copy may send until its target is settled.
 const FRAMES_MAX: u64 = 1 << 17;
+/// Frames that are sent to find out where the repairs of a target will be (RARE-12).
+const REHEARSED_MAX: u64 = 1 << 12;
+/// How often that is done in a look.
+const REHEARSALS_MAX: u32 = 32;
+/// How much less often than once a frame is lost that no rehearsal expects to be, in the time in which a
+/// target is settled (RARE-12).
+const UNEXPECTED: u32 = 4;
 /// Places of a target in its burst that are drawn as often as each other (RARE-5).
 const EARLY_PLACES: u32 = 8;
 /// Frames that a saturated source keeps waiting.
@@ -100,9 +107,8 @@ impl Path {
 
     /// Offers nothing more, loses nothing more, and lets everything under way arrive.
     fn drain(&mut self) {
-        let clean = || LossProcess::new(&LossModel::None, Streams::new(0).stream("none"));
         let (forward, reverse) = self.link.losses_mut();
-        (*forward, *reverse) = (clean(), clean());
+        (*forward, *reverse) = (no_losses(), no_losses());
         loop {
             let due = self.link.poll_timeout();
             if due.is_never() {
@@ -111,6 +117,10 @@ impl Path {
             self.advance_to(due);
         }
     }
+}
+
+fn no_losses() -> LossProcess {
+    LossProcess::new(&LossModel::None, Streams::new(0).stream("none"))
 }
 
 /// What one look gave.
@@ -259,29 +269,36 @@ impl Rare {
         reverse.steer(follow, streams.stream("rare/reverse")).ok_or(Refusal::NotSteerable)?;
         let before = follower.path.link.traffic().frames;
         let look = follower.run()?;
-        self.looks.frames += follower.path.link.traffic().frames - before;
+        self.looks.frames += follower.path.link.traffic().frames - before + follower.rehearsed;
         Ok(Look { lost: look.lost / probability, ..look })
     }
 
     /// What is aimed at, and with what probability among several (RARE-5): half of the time at one of the
-    /// first places of a burst, half of the time at a place as a burst of mean length has it.
+    /// first places of a burst, half of the time at a place of which long bursts have more. Where a target takes
+    /// those behind it along, at the first twice as often.
     fn aim(&mut self) -> (Aim, f64) {
-        if let GivesUp::Block { frames, spare } = self.gives_up {
-            return (Aim::Block { frames, spare }, 1.0);
-        }
-        let lead_frames = self.lead_frames;
+        let together = match self.gives_up {
+            GivesUp::Block { frames, spare } => return (Aim::Block { frames, spare }, 1.0),
+            GivesUp::Frames { together, .. } => together,
+        };
+        let lead_frames = UNEXPECTED * self.lead_frames;
+        let frame =
+            |nth| Aim::Frame { nth, lead_frames, window: u32::try_from(together).unwrap_or(u32::MAX) };
         if self.bursts.hold == 0 {
-            return (Aim::Frame { nth: 1, lead_frames }, 1.0);
+            return (frame(1), 1.0);
         }
-        let stop = 1.0 / self.bursts.mean_losses;
-        let nth = if self.draws.next_u64() % 2 == 0 {
-            1 + (self.draws.next_u64() % u64::from(EARLY_PLACES)) as u32
-        } else {
-            geometric(stop, &mut self.draws)
+        let stop = 1.0 / self.bursts.mean_losses.max(f64::from(EARLY_PLACES));
+        let takes_more = together > 0;
+        let nth = match self.draws.next_u64() % if takes_more { 4 } else { 2 } {
+            0 => 1 + (self.draws.next_u64() % u64::from(EARLY_PLACES)) as u32,
+            1 => geometric(stop, &mut self.draws),
+            _ => 1,
         };
         let early = if nth <= EARLY_PLACES { 1.0 / f64::from(EARLY_PLACES) } else { 0.0 };
-        let usual = stop * libm::pow(1.0 - stop, f64::from(nth - 1));
-        (Aim::Frame { nth, lead_frames }, (early + usual) / 2.0)
+        let late = stop * libm::pow(1.0 - stop, f64::from(nth - 1));
+        let any = (early + late) / 2.0;
+        let probability = if takes_more { (any + f64::from(u8::from(nth == 1))) / 2.0 } else { any };
+        (frame(nth), probability)
     }
 }
 
@@ -302,12 +319,15 @@ struct Follower {
     base: u64,
     /// Frames that belong to the target or repair it, and when the last of them was seen.
     touched: (u64, Instant),
+    rehearsals: u32,
+    /// Frames that rehearsals sent.
+    rehearsed: u64,
 }
 
 impl Follower {
     fn new(path: Path, gives_up: GivesUp) -> Self {
         let base = path.link.traffic().data_frames;
-        Self { path, gives_up, base, touched: (0, Instant::ZERO) }
+        Self { path, gives_up, base, touched: (0, Instant::ZERO), rehearsals: 0, rehearsed: 0 }
     }
 
     /// Runs until the target is settled, and weighs what is missing.
@@ -321,12 +341,41 @@ impl Follower {
                 return Ok(Look::default());
             }
             let Some(&target) = steered.target() else { continue };
-            let weight = libm::exp(steered.log_weight());
+            let (log_weight, wants_rehearsal) = (steered.log_weight(), steered.wants_rehearsal());
             if self.is_settled(&target) {
-                return self.weigh(&target, weight);
+                return self.weigh(&target, libm::exp(log_weight));
+            }
+            if wants_rehearsal && self.rehearsals < REHEARSALS_MAX {
+                self.foresee();
             }
         }
         Err(Refusal::NeverSettled)
+    }
+
+    /// Finds out when the target will be repaired, in a copy in which its repairs are lost and nothing else (RARE-12).
+    fn foresee(&mut self) {
+        self.rehearsals += 1;
+        let mut copy = Self { path: self.path.clone(), ..*self };
+        *copy.path.link.losses_mut().1 = no_losses();
+        if let Some(steered) = copy.path.link.losses_mut().0.steered() {
+            steered.rehearse();
+        }
+        let begin = copy.path.link.traffic().frames;
+        let frames = |copy: &Self| copy.path.link.traffic().frames - begin;
+        while frames(&copy) < REHEARSED_MAX {
+            copy.path.step();
+            copy.path.collect(copy.path.now);
+            let target =
+                copy.path.link.losses_mut().0.steered().and_then(|steered| steered.target().copied());
+            if target.is_none_or(|target| copy.is_settled(&target)) {
+                break;
+            }
+        }
+        self.rehearsed += frames(&copy);
+        let steered = [&mut self.path, &mut copy.path].map(|path| path.link.losses_mut().0.steered());
+        if let [Some(real), Some(rehearsed)] = steered {
+            real.foresee(rehearsed.repairs());
+        }
     }
 
     /// Whether nothing of the target can be lost any more (RARE-7).

@@ -74,26 +74,30 @@ def test_numbers_tables_and_switches_are_raised() -> None:
     host, switch = load_profile("host", "ae-hosts"), load_profile("switch", "tofino1")
     assert value_named("tofino1:data_pipeline_ns").raised(switch)["data_pipeline_ns"] == 988
     assert value_named("ae-hosts:rdma_latency").raised(host)["rdma_latency"][2] == [0.99, 1695.0 * 1.5]
-    assert value_named("ae-hosts:generic_receive_offload").raised(host)["generic_receive_offload"] is False
+    offload = Value("host", "ae-hosts", "generic_receive_offload", "assumed")
+    assert offload.raised(host)["generic_receive_offload"] is False
     assert value_named("ae-hosts:receive_segment_ns").raised(host)["receive_segment_ns"] == 100
 
 
-def judged(value: float, *, spread: float = 0.0) -> dict[str, Judgement]:
-    return {"claim": Judgement(Outcome.HOLDS, "", Estimate(value, value - spread, value + spread))}
+def judged(value: float, *, spread: float = 0.0, outcome: Outcome = Outcome.HOLDS) -> dict[str, Judgement]:
+    return {"claim": Judgement(outcome, "", Estimate(value, value - spread, value + spread))}
 
 
 @pytest.mark.parametrize(
     ("found", "again", "changed", "moves"),
     [
-        (judged(1.0), judged(1.0), judged(1.09), False),
-        (judged(1.0), judged(1.0), judged(1.11), True),
+        (judged(1.0), judged(1.0), judged(1.04), False),
+        (judged(1.0), judged(1.0), judged(1.06), True),
         (judged(1.0), judged(1.1), judged(1.2), False),
         (judged(1.0, spread=0.2), judged(1.0), judged(1.3, spread=0.2), False),
         (judged(1.0, spread=0.2), judged(1.0), judged(1.5, spread=0.2), True),
         (judged(0.0), judged(0.0), judged(1.0), True),
+        (judged(1.0), judged(1.0), judged(1.01, outcome=Outcome.FAILS), True),
+        (judged(1.0), judged(1.0, outcome=Outcome.FAILS), judged(1.01, outcome=Outcome.FAILS), False),
+        (judged(1.0), judged(1.0), judged(1.01, outcome=Outcome.UNDECIDED), False),
     ],
 )
-def test_a_figure_moves_beyond_a_tenth_and_beyond_its_noise(
+def test_a_figure_moves_beyond_a_twentieth_and_beyond_its_noise(
     found: dict[str, Judgement], again: dict[str, Judgement], changed: dict[str, Judgement], moves: bool
 ) -> None:
     assert bool(dict(following._moves(found, again, changed))) is moves

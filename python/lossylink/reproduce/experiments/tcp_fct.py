@@ -127,7 +127,7 @@ def _body_claims(table: Published) -> tuple[Claim, ...]:
             ),
             Basis.ASSUMED,
             "artifact's table",
-            ("ae-hosts:moderation_latency",),
+            ("ae-hosts:receive_latency", "ae-hosts:network_one_way_ns"),
         ),
     )
 

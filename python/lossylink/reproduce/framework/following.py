@@ -25,6 +25,7 @@ from lossylink.reproduce.framework.model import (
     Finished,
     Job,
     Judgement,
+    Outcome,
     PublishedExperiment,
     Scale,
     judge,
@@ -39,8 +40,10 @@ from lossylink.scenario.resolve import Scenario
 KEPT: Final = Path(__file__).parents[1] / "kept" / "following.json"
 FACTOR: Final = 1.5
 """How much a value is raised: enough to be seen beside sampling errors."""
-MOVED: Final = 1.1
-"""A figure that leaves its place by less than a tenth does not count as moved."""
+MOVED: Final = 1.05
+"""A figure that leaves its place by less than a twentieth moves only if its verdict does."""
+DEFINITE: Final = {Outcome.HOLDS, Outcome.SET_UP, Outcome.FAILS, Outcome.REFUTED}
+"""Verdicts whose change counts; another may change with the trials alone."""
 NOISE: Final = 3.0
 """A figure without an interval moves if it leaves by so many times what another seed moves it."""
 FROM_NOTHING: Final[Mapping[str, float]] = {"ae-hosts:receive_segment_ns": 100.0}
@@ -61,7 +64,7 @@ class Value:
     profile: str
     key: str
     origin: str
-    """``fitted`` or ``assumed``."""
+    """``fitted``, ``assumed`` or ``split``: an assumed share of a sum that is published or fitted."""
 
     @property
     def name(self) -> str:
@@ -80,7 +83,7 @@ class Value:
 
 
 def values() -> tuple[Value, ...]:
-    """Every value that was fitted or assumed."""
+    """Every value that no source gives."""
     table = tomllib.loads(UNSOURCED.read_text(encoding="utf-8"))
     return tuple(
         Value(kind, profile, key, origin)
@@ -153,11 +156,16 @@ def _moves(
         here, other, there = before.here, again[text].here, changed[text].here
         if here is None or other is None or there is None:
             continue
+        figures = [float(f"{here.value:.4g}"), float(f"{there.value:.4g}")]
+        verdicts = [before.outcome, again[text].outcome, changed[text].outcome]
+        if DEFINITE.issuperset(verdicts) and verdicts[0] == verdicts[1] != verdicts[2]:
+            yield text, figures
+            continue
         if not here.is_exact and here.low <= there.high and there.low <= here.high:
             continue
         noise = _distance(here.value, other.value) if here.is_exact else 0.0
         if _distance(here.value, there.value) > max(math.log(MOVED), NOISE * noise):
-            yield text, [float(f"{here.value:.4g}"), float(f"{there.value:.4g}")]
+            yield text, figures
 
 
 def _distance(one: float, other: float) -> float:

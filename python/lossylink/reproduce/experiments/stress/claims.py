@@ -91,7 +91,7 @@ def _speed_claims(published: Published) -> tuple[Claim, ...]:
             ),
             Basis.CALIBRATED,
             "Figure 8",
-            FITTED_DELAYS,
+            ("tofino1:generator_period_ps",),
         ),
         Claim(
             "Ordered protection delivers about 92 Gb/s of 100",

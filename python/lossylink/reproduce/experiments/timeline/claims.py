@@ -130,8 +130,9 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
         Claim(
             "Without backpressure a source that does not give way fills the Rx buffer, at 25G",
             bounded(derived(_stubborn("rx_buffer_kb_max")), at_least(20.0), unit="x"),
-            Basis.PREDICTION,
+            Basis.ASSUMED,
             f"ours, beside the {shape}",
+            ("tofino1:rx_buffer_max_bytes",),
         ),
         Claim(
             "Without backpressure such a source loses half of its rate or more, at 25G",

@@ -52,6 +52,22 @@ def test_rare_losses_follow_the_closed_forms(protection: str, theory: float, sla
     assert abs(estimate - theory) <= WIDER * half_width + slack * theory
 
 
+@pytest.mark.parametrize(
+    ("protection", "theory"),
+    [
+        # The rule gives two copies for 1e-8 (LG-19); of a run of losses the first five are asked for (LG-9).
+        ("lg", (1 - 1e-15) * 1e-9 + 1e-15 * 1e-3),
+        ("lg-nb:copies=3,holes=unlimited", 1e-12),
+        ("lg:copies=2,holes=7", None),
+        ("none", 1e-3),
+        ("llr", None),
+    ],
+)
+def test_the_closed_form_stands_beside_the_estimate(protection: str, theory: float | None) -> None:
+    found = rare(protection)["residual_loss_theory"]
+    assert found is None if theory is None else found == pytest.approx(theory, rel=1e-9)
+
+
 def test_the_dictionary_is_what_rare_runs_produce() -> None:
     text = DICTIONARY.read_text()
     section = text.partition("\n## stress for rare losses\n")[2].partition("\n## ")[0]

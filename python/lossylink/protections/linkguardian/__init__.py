@@ -91,6 +91,21 @@ class _LinkGuardian(Family):
         "duplicates": ("receiver", "duplicates"),
     }
 
+    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float | None:
+        from lossylink.protections.linkguardian import prediction  # numpy, which help texts do without
+        from lossylink.theory.linkguardian import copies
+
+        if loss_ratio == 0:
+            return 0.0
+        if value["holes"] not in {None, PUBLISHED_HOLES}:
+            return None
+        options = prediction.Options(
+            ordered="ordered" in value["mode"],
+            copies=value["copies"] or min(int(copies(loss_ratio=loss_ratio)), most_copies()),
+            unlimited_holes=value["holes"] is None,
+        )
+        return prediction.effective_loss(options, loss_ratio)
+
     def value(
         self, spelling: Spelling, argument: Mapping[str, Any], options: Mapping[str, Any]
     ) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from lossylink.scenario import resolve
 from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.resolve import Scenario
 
-KEPT: Final = Path(__file__).parents[1] / "kept" / "following.json"
+KEPT: Final = Path(__file__).parents[1] / "following.json"
 FACTOR: Final = 1.5
 """How much a value is raised: enough to be seen beside sampling errors."""
 MOVED: Final = 1.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Final
 
 from lossylink.plan.link import Link
@@ -43,10 +44,11 @@ def losses_within(link: Link, *, frames: int, rare: float = RARE) -> int:
         chances = losses_among(link.chain, frames=min(frames, MOST_FRAMES))
         beyond = chances[::-1].cumsum()[::-1]
         return int((beyond[1:] >= rare).sum())
-    for losses in range(frames):
+
+    def is_rare(losses: int) -> bool:
         more = fec.block_failure_ratio(
             data_packets=frames - losses, parity_packets=losses, loss_ratio=link.loss_ratio
         )
-        if float(more) < rare:
-            return losses
-    return frames
+        return float(more) < rare
+
+    return bisect_left(range(frames), True, key=is_rare)

@@ -56,6 +56,14 @@ def test_a_claim_that_says_what_it_rests_on_moves_with_it() -> None:
     assert not [text for (name, text), claim in CLAIMS.items() if is_idle(name, claim)]
 
 
+def test_a_claim_rests_on_values_that_no_source_gives() -> None:
+    """What a source gives decides figures as well, and makes no claim calibrated or assumed."""
+    profiles = {value.profile for value in following.values()}
+    rests_on = {name for claim in CLAIMS.values() for name in claim.rests_on}
+    named = {name for name in rests_on if name.partition(":")[0] in profiles}
+    assert named <= {value.name for value in following.values()}
+
+
 def test_what_was_fitted_to_a_figure_moves_it() -> None:
     """The canary: a fit whose figures no longer move was not followed."""
     fitted = {value.name for value in following.values() if value.origin == "fitted"}

@@ -6,7 +6,8 @@ import json
 import math
 import statistics
 import struct
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 
@@ -30,12 +31,16 @@ LIVE = set(first_column(DICTIONARY["On the live backend"]))
 _FLOW_SEGMENTS = 17
 
 
-#: iperf3's connections, control and flow: in one run of thirty on a busy machine one segment was repeated
-#: in vain and no duplicate SACK was counted, as when its connection has closed before that can come.
+#: iperf3's connections, control and flow: each may repeat its last segment in vain, and be closed before the
+#: duplicate SACK that says so.
 _CONNECTIONS = 2
+#: Runs of which every one must balance but for such segments, and one exactly.
+_ATTEMPTS = 4
+
+Measured = TypeVar("Measured")
 
 
-def _check_books(row: dict[str, Any], *, lost: int, surplus: int = _CONNECTIONS) -> None:
+def _check_books(row: dict[str, Any], *, lost: int, surplus: int) -> None:
     """Every loss makes TCP send once again, and nothing else does.
 
     A segment that was sent again although it had arrived is known by its duplicate SACK, however late the
@@ -44,6 +49,21 @@ def _check_books(row: dict[str, Any], *, lost: int, surplus: int = _CONNECTIONS)
     explained = lost + row["queue_drops"]
     assert row["port_drops"] == 0, row
     assert explained <= row["retransmissions"] - row["dsacks"] <= explained + surplus, row
+
+
+def _balanced(
+    measure: Callable[[], Measured],
+    books: Callable[[Measured], tuple[dict[str, Any], int]],
+    surplus: Callable[[dict[str, Any]], int] = lambda _row: _CONNECTIONS,
+) -> Measured:
+    """Measure until the books balance to the segment; in every run they must but for the surplus."""
+    for _ in range(_ATTEMPTS):
+        measured = measure()
+        row, lost = books(measured)
+        _check_books(row, lost=lost, surplus=surplus(row))
+        if row["retransmissions"] - row["dsacks"] == lost + row["queue_drops"]:
+            return measured
+    pytest.fail(f"the books of none of {_ATTEMPTS} runs balance exactly: {row}")
 
 
 def _law_window(row: dict[str, Any]) -> float:
@@ -113,8 +133,10 @@ _LONG = {
 
 
 def test_every_retransmission_is_accounted_for() -> None:
-    row, seen = _row_and_table("throughput", "none", _LONG | {"loss.forward": "1%"}, "intervals")
-    _check_books(row, lost=row["segments_lost"])
+    row, seen = _balanced(
+        lambda: _row_and_table("throughput", "none", _LONG | {"loss.forward": "1%"}, "intervals"),
+        lambda both: (both[0], both[0]["segments_lost"]),
+    )
     assert 50 < row["frames_lost"] <= row["frames_unrecovered"]
     # Three ACKs of the control connection at the most are lost as well, which nobody repeats.
     assert 0 <= row["frames_unrecovered"] - row["segments_lost"] <= 3
@@ -134,10 +156,12 @@ def test_every_retransmission_is_accounted_for() -> None:
 
 def test_linkguardian_hides_the_losses_from_tcp() -> None:
     # The queue holds more than the 4 MiB that a sender's buffer takes: it drops nothing.
-    row = _row("throughput", "lg:copies=3", _LONG | {"loss.forward": "1e-3", "switch.queue": "8MB"})
+    settings = _LONG | {"loss.forward": "1e-3", "switch.queue": "8MB"}
+    row = _balanced(lambda: _row("throughput", "lg:copies=3", settings), lambda row: (row, 0))
     assert row["frames_lost"] > 0
     assert row["frames_unrecovered"] == row["queue_drops"] == 0
-    _check_books(row, lost=0)
+    # 100 Mb/s * 1460 / 1547 octets, and three copies of one frame in a thousand.
+    assert row["average_throughput_gbps"] <= 0.0944
     assert row["reordering_seen"] == 0
     # What a timeout of a stalled machine repeats has arrived: it is the only reason to reduce a window.
     assert row["loss_events"] <= row["timeouts"] + row["undo_events"]
@@ -154,13 +178,23 @@ def test_short_flows_lose_their_tail_with_protection() -> None:
         "transport.congestion_control": "cubic",
         "flow.trials": 250,
     }
-    bare, bare_flows = _row_and_table("tcp-fct", "none", settings, "trials")
-    protected, protected_flows = _row_and_table("tcp-fct", "lg:copies=3", settings, "trials")
+
+    def surplus(row: dict[str, Any]) -> int:
+        """A probe or a timeout may come when the flow is complete: its duplicate SACK finds nobody."""
+        return int(row["loss_probes"] + _FLOW_SEGMENTS * row["timeouts"])
+
+    bare, bare_flows = _balanced(
+        lambda: _row_and_table("tcp-fct", "none", settings, "trials"),
+        lambda both: (both[0], both[0]["segments_lost"]),
+        surplus,
+    )
+    protected, protected_flows = _balanced(
+        lambda: _row_and_table("tcp-fct", "lg:copies=3", settings, "trials"),
+        lambda both: (both[0], 0),
+        surplus,
+    )
     assert bare["trials"] == protected["trials"] == 250
     assert min(bare["frames_lost"], protected["frames_lost"]) > 100
-    for row, lost in ((bare, bare["segments_lost"]), (protected, 0)):
-        # A probe or a timeout may come when the flow is complete: its duplicate SACK finds nobody.
-        _check_books(row, lost=lost, surplus=row["loss_probes"] + _FLOW_SEGMENTS * row["timeouts"])
     assert bare["frames_unrecovered"] == bare["frames_lost"]
     assert protected["frames_unrecovered"] == 0
     # What delays a flow is a segment that goes again: without protection so does one in each fourth flow,
@@ -192,6 +226,7 @@ def test_code_brings_frames_back_and_its_latency_is_measured() -> None:
     )
     assert row["packets_recovered"] > 0
     assert row["residual_loss_rate"] < 0.02 / 4
+    assert row["latency_samples"] > 100
     # One of 64 of what the host sent, in the part that counts: 4 s of about 6.
     assert 0.2 < 64 * row["latency_samples"] / row["host_frames"] < 1.1
     # Half of the round trip and the frame's own 0.124 ms at the least; queue and parity come on top.
@@ -225,11 +260,13 @@ def test_a_mathis_trial_passes_its_checks() -> None:
             "run": {"duration_ps": 6 * 10**12, "warmup_ps": 10**12, "cooldown_ps": 0},
         }
 
-    row = measure_of("mathis")(config(0.02), lambda _done, _total: None)["row"]
+    row = _balanced(
+        lambda: measure_of("mathis")(config(0.02), lambda _done, _total: None)["row"],
+        lambda row: (row, row["segments_lost"]),
+    )
     assert row["mss_bytes"] == 1460
     assert row["rtt_min_ms"] >= 6.0
     assert row["queue_drops"] == 0
-    _check_books(row, lost=row["segments_lost"])
     assert row["ping_rtt_ms_min"] >= 6.0
     low, high = clopper_pearson(events=row["frames_lost"], trials=row["frames_offered"], confidence=0.9999)
     assert low <= 0.02 <= high

@@ -18,6 +18,7 @@ from lossylink.plan import Link, plan
 from lossylink.plan.prediction import CHAIN, EXACT, SIMULATED, Prediction
 from lossylink.plan.stress import loss_interval, simulate
 from lossylink.protections.fec import prediction as fec_plan
+from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian import prediction as lg_plan
 from lossylink.protections.llr import prediction as llr_plan
 from lossylink.scenario.loss import Loss, parse_loss
@@ -29,7 +30,7 @@ BURSTS = (1.5, 3, 10)
 PROTECTIONS = ("lg:copies=2", "lg-nb:copies=2", "lg-nb:copies=1", "llr:replays=1", "fec:25/5", "fec:10/2")
 
 CORRUPTED = 20_000
-"""Corrupted frames of each point, on average."""
+"""Corrupted frames of each point, on average, at the least."""
 
 FAMILY_DOUBT = 0.01
 """Chance that one sound case of the whole grid is called wrong; fixed before the first run."""
@@ -59,7 +60,7 @@ def left(protection: str, here: Link) -> float:
 def test_the_packet_simulator_meets_the_chain(protection: str, loss: float, burst: float) -> None:
     here = link(f"gilbert-elliott:mean={loss},burst={burst}")
     holes = ",holes=unlimited" if protection.startswith("lg") else ""
-    row = simulate(here, protection + holes, packets=round(CORRUPTED / loss), seed=11)
+    row = simulate(here, protection + holes, packets=max(500_000, round(CORRUPTED / loss)), seed=11)
     low, high = loss_interval(row, confidence=CONFIDENCE)
     assert row["effective_lost_packets"] > 0
     # Of what stays lost in order, copies that outlast the wait are another cause than their loss (LG-35).
@@ -282,3 +283,18 @@ def test_a_run_that_lost_nothing_has_the_speed_of_the_line() -> None:
     here = link("gilbert-elliott:mean=0.01,burst=3")
     assert llr_plan.speed_gbps(here, 2, 0.0) == 100.0
     assert llr_plan.speed_gbps(here, 2, 1e-9) == pytest.approx(100.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("burst", [1.5, 10])
+@pytest.mark.parametrize("rate_gbps", [25, 100])
+@pytest.mark.parametrize("mode", ["lg", "lg-nb"])
+def test_no_buffer_exceeds_its_bound_under_bursts(mode: str, rate_gbps: int, burst: float) -> None:
+    """A run of losses is neither acknowledged nor asked for before it ends, and no pause stops its copies."""
+    here = link(f"gilbert-elliott:mean=0.01,burst={burst}", rate_gbps=rate_gbps)
+    options = lg_plan.Options(ordered=mode == "lg", copies=2, unlimited_holes=True)
+    row = simulate(here, options.spelling, packets=500_000, seed=7)
+    held_kb = delays.sender_buffer_bytes(here) / 1e3
+    assert row["tx_buffer_kb_max"] <= held_kb
+    if options.ordered:
+        worst_s = delays.retransmission_worst_s(here, copies=2)
+        assert row["rx_buffer_kb_max"] <= delays.receiver_buffer_bytes(here, worst_s, copies=2) / 1e3

@@ -86,9 +86,9 @@ def _typical(link: Link, replays: int) -> Figure:
     """A lag; where losses meet within one, frames wait for each other, and a short run says how long."""
     lag = lag_frames(link)
     if link.loss_ratio * lag > MEETING:
-        # A link that loses most frames sends each of them many times.
-        frames = PROBE_FRAMES if link.loss_ratio <= 0.5 else PROBE_FRAMES // 20
-        row = simulate(link, f"llr:replays={replays}", packets=frames)
+        # Where most frames are lost, each is sent many times: the run has as many frames on the line as any.
+        packets = math.ceil(PROBE_FRAMES * (1 - link.loss_ratio))
+        row = simulate(link, f"llr:replays={replays}", packets=packets)
         late = late_us(row)
         if late is not None:
             return Figure(late, SIMULATED)

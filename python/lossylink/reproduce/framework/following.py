@@ -185,7 +185,7 @@ def main(names: Sequence[str]) -> None:
     """Follow all values through these experiments, or through all, and keep what they move."""
     moved: dict[str, dict[str, Any]] = {value.name: {} for value in values()}
     if names:
-        moved |= load()["moved"]
+        moved |= {name: kept for name, kept in load()["moved"].items() if name in moved}
     left_out = [one.name for one in registry.EXPERIMENTS if work_s(one) > LONGEST]
     for experiment in registry.EXPERIMENTS:
         if experiment.name in left_out or (names and experiment.name not in names):

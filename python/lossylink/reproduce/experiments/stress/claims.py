@@ -33,7 +33,7 @@ FITTED_DELAYS = tuple(
     for key in (
         *("data_pipeline_ns", "retransmission_pipeline_ns", "notification_port_ns"),
         *("ack_register_ns", "ack_cycle_ns", "control_return_ns", "copy_first_check_ns", "tx_loop_fixed_ns"),
-        *("retransmit_ns", "multicast_extra_ns", "rx_loop_fixed_ns", "timer_period_ns", "timer_packet_ns"),
+        *("retransmit_ns", "multicast_extra_ns", "rx_loop_fixed_ns", "timer_packet_ns"),
         *("resume_flight_ns", "pause_reaction_ns"),
     )
 )

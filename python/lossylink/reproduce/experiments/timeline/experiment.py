@@ -1,4 +1,4 @@
-"""A 25G DCTCP flow while its link starts to corrupt and LinkGuardian is switched on under it."""
+"""DCTCP flows while their link of 25G starts to corrupt and LinkGuardian is switched on under it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,125 @@
+//! The chance that the law gives the next loss, given all losses and survivals before it (RARE-1).
+
+use crate::loss::GilbertElliott;
+use crate::loss::foresight::States;
+
+/// A burst is over when the chance of a loss exceeds that after a long clean time by no more than this.
+pub(super) const OVER: f64 = 1e-3;
+/// Longest memory of a chain that is followed.
+const HOLD_MAX: u32 = 4096;
+
+/// How losses of a law follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bursts {
+    /// Frames without a loss after which a burst is over.
+    pub hold: u32,
+    /// Frames that a burst loses on average.
+    pub mean_losses: f64,
+}
+
+/// The law of the losses as a chance for the next frame.
+#[derive(Clone, Debug)]
+pub(super) enum Predictor {
+    /// A chance a unit, a unit being a frame or a bit.
+    Independent(f64),
+    Chain(Belief),
+}
+
+/// What the losses so far tell of a chain's state.
+#[derive(Clone, Debug)]
+pub(super) struct Belief {
+    chain: GilbertElliott,
+    pub(super) bad: f64,
+}
+
+impl Belief {
+    pub(super) fn stationary(chain: GilbertElliott) -> Self {
+        Self { chain, bad: chain.share_bad() }
+    }
+
+    /// After a long time without a loss.
+    pub(super) fn clean(chain: GilbertElliott) -> Self {
+        let mut belief = Self::stationary(chain);
+        for _ in 0..HOLD_MAX {
+            let before = belief.bad;
+            belief.observe(false);
+            if belief.bad == before {
+                break;
+            }
+        }
+        belief
+    }
+
+    pub(super) fn chance(&self) -> f64 {
+        let (good, bad) = (self.chain.loss_good().as_f64(), self.chain.loss_bad().as_f64());
+        (1.0 - self.bad) * good + self.bad * bad
+    }
+
+    /// Bayes' rule, then the step of the chain.
+    pub(super) fn observe(&mut self, lost: bool) {
+        let chance = self.chance();
+        let bad_loses = self.chain.loss_bad().as_f64();
+        let (of_bad, of_all) = if lost { (bad_loses, chance) } else { (1.0 - bad_loses, 1.0 - chance) };
+        let bad = if of_all > 0.0 { self.bad * of_bad / of_all } else { self.bad };
+        self.bad = bad * (1.0 - self.chain.r().as_f64()) + (1.0 - bad) * self.chain.p().as_f64();
+    }
+}
+
+impl GilbertElliott {
+    /// How losses follow each other; none if the chain remembers a loss for longer than is followed.
+    pub fn bursts(&self) -> Option<Bursts> {
+        let mut belief = Belief::clean(*self);
+        let clean = belief.chance();
+        belief.observe(true);
+        let mut hold = 0;
+        while belief.chance() > clean * (1.0 + OVER) {
+            belief.observe(false);
+            hold += 1;
+            if hold > HOLD_MAX {
+                return None;
+            }
+        }
+        Some(Bursts { hold, mean_losses: (self.mean_loss_rate() / clean).max(1.0) })
+    }
+}
+
+impl Predictor {
+    pub(super) fn chance(&self, units: u64) -> f64 {
+        match self {
+            Self::Independent(chance) if units == 1 => *chance,
+            Self::Independent(chance) => -libm::expm1(units as f64 * libm::log1p(-chance)),
+            Self::Chain(belief) => belief.chance(),
+        }
+    }
+
+    pub(super) fn observe(&mut self, lost: bool) {
+        if let Self::Chain(belief) = self {
+            belief.observe(lost);
+        }
+    }
+
+    /// The law as a chain, for frames of so many units.
+    pub(super) fn states(&self, units: u64) -> States {
+        match self {
+            Self::Independent(_) => States { loses: [self.chance(units); 2], leaves: [0.0; 2] },
+            Self::Chain(Belief { chain, .. }) => States {
+                loses: [chain.loss_good().as_f64(), chain.loss_bad().as_f64()],
+                leaves: [chain.p().as_f64(), chain.r().as_f64()],
+            },
+        }
+    }
+
+    /// Chances of the good state and of the bad one.
+    pub(super) fn shares(&self) -> [f64; 2] {
+        match self {
+            Self::Independent(_) => [1.0, 0.0],
+            Self::Chain(belief) => [1.0 - belief.bad, belief.bad],
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        if let Self::Chain(belief) = self {
+            *belief = Belief::stationary(belief.chain);
+        }
+    }
+}

@@ -37,7 +37,7 @@ test-fuzz: build ## Every fuzz target for a second (tools/fuzz SECONDS for longe
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: lint
 lint: build ## Formatting, lints and types, in Rust and Python

@@ -11,6 +11,7 @@ from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
 from lossylink.lab import cli as lab
+from lossylink.scenario.packaged import packaged, title_of
 
 
 def build() -> typer.Typer:
@@ -36,7 +37,9 @@ def build() -> typer.Typer:
 
 
 def _list_of_experiments() -> str:
-    return "\n\n".join(f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values())
+    experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
+    scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
+    return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
 
 
 def _show_version(wanted: bool) -> None:

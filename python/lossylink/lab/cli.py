@@ -144,10 +144,19 @@ def loss(
     reverse: Annotated[str | None, typer.Option(help="Loss from h8 to h4; unchanged when not given.")] = None,
     name: _Name = "",
 ) -> None:
-    """Corrupt frames by another loss model from now on."""
+    """Corrupt frames by another loss model from now on.
+
+    LinkGuardian without `copies=N` chooses its copies by the loss, so that their number may change, too.
+    Guards that are processes of their own (`lab up --split`) do not know the loss of the wire.
+
+    Examples
+    --------
+        lossylink lab loss 1e-2
+    """
     lab = _lab(name)
     lab.set_loss(forward=forward, reverse=reverse)
     print(f"h4 -> h8: {forward}" + (f", h8 -> h4: {reverse}" if reverse is not None else ""))
+    _tell_copies(lab)
 
 
 @app.command("protect")
@@ -156,8 +165,18 @@ def protect(
     name: _Name = "",
 ) -> None:
     """Protect the link by another protection from now on."""
-    _lab(name).protect(protection)
+    lab = _lab(name)
+    lab.protect(protection)
     print(f"protection: {protection}")
+    _tell_copies(lab)
+
+
+def _tell_copies(lab: Lab) -> None:
+    """Say how often a lost frame is sent again, where the protection in force does so."""
+    copies = lab.copies()
+    if copies is not None:
+        why = "; these guards do not know the loss of the wire" if lab.settings.split else ""
+        print(f"copies of each retransmission: {copies[0]} from h4, {copies[1]} from h8{why}")
 
 
 @app.command("auto")

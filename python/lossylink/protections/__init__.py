@@ -22,6 +22,7 @@ from lossylink.protections._registry import (
     name_of,
     read_common,
     spellings,
+    takes_option,
     usages,
 )
 
@@ -42,5 +43,6 @@ __all__ = [
     "parse_protection",
     "read_common",
     "spellings",
+    "takes_option",
     "usages",
 ]

@@ -39,7 +39,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
 
 
 def _usage(error: TyperException) -> str:
-    words = error.format_message().rstrip(".")
+    words = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "lossylink"
     return f"{words}; see `{path} --help`"

@@ -43,7 +43,7 @@ def command(
 
     Examples
     --------
-        lossylink sweep stress --grid loss.forward=1e-4,1e-3,1e-2 --grid protection=lg,lg-nb
+        lossylink sweep stress -g loss=1e-4,1e-3 -g protection=lg,lg-nb --set traffic.packets=1M
 
         lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1,2,3 --output results/rates
     """

@@ -64,7 +64,7 @@ impl Counter {
         reading.map(|reading| Self::new(name, help, reading))
     }
 
-    /// The same of a level.
+    /// A level that not every driver has: none without a reading.
     pub fn level_of<T: Into<Reading>>(
         name: &'static str,
         help: &'static str,

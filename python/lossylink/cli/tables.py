@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lossylink.experiments import EXPERIMENTS
+from lossylink.frames import cell
 
 if TYPE_CHECKING:
     from lossylink.results import Run
@@ -54,27 +55,3 @@ def _one_under_another(rows: list[dict[str, Any]], headline: Sequence[str]) -> T
     for row in rows:
         table.add_row(*(cell(row[key]) for key in keys))
     return table
-
-
-def cell(value: Any) -> str:
-    """Write a value shortly: six digits, thousands apart, failed checks by name.
-
-    Examples
-    --------
-    >>> cell(0.00123456789), cell(100_000_000), cell(None), cell([0.0, 1e-8])
-    ('0.00123457', '100,000,000', '-', '0 .. 1e-08')
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    if isinstance(value, list):
-        return " .. ".join(map(cell, value))
-    if isinstance(value, dict):
-        failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
-        return f"failed: {', '.join(failed)}" if failed else "passed"
-    return str(value)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, plan, reproduce, run, sweep
+from lossylink.cli import doctor, plan, plot, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
@@ -26,6 +26,7 @@ def build() -> typer.Typer:
     app.command("reproduce")(reproduce.command)
     app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
+    app.command("plot", epilog=_list_of_kinds())(plot.command)
     app.command("plan")(plan.command)
     app.command("doctor")(doctor.command)
     app.command("guard")(boxes.guard)
@@ -37,6 +38,10 @@ def build() -> typer.Typer:
 
 def _list_of_experiments() -> str:
     return "\n\n".join(f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values())
+
+
+def _list_of_kinds() -> str:
+    return f"Kinds of figures: {', '.join(plot.KINDS)}"
 
 
 def _show_version(wanted: bool) -> None:

@@ -32,6 +32,7 @@ def command(
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Points at a time; all cores when not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
+    with_csv: Annotated[bool, typer.Option("--csv", help="Keep the rows as rows.csv, too.")] = False,
 ) -> None:
     """Run every combination of the given values; finished points are kept and not run again.
 
@@ -60,6 +61,8 @@ def command(
             threads=threads,
             progress=progress,
         )
+    if with_csv:
+        result.frame.write_csv(result.directory / "rows.csv")
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
     else:
@@ -73,7 +76,7 @@ def command(
 def _show(result: object) -> None:
     from rich.console import Console
 
-    from lossylink.cli.tables import cell
+    from lossylink.frames import cell
     from lossylink.sweeping import Sweep
 
     assert isinstance(result, Sweep)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lossylink.sweeping import Sweep
 
 SUMMARY = "summary.json"
+CAPTURE = ".pcapng"
 REPRODUCTION = "reproduce.json"
 
 
@@ -64,7 +65,11 @@ def load_run(directory: str | Path) -> Run:
 
 
 def load_runs(directory: str | Path) -> list[tuple[str, Run]]:
-    """Load the runs of a directory, each with a name: the only one, or every point of a sweep."""
+    """Load runs, each with a name: that of a directory, every point of a sweep, or a capture's segments."""
+    if Path(directory).suffix == CAPTURE:
+        from lossylink.captures import read_capture  # few look into captures
+
+        return [(Path(directory).stem, read_capture(Path(directory)))]
     loaded = load(directory)
     name = Path(directory).resolve().name
     return [(name, loaded)] if isinstance(loaded, Run) else [(name, run) for run in loaded.runs()]

@@ -9,16 +9,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import polars
-from numpy.typing import NDArray
 
 from lossylink.errors import UserError
 from lossylink.frames import SHOWN_ROWS, html_table, side_by_side, text_table
-from lossylink.statistics import PERCENTILES, percentile_interval
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 #: Up to this many rows are shown as columns.
 SIDE_BY_SIDE = 6
@@ -195,6 +194,8 @@ class Run:
 
 
 def _tail(protection: str, values: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
+    from lossylink.statistics import PERCENTILES, percentile_interval  # scipy, which a run does without
+
     for percent in PERCENTILES.values():
         estimate = percentile_interval(values, percent)
         yield {

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -20,9 +20,11 @@ from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.from_python import spelled
-from lossylink.scenario.loss_function import FRAMES, LossFunction, listed
 from lossylink.scenario.native import configuration
 from lossylink.units import parse_time
+
+if TYPE_CHECKING:
+    from lossylink.scenario.loss_function import LossFunction
 
 
 def run(
@@ -102,16 +104,19 @@ def run(
     schemes = [protection] if isinstance(protection, str) else protection
     if callable(loss):
         plain = resolve(what, settings=chosen, protection=schemes, seed=seed)
-        loss = listed(loss, frames=_frames(plain), seed=plain.seed)
+        loss = _listed(loss, plain)
     chosen |= {"loss.forward": loss} if loss is not None else {}
     scenario = resolve(what, settings=chosen, protection=schemes, seed=seed, strict=strict)
     return run_scenario(scenario, pcap=pcap, state_at=state_at, progress=progress)
 
 
-def _frames(scenario: Scenario) -> int:
-    """Return how many frames a loss function decides."""
+def _listed(loss: LossFunction, scenario: Scenario) -> str:
+    """Call a loss function for the frames of a scenario."""
+    from lossylink.scenario.loss_function import FRAMES, listed  # numpy, which other runs do without
+
     traffic = scenario.values.traffic
-    return FRAMES if traffic is None or traffic.packets is None else traffic.packets
+    frames = FRAMES if traffic is None or traffic.packets is None else traffic.packets
+    return listed(loss, frames=frames, seed=scenario.seed)
 
 
 def run_scenario(

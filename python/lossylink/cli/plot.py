@@ -20,14 +20,16 @@ FORMATS = (*PICTURES, "csv", "json", FLENT)
 #: The kinds of `lossylink.charts.kinds`, which the help names without loading them.
 KINDS = (
     *("ccdf", "timeline", "mathis", "goodput", "effective-loss", "fct-size", "trace", "cwnd"),
-    *("buffers", "slowdown", "published", "link-speed"),
+    *("sequence", "buffers", "slowdown", "published", "link-speed"),
 )
 
 
 def command(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of run, sweep, or of a point of reproduce."),
+        typer.Argument(
+            metavar="RUN...", help="Directories of run, sweep, or a point of reproduce; or FILE.pcapng."
+        ),
     ],
     kind: Annotated[
         list[str] | None,

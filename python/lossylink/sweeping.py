@@ -71,11 +71,10 @@ class Sweep:
 
     def runs(self) -> list[Run]:
         """Return a run for each finished point; points keep rows, and no tables."""
-        kept = (
-            json.loads(path.read_text("utf-8")) for path in sorted((self.directory / "points").glob("*.json"))
-        )
-        wanted = [point["summary"] for point in kept if self._holds(point["grid"])]
-        return [Run.of_summary(summary) for summary in wanted]
+        files = (self.directory / "points").glob("*.json")
+        kept = [json.loads(path.read_text("utf-8")) for path in files]
+        own = [point for point in kept if self._holds(point["grid"])]
+        return [Run.of_summary(point["summary"]) for point in sorted(own, key=self._order)]
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows, as `Run.plot` does."""
@@ -87,6 +86,13 @@ class Sweep:
         """Whether a point belongs to this grid: a directory may have those of an earlier one."""
         values = {key: {str(value) for value in values} for key, values in self.grid.items()}
         return values.keys() == place.keys() and all(str(place[key]) in values[key] for key in place)
+
+    def _order(self, point: Mapping[str, Any]) -> list[int]:
+        """Return where a point stands in the grid."""
+        return [
+            [str(value) for value in values].index(str(point["grid"][key]))
+            for key, values in self.grid.items()
+        ]
 
     def __str__(self) -> str:
         """Return the rows as a table."""

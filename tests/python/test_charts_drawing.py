@@ -64,10 +64,12 @@ def test_markers_have_their_shapes_faces_and_intervals() -> None:
 
 def test_bars_stand_beside_each_other_or_on_each_other() -> None:
     x = Axis("", categories=("50 %", "99 %"))
-    ours = Series("here", "blue", (0.0, 1.0), (5.0, 9.0), kind="bars", y_low=(4.0, 8.0), y_high=(6.0, 10.0))
+    ours = Series("here", "blue", (0.0, 1.0), (5.0, 9.0), kind="bars", y_low=(4.0, 9.0), y_high=(6.0, 9.0))
     theirs = Series("published", "black", (0.0, 1.0), (4.0, 8.0), kind="bars", hollow=(True, True))
     axes = draw(chart(ours, theirs, x=x)).axes[0]
     heights = [bar.get_height() for bar in axes.patches]  # type: ignore[attr-defined]
+    (intervals,) = axes.collections
+    assert len(intervals.get_segments()) == 1  # type: ignore[attr-defined]
     assert heights == [5.0, 9.0, 4.0, 8.0]
     lefts = [bar.get_x() for bar in axes.patches]  # type: ignore[attr-defined]
     assert lefts[2] == pytest.approx(lefts[0] + 0.4)

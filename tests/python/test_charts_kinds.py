@@ -13,7 +13,7 @@ from lossylink import Run
 from lossylink.charts.chart import Series, Sheet
 from lossylink.charts.figures import possible, sheet_of
 from lossylink.charts.kinds import kinds, names
-from lossylink.charts.samples import lines_of, samples_of
+from lossylink.charts.samples import Sample, lines_of, samples_of
 from lossylink.cli.plot import KINDS
 from lossylink.published import load
 from lossylink.statistics import percentile
@@ -235,6 +235,14 @@ def test_lines_are_called_by_what_differs() -> None:
     assert [line.label for line in lines_of(samples_of([("a", small), ("b", small)]))] == ["a", "b"]
     slots = [line.slot for line in lines_of(samples_of([("a", small), ("b", large)]))]
     assert len(set(slots)) == 2
+
+
+def test_protections_side_by_side_have_colours_of_their_own() -> None:
+    words = ["fec:25/5", "llr", "lg", "none", "lg-nb", "fec:5/1", "fec:5/5"]
+    several = [Sample(word, {"name": "a"}, {}, {}) for word in words]
+    slots = {line.label: line.slot for line in lines_of(several)}
+    assert len(set(slots.values())) == len(words)
+    assert (slots["LinkGuardian"], slots["no protection"]) == ("blue", "vermillion")
 
 
 def test_an_unknown_kind_is_one_line() -> None:

@@ -167,8 +167,17 @@ def _words(key: str, value: str) -> str:
 def _slots(protections: list[str]) -> list[str]:
     """Return a slot for each line: its protection's own, unless several lines share a protection."""
     if len(set(protections)) == len(protections):
-        return list(slots_of(tuple(protections)).values())
+        own = list(slots_of(tuple(protections)).values())
+        taken: list[str] = list(own)
+        return [slot if own.index(slot) == place else _free(taken) for place, slot in enumerate(own)]
     return [SLOTS[place % len(SLOTS)] for place in range(len(protections))]
+
+
+def _free(taken: list[str]) -> str:
+    """Return a slot that no line of a figure has, and take it."""
+    slot = next((slot for slot in SLOTS if slot not in taken), SLOTS[len(taken) % len(SLOTS)])
+    taken.append(slot)
+    return slot
 
 
 def with_table(samples: Sequence[Sample], table: str, *columns: str) -> list[Sample]:

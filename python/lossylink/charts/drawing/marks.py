@@ -18,6 +18,8 @@ BAR_SHARE = 0.8
 HATCH = "////"
 AREA_OPACITY = 0.09
 LABEL_SIZE = 7.5
+MANY_DOTS = 300
+"""More dots than these are drawn small; fewer lie over the others."""
 MARKER_POINTS, LARGER_POINTS = 4.5, 3.5
 """Size of a marker, and how much larger each marker is that another one covers."""
 LABEL_OFFSET_POINTS = 7
@@ -47,9 +49,11 @@ def _one(axes: Axes, series: Series, repeat: int, chart: Chart) -> Any:
     if series.kind == "dots":
         # Thousands of dots are an image inside a vector figure.
         shape = "x" if series.dashed else "."
+        many = len(series.x) > MANY_DOTS
         axes.plot(
-            series.x, series.y, shape, color=colour, markersize=2.2, markeredgewidth=0.5, rasterized=True
-        )
+            series.x, series.y, shape, color=colour, rasterized=True, zorder=2.6 if many else 3.2,
+            markersize=2.2 if many else MARKER_POINTS, markeredgewidth=0.5 if many else 1.0,
+        )  # fmt: skip
         return Line2D([], [], linestyle="none", marker=shape, color=colour, markersize=4.5)
     look: dict[str, Any] = {"color": colour}
     if series.kind == "points":
@@ -129,11 +133,11 @@ def _bars(axes: Axes, chart: Chart, series: Series, bars: list[Series]) -> Any:
     else:
         axes.bar(np.asarray(series.x) + shift, series.y, bottom=ground, width=thickness, **look)
         if series.y_low is not None and series.y_high is not None:
-            y = np.asarray(series.y)
-            reach = np.maximum([y - np.asarray(series.y_low), np.asarray(series.y_high) - y], 0)
+            low, y, high = (np.asarray(values) for values in (series.y_low, series.y, series.y_high))
+            known = high > low  # an interval without an end is not drawn as one without a width
             axes.errorbar(
-                np.asarray(series.x) + shift, y, yerr=reach, fmt="none", ecolor="black", elinewidth=0.8,
-                capsize=1.5,
+                (np.asarray(series.x) + shift)[known], y[known], yerr=[(y - low)[known], (high - y)[known]],
+                fmt="none", ecolor="black", elinewidth=0.8, capsize=1.5,
             )  # fmt: skip
     return Patch(facecolor=look["color"], edgecolor=colour, hatch=look["hatch"], linewidth=look["linewidth"])
 

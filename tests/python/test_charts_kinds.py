@@ -242,7 +242,7 @@ def test_protections_side_by_side_have_colours_of_their_own() -> None:
     several = [Sample(word, {"name": "a"}, {}, {}) for word in words]
     slots = {line.label: line.slot for line in lines_of(several)}
     assert len(set(slots.values())) == len(words)
-    assert (slots["LinkGuardian"], slots["no protection"]) == ("blue", "vermillion")
+    assert (slots["LinkGuardian"], slots["no protection"], slots["LLR"]) == ("blue", "vermillion", "purple")
 
 
 def test_an_unknown_kind_is_one_line() -> None:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from lossylink.charts.palette import name_of, slots_of
+from lossylink.charts.palette import name_of
+from lossylink.protections import look_of
 
 if TYPE_CHECKING:
     from lossylink.results import Run
 
 #: Slots of lines that are not told apart by their protections.
 SLOTS = ("blue", "vermillion", "green", "orange", "purple", "sky", "black", "yellow")
+#: The same for protections without a slot of their own: those that no protection owns come first.
+FREE_SLOTS = ("orange", "sky", "black", "yellow", "purple", "green", "vermillion", "blue")
 #: Settings that change no result, or that a row says better.
 UNTOLD = frozenset({"protection.schemes", "run.threads"})
 #: Words for keys whose last part says too little.
@@ -165,19 +168,15 @@ def _words(key: str, value: str) -> str:
 
 
 def _slots(protections: list[str]) -> list[str]:
-    """Return a slot for each line: its protection's own, unless several lines share a protection."""
-    if len(set(protections)) == len(protections):
-        own = list(slots_of(tuple(protections)).values())
-        taken: list[str] = list(own)
-        return [slot if own.index(slot) == place else _free(taken) for place, slot in enumerate(own)]
-    return [SLOTS[place % len(SLOTS)] for place in range(len(protections))]
+    """Return a slot for each line: its protection's own, unless several lines share a protection.
 
-
-def _free(taken: list[str]) -> str:
-    """Return a slot that no line of a figure has, and take it."""
-    slot = next((slot for slot in SLOTS if slot not in taken), SLOTS[len(taken) % len(SLOTS)])
-    taken.append(slot)
-    return slot
+    Protections without an own slot take those that no line has.
+    """
+    if len(set(protections)) < len(protections):
+        return [SLOTS[place % len(SLOTS)] for place in range(len(protections))]
+    own = [look_of(protection).slot for protection in protections]
+    free = iter([slot for slot in FREE_SLOTS if slot not in own])
+    return [slot or next(free, SLOTS[place % len(SLOTS)]) for place, slot in enumerate(own)]
 
 
 def with_table(samples: Sequence[Sample], table: str, *columns: str) -> list[Sample]:

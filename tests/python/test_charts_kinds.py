@@ -210,6 +210,9 @@ def test_published_bars_are_those_of_the_table(runs: dict[str, Run]) -> None:
     other = run("tcp-fct", "lg", flow__trials=100, flow__size=1000)
     with pytest.raises(lossylink.UserError, match="nothing was published"):
         sheet(other, "published")
+    twice = [(name, runs["tcp-fct"]) for name in ("a", "b")]
+    with pytest.raises(lossylink.UserError, match="several of these fit one published column"):
+        sheet_of(twice, "published")
 
 
 def test_link_speed_parts_fill_the_link(runs: dict[str, Run]) -> None:
@@ -243,6 +246,14 @@ def test_protections_side_by_side_have_colours_of_their_own() -> None:
     slots = {line.label: line.slot for line in lines_of(several)}
     assert len(set(slots.values())) == len(words)
     assert (slots["LinkGuardian"], slots["no protection"], slots["LLR"]) == ("blue", "vermillion", "purple")
+
+
+def test_a_live_row_that_is_not_valid_says_so_in_the_figure() -> None:
+    rows: list[dict[str, Any]] = [{"valid": False}, {"valid": True}, {}]
+    words = ("none", "lg", "lg-nb")
+    several = [Sample(word, {"name": "a"}, row, {}) for word, row in zip(words, rows, strict=True)]
+    names_ = ["no protection (not valid)", "LinkGuardian", "LinkGuardian NB"]
+    assert [line.label for line in lines_of(several)] == names_
 
 
 def test_an_unknown_kind_is_one_line() -> None:

@@ -118,16 +118,18 @@ def lines_of(samples: Sequence[Sample], *, across: Sequence[str] = ()) -> list[L
     for sample in samples:
         key = (sample.protection, *(sample.settings.get(one, "") for one in told))
         groups.setdefault(key, []).append(sample)
-    if not across and len(groups) < len(samples):
-        # Rows of one run and one protection, such as the trials of a study, are points of one line.
-        groups = {(*key,): group for key, group in groups.items()}
     protections = tuple(dict.fromkeys(key[0] for key in groups))
     labels = [_label(key[0], told, key[1:], len(protections)) for key in groups]
     slots = _slots([key[0] for key in groups])
     return [
-        Line(label, slot, tuple(group))
+        Line(label + _doubt(group), slot, tuple(group))
         for label, slot, group in zip(labels, slots, groups.values(), strict=True)
     ]
+
+
+def _doubt(samples: Sequence[Sample]) -> str:
+    """Return what a name says of live rows that must not be used: a figure goes where its row does not."""
+    return " (not valid)" if any(sample.row.get("valid") is False for sample in samples) else ""
 
 
 def _telling(samples: Sequence[Sample], ignored: tuple[str, ...]) -> tuple[str, ...]:

@@ -44,8 +44,8 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
     charts = []
     for match in MATCHES:
         table = published[match.table]
-        found = {sample.protection: sample for sample in samples if _fits(sample, match, table)}
-        found = {name: one for name, one in found.items() if name in _columns(table)}
+        fitting = [one for one in samples if _fits(one, match, table) and one.protection in _columns(table)]
+        found = _by_name(fitting)
         if found:
             charts.append(_times(match, table, found) if "p50" in table else _rates(match, table, found))
     charts += _speeds(samples, published)
@@ -54,6 +54,14 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
             "nothing was published for these settings; run tcp-fct, rdma-fct, throughput or stress as it is"
         )
     return Sheet("published", tuple(charts), columns=2)
+
+
+def _by_name(samples: Sequence[Sample]) -> dict[str, Sample]:
+    """Return samples by protection: a published column stands beside one of ours."""
+    found = {sample.protection: sample for sample in samples}
+    if len(found) < len(samples):
+        raise CannotDrawError("several of these fit one published column; run or name a single one")
+    return found
 
 
 def _columns(table: Published) -> set[str]:
@@ -114,19 +122,19 @@ def _rates(match: Match, table: Published, found: Mapping[str, Sample]) -> Chart
 
 def _speeds(samples: Sequence[Sample], published: Published) -> list[Chart]:
     """Compare the effective link speed of the stress test."""
+    fitting = [
+        sample
+        for sample in samples
+        if sample.settings["experiment"] == "stress"
+        and sample.number("link_gbps") == 100.0
+        and abs((sample.number("loss_rate") or 0.0) / 1e-3 - 1) <= LOSS_SLACK
+    ]
     pairs = {}
-    for sample in samples:
-        theirs: Any = lookup(
-            published, "stress", sample.protection.replace("-", "_"), "effective_link_speed_gbps"
-        )
-        ours = sample.number("effective_link_speed_gbps")
-        is_same = (
-            sample.settings["experiment"] == "stress"
-            and sample.number("link_gbps") == 100.0
-            and abs((sample.number("loss_rate") or 0.0) / 1e-3 - 1) <= LOSS_SLACK
-        )
-        if is_same and theirs is not None and ours is not None:
-            pairs[sample.protection] = (ours, float(theirs))
+    for name, sample in _by_name(fitting).items():
+        theirs: Any = lookup(published, "stress", name.replace("-", "_"), SPEED)
+        ours = sample.number(SPEED)
+        if theirs is not None and ours is not None:
+            pairs[name] = (ours, float(theirs))
     if not pairs:
         return []
     source = published["stress"]["source"]

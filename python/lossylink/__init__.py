@@ -1,7 +1,7 @@
 """lossylink: a laboratory and a data plane for links that corrupt packets.
 
 >>> import lossylink
->>> lossylink.run("stress", protection=["none"], settings={"traffic.packets": 10_000}).experiment
+>>> lossylink.run("stress", protection="none", settings={"traffic.packets": 10_000}).experiment
 'stress'
 """
 
@@ -12,19 +12,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossylink.errors import LossylinkError, RunError, UserError
+    from lossylink.lab.lab import Lab
+    from lossylink.lab.settings import LabSettings
+    from lossylink.loading import load
+    from lossylink.planning.link import Link
+    from lossylink.planning.planner import Plan, plan
     from lossylink.results import Run
     from lossylink.runner import run
-    from lossylink.sweeping import sweep
+    from lossylink.sweeping import Sweep, sweep
 
-__all__ = ["LossylinkError", "Run", "RunError", "UserError", "__version__", "run", "sweep"]
+__all__ = [
+    "Lab",
+    "LabSettings",
+    "Link",
+    "LossylinkError",
+    "Plan",
+    "Run",
+    "RunError",
+    "Sweep",
+    "UserError",
+    "__version__",
+    "load",
+    "plan",
+    "run",
+    "sweep",
+]
 
 #: Where each public name lives. They are imported when first used, so that ``import lossylink`` and
 #: ``--help`` stay quick and small.
 _HOMES = {
+    "Lab": "lossylink.lab",
+    "LabSettings": "lossylink.lab",
+    "Link": "lossylink.planning.link",
     "LossylinkError": "lossylink.errors",
-    "RunError": "lossylink.errors",
-    "UserError": "lossylink.errors",
+    "Plan": "lossylink.planning.planner",
     "Run": "lossylink.results",
+    "RunError": "lossylink.errors",
+    "Sweep": "lossylink.sweeping",
+    "UserError": "lossylink.errors",
+    "load": "lossylink.loading",
+    "plan": "lossylink.planning.planner",
     "run": "lossylink.runner",
     "sweep": "lossylink.sweeping",
 }

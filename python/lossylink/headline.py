@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars
+
 from lossylink.experiments import EXPERIMENTS, Column
+from lossylink.frames import cell
 
 #: What others are held against.
 BASELINE = "none"
@@ -59,6 +62,22 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
         tuple(one.unit for one in shown),
         tuple(zip(*(one.cells for one in shown), strict=True)),
     )
+
+
+def headline_frame(
+    experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()
+) -> polars.DataFrame:
+    """Return the short table of rows as a frame of texts, whose columns are called by label and unit.
+
+    Examples
+    --------
+    >>> headline_frame("tcp-fct", [{"protection": "none", "fct_us_p50": 88.0}]).columns
+    ['protection', 'p50 (us)']
+    """
+    table = headline(experiment, rows, places=places)
+    heads = zip(table.labels, table.units, strict=True)
+    names = [f"{label} ({unit})" if unit else label for label, unit in heads]
+    return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
 
 
 @dataclass(frozen=True)
@@ -118,27 +137,3 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
 
 def _interval(ends: Sequence[float]) -> str:
     return " .. ".join(f"{end:.3g}" for end in ends)
-
-
-def cell(value: Any) -> str:
-    """Write a value shortly: six digits, thousands apart, failed checks by name.
-
-    Examples
-    --------
-    >>> cell(0.00123456789), cell(100_000_000), cell(None), cell([0.0, 1e-8])
-    ('0.00123457', '100,000,000', '-', '0 .. 1e-08')
-    """
-    if value is None:
-        return _ABSENT
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    if isinstance(value, list):
-        return " .. ".join(map(cell, value))
-    if isinstance(value, dict):
-        failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
-        return f"failed: {', '.join(failed)}" if failed else "passed"
-    return str(value)

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import polars
+
+from lossylink.errors import UserError
+from lossylink.frames import html_table, text_table
+from lossylink.headline import headline_frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+#: Up to this many rows are shown as columns.
+SIDE_BY_SIDE = 6
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,123 @@ class Run:
     states: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
 
+    @classmethod
+    def of_summary(
+        cls, summary: Mapping[str, Any], *, tables: Mapping[str, polars.DataFrame] | None = None
+    ) -> Self:
+        """Return the run of a ``summary.json`` and its tables."""
+        rows = polars.DataFrame(summary["rows"], infer_schema_length=None)
+        rest = {key: value for key, value in summary.items() if key != "rows"}
+        return cls(**rest, rows=rows, tables=dict(tables or {}))
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """Draw a figure of the run.
+
+        Parameters
+        ----------
+        kind
+            A kind of ``lossylink plot --help``; by default the first that the tables of the run admit.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Bound to no display: a notebook shows it, ``savefig`` saves it.
+
+        Raises
+        ------
+        UserError
+            There is no such kind, or the run lacks what it shows.
+
+        Examples
+        --------
+        >>> import lossylink
+        >>> run = lossylink.run("tcp-fct", protection="lg", settings={"flow.trials": 200})
+        >>> run.plot("ccdf").axes[0].get_xlabel()
+        'flow completion time (µs)'
+        """
+        from lossylink.charts.drawing.runs import draw_runs  # matplotlib: only where something is drawn
+
+        return draw_runs([("", self)], kind)
+
+    def tail(self, column: str | None = None) -> polars.DataFrame:
+        """Return percentiles up to 99.999 % with their 95 % intervals and how many values lie beyond each.
+
+        Parameters
+        ----------
+        column
+            A column of the table ``trials``; ``fct_us`` by default.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row a protection and a percentile: ``protection``, ``percent``, ``value``, ``low``, ``high`` in
+            the unit of the column, ``count`` of all values and ``beyond``, those that are larger. An end that
+            the sample is too small for is infinite; a value with few beyond it says little of the tail.
+
+        Raises
+        ------
+        UserError
+            The run has no such column.
+
+        Examples
+        --------
+        >>> import lossylink
+        >>> run = lossylink.run("tcp-fct", protection="lg", settings={"flow.trials": 2000})
+        >>> run.tail().filter(polars.col("percent") == 99.9)["beyond"].to_list()
+        [2]
+        """
+        name = column or "fct_us"
+        trials = self.tables.get("trials")
+        if trials is None or name not in trials.columns or not trials[name].dtype.is_numeric():
+            known = (
+                [] if trials is None else [one for one in trials.columns if trials[one].dtype.is_numeric()]
+            )
+            have = f"its trials have {', '.join(known)}" if known else "it has no trials; tcp-fct has them"
+            raise UserError(f"this run of {self.experiment} has no column {name} of trials: {have}")
+        return polars.DataFrame(
+            [
+                row
+                for (protection,), part in trials.group_by(["protection"], maintain_order=True)
+                for row in _tail(str(protection), part[name].drop_nulls().to_numpy())
+            ],
+            infer_schema_length=None,
+        )
+
+    def save(self, directory: str | Path, *, with_csv: bool = False) -> Path:
+        """Write the run as ``lossylink run --output`` does, for `lossylink.load`; gives the directory.
+
+        ``with_csv`` adds rows and tables as CSV.
+
+        Raises
+        ------
+        UserError
+            The directory cannot be written, or holds something else.
+        """
+        from lossylink.run_directory import staged, write_run  # versions of everything, for the manifest
+
+        target = Path(directory)
+        with staged(target) as staging:
+            write_run(staging, self, with_csv=with_csv)
+        return target
+
+    def __str__(self) -> str:
+        """Return what was run, and the rows as a table."""
+        return f"{self._words()}\n{text_table(self._table())}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._words())}</p>{html_table(self._table())}"
+
+    def _words(self) -> str:
+        stopped = ", interrupted" if self.interrupted else ""
+        took = f"{self.wall_seconds:.1f} s"
+        return (
+            f"{self.experiment} on {self.backend}, seed {self.seed}, {took}, version {self.version}{stopped}"
+        )
+
+    def _table(self) -> polars.DataFrame:
+        """Return what is shown: the columns that matter, beside no protection."""
+        return headline_frame(self.experiment, self.rows.to_dicts())
+
     def summary(self) -> dict[str, Any]:
         """Return the one JSON object that ``--json`` prints and ``summary.json`` holds."""
         states = {"states": self.states} if self.states else {}
@@ -55,6 +187,22 @@ class Run:
             "scenario": self.scenario,
             "rows": [jsonable(row) for row in self.rows.to_dicts()],
             **states,
+        }
+
+
+def _tail(protection: str, values: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
+    from lossylink.statistics import PERCENTILES, percentile_interval  # scipy, which a run does without
+
+    for percent in PERCENTILES.values():
+        estimate = percentile_interval(values, percent)
+        yield {
+            "protection": protection,
+            "percent": percent,
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "count": values.size,
+            "beyond": int((values > estimate.value).sum()),
         }
 
 

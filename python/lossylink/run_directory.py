@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lossylink import states
 from lossylink.errors import UserError
+from lossylink.frames import flat
 from lossylink.manifest import manifest
-from lossylink.results import Run
 from lossylink.scenario.save import scenario_toml
+
+if TYPE_CHECKING:
+    from lossylink.results import Run
 
 #: The file by which a directory is known as one of ours, and may be replaced.
 MANIFEST = "manifest.json"
@@ -83,11 +86,19 @@ def _move_into_place(staging: Path, target: Path) -> None:
         shutil.rmtree(aside.parent, ignore_errors=True)
 
 
-def write_run(directory: Path, result: Run, *, command: Sequence[str] | None = None) -> None:
-    """Write ``summary.json``, tables as Parquet, files, ``states.txt``, ``scenario.toml``, the manifest."""
+def write_run(
+    directory: Path, result: Run, *, command: Sequence[str] | None = None, with_csv: bool = False
+) -> None:
+    """Write ``summary.json``, tables as Parquet, files, ``states.txt``, ``scenario.toml``, the manifest.
+
+    ``with_csv`` adds ``rows.csv`` and a CSV file for each table.
+    """
     write_json(directory / "summary.json", result.summary())
     for name, table in result.tables.items():
         table.write_parquet(directory / f"{name}.parquet")
+    if with_csv:
+        for name, table in ({"rows": result.rows} | result.tables).items():
+            flat(table).write_csv(directory / f"{name}.csv")
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -19,14 +19,19 @@ from lossylink.job import Job, Part, Progress
 from lossylink.protections import Protection
 from lossylink.results import Run
 from lossylink.scenario import Scenario, resolve
+from lossylink.scenario.from_python import spelled
 from lossylink.scenario.native import configuration
 from lossylink.units import parse_time
+
+if TYPE_CHECKING:
+    from lossylink.scenario.loss_function import LossFunction
 
 
 def run(
     what: str | Path,
     *,
-    protection: Sequence[str] | None = None,
+    protection: str | Sequence[str] | None = None,
+    loss: str | float | LossFunction | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
     threads: int | None = None,
@@ -44,9 +49,17 @@ def run(
     what
         An experiment (``"stress"``) or the path of a scenario file.
     protection
-        Protections to run, one row each; the scenario's own when not given.
+        A protection, or several, one row each; the scenario's own when not given.
+    loss
+        What the link corrupts toward h8: a spelling of ``loss.forward``, a ratio, or a function. A function
+        takes a count of frames and a ``numpy.random.Generator``, and gives an array of that many bools, True
+        where a frame is lost. It is called once, for the packets of a stress test, else for 1,000,000 frames;
+        frames after these are delivered. It costs a byte a frame while it is called. Its losses, 100,000 at
+        most, become a list ``at:...`` in the scenario. Short flows run in blocks of 100, and each block
+        begins with frame 0 of the list.
     settings
-        Dotted keys and their values, as with ``--set``.
+        Dotted keys and their values, as with ``--set``, or sections within each other. A number for a rate is
+        in bits per second, one for a time in seconds, one for a length in metres.
     seed
         Decides every random draw: the same scenario and seed give the same rows, whatever the threads.
     threads, backend
@@ -72,16 +85,38 @@ def run(
     Examples
     --------
     >>> import lossylink
-    >>> result = lossylink.run("stress", protection=["lg-nb"], settings={"traffic.packets": 20_000}, seed=1)
+    >>> import numpy as np
+    >>> result = lossylink.run("stress", protection="lg-nb", settings={"traffic.packets": 20_000}, seed=1)
     >>> result.rows["protection"].to_list()
     ['lg-nb']
+    >>> def every_thousandth(frames, rng):
+    ...     return np.arange(frames) % 1000 == 999
+    >>> settings = {"link": {"rate": 25e9}, "traffic": {"packets": 20_000}}
+    >>> lossylink.run("stress", protection="none", loss=every_thousandth, settings=settings).rows[
+    ...     "effective_lost_packets"
+    ... ].to_list()
+    [20]
     """
-    chosen = dict(settings or {})
+    chosen = spelled(settings)
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
     chosen |= {"run.rare": True} if rare else {}
-    scenario = resolve(what, settings=chosen, protection=protection, seed=seed, strict=strict)
+    schemes = [protection] if isinstance(protection, str) else protection
+    if callable(loss):
+        plain = resolve(what, settings=chosen, protection=schemes, seed=seed)
+        loss = _listed(loss, plain)
+    chosen |= {"loss.forward": loss} if loss is not None else {}
+    scenario = resolve(what, settings=chosen, protection=schemes, seed=seed, strict=strict)
     return run_scenario(scenario, pcap=pcap, state_at=state_at, progress=progress)
+
+
+def _listed(loss: LossFunction, scenario: Scenario) -> str:
+    """Call a loss function for the frames of a scenario."""
+    from lossylink.scenario.loss_function import FRAMES, listed  # numpy, which other runs do without
+
+    traffic = scenario.values.traffic
+    frames = FRAMES if traffic is None or traffic.packets is None else traffic.packets
+    return listed(loss, frames=frames, seed=scenario.seed)
 
 
 def run_scenario(

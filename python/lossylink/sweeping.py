@@ -8,20 +8,27 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from lossylink import _native
 from lossylink.errors import UserError
+from lossylink.frames import flat, html_table, text_table
+from lossylink.headline import headline_frame
 from lossylink.job import Progress
 from lossylink.manifest import manifest
 from lossylink.pool import run_all
-from lossylink.results import jsonable
+from lossylink.results import Run, jsonable
 from lossylink.run_directory import MANIFEST, write_json
 from lossylink.runner import run_scenario
 from lossylink.scenario import Scenario, resolve
+from lossylink.scenario.from_python import spell, spelled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Most points of one sweep: beyond it a grid is a slip of the keyboard.
 MAX_POINTS = 100_000
@@ -52,6 +59,52 @@ class Sweep:
             "rows": [jsonable(row) for row in self.rows.to_dicts()],
         }
 
+    @property
+    def frame(self) -> polars.DataFrame:
+        """One row a point and a protection, the grid's keys in front, in plain columns.
+
+        Intervals are ``_low`` and ``_high``, checks are text: it goes into CSV, pandas or a plotting library
+        as it is. ``rows`` keeps lists and structures.
+        """
+        return flat(self.rows)
+
+    def runs(self) -> list[Run]:
+        """Return a run for each finished point; points keep rows, and no tables."""
+        files = (self.directory / "points").glob("*.json")
+        kept = [json.loads(path.read_text("utf-8")) for path in files]
+        own = [point for point in kept if self._holds(point["grid"])]
+        return [Run.of_summary(point["summary"]) for point in sorted(own, key=self._order)]
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """Draw the rows, as `Run.plot` does."""
+        from lossylink.charts.drawing.runs import draw_runs  # matplotlib: only where something is drawn
+
+        return draw_runs([("", run) for run in self.runs()], kind)
+
+    def _holds(self, place: Mapping[str, Any]) -> bool:
+        """Whether a point belongs to this grid: a directory may have those of an earlier one."""
+        values = {key: {str(value) for value in values} for key, values in self.grid.items()}
+        return values.keys() == place.keys() and all(str(place[key]) in values[key] for key in place)
+
+    def _order(self, point: Mapping[str, Any]) -> list[int]:
+        """Return where a point stands in the grid."""
+        return [
+            [str(value) for value in values].index(str(point["grid"][key]))
+            for key, values in self.grid.items()
+        ]
+
+    def __str__(self) -> str:
+        """Return the rows as a table."""
+        words = f"sweep of {self.experiment}: {self.finished} of {self.points} points in {self.directory}"
+        return f"{words}\n{text_table(self._headline())}"
+
+    def _repr_html_(self) -> str:
+        words = f"sweep of {self.experiment}: {self.finished} of {self.points} points"
+        return f"<p>{escape(words)}</p>{html_table(self._headline())}"
+
+    def _headline(self) -> polars.DataFrame:
+        return headline_frame(self.experiment, self.rows.to_dicts(), places=tuple(self.grid))
+
 
 @dataclass(frozen=True)
 class _Point:
@@ -66,10 +119,10 @@ def sweep(
     what: str | Path,
     *,
     grid: Mapping[str, Sequence[Any]],
-    protection: Sequence[str] | None = None,
+    protection: str | Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
-    output: Path | None = None,
+    output: str | Path | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -77,27 +130,53 @@ def sweep(
 
     Parameters
     ----------
+    what
+        An experiment (``"stress"``) or the path of a scenario file.
     grid
-        Values by key: any key of a scenario, ``protection`` or ``seed``.
+        Values by key: any key of a scenario, ``protection`` or ``seed``; numbers in SI units, as for `run`.
+    protection, settings, seed
+        As for `run`, at every point that the grid does not say otherwise for.
     output
         Directory of the sweep; by default one named after what is asked, so that asking again resumes.
     threads
         Points at a time; all cores by default.
 
+    Returns
+    -------
+    Sweep
+        Its ``frame`` is one polars frame of all points, a row each and a protection, the grid's keys in
+        front; ``Sweep.plot`` draws it.
+
     Raises
     ------
     UserError
         A combination cannot be run; told before the first one begins.
+
+    Examples
+    --------
+    >>> import lossylink, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     swept = lossylink.sweep(
+    ...         "stress",
+    ...         grid={"loss.forward": [1e-3, 1e-2]},
+    ...         protection="lg",
+    ...         settings={"traffic.packets": 10_000},
+    ...         output=folder,
+    ...     )
+    >>> swept.frame.select("loss.forward", "protection", "packets_sent").rows()
+    [(0.001, 'lg', 10000), (0.01, 'lg', 10000)]
     """
+    schemes = [protection] if isinstance(protection, str) else protection
+    chosen = spelled(settings)
     count = threads or len(os.sched_getaffinity(0))
     if count < 1:
         raise UserError(f"threads = {threads}: use at least 1")
     combinations = _combinations(grid)
     scenarios = [
-        _resolve_point(what, combination, protection=protection, settings=settings, seed=seed)
+        _resolve_point(what, combination, protection=schemes, settings=chosen, seed=seed)
         for combination in combinations
     ]
-    directory = output or _default_directory(scenarios)
+    directory = Path(output) if output is not None else _default_directory(scenarios)
     points = [
         _Point(
             combination, scenario, directory / "points" / f"{scenario.fingerprint(_native.version())}.json"
@@ -133,7 +212,7 @@ def _resolve_point(
 ) -> Scenario:
     """Resolve one combination; its own protection and seed win over the sweep's."""
     chosen = dict(settings or {})
-    own = dict(combination)
+    own = {key: spell(key, value) for key, value in combination.items()}
     if "protection" in own:
         protection = [str(own.pop("protection"))]
     if "seed" in own:
@@ -225,3 +304,17 @@ def _write(result: Sweep, *, seed: int) -> None:
     (result.directory / "rows.parquet.partial").replace(result.directory / "rows.parquet")
     _write_whole(result.directory / "summary.json", result.summary())
     _write_whole(result.directory / MANIFEST, manifest(seed=seed))
+
+
+def read_sweep(directory: Path, summary: Mapping[str, Any]) -> Sweep:
+    """Return the sweep of a directory and its ``summary.json``."""
+    return Sweep(
+        experiment=str(summary["experiment"]),
+        grid=dict(summary["grid"]),
+        rows=polars.DataFrame(summary["rows"], infer_schema_length=None),
+        directory=directory,
+        points=int(summary["points"]),
+        finished=int(summary["finished"]),
+        resumed=int(summary["finished"]),
+        interrupted=bool(summary["interrupted"]),
+    )

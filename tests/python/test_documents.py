@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import lossylink
+from lossylink.charts.kinds import kinds
 from lossylink.experiments import EXPERIMENTS
 from lossylink.protections import spellings
 from lossylink.resources import SCENARIOS
@@ -138,3 +139,11 @@ def test_fitted_keys_of_the_published_hosts_say_so() -> None:
     fitted = {"receive_latency", "moderation_latency", "flow_rate_bps", "rdma_latency", "rdma_fetch_ns"}
     assert {key for key in load_profile("host", "ae-hosts") if "alibrated" in comment(key)} == fitted
     assert set(re.findall(r"\n\| `(\w+)`[^|]*\|[^|]*\| calibrated", guide)) == fitted
+
+
+def test_the_guide_lists_every_kind_of_figure_with_its_experiments() -> None:
+    guide = sections((DOCUMENTS / "guides/experiments.md").read_text())["Figures of a result"]
+    lines = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.+) \|$", guide, flags=re.MULTILINE))
+    assert list(lines) == list(kinds())
+    for sources in lines.values():
+        assert set(re.findall(r"`([a-z-]+)`", sources)) <= set(EXPERIMENTS)

@@ -15,11 +15,11 @@ from rich.console import Console
 from lossylink import protections
 from lossylink.backends.live.bench import settings_of
 from lossylink.backends.live.stress import load_rate
+from lossylink.charts.palette import slots_of
 from lossylink.errors import UserError
 from lossylink.lab.settings import LabSettings, lab_settings
 from lossylink.lab.status import describe
 from lossylink.lab.watch import _guards
-from lossylink.plot.style import colours_of, markers_of
 from lossylink.protections import _registry, families, parse_protection, spellings
 from lossylink.scenario.loss import Loss, parse_loss
 
@@ -41,7 +41,7 @@ class Toy(Family):
             meaning="a toy",
             options=(Option(name="bricks", read=count("bricks", none="auto"), default=None,
                             usage="`bricks=N`", description="how many bricks"),),
-            look=Look(slot="purple", marker="*"),
+            look=Look(slot="purple"),
         ),
     )
 
@@ -75,7 +75,7 @@ def test_a_family_needs_no_other_file(toy: None) -> None:
     assert parse_protection("toy:bricks=3").label == "toy:bricks=3"
     assert "bricks" in protections.common_options()
     assert protections.name_of("toy:bricks=3") == "Toy, bricks=3"
-    assert (colours_of(("toy",)), markers_of(("toy",))) == ({"toy": "#CC79A7"}, {"toy": "*"})
+    assert slots_of(("toy",)) == {"toy": "purple"}
     with pytest.raises(UserError, match=r"lg takes no option 'bricks'; toy has it$"):
         parse_protection("lg:bricks=3")
 

@@ -10,9 +10,9 @@ import pytest
 import lossylink
 from lossylink.backends.live.stress import load_rate
 from lossylink.errors import UserError
-from lossylink.plan import Link
-from lossylink.plan.stress import simulate
-from lossylink.plan.verify import compare
+from lossylink.planning import Link
+from lossylink.planning.stress import simulate
+from lossylink.planning.verify import compare
 from lossylink.protections import Protection, parse_protection
 from lossylink.protections.llr import FAMILY, options, prediction
 from lossylink.scenario import resolve

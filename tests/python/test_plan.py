@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from lossylink.charts.drawing import draw_sheet
 from lossylink.errors import UserError
-from lossylink.plan import Link, Plan, plan, verify
-from lossylink.plan.figure import plan_figure
-from lossylink.plan.prediction import KEYS, SIMULATED, Prediction
-from lossylink.plan.stress import simulate
-from lossylink.plan.transport import FLOWS
-from lossylink.plan.verify import DIFFERS, NOT_TESTABLE, compare
+from lossylink.planning import Link, Plan, plan, verify
+from lossylink.planning.figure import plan_sheet
+from lossylink.planning.prediction import KEYS, SIMULATED, Prediction
+from lossylink.planning.stress import simulate
+from lossylink.planning.transport import FLOWS
+from lossylink.planning.verify import DIFFERS, NOT_TESTABLE, compare
 from lossylink.protections import keeps_order
 from lossylink.protections.fec import prediction as fec
 from lossylink.protections.linkguardian import prediction as linkguardian
@@ -149,11 +150,10 @@ def test_what_nothing_reaches_is_refused_with_the_best() -> None:
 
 
 def test_the_figure_shows_every_protection() -> None:
-    drawing = plan_figure(plan(link(), target=1e-8))
+    drawing = draw_sheet(plan_sheet(plan(link(), target=1e-8)))
     losses, speeds = drawing.axes
-    legend = losses.get_legend()
-    assert legend is not None
-    assert legend.get_texts()[0].get_text() == "no protection"
+    assert drawing.legends[0].get_texts()[0].get_text() == "no protection"
+    assert losses.get_ylabel() == "effective loss ratio"
     assert speeds.get_ylabel() == "effective speed (Gb/s)"
 
 
@@ -165,7 +165,7 @@ def lossylink(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_a_plan_loads_neither_scipy_nor_matplotlib() -> None:
     """They take longer to load than everything else that a plan needs."""
     loaded = (
-        "import sys; from lossylink.plan import Link, plan;"
+        "import sys; from lossylink.planning import Link, plan;"
         "plan(Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-3), target=1e-8);"
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'scipy', 'matplotlib', 'polars'}))"
     )

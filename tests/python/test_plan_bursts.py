@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from lossylink import run
-from lossylink.plan import Link, plan
-from lossylink.plan.prediction import CHAIN, EXACT, SIMULATED, Prediction
-from lossylink.plan.stress import loss_interval, simulate
+from lossylink.planning import Link, plan
+from lossylink.planning.prediction import CHAIN, EXACT, SIMULATED, Prediction
+from lossylink.planning.stress import loss_interval, simulate
 from lossylink.protections.fec import prediction as fec_plan
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian import prediction as lg_plan

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lossylink.plan import Link, plan, verify
-from lossylink.plan.prediction import KEYS
-from lossylink.plan.stress import latest_us, simulate
-from lossylink.plan.verify import AGREES, DIFFERS, NOT_TESTABLE, Comparison
+from lossylink.planning import Link, plan, verify
+from lossylink.planning.prediction import KEYS
+from lossylink.planning.stress import latest_us, simulate
+from lossylink.planning.verify import AGREES, DIFFERS, NOT_TESTABLE, Comparison
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian import prediction as lg_plan
 from lossylink.scenario.loss import Loss, parse_loss

@@ -9,7 +9,7 @@ import re
 import pytest
 from rich.console import Console
 
-from lossylink.report.chart import Axis, Chart, Series, embedded
+from lossylink.charts.chart import Axis, Chart, Series, embedded
 from lossylink.report.html import chart_view, render
 from lossylink.reproduce import ReproduceResult, reproduce
 

@@ -13,8 +13,7 @@ from rich.console import Console
 
 from lossylink.errors import RunError, UserError
 from lossylink.experiments import EXPERIMENTS
-from lossylink.plot import readme
-from lossylink.reproduce import ReproduceResult, reproduce
+from lossylink.reproduce import ReproduceResult, readme, reproduce
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Finished, Job, Outcome, Scale, judge
 from lossylink.reproduce.framework.published import load
@@ -218,7 +217,7 @@ def test_the_readme_figure_is_drawn_from_finished_runs(
 def test_figures_are_saved_for_papers(tmp_path: Path, console: Console) -> None:
     reproduce(output=tmp_path, only=["tcp-fct"], runner=synthetic_runner, console=console, progress=False)
     saved = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert saved == ["tcp-fct-ccdf.pdf", "tcp-fct-ccdf.png", "tcp-fct-ccdf.svg"]
+    assert saved == ["tcp-fct-times.pdf", "tcp-fct-times.png", "tcp-fct-times.svg"]
 
 
 def test_experiments_on_request_run_in_full_only_when_named() -> None:

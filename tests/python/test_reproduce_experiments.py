@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from lossylink.charts.drawing import draw_sheet
 from lossylink.experiments import experiment_named
 from lossylink.report.html import chart_view
 from lossylink.reproduce.framework import registry
@@ -82,9 +83,16 @@ def test_charts_embed_and_have_names_of_their_own(experiment: PublishedExperimen
             assert len(series.x) == len(series.y) > 0
 
 
-def test_figures_are_drawn(experiment: PublishedExperiment) -> None:
-    figures = experiment.figures(finished_runs(experiment, Scale(QUICK_DIVISOR)), PUBLISHED)
-    assert all(figure.axes for figure in figures.values())
+def test_every_chart_is_on_a_sheet_that_can_be_drawn(experiment: PublishedExperiment) -> None:
+    finished = finished_runs(experiment, Scale(QUICK_DIVISOR))
+    charts = experiment.charts(finished, PUBLISHED)
+    sheets = experiment.sheets(finished, charts)
+    assert {chart.identifier for chart in charts} <= {
+        one.identifier for sheet in sheets for one in sheet.charts
+    }
+    assert len({sheet.identifier for sheet in sheets}) == len(sheets)
+    for sheet in sheets:
+        assert len(draw_sheet(sheet).axes) >= len(sheet.charts)
 
 
 def test_selective_repeat_is_judged_apart_from_go_back_n() -> None:

@@ -10,6 +10,7 @@ import polars
 import pytest
 
 import lossylink
+from lossylink.charts.drawing import save
 from lossylink.reproduce.experiments.fec import EXPERIMENT, jobs
 from lossylink.reproduce.experiments.fec.claims import STATEMENTS, structure
 from lossylink.reproduce.experiments.fec.claims.numbered import numbers
@@ -183,11 +184,12 @@ def test_the_simulator_drops_parity_first_and_a_limited_host_drops_nothing() -> 
 def test_figures_and_charts_of_a_real_moment(tmp_path: Path) -> None:
     run = short(["none", jobs.STRONGEST], loss__forward="1e-2", flow__trials=2)
     finished = Finished({"loss 1e-2": run})
-    drawn = EXPERIMENT.figures(finished, PUBLISHED)
-    assert {"throughput", "window", "latency-mean", "latency-p99", "queue-mean", "queue-max", "trace"} == {
-        name.replace("cwnd-mean", "window") for name in drawn
+    sheets = EXPERIMENT.sheets(finished, EXPERIMENT.charts(finished, PUBLISHED))
+    assert {sheet.identifier for sheet in sheets} == {
+        *("fec-throughput-gbps", "fec-cwnd-packets-mean", "fec-latency-us-mean", "fec-latency-us-p99"),
+        *("fec-queue-bytes-mean", "fec-queue-bytes-max", "fec-trace"),
     }
-    for name, figure in drawn.items():
-        figure.savefig(tmp_path / f"{name}.png")
+    for sheet in sheets:
+        save(sheet, tmp_path, formats=("png",))
     identifiers = {chart.identifier for chart in EXPERIMENT.charts(finished, PUBLISHED)}
     assert {"fec-throughput-gbps", "fec-trace-latency-us-ewma", "fec-trace-queue-bytes"} <= identifiers

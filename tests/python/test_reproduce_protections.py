@@ -8,9 +8,9 @@ import numpy as np
 import polars
 import pytest
 
-from lossylink.plot.protections import Curve, protections_speed
+from lossylink.charts.drawing import draw_sheet
 from lossylink.reproduce.experiments.protections import jobs, window
-from lossylink.reproduce.experiments.protections.charts import figures
+from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.experiment import EXPERIMENT
 from lossylink.reproduce.experiments.protections.measures import expected_residual, is_healthy
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Finished, Scale
@@ -72,13 +72,14 @@ def test_the_simulator_is_on_the_same_side(spot: window.Spot) -> None:
 
 
 def test_figures_are_drawn_of_what_was_run() -> None:
-    assert figures(Finished({}), load()) == {}
-    drawn = figures(synthetic(), load())
-    assert {name: len(figure.axes) for name, figure in drawn.items()} == {"speed": 3, "map": 2}
+    assert sheets(Finished({}), charts(Finished({}), load())) == ()
+    drawn = sheets(synthetic(), charts(synthetic(), load()))
+    found = {sheet.identifier: len(sheet.charts) for sheet in drawn}
+    assert found == {"protections-speed": 3, "protections-map": 2, "protections-residual": 1}
 
 
 def test_the_figure_of_speeds_names_its_protections() -> None:
-    curves = [Curve(word, (1e-4, 1e-2), (0.9, 0.5), (True, False)) for word in jobs.WORDS]
-    figure = protections_speed({(100, 10): curves})
+    speeds = sheets(synthetic(), charts(synthetic(), load()))[0]
+    figure = draw_sheet(speeds)
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[:5] == ["no protection", "LinkGuardian", "LinkGuardian NB", "LLR", "FEC"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, explain, plan, reproduce, run, sweep
+from lossylink.cli import doctor, explain, plan, plot, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
@@ -27,6 +27,7 @@ def build() -> typer.Typer:
     app.command("reproduce")(reproduce.command)
     app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
+    app.command("plot", epilog=_list_of_kinds())(plot.command)
     app.command("plan")(plan.command)
     app.command("list")(explain.listing)
     app.command("keys")(explain.keys)
@@ -43,6 +44,10 @@ def _list_of_experiments() -> str:
     experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
     scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
     return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
+
+
+def _list_of_kinds() -> str:
+    return f"Kinds of figures: {', '.join(plot.KINDS)}"
 
 
 def _show_version(wanted: bool) -> None:

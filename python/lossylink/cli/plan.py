@@ -14,7 +14,7 @@ from lossylink.cli.exits import FAILED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.plan import Comparison, Link, Plan
+    from lossylink.planning import Comparison, Link, Plan
 
 Value = TypeVar("Value")
 Transport = Literal["tcp", "rdma"]
@@ -62,7 +62,7 @@ def command(
     """
     from lossylink import units  # heavy imports wait until they are needed
     from lossylink.cli.progress import progress_bar
-    from lossylink.plan import Link, plan
+    from lossylink.planning import Link, plan
     from lossylink.scenario.loss import parse_loss
 
     if length is not None and propagation is not None:
@@ -123,18 +123,18 @@ def _suffix(plot: Path | None) -> str:
 
 def _verify(plan: Plan, packets: int, seed: int) -> list[Comparison]:
     from lossylink.cli.progress import progress_bar
-    from lossylink.plan import verify
+    from lossylink.planning import verify
 
     with progress_bar("verify") as progress:
         return verify(plan, packets=packets, seed=seed, progress=progress)
 
 
 def _draw(plan: Plan, path: Path, suffix: str) -> None:
-    from lossylink.plan.figure import plan_figure
-    from lossylink.plot.save import save
+    from lossylink.charts.drawing import save
+    from lossylink.planning.figure import plan_sheet
 
     try:
-        save(plan_figure(plan), path.with_suffix(""), formats=[suffix])
+        save(plan_sheet(plan), path.parent, name=path.stem, formats=[suffix])
     except OSError as error:
         raise UserError(f"--plot: cannot write {path}: {error.strerror}") from None
 
@@ -166,7 +166,7 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from lossylink.plan.prediction import KEYS
+    from lossylink.planning.prediction import KEYS
     from lossylink.units import describe_ratio
 
     link = plan.link

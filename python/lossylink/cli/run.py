@@ -39,6 +39,7 @@ def command(
     seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and keep no files.")] = False,
     every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
+    with_csv: Annotated[bool, typer.Option("--csv", help="Keep rows and tables as CSV, too.")] = False,
     output: Annotated[
         Path | None, typer.Option(help="Run directory; runs/EXPERIMENT-TIME-HASH when not given.")
     ] = None,
@@ -82,6 +83,8 @@ def command(
     from lossylink import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
 
+    if with_csv and as_json and output is None:
+        raise UserError("--csv writes files and --json keeps none; add --output DIR")
     chosen = parse_settings(settings or [])
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
@@ -96,7 +99,7 @@ def command(
         recording = stack.enter_context(_recording(pcap))
         _announce(scenario, as_json=as_json)
         result = _with_progress(runner, scenario, recording, state_at or [])
-        kept = _keep(stack, directory, result)
+        kept = _keep(stack, directory, result, with_csv=with_csv)
     _show(result, as_json=as_json, every_key=every_key, directory=kept)
     _finish(result, strict=strict, directory=kept)
 
@@ -187,7 +190,7 @@ def _with_progress(
     return result
 
 
-def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path | None:
+def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_csv: bool) -> Path | None:
     """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
     if directory is None:
         return None
@@ -197,7 +200,7 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path |
         stack.pop_all()
         directory.staging.rmdir()
         return None
-    write_run(directory.staging, result)
+    write_run(directory.staging, result, with_csv=with_csv)
     return directory.target
 
 

@@ -36,6 +36,7 @@ def command(
     threads: Annotated[int | None, typer.Option(help="Points at a time; all cores when not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
     every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
+    with_csv: Annotated[bool, typer.Option("--csv", help="Keep the rows as rows.csv, too.")] = False,
 ) -> None:
     """Run every combination of the given values; finished points are kept and not run again.
 
@@ -64,6 +65,8 @@ def command(
             threads=threads,
             progress=progress,
         )
+    if with_csv:
+        result.frame.write_csv(result.directory / "rows.csv")
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
     else:

@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from lossylink.headline import Headline, cell, headline
+from lossylink.frames import cell
+from lossylink.headline import Headline, headline
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
-    from lossylink.plan.prediction import Prediction
+    from lossylink.planning.link import Link
+    from lossylink.planning.prediction import Prediction
 
 #: Counters that one end reports, a live guard or a simulated switch: in groups such as ``sender``,
 #: ``receiver`` and ``coder``.
@@ -49,11 +49,7 @@ class Look:
     """How a protection is drawn when it is given without options; what is unset depends on the figure."""
 
     slot: str | None = None
-    """A colour of `lossylink.report.palette.OKABE_ITO`."""
-    dash: Any = "solid"
-    """A line style of matplotlib."""
-    marker: str | None = None
-    """A marker of matplotlib."""
+    """A colour of `lossylink.charts.palette.OKABE_ITO`, which brings a dash and a marker with it."""
 
 
 @dataclass(frozen=True, kw_only=True)

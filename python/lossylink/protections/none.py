@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from lossylink.protections._family import Family, Look, Spelling
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
-    from lossylink.plan.prediction import Prediction
+    from lossylink.planning.link import Link
+    from lossylink.planning.prediction import Prediction
 
 
 class _None(Family):
@@ -20,7 +20,7 @@ class _None(Family):
             word="none",
             name="no protection",
             meaning="the bare link",
-            look=Look(slot="vermillion", marker="o"),
+            look=Look(slot="vermillion"),
         ),
     )
     protects = False
@@ -45,8 +45,13 @@ class _None(Family):
 
     def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
         del target, budget_us
-        from lossylink.plan.losses import mean_run
-        from lossylink.plan.prediction import CHAIN, EXACT, Figure, Prediction  # the planner, which few need
+        from lossylink.planning.losses import mean_run
+        from lossylink.planning.prediction import (  # the planner, which few need
+            CHAIN,
+            EXACT,
+            Figure,
+            Prediction,
+        )
 
         def at(loss_ratio: float) -> tuple[float, float]:
             return loss_ratio, link.rate_bps * (1 - loss_ratio) / 1e9

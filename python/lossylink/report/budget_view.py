@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lossylink.report.link_budget import LinkBudget, Part
-from lossylink.report.palette import name_of
+from lossylink.charts.link_budget import LinkBudget, Part
+from lossylink.charts.palette import name_of
 
 BAR_UNITS = 1000.0
 """Width of a bar in the drawing's own units."""

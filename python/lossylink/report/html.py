@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from lossylink.charts.chart import Chart
 from lossylink.report.budget_view import budgets_view
-from lossylink.report.chart import Chart
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row
 from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict, basis_text

@@ -10,8 +10,8 @@ from lossylink.protections._options import choice
 from lossylink.protections.fec import code
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
-    from lossylink.plan.prediction import Prediction
+    from lossylink.planning.link import Link
+    from lossylink.planning.prediction import Prediction
 
 _RELEASE = Option(
     name="release",

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from lossylink.plan.link import Link
-from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure, Prediction
+from lossylink.planning.link import Link
+from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, Figure, Prediction
 from lossylink.protections._bounds import most
 from lossylink.protections.fec.code import PARITY_GROWTH_BYTES
 from lossylink.theory import bursts, fec

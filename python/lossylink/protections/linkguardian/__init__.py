@@ -10,8 +10,8 @@ from lossylink.protections._options import count, switch
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
-    from lossylink.plan.prediction import Prediction
+    from lossylink.planning.link import Link
+    from lossylink.planning.prediction import Prediction
 
 _COPIES = Option(
     name="copies",
@@ -80,7 +80,7 @@ class _LinkGuardian(Family):
             name="LinkGuardian NB",
             meaning="LinkGuardian, non-blocking",
             options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _DEDUPLICATE),
-            look=Look(slot="green", dash=(0, (6, 1.5))),
+            look=Look(slot="green"),
         ),
     )
     events = {  # noqa: RUF012 - nobody writes to it

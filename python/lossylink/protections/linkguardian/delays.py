@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from lossylink.plan.link import BITS_PER_BYTE, NANOSECOND_S, Link
-from lossylink.plan.losses import RARE, longest_run, losses_within
+from lossylink.planning.link import BITS_PER_BYTE, NANOSECOND_S, Link
+from lossylink.planning.losses import RARE, longest_run, losses_within
 from lossylink.scenario.profiles import thresholds_at
 from lossylink.theory import linkguardian
 

@@ -11,10 +11,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lossylink.plan.link import Link
-from lossylink.plan.losses import LONGEST_RUN, RARE, longest_run, mean_run
-from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
-from lossylink.plan.stress import configured, late_us, latest_us, simulate, simulated_loss
+from lossylink.planning.link import Link
+from lossylink.planning.losses import LONGEST_RUN, RARE, longest_run, mean_run
+from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.planning.stress import configured, late_us, latest_us, simulate, simulated_loss
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 from lossylink.scenario.loss import Loss

@@ -9,8 +9,8 @@ from lossylink.protections._family import Family, Look, Report, Spelling
 from lossylink.protections.llr.options import OPTIONS
 
 if TYPE_CHECKING:
-    from lossylink.plan.link import Link
-    from lossylink.plan.prediction import Prediction
+    from lossylink.planning.link import Link
+    from lossylink.planning.prediction import Prediction
 
 LIVE_LAG_FRAMES: Final = 32
 """W of the live lab, assumed for want of its loop: half a millisecond at 60,000 frames a second."""
@@ -25,7 +25,7 @@ class _Llr(Family):
             name="LLR",
             meaning="link-level retry of Ultra Ethernet: go-back-N on the link",
             options=OPTIONS,
-            look=Look(slot="purple", dash=(0, (5, 1.2, 1.2, 1.2)), marker="D"),
+            look=Look(slot="purple"),
         ),
     )
     events = {  # noqa: RUF012 - nobody writes to it

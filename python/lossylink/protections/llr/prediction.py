@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lossylink.plan.link import NANOSECOND_S, PROBE_FRAMES, Link
-from lossylink.plan.losses import losses_within
-from lossylink.plan.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
-from lossylink.plan.stress import late_us, simulate
+from lossylink.planning.link import NANOSECOND_S, PROBE_FRAMES, Link
+from lossylink.planning.losses import losses_within
+from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.planning.stress import late_us, simulate
 from lossylink.theory import llr
 from lossylink.theory.bursts import Chain, Retry, link_level_retry
 

@@ -1,13 +1,22 @@
-// Draws every <figure class="chart"> from the JSON inside it: linear or logarithmic axes, lines, staircases and
-// dots, markers with error bars; a legend that toggles, a read-out under the pointer, zoom by drag, wheel and keys.
+// Draws every <figure class="chart"> from the JSON inside it: linear or logarithmic axes or categories, lines,
+// staircases, dots, bars, markers with error bars; a legend that toggles, a read-out under the pointer, zoom by drag,
+// wheel and keys.
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const MARGIN = { top: 20, right: 14, bottom: 44, left: 66 };
+  const WORDS_LEFT = 190; // room for categories in words
   const HEIGHT = 380;
   const NEAR_PIXELS = 10; // a pointer this close to a marker reads that marker
   const ZOOM_STEP = 1.25;
   const SMALLEST_DRAG_PIXELS = 6; // less is a click
+  const BAR_SHARE = 0.8; // of a category's place
+  const SLOT_MARKERS = { blue: "square", green: "triangle", orange: "down", purple: "diamond", sky: "cross",
+    yellow: "square" };
+  const hasMarkers = (series) => series.kind === "points" || series.kind === "marked";
+  const markerOf = (series, i) =>
+    (series.markers && series.markers[i]) || series.marker || SLOT_MARKERS[series.colour] || "circle";
+  const isHollow = (series, i) => (series.hollow ? series.hollow[i] : series.kind === "points");
 
   // ---- numbers -----------------------------------------------------------------------------------------------
 
@@ -59,14 +68,22 @@
     return ticks;
   }
 
-  const ticksOf = (axis, [low, high], wanted) =>
-    isLog(axis) ? logTicks(low, high, wanted) : linearTicks(low, high, wanted);
+  const ticksOf = (axis, [low, high], wanted) => axis.categories
+    ? axis.categories.map((text, at) => ({ at, text })).filter((t) => (t.at - low) * (t.at - high) <= 0)
+    : axis.ticks ? axis.ticks.map((value) => ({ at: flatten(axis, value), text: figure(value) }))
+      .filter((t) => t.at >= low && t.at <= high)
+    : isLog(axis) ? logTicks(low, high, wanted) : linearTicks(low, high, wanted);
 
   // ---- data --------------------------------------------------------------------------------------------------
 
   function fullView(spec) {
     const domain = (key) => {
       const axis = spec[key];
+      // The first category of the y axis is on top.
+      if (axis.categories) {
+        const ends = [-0.6, axis.categories.length - 0.4];
+        return key === "y" ? ends.reverse() : ends;
+      }
       const values = spec.series
         .flatMap((s) => [...s[key], ...(key === "y" ? [...(s.y_low || []), ...(s.y_high || [])] : [])])
         .filter((v) => Number.isFinite(v) && !(isLog(axis) && v <= 0))
@@ -83,7 +100,7 @@
 
   // Value of a falling staircase or a line at the pointer, by what the chart reads.
   function readSeries(series, spec, at) {
-    if (series.kind === "points") return null;
+    if (series.kind === "points" || series.kind === "bars") return null;
     if (spec.read === "percentile") {
       let found = -1;
       for (let i = 0; i < series.y.length && series.y[i] >= at.y; i += 1) found = i;
@@ -128,6 +145,8 @@
     square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
     triangle: (r) => `M0,${-1.2 * r}L${1.1 * r},${0.8 * r}H${-1.1 * r}z`,
     diamond: (r) => `M0,${-1.3 * r}L${1.3 * r},0L0,${1.3 * r}L${-1.3 * r},0z`,
+    down: (r) => `M0,${1.2 * r}L${1.1 * r},${-0.8 * r}H${-1.1 * r}z`,
+    cross: (r) => `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`,
   };
 
   class ChartView {
@@ -135,6 +154,7 @@
       this.figure = figureElement;
       this.spec = spec;
       this.home = fullView(spec);
+      this.left = spec.y.categories ? WORDS_LEFT : MARGIN.left;
       this.view = structuredClone(this.home);
       this.hidden = new Set();
       this.legend = node("html:div", { class: "legend", role: "group", "aria-label": "series" });
@@ -156,6 +176,7 @@
 
     buildLegend() {
       this.spec.series.forEach((series, place) => {
+        if (series.is_quiet) return;
         const button = node("html:button", { type: "button", "aria-pressed": "true" }, this.legend);
         const swatch = node("svg", { width: 26, height: 12, "aria-hidden": "true" }, button);
         this.drawSample(series, swatch);
@@ -166,13 +187,28 @@
           this.draw();
         });
       });
+      (this.spec.keys || []).forEach((key) => {
+        const words = node("html:span", { class: "key" }, this.legend);
+        const swatch = node("svg", { width: 26, height: 12, "aria-hidden": "true" }, words);
+        this.drawMarker(key.marker, key.hollow, swatch, [13, 6]);
+        words.append(key.label);
+      });
+    }
+
+    drawMarker(marker, hollow, parent, [px, py]) {
+      node("path", { class: hollow || marker === "cross" ? "marker" : "marker full", d: MARKERS[marker](4),
+        transform: `translate(${px},${py})` }, parent);
     }
 
     drawSample(series, parent) {
       const colour = `var(--${series.colour})`;
-      if (series.kind === "points") {
-        node("path", { d: MARKERS[series.marker](4), transform: "translate(13,6)", fill: "none", stroke: colour,
-          "stroke-width": 1.6 }, parent);
+      if (hasMarkers(series)) {
+        parent.setAttribute("style", `color: ${colour}`);
+        if (series.kind === "marked") node("path", { class: "line", d: "M1,6H25" }, parent);
+        this.drawMarker(markerOf(series, 0), isHollow(series, 0), parent, [13, 6]);
+      } else if (series.kind === "bars") {
+        node("rect", { class: isHollow(series, 0) ? "block hollow" : "block", x: 5, y: 1, width: 16, height: 10,
+          style: `color: ${colour}` }, parent);
       } else if (series.kind === "dots") {
         node("path", { class: "dots", d: "M5,8h0M13,4h0M21,7h0", style: `color: ${colour}` }, parent);
       } else {
@@ -182,7 +218,7 @@
     }
 
     get inner() {
-      return { width: Math.max(120, this.width - MARGIN.left - MARGIN.right),
+      return { width: Math.max(120, this.width - this.left - MARGIN.right),
         height: HEIGHT - MARGIN.top - MARGIN.bottom };
     }
 
@@ -192,7 +228,7 @@
       const [left, right] = this.view.x;
       const [bottom, top] = this.view.y;
       return [
-        MARGIN.left + ((flatten(this.spec.x, x) - left) / (right - left)) * width,
+        this.left + ((flatten(this.spec.x, x) - left) / (right - left)) * width,
         MARGIN.top + height - ((flatten(this.spec.y, y) - bottom) / (top - bottom)) * height,
       ];
     }
@@ -202,7 +238,7 @@
       const [left, right] = this.view.x;
       const [bottom, top] = this.view.y;
       return {
-        x: left + ((px - MARGIN.left) / width) * (right - left),
+        x: left + ((px - this.left) / width) * (right - left),
         y: bottom + ((MARGIN.top + height - py) / height) * (top - bottom),
       };
     }
@@ -213,7 +249,7 @@
       this.svg.replaceChildren();
       const { width, height } = this.inner;
       const clip = `clip-${this.spec.id}`;
-      node("rect", { x: MARGIN.left, y: MARGIN.top, width, height }, node("clipPath", { id: clip },
+      node("rect", { x: this.left, y: MARGIN.top, width, height }, node("clipPath", { id: clip },
         node("defs", {}, this.svg)));
       this.drawAxes();
       const plot = node("g", { "clip-path": `url(#${clip})` }, this.svg);
@@ -235,16 +271,16 @@
       }
       for (const tick of ticksOf(this.spec.y, this.view.y, Math.max(3, height / 50))) {
         const [, py] = this.place(unflatten(this.spec.x, this.view.x[0]), unflatten(this.spec.y, tick.at));
-        node("path", { d: `M${MARGIN.left},${py}H${MARGIN.left + width}`, class: tick.minor ? "minor" : "" }, grid);
-        if (tick.text) node("text", { x: MARGIN.left - 7, y: py + 4, "text-anchor": "end" }, text, tick.text);
+        node("path", { d: `M${this.left},${py}H${this.left + width}`, class: tick.minor ? "minor" : "" }, grid);
+        if (tick.text) node("text", { x: this.left - 7, y: py + 4, "text-anchor": "end" }, text, tick.text);
       }
       const label = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
       const middle = MARGIN.top + height / 2;
-      node("text", { x: MARGIN.left + width / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "axis" }, text,
+      node("text", { x: this.left + width / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "axis" }, text,
         label(this.spec.x));
       node("text", { transform: `translate(14,${middle}) rotate(-90)`, "text-anchor": "middle", class: "axis" },
         text, label(this.spec.y));
-      node("rect", { x: MARGIN.left, y: MARGIN.top, width, height, class: "frame" }, this.svg);
+      node("rect", { x: this.left, y: MARGIN.top, width, height, class: "frame" }, this.svg);
     }
 
     drawGuide(guide, parent) {
@@ -252,11 +288,11 @@
       const onX = guide.axis === "x";
       const [px, py] = this.place(onX ? guide.value : unflatten(this.spec.x, this.view.x[0]),
         onX ? unflatten(this.spec.y, this.view.y[0]) : guide.value);
-      node("path", { class: "guide", d: onX ? `M${px},${MARGIN.top}v${height}` : `M${MARGIN.left},${py}h${width}` },
+      node("path", { class: "guide", d: onX ? `M${px},${MARGIN.top}v${height}` : `M${this.left},${py}h${width}` },
         parent);
-      const visible = px >= MARGIN.left && px <= MARGIN.left + width;
+      const visible = px >= this.left && px <= this.left + width;
       if (onX && visible) node("text", { class: "guide", x: px - 3, y: MARGIN.top - 6 }, this.svg, guide.label);
-      if (!onX) node("text", { class: "guide", x: MARGIN.left + 6, y: py - 5 }, parent, guide.label);
+      if (!onX) node("text", { class: "guide", x: this.left + 6, y: py - 5 }, parent, guide.label);
     }
 
     drawSeries(series, parent) {
@@ -266,10 +302,19 @@
         node("path", { class: "dots", d: pathOf(series, place) }, group);
         return;
       }
-      if (series.kind !== "points") {
-        node("path", { class: "line", d: pathOf(series, place),
-          "stroke-dasharray": series.dashed ? "6 4" : "none" }, group);
+      if (series.kind === "bars") {
+        this.boxesOf(series).forEach((box) => this.drawBar(series, box, group));
         return;
+      }
+      if (series.kind !== "points") {
+        const path = pathOf(series, place);
+        const ground = MARGIN.top + this.inner.height;
+        if (series.is_filled && series.x.length) {
+          const [first, last] = [0, series.x.length - 1].map((i) => place(series.x[i], series.y[i])[0]);
+          node("path", { class: "area", d: `${path}L${last},${ground}H${first}z` }, group);
+        }
+        node("path", { class: "line", d: path, "stroke-dasharray": series.dashed ? "6 4" : "none" }, group);
+        if (series.kind !== "marked") return;
       }
       series.x.forEach((x, i) => {
         const [px, py] = place(x, series.y[i]);
@@ -280,9 +325,35 @@
           if (Number.isFinite(low) && Number.isFinite(high)) node("path", { class: "bar",
             d: `M${px},${low}V${high}M${px - 3},${low}h6M${px - 3},${high}h6` }, group);
         }
-        node("path", { class: "marker", d: MARKERS[series.markers ? series.markers[i] : series.marker](4),
-          transform: `translate(${px},${py})` }, group);
+        this.drawMarker(markerOf(series, i), isHollow(series, i), group, [px, py]);
+        if (series.is_labelled) node("text", { x: px + 7, y: py - 5 }, group, series.labels[i]);
       });
+    }
+
+    // Bars of a series in pixels: beside those of other series, or on them where they have a base.
+    boxesOf(series) {
+      const lies = Boolean(this.spec.y.categories);
+      const along = lies ? "y" : "x";
+      const bars = this.spec.series.filter((one, i) => one.kind === "bars" && !one.base && !this.hidden.has(i));
+      const thickness = series.base ? BAR_SHARE : BAR_SHARE / bars.length;
+      const shift = series.base ? 0 : (bars.indexOf(series) - (bars.length - 1) / 2) * thickness;
+      const ground = unflatten(this.spec[lies ? "x" : "y"], this.view[lies ? "x" : "y"][0]);
+      return series.x.map((_, i) => {
+        const at = series[along][i] + shift;
+        const base = series.base ? series.base[i] : isLog(this.spec[lies ? "x" : "y"]) ? ground : 0;
+        const value = series[lies ? "x" : "y"][i] + (series.base ? base : 0);
+        const [a, b] = [[at - thickness / 2, base], [at + thickness / 2, value]]
+          .map(([across, up]) => (lies ? this.place(up, across) : this.place(across, up)));
+        return { i, x: Math.min(a[0], b[0]), y: Math.min(a[1], b[1]), width: Math.abs(a[0] - b[0]),
+          height: Math.abs(a[1] - b[1]) };
+      });
+    }
+
+    drawBar(series, { i, x, y, width, height }, group) {
+      node("rect", { class: isHollow(series, i) ? "block hollow" : "block", x, y, width, height }, group);
+      if (!series.y_low) return;
+      const [low, high] = [series.y_low[i], series.y_high[i]].map((value) => this.place(series.x[i], value)[1]);
+      node("path", { class: "bar over", d: `M${x + width / 2},${low}V${high}` }, group);
     }
 
     // ---- pointer, wheel and keys -----------------------------------------------------------------------------
@@ -335,7 +406,7 @@
       this.draw();
     }
 
-    zoom(factor, px = MARGIN.left + this.inner.width / 2, py = MARGIN.top + this.inner.height / 2) {
+    zoom(factor, px = this.left + this.inner.width / 2, py = MARGIN.top + this.inner.height / 2) {
       const fixed = this.flatAt(px, py);
       for (const key of ["x", "y"]) {
         this.view[key] = this.view[key].map((v) => fixed[key] + (v - fixed[key]) * factor);
@@ -351,6 +422,7 @@
       const a = this.flatAt(...from);
       const b = this.flatAt(px, py);
       this.view = { x: [Math.min(a.x, b.x), Math.max(a.x, b.x)], y: [Math.min(a.y, b.y), Math.max(a.y, b.y)] };
+      if (this.spec.y.categories) this.view.y.reverse();
       this.draw();
     }
 
@@ -367,7 +439,7 @@
         return;
       }
       const { width, height } = this.inner;
-      const inside = px >= MARGIN.left && px <= MARGIN.left + width && py >= MARGIN.top && py <= MARGIN.top + height;
+      const inside = px >= this.left && px <= this.left + width && py >= MARGIN.top && py <= MARGIN.top + height;
       if (!inside) return;
       const marker = this.nearestMarker(px, py);
       if (marker) this.showMarker(marker);
@@ -377,7 +449,13 @@
     nearestMarker(px, py) {
       let best = null;
       this.spec.series.forEach((series, place) => {
-        if (series.kind !== "points" || this.hidden.has(place)) return;
+        if (this.hidden.has(place)) return;
+        if (series.kind === "bars") {
+          const box = this.boxesOf(series).find(({ x, y, width, height }) =>
+            px >= x && px <= x + width && py >= y && py <= y + height);
+          if (box) best = { series, i: box.i, mx: px, my: py, distance: 0 };
+        }
+        if (!hasMarkers(series)) return;
         series.x.forEach((x, i) => {
           const [mx, my] = this.place(x, series.y[i]);
           const distance = Math.hypot(mx - px, my - py);
@@ -389,8 +467,9 @@
 
     showMarker({ series, i, mx, my }) {
       node("circle", { cx: mx, cy: my, r: 8, class: "cross" }, this.overlay);
-      const lines = [[this.spec.x.label, withUnit(series.x[i], this.spec.x)],
-        [this.spec.y.label, withUnit(series.y[i], this.spec.y)]];
+      const word = (axis, value) => (axis.categories ? axis.categories[value] : withUnit(value, axis));
+      const lines = [[this.spec.x.label, word(this.spec.x, series.x[i])],
+        [this.spec.y.label, word(this.spec.y, series.y[i])]].filter(([label]) => label);
       if (series.y_low) {
         lines.push(["interval", `${figure(series.y_low[i])} to ${withUnit(series.y_high[i], this.spec.y)}`]);
       }
@@ -404,7 +483,7 @@
       const across = this.spec.read === "percentile";
       const { width, height } = this.inner;
       node("path", { class: "cross",
-        d: across ? `M${MARGIN.left},${py}h${width}` : `M${px},${MARGIN.top}v${height}` }, this.overlay);
+        d: across ? `M${this.left},${py}h${width}` : `M${px},${MARGIN.top}v${height}` }, this.overlay);
       const rows = [];
       this.spec.series.forEach((series, place) => {
         const reading = this.hidden.has(place) ? null : readSeries(series, this.spec, at);

@@ -6,9 +6,8 @@ Every variant is a protection with options; the flows are those of the TCP exper
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from lossylink.report.chart import Chart
+from lossylink.charts.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.framework.model import (
@@ -22,12 +21,8 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
-from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import LOSS_FREE_JOB, LOSSY_JOB, single_flow_jobs
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 40_000
 """Four flows beyond the 99.99th percentile, and forty that lose their last frame."""
@@ -108,11 +103,6 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     )
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """The same distribution, for papers."""
-    return completion_figure(finished, SAMPLES, None, name="ccdf")
-
-
 EXPERIMENT = PublishedExperiment(
     name="ablation",
     title="Ablation of LinkGuardian",
@@ -125,6 +115,5 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
     on_request=True,
 )

@@ -7,9 +7,8 @@ repeat would make of it, the publication leaves as future work; here it is a run
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from lossylink.report.chart import Chart
+from lossylink.charts.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -31,7 +30,6 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
-from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -39,9 +37,6 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 100_000
 SHAPES = ("ae-hosts:rdma_latency", "ae-hosts:rdma_one_way_ns")
@@ -181,14 +176,6 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     )
 
 
-def figures(finished: Finished, published: Published) -> dict[str, Figure]:
-    """Both distributions, for papers."""
-    table = percentiles_by_protection(published["linkguardian"]["rdma_fct"])
-    return completion_figure(finished, SAMPLES, table, name="ccdf") | completion_figure(
-        finished, SELECTIVE, None, name="ccdf-selective-repeat"
-    )
-
-
 EXPERIMENT = PublishedExperiment(
     name="rdma-fct",
     title="Flow completion time over RDMA",
@@ -201,5 +188,4 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
 )

@@ -6,9 +6,7 @@ are predictions from the 99th percentile on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lossylink.report.chart import Chart
+from lossylink.charts.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
 from lossylink.reproduce.framework.model import (
@@ -23,12 +21,8 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
-from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.shared.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 5000
 SHAPES = ("ae-hosts:receive_latency", "ae-hosts:moderation_latency")
@@ -144,12 +138,6 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     )
 
 
-def figures(finished: Finished, published: Published) -> dict[str, Figure]:
-    """The same distribution, for papers."""
-    table = percentiles_by_protection(published["linkguardian"]["tcp_fct"])
-    return completion_figure(finished, SAMPLES, table, name="ccdf")
-
-
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct",
     title="Flow completion time over TCP",
@@ -162,5 +150,4 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
 )

@@ -5,9 +5,7 @@ No table with loss was published for this size. The hosts are fitted to its comp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lossylink.report.chart import Chart
+from lossylink.charts.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -27,7 +25,6 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
-from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -35,9 +32,6 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 100_000
 """Of which 100 lose their packet, give or take ten."""
@@ -102,11 +96,6 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     )
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """The same distribution, for papers."""
-    return completion_figure(finished, SAMPLES, None, name="ccdf")
-
-
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-143",
     title="Flow completion time over TCP, one packet",
@@ -119,5 +108,4 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lossylink.report.chart import Chart
+from lossylink.charts.chart import Chart
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.framework.model import (
@@ -18,12 +16,8 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
-from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import SAMPLES, single_flow_jobs
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 5000
 
@@ -94,11 +88,6 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     )
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """The same distribution, for papers."""
-    return completion_figure(finished, SAMPLES, None, name="ccdf")
-
-
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-2mb",
     title="Flow completion time over TCP, 2 MB",
@@ -111,5 +100,4 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lossylink.report.chart import Chart
-from lossylink.report.palette import name_of
+from lossylink.charts.chart import Chart
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import at_least, between, bounded
 from lossylink.reproduce.framework.model import (

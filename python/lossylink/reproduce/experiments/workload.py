@@ -11,9 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from lossylink.report.chart import Axis, Chart, Series
-from lossylink.report.distribution import survival_series
-from lossylink.report.palette import name_of, slots_of
+from lossylink.charts.chart import Chart, Series
+from lossylink.charts.distribution import survival_series
+from lossylink.charts.kinds.slowdown import CAPTION, SLOWDOWN
+from lossylink.charts.palette import name_of, slots_of
+from lossylink.charts.survival import survival_chart
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, Measure, at_least, at_most, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -200,14 +202,8 @@ def _chart(finished: Finished, key: str, identifier: str) -> Chart:
         except NotRunError:
             continue
         series.append(survival_series(name_of(name), slots[name], values, dashed=name == "loss-free"))
-    return Chart(
-        identifier,
-        f"Slowdowns, {key}",
-        "Share of flows that took at least so many times as long as they would take alone.",
-        Axis("slowdown", "x", "log"),
-        Axis("share of flows at least as slow", "", "log", high=1.0),
-        tuple(series),
-        read="percentile",
+    return survival_chart(
+        series, identifier=identifier, title=f"Slowdowns, {key}", caption=CAPTION, x=SLOWDOWN
     )
 
 

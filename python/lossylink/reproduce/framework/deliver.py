@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lossylink.reproduce.framework.model import Published, Verdict
+from lossylink.reproduce.framework.model import Verdict
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
+from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
 from lossylink.run_directory import write_json, write_run
 
@@ -37,14 +38,14 @@ def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     return replace(result, report_path=report)
 
 
-def save_figures(result: ReproduceResult, output: Path, published: Published) -> None:
+def save_figures(result: ReproduceResult, output: Path, report: Report) -> None:
     """Save the figures for papers, in every format: last, because they take longest to draw."""
-    from lossylink.plot import save  # matplotlib: only where there is something to draw
+    from lossylink.charts.drawing import save  # matplotlib: only where there is something to draw
 
-    for experiment in result.experiments:
-        drawn = experiment.experiment.figures(experiment.finished, published)
-        for name, figure in drawn.items():
-            save(figure, output / FIGURES_NAME / f"{experiment.experiment.name}-{name}")
+    sheets = [sheet for experiment in result.experiments for sheet in experiment.sheets]
+    for done, sheet in enumerate(sheets):
+        report(done, len(sheets))
+        save(sheet, output / FIGURES_NAME)
 
 
 def run_folder(job: str) -> str:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from lossylink.report.chart import Chart
-from lossylink.report.link_budget import LinkBudget
+from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.link_budget import LinkBudget
+from lossylink.published import Published as Published
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.results import Run
 from lossylink.statistics import Estimate
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 QUICK_DIVISOR = 20
 """``--quick`` makes every experiment this many times smaller."""
-
-Published = Mapping[str, Any]
-"""The parsed ``reference/published.toml``."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +188,11 @@ def judge(claim: Claim, finished: Finished) -> Verdict:
     return Verdict(claim, judgement)
 
 
+def alone(charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """Put every chart on a sheet of its own, called after it."""
+    return tuple(Sheet(chart.identifier, (chart,)) for chart in charts)
+
+
 @dataclass(frozen=True)
 class PublishedExperiment:
     """One published experiment, declared: everything that `reproduce` needs to run, print and draw it."""
@@ -210,7 +210,8 @@ class PublishedExperiment:
     claims: Callable[[Published], tuple[Claim, ...]]
     charts: Callable[[Finished, Published], tuple[Chart, ...]]
     budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
-    figures: Callable[[Finished, Published], Mapping[str, Figure]] = lambda _finished, _published: {}
+    sheets: Callable[[Finished, Sequence[Chart]], tuple[Sheet, ...]] = lambda _finished, charts: alone(charts)
+    """How its charts are put on paper."""
     notes: tuple[str, ...] = ()
     on_request: bool = False
     """Whether it is too large to run in full unless it is named: otherwise its quick form runs."""

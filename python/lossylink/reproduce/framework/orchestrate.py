@@ -108,8 +108,18 @@ def reproduce(
     result = deliver(result, output)
     print_summary(console, result)
     if with_figures:
-        save_figures(result, output, figures)
+        _save_figures(result, output, shown=progress)
     return result
+
+
+def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> None:
+    from lossylink.cli.progress import progress_bar
+
+    if not shown:
+        save_figures(result, output, lambda _done, _total: None)
+        return
+    with progress_bar("figures") as tell:
+        save_figures(result, output, tell)
 
 
 def _run_all(

@@ -102,5 +102,4 @@ def _read(path: Path) -> Run:
             for name in archive.namelist()
             if name.endswith(TABLE_SUFFIX)
         }
-    rows = polars.DataFrame(summary.pop("rows"), infer_schema_length=None)
-    return Run(**summary, rows=rows, tables=tables)
+    return Run.of_summary(summary, tables=tables)

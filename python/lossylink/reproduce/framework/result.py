@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lossylink.report.chart import Chart
-from lossylink.report.link_budget import LinkBudget
+from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.link_budget import LinkBudget
 from lossylink.report.provenance import Provenance
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.kept import Kept, load
@@ -35,6 +35,11 @@ class ExperimentResult:
     budgets: tuple[LinkBudget, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
     scale: Scale = field(default_factory=Scale)
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Its charts as they are put on paper."""
+        return self.experiment.sheets(self.finished, self.charts)
 
     @property
     def is_quick(self) -> bool:

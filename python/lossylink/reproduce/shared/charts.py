@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lossylink.report.chart import Axis, Chart, Guide, Series, points
-from lossylink.report.distribution import survival_series
-from lossylink.report.palette import name_of, slots_of
+from lossylink.charts.chart import Chart, Guide, Series, points
+from lossylink.charts.distribution import survival_series
+from lossylink.charts.kinds.ccdf import TIME
+from lossylink.charts.palette import name_of, slots_of
+from lossylink.charts.survival import survival_chart
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import Source, completion_times
@@ -39,16 +41,14 @@ def completion_chart(
     for name, percentiles in (published or {}).items():
         series.append(_published_points(name, slots[name], percentiles))
     return (
-        Chart(
-            identifier,
-            title,
-            "Share of flows that took at least this long."
+        survival_chart(
+            series,
+            identifier=identifier,
+            title=title,
+            caption="Share of flows that took at least this long."
             + (" Open markers are published percentiles." if published else ""),
-            Axis("flow completion time", "µs", "log"),
-            Axis("share of flows at least as slow", "", "log", high=1.0),
-            tuple(series),
-            tuple(guides),
-            read="percentile",
+            x=TIME,
+            guides=guides,
             wide=True,
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lossylink.report.palette import name_of
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import Edge, between, bounded
 from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published

@@ -1,28 +1,24 @@
-"""Charts and figures of the fec experiment: the grid, a trace over time, and what datagrams wait."""
+"""Charts of the fec experiment: the grid, a trace over time, and what datagrams wait."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
-import polars
 
-from lossylink.report.chart import Axis, Chart, Guide, Series, embedded, points
-from lossylink.report.distribution import thinned_series
-from lossylink.report.palette import name_of, slots_of
+from lossylink.charts.chart import Axis, Chart, Guide, Series, Sheet, embedded, points
+from lossylink.charts.distribution import thinned_series
+from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.experiments.fec import jobs
 from lossylink.reproduce.experiments.fec.measures import code_of, point, series
 from lossylink.reproduce.experiments.fec.tables import QUANTITIES
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.reproduce.framework.model import Finished, Published
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from lossylink.reproduce.framework.model import Finished, Published, alone
 
 DRAWN = tuple(key for key in QUANTITIES if key != "residual_loss_rate")
 TRACED = ("none", "fec-model:25/5", jobs.STRONGEST, "lg-nb")
 TRACED_LOSS = 1e-2
-GRID_COLUMNS = ("protection", "loss_rate", *DRAWN)
+TRACE = "fec-trace"
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
@@ -30,7 +26,7 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     grid = (_against_loss(finished, key) for key in DRAWN)
     traces = (
         _over_time(
-            finished, "latency_us_ewma", "Latency over time", Axis("latency, moving average", "µs", low=0.0)
+            finished, "latency_us_ewma", "Latency over time, moving average", Axis("latency", "µs", low=0.0)
         ),
         _over_time(finished, "queue_bytes", "Queue over time", Axis("queue", "B", low=0.0)),
     )
@@ -63,7 +59,8 @@ def _line(finished: Finished, protection: str, key: str, slot: str) -> Series | 
             continue
     if not measured:
         return None
-    return Series(name_of(protection), slot, embedded(list(measured)), embedded(list(measured.values())))
+    losses, values = embedded(list(measured)), embedded(list(measured.values()))
+    return Series(name_of(protection), slot, losses, values, kind="marked")
 
 
 def _over_time(finished: Finished, column: str, title: str, axis: Axis) -> Chart | None:
@@ -80,7 +77,7 @@ def _over_time(finished: Finished, column: str, title: str, axis: Axis) -> Chart
     if not found:
         return None
     caption = "First trial, loss 1e-2; each extreme is kept."
-    identifier = f"fec-trace-{column.replace('_', '-')}"
+    identifier = f"{TRACE}-{column.replace('_', '-')}"
     return Chart(identifier, title, caption, Axis("time", "s"), axis, tuple(found), wide=True)
 
 
@@ -115,42 +112,8 @@ def _datagrams(finished: Finished) -> Chart | None:
     )
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """The same for papers."""
-    from lossylink import plot
-
-    rows = _grid_rows(finished)
-    drawn = {} if rows is None else {_file_name(key): plot.fec_throughput(rows, value=key) for key in DRAWN}
-    traces = {}
-    for protection in TRACED:
-        try:
-            job = jobs.grid_job(TRACED_LOSS)
-            traces[protection] = tuple(
-                finished.column(job, protection, "series", column)
-                for column in ("time_s", "latency_us_ewma", "queue_bytes")
-            )
-        except NotRunError:
-            continue
-    return drawn | ({"trace": plot.fec_trace(traces)} if traces else {})
-
-
-def _grid_rows(finished: Finished) -> polars.DataFrame | None:
-    places = {jobs.grid_job(loss, name) for loss in jobs.LOSS_RATES[1:] for name in jobs.PROTECTIONS}
-    frames = [
-        run.rows.select(GRID_COLUMNS)
-        for key, run in finished.runs.items()
-        if key in places and set(GRID_COLUMNS) <= set(run.rows.columns)
-    ]
-    return polars.concat(frames, how="vertical_relaxed") if frames else None
-
-
-def _file_name(key: str) -> str:
-    """The name of a figure's file.
-
-    Examples
-    --------
-    >>> _file_name("throughput_gbps"), _file_name("queue_bytes_max")
-    ('throughput', 'queue-max')
-    """
-    words = [word for word in key.split("_") if word not in {"gbps", "packets", "us", "bytes"}]
-    return "-".join(words)
+def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """Latency and queue over time above each other, the rest alone."""
+    traces = tuple(chart for chart in charts if chart.identifier.startswith(TRACE))
+    others = alone([chart for chart in charts if chart not in traces])
+    return (*others, Sheet(TRACE, traces)) if traces else others

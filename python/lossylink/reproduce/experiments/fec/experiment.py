@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.reproduce.experiments.fec.charts import charts, figures
+from lossylink.reproduce.experiments.fec.charts import charts, sheets
 from lossylink.reproduce.experiments.fec.claims import claims
 from lossylink.reproduce.experiments.fec.jobs import jobs
 from lossylink.reproduce.experiments.fec.tables import tables
@@ -20,7 +20,7 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
+    sheets=sheets,
     notes=(
         "Assumed: the hosts' interfaces are as fast as the link (10G), or an unprotected flow would fill the "
         "queue as well, and 41 us could not be the latency of the trials without FEC. The round trip of the "

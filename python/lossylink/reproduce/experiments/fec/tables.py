@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.report.palette import name_of
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.fec import jobs
 from lossylink.reproduce.experiments.fec.measures import dropped_share, point
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell

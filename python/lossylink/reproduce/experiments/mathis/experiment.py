@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars
 
+from lossylink.charts.chart import Chart
+from lossylink.charts.kinds.mathis import mathis_charts
 from lossylink.experiments.mathis.curves import PublishedPoint
-from lossylink.report.chart import Chart
 from lossylink.reproduce.experiments.mathis import trials
-from lossylink.reproduce.experiments.mathis.charts import mathis_charts
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import Measure, at_most, between, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -27,9 +27,6 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.quantity import power_text
 from lossylink.reproduce.shared.measures import derived
 from lossylink.statistics import Estimate, percentile_interval
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 JOB = "60 trials"
 LOSS_EVENTS = 300
@@ -186,21 +183,9 @@ def _points(published: Published) -> tuple[PublishedPoint, ...]:
 def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     """Figures 3 and 4, and the published points in them."""
     try:
-        return mathis_charts(finished.run(JOB), _points(published))
+        return mathis_charts(finished.run(JOB).rows.to_dicts(), _points(published))
     except NotRunError:
         return ()
-
-
-def figures(finished: Finished, published: Published) -> dict[str, Figure]:
-    """Both figures, for papers."""
-    from lossylink import plot
-
-    try:
-        rows = finished.run(JOB).rows.to_dicts()
-    except NotRunError:
-        return {}
-    points = _points(published)
-    return {"figure3": plot.mathis_figure3(rows, points), "figure4": plot.mathis_figure4(rows, points)}
 
 
 EXPERIMENT = PublishedExperiment(
@@ -215,7 +200,6 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
     notes=(
         "`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction, and "
         "`lossylink run mathis -s run.duration=240s` the 60 trials of 240 s that the study ran.",

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from lossylink.report.chart import Axis, Chart, Marker, Series, embedded, points
-from lossylink.report.palette import name_of, slots_of
+from lossylink.charts.chart import Axis, Chart, Key, Series, Sheet, embedded
+from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.experiments.protections import window
-from lossylink.reproduce.experiments.protections.jobs import PLACES, WORDS, Place, chosen
+from lossylink.reproduce.experiments.protections.jobs import PLACES, RATES_GBPS, WORDS, Place, chosen
 from lossylink.reproduce.experiments.protections.measures import (
     is_healthy,
     losses_run,
     residual,
     speed_gbps,
 )
-from lossylink.reproduce.framework.model import Finished, Published
+from lossylink.reproduce.framework.model import Finished, Published, alone
 from lossylink.statistics import Estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOSS_PLACE = Place(400, 100)
 """The link whose residual losses are drawn; those of the others hardly differ."""
+RATE_AXIS = Axis(
+    "line rate", "Gb/s", "log", low=1.0, high=1600.0, ticks=(1.0, 10.0, 25.0, 100.0, 400.0, 800.0)
+)
+SPEED, MAP = "protections-speed", "protections-map"
+LOSS_AXIS = Axis("loss rate of the link", "", "log", low=6e-7, high=1.7e-1)
 _SLOTS = slots_of(WORDS)
 _SIZE_SLOTS = dict(zip(window.FRAMES_BYTES, ("vermillion", "orange", "blue"), strict=True))
 
@@ -38,18 +40,24 @@ def _speed(finished: Finished, place: Place) -> Chart | None:
     series = []
     for word in WORDS:
         if losses := losses_run(finished, place, word):
-            speeds = [speed_gbps(finished, place, loss, word) for loss in losses]
-            values = embedded(losses), embedded(speeds)
-            series.append(Series(name_of(word), _SLOTS[word], *values, dashed=word == "none"))
+            shares = [speed_gbps(finished, place, loss, word) / place.gbps * 100 for loss in losses]
+            sick = tuple(not is_healthy(finished, place, loss, word) for loss in losses)
+            values = embedded(losses), embedded(shares)
+            series.append(Series(name_of(word), _SLOTS[word], *values, kind="marked", hollow=sick))
     if not series:
         return None
     return Chart(
-        f"protections-speed-{place.gbps}g-{place.metres}m",
+        f"{SPEED}-{place.gbps}g-{place.metres}m",
         f"Effective speed, {place.name}",
-        "Full frames from a saturated source; each protection with the planner's parameters for 1e-8.",
-        Axis("loss rate of the link", "", "log"),
-        Axis("effective speed", "Gb/s", low=0.0),
+        "Full frames from a saturated source; each protection with the planner's parameters for 1e-8. "
+        "At empty markers more than that stays lost.",
+        LOSS_AXIS,
+        Axis("effective speed / line rate", "%", low=-3.0, high=105.0),
         tuple(series),
+        keys=(
+            Key("at most 1e-8 stays lost", "circle"),
+            Key("more stays lost", "circle", hollow=True),
+        ),
     )
 
 
@@ -94,17 +102,25 @@ def _maps(finished: Finished) -> tuple[Chart, ...]:
         if not spots:
             continue
         series = [_edge(switch, frame_bytes) for frame_bytes in window.FRAMES_BYTES]
-        series += [_spot(finished, spot) for spot in spots]
+        series += [
+            simulated
+            for frame_bytes in window.FRAMES_BYTES
+            if (simulated := _simulated(finished, spots, frame_bytes)) is not None
+        ]
         found.append(
             Chart(
-                f"protections-map-{switch}",
+                f"{MAP}-{switch}",
                 f"Go-back-N at a loss of 2 %, switch profile {switch}",
                 "The fastest line that keeps 95 % by the closed form, by frame size; the receiver sees "
-                "errors. Circles were simulated and keep 95 %, diamonds do not.",
-                Axis("cable", "m", "log"),
-                Axis("line rate", "Gb/s", "log"),
+                "errors. Circles were simulated and keep 95 %, crosses do not.",
+                Axis("cable", "m", "log", low=1.0, high=1000.0),
+                RATE_AXIS,
                 tuple(series),
                 read="nearest",
+                keys=(
+                    Key(f"simulated, at least {window.BAR * 100:g} %", "circle"),
+                    Key("simulated, less", "cross", hollow=True),
+                ),
             )
         )
     return tuple(found)
@@ -114,41 +130,34 @@ def _edge(switch: str, frame_bytes: int) -> Series:
     fastest = window.fastest_gbps(switch, frame_bytes)
     there = np.isfinite(fastest)
     lengths, rates = window.LENGTHS_M[there], fastest[there]
-    return Series(f"{frame_bytes} B", _SIZE_SLOTS[frame_bytes], embedded(lengths), embedded(rates))
+    name = f"{frame_bytes:,} B frames: {window.BAR * 100:g} % kept below"
+    return Series(name, _SIZE_SLOTS[frame_bytes], embedded(lengths), embedded(rates), is_filled=True)
 
 
-def _spot(finished: Finished, spot: window.Spot) -> Series:
-    share = window.measured_share(finished, spot)
-    name = f"{spot.gbps}G, {spot.metres} m, {spot.frame_bytes} B: {share * 100:.1f} %"
-    marker: Marker = "circle" if share >= window.BAR else "diamond"
-    return points(
-        name, _SIZE_SLOTS[spot.frame_bytes], [float(spot.metres)], [float(spot.gbps)], marker=marker
+def _simulated(finished: Finished, spots: Sequence[window.Spot], frame_bytes: int) -> Series | None:
+    """The points of the map that were simulated with frames of one size, each with its share of the line."""
+    own = [spot for spot in spots if spot.frame_bytes == frame_bytes]
+    if not own:
+        return None
+    shares = [window.measured_share(finished, spot) for spot in own]
+    return Series(
+        f"{frame_bytes:,} B, simulated",
+        _SIZE_SLOTS[frame_bytes],
+        embedded([spot.metres for spot in own]),
+        embedded([spot.gbps for spot in own]),
+        kind="points",
+        markers=tuple("circle" if share >= window.BAR else "cross" for share in shares),
+        hollow=tuple(share < window.BAR for share in shares),
+        labels=tuple(f"{share * 100:.1f} %" for share in shares),
+        is_labelled=True,
+        is_quiet=True,
     )
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """The same for papers and talks."""
-    from lossylink.plot.protections import Curve, Edge, Tried, protections_speed, retry_map
-
-    panels: dict[tuple[int, int], list[Curve]] = {}
-    for place in PLACES:
-        for word in WORDS:
-            if losses := losses_run(finished, place, word):
-                shares = [speed_gbps(finished, place, loss, word) / place.gbps for loss in losses]
-                healthy = [is_healthy(finished, place, loss, word) for loss in losses]
-                curve = Curve(word, tuple(losses), tuple(shares), tuple(healthy))
-                panels.setdefault((place.gbps, place.metres), []).append(curve)
-    drawn = {"speed": protections_speed(panels)} if panels else {}
-    tried = [
-        Tried(spot.switch, spot.gbps, spot.metres, spot.frame_bytes, window.measured_share(finished, spot))
-        for spot in window.SPOTS
-        if spot.job in finished.runs
-    ]
-    if tried:
-        edges = [
-            Edge(switch, frame_bytes, window.LENGTHS_M, window.fastest_gbps(switch, frame_bytes))
-            for switch in window.SWITCHES
-            for frame_bytes in window.FRAMES_BYTES
-        ]
-        drawn["map"] = retry_map(edges, tried, bar=window.BAR)
-    return drawn
+def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """Speeds on one sheet and maps on another, the rest alone."""
+    speeds = tuple(chart for chart in charts if chart.identifier.startswith(SPEED))
+    maps = tuple(chart for chart in charts if chart.identifier.startswith(MAP))
+    others = alone([chart for chart in charts if chart not in (*speeds, *maps)])
+    grids = (Sheet(SPEED, speeds, columns=len(RATES_GBPS)), Sheet(MAP, maps, columns=len(maps)))
+    return (*(sheet for sheet in grids if sheet.charts), *others)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossylink.reproduce.experiments.protections import jobs as points
 from lossylink.reproduce.experiments.protections import window
-from lossylink.reproduce.experiments.protections.charts import charts, figures
+from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.claims import claims
 from lossylink.reproduce.experiments.protections.tables import tables
 from lossylink.reproduce.framework.model import Job, PublishedExperiment, Scale
@@ -27,7 +27,7 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
+    sheets=sheets,
     notes=(
         "Nobody published these figures: closed forms and the planner's predictions are what they are held "
         "against. Each protection has the planner's parameters for a residual loss of 1e-8, or its best.",

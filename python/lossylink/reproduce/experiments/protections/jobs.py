@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from lossylink.plan import Link
+from lossylink.planning import Link
 from lossylink.protections.fec.prediction import best_code
 from lossylink.protections.linkguardian.prediction import choose
 from lossylink.protections.llr.prediction import fewest_replays

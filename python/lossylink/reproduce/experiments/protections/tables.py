@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lossylink.report.palette import name_of
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.protections import window
 from lossylink.reproduce.experiments.protections.jobs import LOSS_RATES, PLACES, WORDS, speed_job
 from lossylink.reproduce.experiments.protections.measures import (

@@ -2,81 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-import numpy as np
+import polars
 
-from lossylink.report.chart import Axis, Chart, Series, embedded
-from lossylink.report.distribution import survival_series, thinned_series
-from lossylink.report.link_budget import LinkBudget
-from lossylink.report.palette import name_of, slots_of
+from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.kinds.buffers import buffer_charts
+from lossylink.charts.kinds.link_speed import budget_chart, budget_label
+from lossylink.charts.link_budget import LinkBudget
+from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-BUFFERS = {"tx_buffer_kb": "Tx", "rx_buffer_kb": "Rx"}
-
-
-def buffer_charts(
-    finished: Finished, job: str, protections: Sequence[str], *, identifier: str
-) -> tuple[Chart, ...]:
+def published_buffers(finished: Finished, job: str, protections: Sequence[str]) -> tuple[Chart, ...]:
     """Occupancy of the Tx and Rx buffers over time, and the share of samples at or above each level."""
-    slots = slots_of(tuple(protections))
-    over_time: list[Series] = []
-    levels: list[Series] = []
-    for protection in protections:
-        for column, side in BUFFERS.items():
-            try:
-                time_s = finished.column(job, protection, "series", "time_s")
-                occupancy = finished.column(job, protection, "series", column)
-            except NotRunError:
-                continue
-            if not np.any(occupancy > 0):
-                continue  # a mode without that buffer
-            name, dashed = f"{name_of(protection)}, {side} buffer", side == "Tx"
-            x, y = thinned_series(time_s, occupancy)
-            over_time.append(
-                Series(name, _dot_slot(protection, side, slots), embedded(x), embedded(y), kind="dots")
-            )
-            levels.append(survival_series(name, slots[protection], occupancy, dashed=dashed))
-    if not over_time:
+    try:
+        series = finished.run(job).tables["series"]
+    except (NotRunError, KeyError):
         return ()
-    return (
-        Chart(
-            f"{identifier}-buffer-time",
-            "Buffer occupancy over time",
-            "Sampled every 10 ms, as published; a high-water mark between samples is in the table.",
-            Axis("time", "s"),
-            Axis("buffer", "KB", low=0.0),
-            tuple(over_time),
-        ),
-        Chart(
-            f"{identifier}-buffer-levels",
-            "Buffer occupancy, distribution",
-            "Share of samples at or above a level.",
-            Axis("buffer", "KB", low=0.0),
-            Axis("share of samples at least as large", "", low=0.0, high=1.0),
-            tuple(levels),
-            read="percentile",
-        ),
+    slots = slots_of(tuple(protections))
+    parts = {name: series.filter(polars.col("protection") == name) for name in protections}
+    return buffer_charts(
+        {(name_of(name), slots[name]): part for name, part in parts.items()}, identifier="stress"
     )
 
 
-def _dot_slot(protection: str, side: str, slots: Mapping[str, str]) -> str:
-    """Dots cannot be dashed, so a Tx buffer beside its Rx buffer gets a colour of its own."""
-    return "orange" if protection == "lg" and side == "Tx" else slots[protection]
-
-
-def stress_figures(finished: Finished, job: str, budgets: Sequence[LinkBudget]) -> dict[str, Figure]:
-    """Buffers of one job, and where the capacity of every job went."""
-    from lossylink import plot
-
-    figures = {"link-speed": plot.link_speed(budgets)} if budgets else {}
-    try:
-        run = finished.run(job)
-    except NotRunError:
-        return figures
-    return figures | ({"buffers": plot.buffers(run)} if "series" in run.tables else {})
+def stress_sheets(charts: Sequence[Chart], budgets: Sequence[LinkBudget]) -> tuple[Sheet, ...]:
+    """Buffers side by side, and where the capacity of every job went."""
+    speed = [(budget_label(budget), budget) for budget in budgets]
+    return (
+        *((Sheet("stress-buffers", tuple(charts), columns=2),) if charts else ()),
+        *(
+            (Sheet("stress-link-speed", (budget_chart(speed, identifier="stress-link-speed"),)),)
+            if speed
+            else ()
+        ),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossylink.report.palette import name_of
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.framework.judging import (
     CONSISTENCY_CONFIDENCE,
     at_least,

@@ -6,12 +6,12 @@ ours: the generator's period hides what non-blocking protection costs, and recir
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from lossylink.report.chart import Chart
-from lossylink.report.link_budget import LinkBudget, link_budget
-from lossylink.reproduce.experiments.stress.charts import buffer_charts, stress_figures
+from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.link_budget import LinkBudget, link_budget
+from lossylink.reproduce.experiments.stress.charts import published_buffers, stress_sheets
 from lossylink.reproduce.experiments.stress.claims import (
     PROTECTIONS,
     PUBLISHED_JOB,
@@ -24,9 +24,6 @@ from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTab
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Job, Published, PublishedExperiment, Scale
 from lossylink.reproduce.framework.published import lookup
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 OUR_PACKETS = 10_000_000
 """Frames of the variants without a published figure: 10 K losses fix a link speed to a thousandth."""
@@ -147,7 +144,7 @@ def _published_row(finished: Finished, published: Published, line: _Line) -> Row
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     """Buffer occupancy over time and its distribution, for the published variant."""
-    return buffer_charts(finished, PUBLISHED_JOB, PROTECTIONS, identifier="stress")
+    return published_buffers(finished, PUBLISHED_JOB, PROTECTIONS)
 
 
 def budgets(finished: Finished) -> tuple[LinkBudget, ...]:
@@ -164,9 +161,9 @@ def budgets(finished: Finished) -> tuple[LinkBudget, ...]:
     return tuple(found)
 
 
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """Buffers and link speed, for papers."""
-    return stress_figures(finished, PUBLISHED_JOB, budgets(finished))
+def sheets(finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """Buffers and link speed."""
+    return stress_sheets(charts, budgets(finished))
 
 
 EXPERIMENT = PublishedExperiment(
@@ -182,5 +179,5 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     budgets=budgets,
-    figures=figures,
+    sheets=sheets,
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from lossylink.report.chart import Axis, Chart, Guide, Series, embedded
-from lossylink.report.palette import name_of, slots_of
+import polars
+
+from lossylink.charts.chart import Chart, Guide, Sheet
+from lossylink.charts.kinds.timeline import panels
+from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.experiments.timeline.claims import claims
 from lossylink.reproduce.experiments.timeline.runs import (
     FASTER_JOB,
@@ -20,9 +23,6 @@ from lossylink.reproduce.experiments.timeline.runs import (
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published, PublishedExperiment
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
@@ -55,43 +55,21 @@ def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     """One chart a column."""
-    slots = slots_of(PROTECTIONS)
-    found = []
-    for column, (label, unit, _short) in PANELS.items():
-        series = []
-        for protection in PROTECTIONS:
-            try:
-                x = finished.column(JOB, protection, "timeline", "time_s")
-                y = finished.column(JOB, protection, "timeline", column)
-            except NotRunError:
-                continue
-            series.append(
-                Series(name_of(protection), slots[protection], embedded(x), embedded(y), kind="bins")
-            )
-        if series:
-            found.append(_chart(column, label, unit, tuple(series), moments_s(finished)))
-    return tuple(found)
-
-
-def _chart(
-    column: str, label: str, unit: str, series: tuple[Series, ...], moments: tuple[float, float, float]
-) -> Chart:
-    guides = (Guide("x", moments[0], "loss starts"), Guide("x", moments[1], "protection on"))
-    identifier = f"timeline-{column.replace('_', '-')}"
-    axis = Axis(label, unit, low=0.0)
-    return Chart(identifier, label, "One value a bin.", Axis("time", "s"), axis, series, guides)
-
-
-def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """All panels, for papers."""
-    from lossylink import plot
-
     try:
+        table = finished.run(JOB).tables["timeline"]
         corruption, switched_on, _ = moments_s(finished)
-        run = finished.run(JOB)
-    except NotRunError:
-        return {}
-    return {"panels": plot.timeline(run, events_s={"loss": corruption, "protection": switched_on})}
+    except (NotRunError, KeyError):
+        return ()
+    parts = {name: table.filter(polars.col("protection") == name) for name in PROTECTIONS}
+    there = {name: part for name, part in parts.items() if not part.is_empty()}
+    slots = slots_of(PROTECTIONS)
+    guides = (Guide("x", corruption, "loss starts"), Guide("x", switched_on, "protection on"))
+    return panels({(name_of(name), slots[name]): part for name, part in there.items()}, guides)
+
+
+def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """All panels above each other."""
+    return (Sheet("timeline-panels", tuple(charts)),) if charts else ()
 
 
 EXPERIMENT = PublishedExperiment(
@@ -106,5 +84,5 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
-    figures=figures,
+    sheets=sheets,
 )

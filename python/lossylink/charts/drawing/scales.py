@@ -1,0 +1,126 @@
+"""Axes on paper: their scale, their ends and their ticks, as the browser has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis as DrawnAxis
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from lossylink.charts.chart import Axis, Chart, Series
+
+PAD_SHARE = 0.04
+"""What an end that is not given leaves beyond the data, as a share of the axis."""
+
+FEW_DECADES = 2.2
+"""Up to so many decades 2 and 5 are labelled, too."""
+
+LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e7
+"""Numbers between these are written out, others as powers of ten."""
+
+
+def set_scales(axes: Axes, chart: Chart) -> None:
+    """Give drawn axes the scales, ends, ticks and labels of a chart."""
+    for name, drawn, axis in (("x", axes.xaxis, chart.x), ("y", axes.yaxis, chart.y)):
+        low, high = ends(axis, np.concatenate([_values(one, name) for one in chart.series] or [np.zeros(0)]))
+        if name == "x":
+            axes.set(xscale=axis.scale, xlim=(low, high), xlabel=axis.title)
+        else:
+            axes.set(yscale=axis.scale, ylim=(low, high), ylabel=axis.title)
+        _set_ticks(drawn, axis, low, high)
+    if chart.y.categories is not None:
+        axes.invert_yaxis()
+
+
+def _values(series: Series, name: str) -> NDArray[np.float64]:
+    if name == "x":
+        found: Iterable[float] = series.x
+    else:
+        found = (*series.y, *(series.y_low or ()), *(series.y_high or ()))
+    return np.asarray(tuple(found), dtype=np.float64)
+
+
+def ends(axis: Axis, values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return both ends of an axis: those that are given, else just beyond the values that it can show.
+
+    Examples
+    --------
+    >>> ends(Axis("share", scale="log", high=1.0), np.array([0.0, 0.01, 1.0]))
+    (0.0083..., 1.0)
+    >>> ends(Axis("loss", categories=("a", "b")), np.array([]))
+    (-0.6, 1.6)
+    """
+    if axis.categories is not None:
+        return -0.6, len(axis.categories) - 0.4
+    is_log = axis.scale == "log"
+    shown = values[np.isfinite(values) & ((values > 0) if is_log else True)]
+    if shown.size == 0:
+        shown = np.array([1.0])
+    flat = np.log10(shown) if is_log else shown
+    pad = (float(np.ptp(flat)) or 1.0) * PAD_SHARE
+    low, high = float(flat.min()) - pad, float(flat.max()) + pad
+    if is_log:
+        low, high = 10**low, 10**high
+    return axis.low if axis.low is not None else low, axis.high if axis.high is not None else high
+
+
+def _set_ticks(drawn: DrawnAxis, axis: Axis, low: float, high: float) -> None:
+    if axis.categories is not None:
+        drawn.set_major_locator(FixedLocator(list(range(len(axis.categories)))))
+        drawn.set_major_formatter(FuncFormatter(lambda value, _place: _word(axis.categories or (), value)))
+        drawn.set_minor_locator(NullLocator())
+        drawn.grid(visible=False)
+        return
+    if axis.ticks is not None:
+        drawn.set_major_locator(FixedLocator(list(axis.ticks)))
+        drawn.set_major_formatter(FuncFormatter(lambda value, _place: number(value)))
+        drawn.set_minor_locator(NullLocator())
+        return
+    if axis.scale == "linear":
+        drawn.set_major_formatter(FuncFormatter(lambda value, _place: number(value)))
+        return
+    decades = math.log10(high / low)
+    steps = (1.0, 2.0, 5.0) if decades < FEW_DECADES else (1.0,)
+    is_plain = low >= LEAST_PLAIN and high <= MOST_PLAIN
+    drawn.set_major_locator(LogLocator(base=10, subs=steps, numticks=9))
+    drawn.set_major_formatter(
+        FuncFormatter(lambda value, _place: number(value) if is_plain else power(value))
+    )
+    drawn.set_minor_locator(LogLocator(base=10, subs=tuple(range(1, 10)), numticks=99))
+    drawn.set_minor_formatter(NullFormatter())
+
+
+def _word(words: tuple[str, ...], value: float) -> str:
+    place = round(value)
+    return words[place] if 0 <= place < len(words) and abs(place - value) < 1e-9 else ""
+
+
+def number(value: float) -> str:
+    r"""Write a number as ticks have it: plain where it is short, else with a power of ten.
+
+    Examples
+    --------
+    >>> number(2000.0), number(0.25), number(1e-6), number(2e-6)
+    ('2,000', '0.25', '$10^{-6}$', '$2\\times10^{-6}$')
+    """
+    size = abs(value)
+    if size == 0 or LEAST_PLAIN <= size < MOST_PLAIN:
+        return f"{value:,.10f}".rstrip("0").rstrip(".")
+    return power(value)
+
+
+def power(value: float) -> str:
+    """Write a number that is not 0 with a power of ten.
+
+    Examples
+    --------
+    >>> power(1.0), power(0.001)
+    ('$10^{0}$', '$10^{-3}$')
+    """
+    exponent = math.floor(math.log10(abs(value)) + 1e-9)
+    mantissa = f"{value / 10**exponent:.4g}"
+    return f"$10^{{{exponent}}}$" if mantissa == "1" else f"${mantissa}\\times10^{{{exponent}}}$"

@@ -1,0 +1,85 @@
+"""What gets through against what the link loses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
+from lossylink.charts.kinds._kind import CannotDrawError, Kind
+from lossylink.charts.samples import Line, Sample, distinct, lines_of
+from lossylink.statistics import Estimate, mean_interval
+
+RATES = {
+    "average_throughput_gbps": "throughput",
+    "throughput_gbps": "throughput",
+    "effective_link_speed_gbps": "effective link speed",
+}
+"""Keys of rows, each with what it is; the first that a row has counts."""
+
+LOSS = Axis("loss rate of the link", "", "log")
+ALONG = ("loss.", "seed")
+
+
+def sheet(samples: Sequence[Sample]) -> Sheet:
+    """One line a protection and a set of other settings; means where a loss was run several times."""
+    found = [sample for sample in samples if rate_of(sample) is not None]
+    if not found:
+        raise CannotDrawError("no run has a throughput; run throughput, stress or fec")
+    lossy = [sample for sample in found if sample.number("loss_rate")]
+    if len(distinct(lossy, loss_of)) < 2:
+        raise CannotDrawError("all runs have one loss; sweep it, as in --grid loss.forward=1e-4,1e-3")
+    words = {word for sample in lossy if (word := rate_of(sample)) is not None}
+    title = words.pop() if len(words) == 1 else "speed"
+    series = tuple(_series(line) for line in lines_of(lossy, across=ALONG))
+    chart = Chart(
+        "goodput",
+        f"{title[:1].upper()}{title[1:]} against loss",
+        "With 95 % intervals where a loss was run several times.",
+        LOSS,
+        Axis(title, "Gb/s", low=0.0),
+        series,
+    )
+    return Sheet("goodput", (chart,))
+
+
+def rate_of(sample: Sample) -> str | None:
+    """Return what a row's speed is; nothing when it has none."""
+    return next((words for key, words in RATES.items() if sample.number(key) is not None), None)
+
+
+def loss_of(sample: Sample) -> float | None:
+    """Return the loss of a row's link."""
+    return sample.number("loss_rate")
+
+
+def _gbps(sample: Sample) -> list[float]:
+    """Return the speeds of a sample: of each trial where there is a table of them."""
+    trials = sample.tables.get("trials")
+    if trials is not None and "throughput_gbps" in trials.columns and trials.height > 1:
+        return [float(value) for value in trials["throughput_gbps"].drop_nulls()]
+    return [next(value for key in RATES if (value := sample.number(key)) is not None)]
+
+
+def _series(line: Line) -> Series:
+    by_loss: dict[float, list[float]] = {}
+    for sample in line.samples:
+        by_loss.setdefault(loss_of(sample) or 0.0, []).extend(_gbps(sample))
+    losses = sorted(by_loss)
+    means = [_mean(by_loss[loss]) for loss in losses]
+    has_interval = any(not mean.is_exact for mean in means)
+    return Series(
+        line.label,
+        line.slot,
+        embedded(losses),
+        embedded([mean.value for mean in means]),
+        kind="marked",
+        y_low=embedded([mean.low for mean in means]) if has_interval else None,
+        y_high=embedded([mean.high for mean in means]) if has_interval else None,
+    )
+
+
+def _mean(values: list[float]) -> Estimate:
+    return mean_interval(values) if len(values) > 1 else Estimate.exact(values[0])
+
+
+KIND = Kind(name="goodput", place=40, summary="throughput or effective speed against loss", sheet=sheet)

@@ -1,0 +1,149 @@
+"""The stress experiment as the planner uses it: a link that is kept busy, with every frame followed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+from lossylink.errors import UserError
+from lossylink.planning.link import PROBE_FRAMES, Link
+from lossylink.planning.prediction import SIMULATED, Figure, Prediction
+
+LEAST_BATCH_FRAMES: Final = 2_000
+"""Frames of a batch in which losses are counted: ten times the largest block and more."""
+BATCH_MEMORIES: Final = 10
+"""The same in times that the memory of a burst lasts."""
+LEAST_BATCHES: Final = 50
+"""Fewer would not tell their variance."""
+
+CONFIDENCE: Final = 0.95
+"""Of the interval of a simulated loss."""
+
+
+def simulate(
+    link: Link,
+    protection: str,
+    *,
+    packets: int,
+    seed: int = 1,
+    progress: Callable[[float, float], None] | None = None,
+) -> dict[str, Any]:
+    """Run the stress experiment without the machinery of runs, and return its row.
+
+    Beyond the experiment's keys it has latencies from offer to delivery and the variance of the losses.
+
+    Raises
+    ------
+    UserError
+        The simulator refuses the link; one line says why.
+    """
+    from lossylink import _native
+
+    given = configured(link, protection, packets=packets, seed=seed)
+    given["traffic"]["follow_batch_packets"] = _batch_frames(link, packets)
+    try:
+        outcome = _native.simulate(json.dumps(given), progress)
+    except ValueError as error:
+        raise UserError(f"the loss or the link cannot be simulated: {error}") from None
+    row: dict[str, Any] = outcome["row"]
+    return row
+
+
+def configured(link: Link, protection: str, *, packets: int = PROBE_FRAMES, seed: int = 1) -> dict[str, Any]:
+    """Return the simulator's configuration: the stress experiment on a link that is kept busy."""
+    given: dict[str, Any] = json.loads(_configured(replace(link, loss_ratio=0.5, loss=None), protection))
+    given["seed"], given["traffic"]["packets"] = seed, packets
+    given["loss"]["forward"] = dict(link.native_loss)
+    return given
+
+
+@lru_cache(maxsize=64)
+def _configured(link: Link, protection: str) -> str:
+    """The same in JSON, whatever the losses: a figure asks for hundreds of them."""
+    from lossylink.scenario import resolve
+    from lossylink.scenario.native import configuration
+
+    scenario = resolve("stress", settings=_settings(link), protection=[protection])
+    return json.dumps(configuration(scenario, scenario.protections[0]))
+
+
+def _settings(link: Link) -> dict[str, Any]:
+    """The link as settings of the stress experiment, with a source that keeps it busy."""
+    return {
+        "link.rate": f"{link.rate_bps}bps",
+        "link.propagation": f"{link.propagation_ps}ps",
+        "link.mtu": max(link.frame_bytes - 14, 46),
+        "loss.reverse": "0",
+        "switch.profile": link.switch,
+        "traffic.packets": PROBE_FRAMES,
+        "traffic.frame": link.frame_bytes,
+        "traffic.source": "saturated",
+    }
+
+
+def _batch_frames(link: Link, packets: int) -> int:
+    """Frames of a batch: many memories of a burst, as far as there are enough batches."""
+    chain = link.chain
+    memory = chain.memory_frames() if chain is not None else 0.0
+    wanted = max(LEAST_BATCH_FRAMES, min(BATCH_MEMORIES * memory, packets))
+    return max(1, min(int(wanted), packets // LEAST_BATCHES))
+
+
+def late_us(row: dict[str, Any]) -> float | None:
+    """How late a corrupted frame was in the median of a run, in microseconds, if one came.
+
+    Lateness is the latency from offer to delivery beyond the shortest of the run, that of a frame which
+    nothing hindered.
+    """
+    median = row["latency_us_corrupted_p50"]
+    return None if median is None else float(median - row["latency_us_min"])
+
+
+def latest_us(row: dict[str, Any]) -> float | None:
+    """How late the latest of all frames was, in microseconds, corrupted or not."""
+    most = row["latency_us_max"]
+    return None if most is None else float(most - row["latency_us_min"])
+
+
+def loss_interval(
+    row: dict[str, Any], *, confidence: float, lost_together: float = 1.0
+) -> tuple[float, float]:
+    """Return the interval of the effective loss of a row; losses that come together are one event."""
+    from lossylink.theory.intervals import clustered  # scipy takes longer to load than a plan to make
+
+    return clustered(
+        lost=row["effective_lost_packets"],
+        trials=row["packets_sent"],
+        batches=row["lost_batches"],
+        squares=row["lost_batch_squares"],
+        most=row["lost_batch_max"] or 0,
+        lost_together=lost_together,
+        confidence=confidence,
+    )
+
+
+def simulated_loss(row: dict[str, Any], *, lost_together: float = 1.0) -> Figure:
+    """Return the effective loss that a run saw, with its interval."""
+    low, high = loss_interval(row, confidence=CONFIDENCE, lost_together=lost_together)
+    return Figure(row["effective_loss_rate"], SIMULATED, low, high)
+
+
+def by_simulation(link: Link, prediction: Prediction) -> Prediction:
+    """Return a prediction with what a run of the listed losses gives, for nothing else knows of them."""
+    row = simulate(link, prediction.protection, packets=link.probe_frames)
+    late, latest = late_us(row), latest_us(row)
+    worst = prediction.added_latency_us_worst
+    if latest is not None and worst.value is not None and latest > worst.value:
+        worst = Figure(latest, SIMULATED)
+    return replace(
+        prediction,
+        effective_loss_ratio=simulated_loss(row, lost_together=prediction.lost_together),
+        effective_speed_gbps=Figure(row["effective_link_speed_gbps"], SIMULATED),
+        added_latency_us_typical=prediction.added_latency_us_typical
+        if late is None
+        else Figure(late, SIMULATED),
+        added_latency_us_worst=worst,
+    )

@@ -1,0 +1,261 @@
+"""Kinds of figures: each shows what the tables of real small runs hold, and says why it cannot of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+import lossylink
+from lossylink import Run
+from lossylink.charts.chart import Series, Sheet
+from lossylink.charts.figures import possible, sheet_of
+from lossylink.charts.kinds import kinds, names
+from lossylink.charts.samples import Sample, lines_of, samples_of
+from lossylink.cli.plot import KINDS
+from lossylink.published import load
+from lossylink.statistics import percentile
+
+LINK = {"run.threads": 1}
+LOSSY = {"loss.forward": "1e-2"}
+
+
+def run(experiment: str, *protections: str, **settings: Any) -> Run:
+    dotted = {key.replace("__", "."): value for key, value in settings.items()}
+    return lossylink.run(experiment, protection=protections, settings=LINK | dotted)
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    """One small run of each experiment."""
+    return {
+        "stress": run("stress", "none", "lg", traffic__packets=1_000_000),
+        "tcp-fct": run("tcp-fct", "none", "lg", flow__trials=2000),
+        "rdma-fct": run("rdma-fct", "none", flow__trials=300),
+        "workload": run("workload", "none", flow__trials=3000),
+        "timeline": run(
+            "timeline", "lg", run__duration=0.05, timeline__corruption=0.01, timeline__protection=0.03,
+            timeline__bin=0.005,
+        ),
+        "throughput": run(
+            "throughput", "none", "lg", run__duration=0.06, run__warmup=0.01, run__cooldown=0.0
+        ),
+        "fec": run("fec", "none", "fec:25/5", run__duration=0.05, loss__forward="1e-2"),
+        "mathis": run(
+            "mathis", "none", grid__mss=1460, grid__rtt=0.006, grid__loss=[1e-3, 1e-2], grid__loss_events=60
+        ),
+    }  # fmt: skip
+
+
+def sheet(result: Run, kind: str) -> Sheet:
+    return sheet_of([("a", result)], kind)
+
+
+def named(drawn: Sheet, name: str) -> Series:
+    return next(one for chart in drawn.charts for one in chart.series if one.name == name)
+
+
+def part(result: Run, table: str, protection: str) -> polars.DataFrame:
+    return result.tables[table].filter(polars.col("protection") == protection)
+
+
+EXPECTED = {
+    "stress": {"effective-loss", "buffers", "published", "link-speed"},
+    "tcp-fct": {"ccdf", "published"},
+    "rdma-fct": {"ccdf", "published"},
+    "workload": {"ccdf", "fct-size", "slowdown"},
+    "timeline": {"timeline"},
+    "throughput": {"published"},
+    "fec": {"effective-loss", "trace", "cwnd"},
+    "mathis": {"mathis"},
+}
+
+
+@pytest.mark.parametrize("experiment", EXPECTED)
+def test_a_run_admits_its_kinds_and_the_others_say_why_not(runs: dict[str, Run], experiment: str) -> None:
+    found = possible([("a", runs[experiment])])
+    assert {one.identifier for one in found.sheets} == EXPECTED[experiment]
+    assert set(found.reasons) == set(kinds()) - EXPECTED[experiment]
+    for reason in found.reasons.values():
+        assert "\n" not in reason
+        assert "run " in reason or "sweep " in reason
+
+
+def test_every_kind_is_found_and_named_in_the_help() -> None:
+    assert sorted(names()) == sorted(kinds()) == sorted(KINDS)
+    assert list(KINDS) == list(kinds())
+
+
+def test_ccdf_is_the_distribution_of_the_trials(runs: dict[str, Run]) -> None:
+    times = np.sort(part(runs["tcp-fct"], "trials", "lg")["fct_us"].to_numpy())
+    line = named(sheet(runs["tcp-fct"], "ccdf"), "LinkGuardian")
+    assert line.x[-1] == pytest.approx(times[-1])
+    for x, share in zip(line.x, line.y, strict=True):
+        assert share == pytest.approx((times >= x - 1e-4).mean(), rel=1e-5)
+
+
+def test_slowdowns_are_those_of_the_trials(runs: dict[str, Run]) -> None:
+    slow = np.sort(runs["workload"].tables["trials"]["slowdown"].to_numpy())
+    line = sheet(runs["workload"], "slowdown").charts[0].series[0]
+    assert line.x[-1] == pytest.approx(slow[-1])
+    assert line.y[-1] == pytest.approx(1 / slow.size)
+
+
+def test_time_lines_are_the_columns_of_the_table(runs: dict[str, Run]) -> None:
+    drawn = sheet(runs["timeline"], "timeline")
+    table = runs["timeline"].tables["timeline"]
+    columns = ["send_gbps", "queue_kb", "rx_buffer_kb", "retransmissions"]
+    for column, chart in zip(columns, drawn.charts, strict=True):
+        assert chart.series[0].name == "LinkGuardian"
+        assert chart.series[0].x == pytest.approx(table["time_s"].to_list())
+        assert chart.series[0].y == pytest.approx(table[column].to_list())
+    assert [(guide.label, guide.value) for guide in drawn.charts[0].guides] == [
+        ("loss starts", 0.01),
+        ("protection on", 0.03),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "column"), [("cwnd", "cwnd_packets"), ("trace", "throughput_gbps")])
+def test_traces_are_columns_of_the_series(runs: dict[str, Run], kind: str, column: str) -> None:
+    table = part(runs["fec"], "series", "fec:25/5")
+    line = named(sheet(runs["fec"], kind), "FEC (25,5)")
+    told = dict(zip(table["time_s"].to_list(), table[column].to_list(), strict=True))
+    assert max(line.y) == pytest.approx(max(told.values()))
+    assert all(told[x] == pytest.approx(y) for x, y in zip(line.x, line.y, strict=True))
+
+
+def test_buffers_are_the_samples_of_the_series(runs: dict[str, Run]) -> None:
+    table = part(runs["stress"], "series", "lg")
+    over_time, levels = sheet(runs["stress"], "buffers").charts
+    dots = next(one for one in over_time.series if one.name == "LinkGuardian, Rx buffer")
+    assert dots.x == pytest.approx(table["time_s"].to_list())
+    assert dots.y == pytest.approx(table["rx_buffer_kb"].to_list())
+    steps = next(one for one in levels.series if one.name == "LinkGuardian, Rx buffer")
+    assert steps.x == pytest.approx(sorted(dots.y))
+
+
+def test_effective_losses_have_the_intervals_of_the_rows_and_zero_is_a_bound(runs: dict[str, Run]) -> None:
+    drawn = sheet(runs["stress"], "effective-loss")
+    none, lg = runs["stress"].rows.to_dicts()
+    measured, bound = named(drawn, "no protection"), named(drawn, "LinkGuardian")
+    assert measured.y == pytest.approx([none["effective_loss_rate"]])
+    assert measured.y_low == pytest.approx(none["effective_loss_ci95"][:1])
+    assert measured.y_high == pytest.approx(none["effective_loss_ci95"][1:])
+    assert lg["effective_loss_rate"] == 0
+    assert bound.y == bound.y_high == pytest.approx((lg["effective_loss_ci95"][1],))
+    assert (bound.markers, bound.hollow) == (("down",), (True,))
+
+
+def test_the_closed_form_of_linkguardian_is_p_to_the_copies_and_one() -> None:
+    result = run("stress", "lg:copies=1", traffic__packets=20_000, loss__forward="1e-3")
+    curve = named(sheet(result, "effective-loss"), "LinkGuardian, copies=1, closed form")
+    assert curve.y == pytest.approx([p**2 for p in curve.x], rel=0.01)
+    bursts = "gilbert-elliott:mean=1e-2,burst=4"
+    bursty = run("stress", "lg", traffic__packets=20_000, loss__forward=bursts)
+    assert len(sheet(bursty, "effective-loss").charts[0].series) == 1  # no form for bursts
+
+
+def test_goodput_needs_two_losses_and_has_the_rows(tmp_path: Any) -> None:
+    swept = lossylink.sweep(
+        "stress", grid={"loss.forward": [1e-3, 1e-2], "seed": [1, 2]}, protection=["none", "lg"],
+        settings={"traffic.packets": 20_000}, output=tmp_path, threads=1,
+    )  # fmt: skip
+    drawn = sheet_of([("a", one) for one in swept.runs()], "goodput")
+    assert [one.name for one in drawn.charts[0].series] == ["no protection", "LinkGuardian"]
+    rows = swept.rows.filter(polars.col("protection") == "lg")
+    means = rows.group_by("loss_rate").agg(polars.col("effective_link_speed_gbps").mean()).sort("loss_rate")
+    line = named(drawn, "LinkGuardian")
+    assert line.x == pytest.approx(means["loss_rate"].to_list())
+    assert line.y == pytest.approx(means["effective_link_speed_gbps"].to_list())
+    assert line.y_low is not None
+    assert line.y_high is not None
+    assert all(low <= y <= high for low, y, high in zip(line.y_low, line.y, line.y_high, strict=True))
+    one = [("a", run) for run in swept.runs() if run.seed == 1]
+    assert sheet_of(one, "goodput").charts[0].series[0].y_low is None
+
+
+def test_fct_against_size_has_the_percentiles_of_the_rows(tmp_path: Any) -> None:
+    swept = lossylink.sweep(
+        "tcp-fct", grid={"flow.size": [1000, 24387]}, protection="lg",
+        settings={"flow.trials": 400}, output=tmp_path, threads=1,
+    )  # fmt: skip
+    drawn = sheet_of([("a", one) for one in swept.runs()], "fct-size")
+    rows = swept.rows.sort("flow_bytes")
+    names_ = [one.name for one in drawn.charts[0].series]
+    assert names_ == ["LinkGuardian, p50", "LinkGuardian, p99"]  # 400 flows know no 99.9th percentile
+    assert named(drawn, "LinkGuardian, p99").x == (1000.0, 24387.0)
+    assert named(drawn, "LinkGuardian, p99").y == pytest.approx(rows["fct_us_p99"].to_list())
+
+
+def test_fct_of_a_workload_is_by_classes_of_size(runs: dict[str, Run]) -> None:
+    trials = runs["workload"].tables["trials"]
+    line = sheet(runs["workload"], "fct-size").charts[0].series[0]
+    sizes, times = trials["flow_bytes"].to_numpy(), trials["fct_us"].to_numpy()
+    chosen = np.floor(np.log10(sizes) * 2) == np.floor(np.log10(line.x[2]) * 2)
+    assert line.x[2] == np.median(sizes[chosen])
+    assert line.y[2] == pytest.approx(percentile(times[chosen], 50.0))
+
+
+def test_published_bars_are_those_of_the_table(runs: dict[str, Run]) -> None:
+    table = load()["linkguardian"]["tcp_fct"]
+    drawn = sheet(runs["tcp-fct"], "published")
+    theirs = named(drawn, "LinkGuardian, published")
+    assert theirs.y == tuple(table[key][1] for key in ("p50", "p99", "p99_9", "p99_99"))
+    row = runs["tcp-fct"].rows.row(1, named=True)
+    assert named(drawn, "LinkGuardian").y[1] == pytest.approx(row["fct_us_p99"])
+    speed = sheet(runs["throughput"], "published").charts[0]
+    assert speed.series[1].y == tuple(load()["linkguardian"]["throughput"]["average_throughput_gbps"][:2])
+    other = run("tcp-fct", "lg", flow__trials=100, flow__size=1000)
+    with pytest.raises(lossylink.UserError, match="nothing was published"):
+        sheet(other, "published")
+    twice = [(name, runs["tcp-fct"]) for name in ("a", "b")]
+    with pytest.raises(lossylink.UserError, match="several of these fit one published column"):
+        sheet_of(twice, "published")
+
+
+def test_link_speed_parts_fill_the_link(runs: dict[str, Run]) -> None:
+    (chart,) = sheet(runs["stress"], "link-speed").charts
+    assert chart.y.categories == ("no protection", "LinkGuardian")
+    assert sum(one.x[1] for one in chart.series) == pytest.approx(100.0)
+
+
+def test_mathis_points_are_the_rows(runs: dict[str, Run]) -> None:
+    rows = runs["mathis"].rows
+    points = named(sheet(runs["mathis"], "mathis"), "RTT 6 ms")
+    assert points.y == pytest.approx(rows["measured_mbps"].to_list())
+
+
+def test_lines_are_called_by_what_differs() -> None:
+    small, large = (run("stress", "lg", traffic__packets=5000, link__rate=rate) for rate in (25e9, 100e9))
+    both = run("stress", "none", "lg", traffic__packets=5000)
+    assert [line.label for line in lines_of(samples_of([("a", small), ("b", large)]))] == [
+        "rate 25Gbps",
+        "rate 100Gbps",
+    ]
+    assert [line.label for line in lines_of(samples_of([("a", both)]))] == ["no protection", "LinkGuardian"]
+    assert [line.label for line in lines_of(samples_of([("a", small), ("b", small)]))] == ["a", "b"]
+    slots = [line.slot for line in lines_of(samples_of([("a", small), ("b", large)]))]
+    assert len(set(slots)) == 2
+
+
+def test_protections_side_by_side_have_colours_of_their_own() -> None:
+    words = ["fec:25/5", "llr", "lg", "none", "lg-nb", "fec:5/1", "fec:5/5"]
+    several = [Sample(word, {"name": "a"}, {}, {}) for word in words]
+    slots = {line.label: line.slot for line in lines_of(several)}
+    assert len(set(slots.values())) == len(words)
+    assert (slots["LinkGuardian"], slots["no protection"], slots["LLR"]) == ("blue", "vermillion", "purple")
+
+
+def test_a_live_row_that_is_not_valid_says_so_in_the_figure() -> None:
+    rows: list[dict[str, Any]] = [{"valid": False}, {"valid": True}, {}]
+    words = ("none", "lg", "lg-nb")
+    several = [Sample(word, {"name": "a"}, row, {}) for word, row in zip(words, rows, strict=True)]
+    names_ = ["no protection (not valid)", "LinkGuardian", "LinkGuardian NB"]
+    assert [line.label for line in lines_of(several)] == names_
+
+
+def test_an_unknown_kind_is_one_line() -> None:
+    with pytest.raises(lossylink.UserError, match=r"^unknown kind of figure 'cdf'; did you mean 'ccdf'\?"):
+        sheet_of([], "cdf")

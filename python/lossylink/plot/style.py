@@ -80,7 +80,7 @@ def markers_of(protections: tuple[str, ...]) -> dict[str, str]:
     Examples
     --------
     >>> markers_of(("none", "fec:25/5", "fec:5/1"))
-    {'none': 'o', 'fec:25/5': 's', 'fec:5/1': '^'}
+    {'none': 'o', 'fec:25/5': '^', 'fec:5/1': 'D'}
     """
     own = {name: look_of(name).marker for name in protections}
     free = [marker for marker in MARKERS if marker not in own.values()]

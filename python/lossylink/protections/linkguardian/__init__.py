@@ -74,6 +74,12 @@ class _LinkGuardian(Family):
             meaning="LinkGuardian, ordered",
             options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _ORDER, _BACKPRESSURE, _DEDUPLICATE),
             look=Look(slot="blue"),
+            variants={
+                "order=off,tail=off": Look(slot="orange", dash=(0, (1.2, 1.2))),
+                "order=off": Look(slot="purple", dash=(0, (5, 1.2, 1.2, 1.2))),
+                "tail=off": Look(slot="sky", dash=(0, (3, 1.5))),
+                "backpressure=off": Look(slot="orange", dash=(0, (3, 1.5))),
+            },
         ),
         Spelling(
             word="lg-nb",

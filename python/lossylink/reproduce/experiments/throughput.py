@@ -16,7 +16,6 @@ from lossylink.reproduce.framework.model import (
     Scale,
 )
 from lossylink.reproduce.framework.published import by_protection
-from lossylink.reproduce.shared.completion import SHORT_NAMES
 from lossylink.reproduce.shared.measures import Source, exact
 
 DURATION_MS = 70_000
@@ -59,7 +58,7 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
             for name, source in SAMPLES.items()
         )
         rows.append(Row(label, cells, unit, digits))
-    columns = tuple(Column(name_of(name), short=SHORT_NAMES.get(name, name)) for name in SAMPLES)
+    columns = tuple(Column(name_of(name)) for name in SAMPLES)
     note = "Published runs without protection spread from 2.61 to 3.48 Gb/s."
     return (ComparisonTable("Throughput of one CUBIC flow, 10 Gb/s, loss 1e-3", columns, tuple(rows), note),)
 

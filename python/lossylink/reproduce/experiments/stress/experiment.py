@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget, link_budget
+from lossylink.report.palette import name_of
 from lossylink.reproduce.experiments.stress.charts import buffer_charts, stress_figures
 from lossylink.reproduce.experiments.stress.claims import (
     PROTECTIONS,
@@ -59,7 +60,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
     """The published table, then our variants."""
-    columns = (Column("LinkGuardian", "calibrated", "lg"), Column("LinkGuardian NB", "calibrated", "lg-nb"))
+    columns = tuple(Column(name_of(name), "calibrated") for name in PROTECTIONS)
     beside = ComparisonTable(
         "Stress test at 100 Gb/s, loss 1e-3",
         columns,
@@ -72,7 +73,7 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
         tuple(Column(label, digits=digits) for label, _, digits in _OUR_COLUMNS),
         tuple(
             Row(
-                f"{protection}, {job}",
+                f"{name_of(protection)}, {job}",
                 tuple(_read(finished, job, protection, key) for _, key, _ in _OUR_COLUMNS),
             )
             for job in VARIANTS

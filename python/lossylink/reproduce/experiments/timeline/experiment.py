@@ -44,7 +44,7 @@ def _columns() -> tuple[Column, ...]:
 def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
     return tuple(
         Row(
-            f"{protection}, {phase}",
+            f"{name_of(protection)}, {phase}",
             tuple(cell(phase_mean, finished, protection, phase, column, job) for column in PANELS),
             digits=3,
         )

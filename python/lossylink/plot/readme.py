@@ -13,7 +13,7 @@ import polars
 
 from lossylink.plot.ccdf import ccdf
 from lossylink.plot.save import save
-from lossylink.reproduce.framework.deliver import run_folder
+from lossylink.reproduce.framework.files import run_folder
 from lossylink.reproduce.framework.published import load
 from lossylink.reproduce.shared.completion import percentiles_by_protection
 from lossylink.reproduce.shared.single_flows import SAMPLES

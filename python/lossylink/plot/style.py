@@ -39,7 +39,7 @@ RC: Any = {
 }
 
 LOSS_FREE_DASH = (0, (4, 2))
-MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Markers of protections without one of their own, in the order in which they appear."""
 
 
@@ -83,7 +83,7 @@ def markers_of(protections: tuple[str, ...]) -> dict[str, str]:
     {'none': 'o', 'fec:25/5': '^', 'fec:5/1': 'D'}
     """
     own = {name: look_of(name).marker for name in protections}
-    free = [marker for marker in MARKERS if marker not in own.values()]
+    free = [marker for marker in MARKERS if marker not in own.values()] or MARKERS
     others = [name for name, marker in own.items() if marker is None]
     further = {name: free[place % len(free)] for place, name in enumerate(others)}
     return {name: own[name] or further[name] for name in protections}

@@ -22,13 +22,17 @@ Reading = Literal["x", "percentile", "nearest"]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis; a unit is shown in the label and in the hover read-out."""
+    """An axis; a unit is shown in the label and in the hover read-out.
+
+    ``names`` stand at 0, 1, 2, ... of a linear y axis in place of figures, inside the plot.
+    """
 
     label: str
     unit: str = ""
     scale: Scale = "linear"
     low: float | None = None
     high: float | None = None
+    names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

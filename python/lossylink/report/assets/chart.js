@@ -123,6 +123,9 @@
     return path;
   }
 
+  // Dashes lie over what is solid, so that lines which coincide both show; markers lie over all lines.
+  const layerOf = (series) => (series.kind === "points" ? 2 : series.dashed ? 1 : 0);
+
   const MARKERS = {
     circle: (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
     square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -212,13 +215,14 @@
       this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
       this.svg.replaceChildren();
       const { width, height } = this.inner;
-      const clip = `clip-${this.spec.id}`;
+      const clip = `clip-${this.figure.id}`; // a chart may stand on a page twice
       node("rect", { x: MARGIN.left, y: MARGIN.top, width, height }, node("clipPath", { id: clip },
         node("defs", {}, this.svg)));
       this.drawAxes();
       const plot = node("g", { "clip-path": `url(#${clip})` }, this.svg);
       this.spec.guides.forEach((guide) => this.drawGuide(guide, plot));
-      this.spec.series.forEach((series, i) => { if (!this.hidden.has(i)) this.drawSeries(series, plot); });
+      const shown = this.spec.series.filter((_, i) => !this.hidden.has(i));
+      shown.sort((a, b) => layerOf(a) - layerOf(b)).forEach((series) => this.drawSeries(series, plot));
       this.overlay = node("g", { class: "overlay", "clip-path": `url(#${clip})` }, this.svg);
       this.tip.hidden = true;
     }
@@ -233,10 +237,13 @@
         node("path", { d: `M${px},${MARGIN.top}V${bottom}`, class: tick.minor ? "minor" : "" }, grid);
         if (tick.text) node("text", { x: px, y: bottom + 16, "text-anchor": "middle" }, text, tick.text);
       }
-      for (const tick of ticksOf(this.spec.y, this.view.y, Math.max(3, height / 50))) {
+      const names = this.spec.y.names;
+      const yTicks = names ? names.map((_, at) => ({ at })) : ticksOf(this.spec.y, this.view.y, Math.max(3, height / 50));
+      for (const tick of yTicks) {
         const [, py] = this.place(unflatten(this.spec.x, this.view.x[0]), unflatten(this.spec.y, tick.at));
         node("path", { d: `M${MARGIN.left},${py}H${MARGIN.left + width}`, class: tick.minor ? "minor" : "" }, grid);
         if (tick.text) node("text", { x: MARGIN.left - 7, y: py + 4, "text-anchor": "end" }, text, tick.text);
+        if (names) node("text", { x: MARGIN.left + 8, y: py - 12, class: "axis" }, text, names[tick.at]);
       }
       const label = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
       const middle = MARGIN.top + height / 2;
@@ -389,8 +396,8 @@
 
     showMarker({ series, i, mx, my }) {
       node("circle", { cx: mx, cy: my, r: 8, class: "cross" }, this.overlay);
-      const lines = [[this.spec.x.label, withUnit(series.x[i], this.spec.x)],
-        [this.spec.y.label, withUnit(series.y[i], this.spec.y)]];
+      const lines = [[this.spec.x.label, withUnit(series.x[i], this.spec.x)]];
+      if (!this.spec.y.names) lines.push([this.spec.y.label, withUnit(series.y[i], this.spec.y)]);
       if (series.y_low) {
         lines.push(["interval", `${figure(series.y_low[i])} to ${withUnit(series.y_high[i], this.spec.y)}`]);
       }
@@ -437,7 +444,8 @@
   }
 
   for (const element of document.querySelectorAll("figure.chart")) {
-    const view = new ChartView(element, JSON.parse(element.querySelector("script").textContent));
+    const source = element.dataset.of ? document.getElementById(element.dataset.of) : element;
+    const view = new ChartView(element, JSON.parse(source.querySelector("script").textContent));
     element.chartView = view; // for scripts that drive a chart, tests among them
   }
 })();

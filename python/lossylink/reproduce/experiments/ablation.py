@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.framework.model import (
@@ -126,5 +127,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    lead="ablation-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
     on_request=True,
 )

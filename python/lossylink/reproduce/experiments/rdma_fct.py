@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -23,6 +24,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -32,6 +34,7 @@ from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
 from lossylink.reproduce.shared.figures import completion_figure
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -189,6 +192,11 @@ def figures(finished: Finished, published: Published) -> dict[str, Figure]:
     )
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "RDMA writes of 24,387 B", rank=50),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="rdma-fct",
     title="Flow completion time over RDMA",
@@ -202,4 +210,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    insights=insights,
+    lead="rdma-fct-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
 from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -24,6 +26,7 @@ from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
 from lossylink.reproduce.shared.figures import completion_figure
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.shared.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
 
@@ -150,6 +153,11 @@ def figures(finished: Finished, published: Published) -> dict[str, Figure]:
     return completion_figure(finished, SAMPLES, table, name="ccdf")
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 24,387 B", rank=10),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct",
     title="Flow completion time over TCP",
@@ -163,4 +171,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    insights=insights,
+    lead="tcp-fct-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -20,6 +21,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -28,6 +30,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.figures import completion_figure
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -107,6 +110,11 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
     return completion_figure(finished, SAMPLES, None, name="ccdf")
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 143 B", rank=60),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-143",
     title="Flow completion time over TCP, one packet",
@@ -120,4 +128,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    insights=insights,
+    lead="tcp-fct-143-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

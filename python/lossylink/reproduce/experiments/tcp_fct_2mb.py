@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -19,6 +21,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.figures import completion_figure
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import SAMPLES, single_flow_jobs
 
@@ -99,6 +102,11 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
     return completion_figure(finished, SAMPLES, None, name="ccdf")
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 2 MB", rank=70),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-2mb",
     title="Flow completion time over TCP, 2 MB",
@@ -112,4 +120,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    insights=insights,
+    lead="tcp-fct-2mb-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -222,4 +222,5 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    guides=("experiments.md",),
 )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from lossylink.report.html import render
+from lossylink.reproduce.framework.files import FIGURES_NAME, run_folder
 from lossylink.reproduce.framework.model import Published, Verdict
+from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.results import jsonable
 from lossylink.run_directory import write_json, write_run
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
-FIGURES_NAME = "figures"
 
 
 def prepare(output: Path) -> None:
@@ -27,35 +30,39 @@ def prepare(output: Path) -> None:
 
 def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write runs, summary and report; gives the result with the report's path."""
-    from lossylink.report.html import render  # it is written in this package's terms
-
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
     write_json(output / SUMMARY_NAME, summary_of(result))
+    return write_report(result, output)
+
+
+def write_report(result: ReproduceResult, output: Path) -> ReproduceResult:
+    """Write the report, in place of an earlier one; gives the result with its path."""
     report = output / REPORT_NAME
-    report.write_text(render(result), encoding="utf-8")
+    partial = output / f".{REPORT_NAME}.partial"
+    partial.write_text(render(page_of_result(result, output)), encoding="utf-8")
+    partial.replace(report)
     return replace(result, report_path=report)
 
 
-def save_figures(result: ReproduceResult, output: Path, published: Published) -> None:
-    """Save the figures for papers, in every format: last, because they take longest to draw."""
+def save_figures(
+    result: ReproduceResult, output: Path, published: Published, *, shown: bool = False
+) -> ReproduceResult:
+    """Save the figures for papers, in every format, and write the report anew with links to them.
+
+    ``shown`` shows on stderr which experiment is being drawn.
+    """
     from lossylink.plot import save  # matplotlib: only where there is something to draw
 
-    for experiment in result.experiments:
-        drawn = experiment.experiment.figures(experiment.finished, published)
-        for name, figure in drawn.items():
-            save(figure, output / FIGURES_NAME / f"{experiment.experiment.name}-{name}")
-
-
-def run_folder(job: str) -> str:
-    """The directory name of a job.
-
-    Examples
-    --------
-    >>> run_folder("tofino1, generator")
-    'tofino1-generator'
-    """
-    return re.sub(r"[^a-z0-9.-]+", "-", job.lower())
+    saved: dict[str, tuple[Path, ...]] = {}
+    with Console(stderr=True, quiet=not shown).status("drawing figures") as status:
+        for experiment in result.experiments:
+            name = experiment.experiment.name
+            status.update(f"drawing figures: {name}")
+            drawn = experiment.experiment.figures(experiment.finished, published)
+            files = [save(figure, output / FIGURES_NAME / f"{name}-{key}") for key, figure in drawn.items()]
+            saved[name] = tuple(file for several in files for file in several)
+    return write_report(replace(result, figures=saved), output)
 
 
 def _write_runs(result: ExperimentResult, folder: Path) -> None:

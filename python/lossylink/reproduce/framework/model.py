@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget
+from lossylink.report.sketch import Route
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.results import Run
@@ -194,6 +195,17 @@ def judge(claim: Claim, finished: Finished) -> Verdict:
 
 
 @dataclass(frozen=True)
+class Insight:
+    """What a run tells a reader who reads one sentence: a figure, the sentence and how well it is known."""
+
+    rank: int
+    """Those with lower numbers come first."""
+    figure: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class PublishedExperiment:
     """One published experiment, declared: everything that `reproduce` needs to run, print and draw it."""
 
@@ -211,6 +223,14 @@ class PublishedExperiment:
     charts: Callable[[Finished, Published], tuple[Chart, ...]]
     budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
     figures: Callable[[Finished, Published], Mapping[str, Figure]] = lambda _finished, _published: {}
+    insights: Callable[[Finished], tuple[Insight, ...]] = lambda _finished: ()
+    """What matters most of it; raises `NotRunError` when a run is missing."""
+    lead: str = ""
+    """Identifier of its chart that may stand on top of a report."""
+    route: Route | None = None
+    """The nodes that its frames pass, where they have names."""
+    guides: tuple[str, ...] = ()
+    """Files of ``docs/guides`` about it."""
     notes: tuple[str, ...] = ()
     on_request: bool = False
     """Whether it is too large to run in full unless it is named: otherwise its quick form runs."""

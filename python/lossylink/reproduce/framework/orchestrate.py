@@ -106,9 +106,11 @@ def reproduce(
         tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
     )
     result = deliver(result, output)
-    print_summary(console, result)
-    if with_figures:
-        save_figures(result, output, figures)
+    try:
+        if with_figures:
+            result = save_figures(result, output, figures, shown=progress)
+    finally:
+        print_summary(console, result)
     return result
 
 

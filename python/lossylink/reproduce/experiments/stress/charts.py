@@ -38,10 +38,9 @@ def buffer_charts(
                 continue  # a mode without that buffer
             name, dashed = f"{name_of(protection)}, {side} buffer", side == "Tx"
             x, y = thinned_series(time_s, occupancy)
-            over_time.append(
-                Series(name, _dot_slot(protection, side, slots), embedded(x), embedded(y), kind="dots")
-            )
-            levels.append(survival_series(name, slots[protection], occupancy, dashed=dashed))
+            slot = _slot(protection, side, slots)
+            over_time.append(Series(name, slot, embedded(x), embedded(y), kind="dots"))
+            levels.append(survival_series(name, slot, occupancy, dashed=dashed))
     if not over_time:
         return ()
     return (
@@ -65,9 +64,9 @@ def buffer_charts(
     )
 
 
-def _dot_slot(protection: str, side: str, slots: Mapping[str, str]) -> str:
-    """Dots cannot be dashed, so a Tx buffer beside its Rx buffer gets a colour of its own."""
-    return "orange" if protection == "lg" and side == "Tx" else slots[protection]
+def _slot(protection: str, side: str, slots: Mapping[str, str]) -> str:
+    """Dots cannot be dashed, so a Tx buffer beside its Rx buffer gets a colour of its own, in both charts."""
+    return "sky" if protection == "lg" and side == "Tx" else slots[protection]
 
 
 def stress_figures(finished: Finished, job: str, budgets: Sequence[LinkBudget]) -> dict[str, Figure]:

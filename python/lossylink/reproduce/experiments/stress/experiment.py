@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget, link_budget
 from lossylink.report.palette import name_of
+from lossylink.report.sketch import LINK_ROUTE
 from lossylink.reproduce.experiments.stress.charts import buffer_charts, stress_figures
 from lossylink.reproduce.experiments.stress.claims import (
     PROTECTIONS,
@@ -23,8 +24,18 @@ from lossylink.reproduce.experiments.stress.claims import (
 )
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.reproduce.framework.model import Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.framework.model import (
+    Finished,
+    Insight,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
 from lossylink.reproduce.framework.published import lookup
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.shared.measures import lost_after_protection
+from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -170,6 +181,27 @@ def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
     return stress_figures(finished, PUBLISHED_JOB, budgets(finished))
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian leaves of the losses, and its price."""
+    lost, sent = lost_after_protection(PUBLISHED_JOB, "lg")(finished)
+    left = poisson_interval(lost, sent) if lost else Estimate(0.0, 0.0, zero_events_upper_bound(sent))
+    before = finished.number(PUBLISHED_JOB, "lg", "actual_loss_rate")
+    rate, ordered, free = (
+        finished.number(PUBLISHED_JOB, name, key)
+        for name, key in (("lg", "link_gbps"), ("lg", SPEED), ("lg-nb", SPEED))
+    )
+    shown = figure(left.value) if lost else f"≤ {figure(left.high, digits=2)}"
+    return (
+        Insight(
+            20,
+            f"{shown} lost",
+            f"LinkGuardian leaves {lost:,} of {sent:,} frames lost on a link that loses {figure(before)}. "
+            f"Its price is speed: {figure(ordered)} of {figure(rate)} Gb/s are left with order, {figure(free)} without.",
+            f"95 % interval of the loss: {figure(left.low)} to {figure(left.high)}.",
+        ),
+    )
+
+
 EXPERIMENT = PublishedExperiment(
     name="stress",
     title="Switch-to-switch stress test",
@@ -184,4 +216,7 @@ EXPERIMENT = PublishedExperiment(
     charts=charts,
     budgets=budgets,
     figures=figures,
+    insights=insights,
+    route=LINK_ROUTE,
+    guides=("experiments.md", "rare-events.md"),
 )

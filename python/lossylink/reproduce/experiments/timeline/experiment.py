@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Axis, Chart, Guide, Series, embedded
 from lossylink.report.palette import name_of, slots_of
+from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.experiments.timeline.claims import claims
 from lossylink.reproduce.experiments.timeline.runs import (
     FASTER_JOB,
@@ -54,44 +55,50 @@ def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """One chart a column."""
+    """One chart a column at the published rate, then at twice that."""
+    drawn = (_chart(finished, job, column) for job in (JOB, FASTER_JOB) for column in PANELS)
+    return tuple(chart for chart in drawn if chart is not None)
+
+
+def _chart(finished: Finished, job: str, column: str) -> Chart | None:
+    label, unit, _short = PANELS[column]
     slots = slots_of(PROTECTIONS)
-    found = []
-    for column, (label, unit, _short) in PANELS.items():
-        series = []
-        for protection in PROTECTIONS:
-            try:
-                x = finished.column(JOB, protection, "timeline", "time_s")
-                y = finished.column(JOB, protection, "timeline", column)
-            except NotRunError:
-                continue
-            series.append(
-                Series(name_of(protection), slots[protection], embedded(x), embedded(y), kind="bins")
-            )
-        if series:
-            found.append(_chart(column, label, unit, tuple(series), moments_s(finished)))
-    return tuple(found)
-
-
-def _chart(
-    column: str, label: str, unit: str, series: tuple[Series, ...], moments: tuple[float, float, float]
-) -> Chart:
-    guides = (Guide("x", moments[0], "loss starts"), Guide("x", moments[1], "protection on"))
-    identifier = f"timeline-{column.replace('_', '-')}"
-    axis = Axis(label, unit, low=0.0)
-    return Chart(identifier, label, "One value a bin.", Axis("time", "s"), axis, series, guides)
+    series = []
+    for protection in PROTECTIONS:
+        try:
+            x = finished.column(job, protection, "timeline", "time_s")
+            y = finished.column(job, protection, "timeline", column)
+        except NotRunError:
+            continue
+        series.append(Series(name_of(protection), slots[protection], embedded(x), embedded(y), kind="bins"))
+    if not series:
+        return None
+    corruption, switched_on, _ = moments_s(finished, job)
+    rate = job.partition(",")[0]
+    return Chart(
+        f"timeline-{column.replace('_', '-')}-{rate.lower()}",
+        f"{label}, {rate}",
+        "One value a bin.",
+        Axis("time", "s"),
+        Axis(label, unit, low=0.0),
+        tuple(series),
+        (Guide("x", corruption, "loss starts"), Guide("x", switched_on, "protection on")),
+    )
 
 
 def figures(finished: Finished, _published: Published) -> dict[str, Figure]:
-    """All panels, for papers."""
+    """All panels at both rates, for papers."""
     from lossylink import plot
 
-    try:
-        corruption, switched_on, _ = moments_s(finished)
-        run = finished.run(JOB)
-    except NotRunError:
-        return {}
-    return {"panels": plot.timeline(run, events_s={"loss": corruption, "protection": switched_on})}
+    found = {}
+    for job, name in ((JOB, "panels"), (FASTER_JOB, "panels-50g")):
+        try:
+            corruption, switched_on, _ = moments_s(finished, job)
+            run = finished.run(job)
+        except NotRunError:
+            continue
+        found[name] = plot.timeline(run, events_s={"loss": corruption, "protection": switched_on})
+    return found
 
 
 EXPERIMENT = PublishedExperiment(
@@ -107,4 +114,6 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     figures=figures,
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -1,12 +1,11 @@
-"""A path between two hosts as data, as a line of text and as the places of a drawing.
-
-The names are those of the published artifact. The link that corrupts frames is the one that is protected.
-"""
+"""A route drawn: the places of its nodes and lines, which the page makes a picture of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from lossylink.route import Route
 
 NODE_WIDTH, NODE_HEIGHT, STEP, MARGIN = 48.0, 26.0, 92.0, 36.0
 """Of a drawing, in its own units: a node, from one to the next, and around all."""
@@ -16,38 +15,8 @@ HEIGHT = 92.0
 
 
 @dataclass(frozen=True)
-class Route:
-    """Nodes from one end to the other; hosts are at the ends, unless a switch makes the traffic itself."""
-
-    nodes: tuple[str, ...]
-    corrupts: int
-    """Place of the link that corrupts: that from this node to the next."""
-
-    def text(self) -> str:
-        """The path on one line, with a double line for the link that corrupts.
-
-        Examples
-        --------
-        >>> LAB_ROUTE.text()
-        'h4 ---- sw2 ==== sw6 ---- h8'
-        """
-        words = [self.nodes[0]]
-        for place, node in enumerate(self.nodes[1:]):
-            words += ["====" if place == self.corrupts else "----", node]
-        return " ".join(words)
-
-
-ARTIFACT_ROUTE = Route(("h4", "sw8", "sw4", "sw2", "sw6", "sw10", "h8"), 3)
-"""Of the experiments between two hosts, simulated."""
-LINK_ROUTE = Route(("sw2", "sw6"), 0)
-"""Of the experiments between two switches."""
-LAB_ROUTE = Route(("h4", "sw2", "sw6", "h8"), 1)
-"""Of the live lab: each guard is a switch."""
-
-
-@dataclass(frozen=True)
 class Sketch:
-    """A path with what its link is: rate and loss, in words."""
+    """A route with what its link is: rate and loss, in words."""
 
     route: Route
     label: str

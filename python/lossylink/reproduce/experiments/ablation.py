@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
-from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, at_most, bounded
 from lossylink.reproduce.framework.model import (
@@ -26,6 +25,7 @@ from lossylink.reproduce.shared.completion import completion_table
 from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import LOSS_FREE_JOB, LOSSY_JOB, single_flow_jobs
+from lossylink.route import ARTIFACT_ROUTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
-from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import (
     ROUNDED_BOUND_SLACK,
@@ -42,6 +41,7 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
+from lossylink.route import ARTIFACT_ROUTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Chart
-from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, at_least, between, bounded
 from lossylink.reproduce.framework.model import (
@@ -29,6 +28,7 @@ from lossylink.reproduce.shared.figures import completion_figure
 from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.shared.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
+from lossylink.route import ARTIFACT_ROUTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

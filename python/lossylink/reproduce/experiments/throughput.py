@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lossylink.report.chart import Axis, Chart, points
 from lossylink.report.palette import name_of, slots_of
-from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import at_least, between, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -21,6 +20,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import Source, exact
+from lossylink.route import ARTIFACT_ROUTE
 
 DURATION_MS = 70_000
 EDGE_MS = 5_000

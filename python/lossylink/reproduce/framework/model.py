@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget
-from lossylink.report.sketch import Route
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.results import Run
+from lossylink.route import Route
 from lossylink.statistics import Estimate
 
 if TYPE_CHECKING:

@@ -23,10 +23,11 @@ from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.method import METHOD
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict
 from lossylink.reproduce.framework.moved import moved_by, was_followed
-from lossylink.reproduce.framework.quantity import figure, power_text
+from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
 from lossylink.scenario.save import scenario_toml
+from lossylink.units import parse_rate
 
 STYLES = {
     Outcome.HOLDS: "holds",
@@ -126,9 +127,10 @@ def _sketch(result: ExperimentResult) -> Sketch | None:
     first = next((runs[job.key].scenario for job in result.jobs if job.key in runs), None)
     if result.experiment.route is None or first is None or "link" not in first or "loss" not in first:
         return None
-    loss = float(f"{first['loss'].get('forward_ratio', 0.0):.3g}")
-    loses = f"loses {power_text(loss)}" if loss else "loses nothing"
-    return Sketch(result.experiment.route, f"{first['link']['rate']}, {loses}")
+    loss = first["loss"].get("forward_ratio", 0.0)
+    loses = f"loses {figure(loss * 100)} %" if loss else "loses nothing"
+    rate_gbps = parse_rate(first["link"]["rate"]) / 1e9
+    return Sketch(result.experiment.route, f"{rate_gbps:g} Gb/s, {loses}")
 
 
 def _statements(name: str, verdicts: tuple[Verdict, ...]) -> tuple[Statement, ...]:

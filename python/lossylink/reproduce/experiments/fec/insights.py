@@ -23,8 +23,9 @@ def insights(finished: Finished) -> tuple[Insight, ...]:
         Insight(
             40,
             f"{'+' if change > 0 else '−'}{figure(abs(change))} %",
-            f"{name} changes the rate of one TCP flow from {figure(bare)} to {figure(coded)} Gb/s at a loss of "
-            f"{power_text(few)}, and from {figure(lossy)} to {figure(repaired)} Gb/s at {power_text(MANY_LOSSES)}.",
+            f"{name} changes the rate of one TCP flow from {figure(bare)} to {figure(coded)} Gb/s at a loss "
+            f"of {power_text(few)}, and from {figure(lossy)} to {figure(repaired)} Gb/s at "
+            f"{power_text(MANY_LOSSES)}.",
             "Means over trials.",
         ),
     )

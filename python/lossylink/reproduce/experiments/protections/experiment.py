@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lossylink.report.sketch import LINK_ROUTE
 from lossylink.reproduce.experiments.protections import jobs as points
 from lossylink.reproduce.experiments.protections import window
 from lossylink.reproduce.experiments.protections.charts import charts, figures
@@ -10,6 +9,7 @@ from lossylink.reproduce.experiments.protections.claims import claims
 from lossylink.reproduce.experiments.protections.insights import insights
 from lossylink.reproduce.experiments.protections.tables import tables
 from lossylink.reproduce.framework.model import Job, PublishedExperiment, Scale
+from lossylink.route import LINK_ROUTE
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:

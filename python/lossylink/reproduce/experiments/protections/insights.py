@@ -16,7 +16,7 @@ PROTECTED = tuple(word for word in WORDS if word != "none")
 
 
 def insights(finished: Finished) -> tuple[Insight, ...]:
-    """Share of the line that each protection takes, at the highest loss that was run of all up to `MOST_LOSS`."""
+    """Share of the line that each protection takes, at the highest loss run of all up to `MOST_LOSS`."""
     run = [set(losses_run(finished, PLACE, word)) for word in PROTECTED]
     losses = [loss for loss in LOSS_RATES if loss <= MOST_LOSS and all(loss in found for found in run)]
     if not losses:
@@ -29,8 +29,8 @@ def insights(finished: Finished) -> tuple[Insight, ...]:
         Insight(
             30,
             f"{figure(taken['fec'])} % of the line",
-            f"So much is gone with {code} at {PLACE.gbps} Gb/s over {PLACE.metres} m and a loss of {power_text(loss)}. "
-            f"Of the others: {others}.",
+            f"So much is gone with {code} at {PLACE.gbps} Gb/s over {PLACE.metres} m and a loss of "
+            f"{power_text(loss)}. Of the others: {others}.",
             "Full frames; the rest of the line is what they get. Parameters for a residual loss of 1e-8.",
         ),
     )

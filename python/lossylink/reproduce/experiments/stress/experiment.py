@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lossylink.report.chart import Chart
 from lossylink.report.link_budget import LinkBudget, link_budget
 from lossylink.report.palette import name_of
-from lossylink.report.sketch import LINK_ROUTE
 from lossylink.reproduce.experiments.stress.charts import buffer_charts, stress_figures
 from lossylink.reproduce.experiments.stress.claims import (
     PROTECTIONS,
@@ -35,6 +34,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import lookup
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import lost_after_protection
+from lossylink.route import LINK_ROUTE
 from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
 
 if TYPE_CHECKING:
@@ -196,7 +196,8 @@ def insights(finished: Finished) -> tuple[Insight, ...]:
             20,
             f"{shown} lost",
             f"LinkGuardian leaves {lost:,} of {sent:,} frames lost on a link that loses {figure(before)}. "
-            f"Its price is speed: {figure(ordered)} of {figure(rate)} Gb/s are left with order, {figure(free)} without.",
+            f"Its price is speed: {figure(ordered)} of {figure(rate)} Gb/s are left with order, "
+            f"{figure(free)} without.",
             f"95 % interval of the loss: {figure(left.low)} to {figure(left.high)}.",
         ),
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lossylink.report.chart import Axis, Chart, Guide, Series, embedded
 from lossylink.report.palette import name_of, slots_of
-from lossylink.report.sketch import ARTIFACT_ROUTE
 from lossylink.reproduce.experiments.timeline.claims import claims
 from lossylink.reproduce.experiments.timeline.runs import (
     FASTER_JOB,
@@ -21,6 +20,7 @@ from lossylink.reproduce.experiments.timeline.runs import (
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published, PublishedExperiment
+from lossylink.route import ARTIFACT_ROUTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

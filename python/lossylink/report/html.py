@@ -12,9 +12,11 @@ from markupsafe import Markup, escape
 
 from lossylink.report.budget_view import budgets_view
 from lossylink.report.chart import Chart
-from lossylink.report.page import Page
+from lossylink.report.page import Page, Table
 
 ASSETS = Path(__file__).parent / "assets"
+LONGEST_OPEN_TABLE = 13
+"""Lines of a table that is not folded: the completion times, which readers look for."""
 UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|KB|MB|B|Gb/s|Mb/s|M)\b|%)")
 """A figure and its unit stay on one line."""
 CODE = re.compile(r"`([^`]*)`")
@@ -37,14 +39,16 @@ def render(page: Page) -> str:
         "chart_json": chart_json,
         "budgets_view": budgets_view,
         "address": address,
+        "is_long": is_long,
     }
-    return environment.get_template("report.html.j2").render(
+    text = environment.get_template("report.html.j2").render(
         style=Markup((ASSETS / "report.css").read_text(encoding="utf-8")),
         script=Markup(
             "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in ("chart.js", "page.js"))
         ),
         page=page,
     )
+    return text.lstrip()
 
 
 def pretty(text: str) -> Markup:
@@ -69,6 +73,18 @@ def pretty(text: str) -> Markup:
     shown = TIMES.sub("×", shown)
     shown = re.sub(r"\bus\b", "µs", shown).replace(" * ", " × ")
     return Markup(UNIT_SPACE.sub("\u00a0", shown))
+
+
+def is_long(table: Table) -> bool:
+    """Whether a table is folded at first.
+
+    Examples
+    --------
+    >>> from lossylink.report.page import Heading, Line
+    >>> is_long(Table("Speed", (Heading("LinkGuardian"),), (Line("Gb/s", (("91.5",),)),)))
+    False
+    """
+    return len(table.lines) > LONGEST_OPEN_TABLE
 
 
 def address(path: str) -> str:

@@ -85,27 +85,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts.
-
-    Examples
-    --------
-    >>> Table("Speed", (Heading("LinkGuardian"),), (Line("Gb/s", (("91.5",),)),)).is_long
-    False
-    """
+    """A table of texts."""
 
     title: str
     columns: tuple[Heading, ...]
     lines: tuple[Line, ...]
     note: str = ""
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is folded at first."""
-        return len(self.lines) > LONGEST_OPEN_TABLE
-
-
-LONGEST_OPEN_TABLE = 13
-"""Lines of a table that is not folded: the completion times, which readers look for."""
 
 
 @dataclass(frozen=True)

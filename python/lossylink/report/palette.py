@@ -28,6 +28,9 @@ LOSS_FREE_SLOT = "black"
 FURTHER_SLOTS = ("orange", "purple", "sky", "yellow", "black")
 """Slots of protections without one of their own."""
 
+ORDERED_SLOTS = ("blue", "green", "orange", "vermillion", "purple", "sky", "black")
+"""Slots of what has an order and no name, such as round-trip times."""
+
 
 def name_of(protection: str) -> str:
     """The name that a reader knows a protection by.

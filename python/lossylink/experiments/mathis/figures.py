@@ -7,8 +7,9 @@ tail-loss probes: where losses are frequent a modern stack is faster than it, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Final, Literal, ParamSpec
 
 import matplotlib
 import numpy as np
@@ -18,25 +19,36 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lossylink.experiments.mathis.curves import PublishedPoint, curves, points
+from lossylink.report.palette import OKABE_ITO, ORDERED_SLOTS
 from lossylink.theory import mathis
 
+Drawing = ParamSpec("Drawing")
 Dash = Literal["-", "--", ":"]
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
-SIZE_INCHES: Final = (7.5, 6.0)
+SIZE_INCHES: Final = (7.0, 5.2)
+RESOLUTION_DPI: Final = 200
 
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 """Shapes by MSS, smallest first."""
 
-COLOUR_MAP: Final = "viridis"
-"""Ordered like the RTTs it stands for, and told apart by people with any colour vision."""
-
-LIGHTEST: Final = 0.85
-"""Share of the colour map that is used: its light end vanishes on white."""
-
 _GREY: Final = "#555555"
 
 
+def _in_our_look(draw: Callable[Drawing, Figure]) -> Callable[Drawing, Figure]:
+    """Draw in the look of all figures."""
+
+    @wraps(draw)
+    def drawn(*arguments: Drawing.args, **options: Drawing.kwargs) -> Figure:
+        from lossylink.plot.style import RC  # the package of figures has this module's among its own
+
+        with matplotlib.rc_context(RC):
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+@_in_our_look
 def figure3(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoint] = ()) -> Figure:
     """Draw measured against modelled bandwidth on log axes.
 
@@ -57,17 +69,17 @@ def figure3(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoin
     ValueError
         There is no row.
     """
-    frame = _frame(rows)
-    figure, axes = _axes("model MSS/(RTT·√p), b/s", "measured, b/s")
+    frame = _in_mbps(_frame(rows))
+    figure, axes = _axes("model MSS/(RTT·√p) (Mb/s)", "measured (Mb/s)")
     span = np.array([frame["model_bps"].min(), frame["model_bps"].max()], dtype=np.float64)
     axes.plot(span, span, color=_GREY, linewidth=1)
     axes.plot(span, span * mathis.PERIODIC, color=_GREY, linewidth=1, linestyle="--")
-    models = _models(frame)
+    models = _in_mbps(_models(frame))
     for rtt, colour in _colours(frame).items():
         one = models.filter(_same(rtt))
         axes.plot(one["model_bps"], one["pftk_bps"], color=colour, linewidth=0.8, linestyle=":")
     _scatter(axes, frame, across="model_bps", value="measured_bps", low="low_bps", high="high_bps")
-    _published(axes, [(point.model_bps, point.measured_bps) for point in published])
+    _published(axes, [(point.model_bps / 1e6, point.measured_mbps) for point in published])
     mss = _curve_mss(frame)
     lines: tuple[tuple[Dash, str], ...] = (
         ("-", "C = 1: slope 1"),
@@ -79,13 +91,14 @@ def figure3(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoin
     return figure
 
 
+@_in_our_look
 def figure4(rows: Iterable[Mapping[str, Any]], published: Sequence[PublishedPoint] = ()) -> Figure:
     """Draw BW * RTT / MSS, the average window in segments, against the loss ratio on log axes.
 
     Parameters, returns and raises as `figure3`.
     """
     frame = _frame(rows)
-    figure, axes = _axes("loss ratio p", "BW·RTT/MSS, segments")
+    figure, axes = _axes("loss ratio p", "BW·RTT/MSS (segments)")
     models = _models(frame)
     for number, (rtt, colour) in enumerate(_colours(frame).items()):
         one = models.filter(_same(rtt))
@@ -109,14 +122,18 @@ def _frame(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
     return frame
 
 
+def _in_mbps(frame: polars.DataFrame) -> polars.DataFrame:
+    """Return the frame with its bandwidths in Mb/s, as the report has them."""
+    return frame.with_columns(polars.col("^.*_bps$") / 1e6)
+
+
 def _axes(across: str, up: str) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=SIZE_INCHES, layout="constrained")
+    figure = Figure(figsize=SIZE_INCHES, dpi=RESOLUTION_DPI, layout="constrained")
     axes = figure.subplots()
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel(across)
     axes.set_ylabel(up)
-    axes.grid(visible=True, which="major", alpha=0.25)
     return figure, axes
 
 
@@ -143,9 +160,8 @@ def _same(rtt_ms: float) -> polars.Expr:
 
 def _colours(frame: polars.DataFrame) -> dict[float, Any]:
     times = sorted(set(frame["rtt_ms"]))
-    colour_map = matplotlib.colormaps[COLOUR_MAP]
-    places = np.linspace(0, LIGHTEST, len(times))
-    return {rtt: colour_map(place) for rtt, place in zip(times, places, strict=True)}
+    slots = (ORDERED_SLOTS[place % len(ORDERED_SLOTS)] for place in range(len(times)))
+    return {rtt: OKABE_ITO[slot] for rtt, slot in zip(times, slots, strict=True)}
 
 
 def _shapes(frame: polars.DataFrame) -> dict[int, str]:

@@ -15,7 +15,7 @@ def moved_by(experiment: str, claim: str) -> tuple[str, ...]:
     Examples
     --------
     >>> moved_by("stress", "Ordered protection delivers about 92 Gb/s of 100")[0]
-    'tofino1:data_pipeline_ns (fitted), raised by half: 91.5 becomes 89.9'
+    'tofino1:data_pipeline_ns (fitted), raised by half: 91.5 becomes 90.0'
     """
     return tuple(
         f"{value} ({origin}), {change}: {figure(here)} becomes {figure(there)}"

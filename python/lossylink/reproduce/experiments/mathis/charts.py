@@ -9,9 +9,9 @@ import polars
 from lossylink.experiments.mathis.curves import PublishedPoint, curves, points
 from lossylink.report.chart import Axis, Chart, Marker, Series, embedded
 from lossylink.report.chart import points as published_points
+from lossylink.report.palette import ORDERED_SLOTS
 from lossylink.results import Run
 
-RTT_SLOTS = ("blue", "green", "orange", "vermillion", "purple", "sky", "black")
 PUBLISHED = "published, trial 5"
 MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond")
 
@@ -97,7 +97,7 @@ def _scatter(frame: polars.DataFrame, times: list[float], x: str, ys: tuple[str,
         found.append(
             Series(
                 f"RTT {rtt:g} ms",
-                RTT_SLOTS[place % len(RTT_SLOTS)],
+                ORDERED_SLOTS[place % len(ORDERED_SLOTS)],
                 embedded(group[x]),
                 embedded(group[value]),
                 kind="points",

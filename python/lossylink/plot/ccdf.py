@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lossylink.plot.style import colours_of, dash_of, new_figure
 from lossylink.report.distribution import thinned_survival
-from lossylink.report.palette import name_of
+from lossylink.report.palette import LOSS_FREE, name_of
 from lossylink.results import Run
 from lossylink.statistics import PERCENTILES
 
@@ -47,7 +47,13 @@ def ccdf(
         for name, values in samples.items():
             x, share = thinned_survival(values)
             axes.step(
-                x, share, where="pre", color=colours[name], linestyle=dash_of(name), label=name_of(name)
+                x,
+                share,
+                where="pre",
+                color=colours[name],
+                linestyle=dash_of(name),
+                label=name_of(name),
+                zorder=3 if name == LOSS_FREE else 2,  # its dashes show over a line that it coincides with
             )
         for name, percentiles in (published or {}).items():
             keys = [key for key in PERCENTILES if key in percentiles]

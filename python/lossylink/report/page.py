@@ -34,13 +34,17 @@ class Finding:
     """Identifier of the section that has it from its runs."""
 
 
+STYLES = ("holds", "fails", "refuted", "undecided", "not-run", "set-up")
+"""Classes of the style sheet for what became of a claim, in the order in which they are listed."""
+
+
 @dataclass(frozen=True)
 class Statement:
     """A claim with what became of it; ``identifier`` is unique in the page."""
 
     identifier: str
     style: str
-    """A class of the style sheet: holds, refuted, fails, undecided, set-up or not-run."""
+    """One of `STYLES`."""
     outcome: str
     text: str
     reason: str
@@ -127,9 +131,9 @@ class Section:
 
     @property
     def counts(self) -> tuple[tuple[str, str, int], ...]:
-        """Style, outcome and number of its claims of this run, in the order of their appearance."""
+        """Style, outcome and number of its claims of this run: what holds first, the set-up last."""
         found = [(one.style, one.outcome) for one in self.statements]
-        return tuple((*key, found.count(key)) for key in dict.fromkeys(found))
+        return tuple((*key, found.count(key)) for key in sorted(set(found), key=_rank))
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -160,16 +164,14 @@ class Page:
     method: tuple[str, ...]
     provenance: Provenance | None
 
-    def open_claims(
-        self, order: Sequence[str] = ("fails", "refuted", "undecided", "not-run")
-    ) -> list[OpenClaims]:
+    def open_claims(self) -> list[OpenClaims]:
         """Every claim that does not hold, by outcome."""
         found: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
         for section in self.sections:
             for one in section.statements:
                 if one.is_open:
                     found.setdefault((one.style, one.outcome), []).append((section.title, one))
-        keys = sorted(found, key=lambda key: order.index(key[0]))
+        keys = sorted(found, key=_rank)
         return [OpenClaims(*key, tuple(found[key])) for key in keys]
 
 
@@ -239,6 +241,11 @@ def page_of(
         method=tuple(method),
         provenance=provenance,
     )
+
+
+def _rank(key: tuple[str, str]) -> tuple[int, str]:
+    style, outcome = key
+    return STYLES.index(style), outcome
 
 
 def _refuse_doubles(identifiers: Sequence[str]) -> None:

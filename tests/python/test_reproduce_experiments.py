@@ -9,7 +9,7 @@ import pytest
 
 from lossylink.charts.drawing import draw_sheet
 from lossylink.experiments import experiment_named
-from lossylink.report.html import chart_view
+from lossylink.report.html import chart_json
 from lossylink.reproduce.framework import registry
 from lossylink.reproduce.framework.model import (
     QUICK_DIVISOR,
@@ -78,7 +78,7 @@ def test_charts_embed_and_have_names_of_their_own(experiment: PublishedExperimen
     charts = experiment.charts(finished_runs(experiment, Scale(QUICK_DIVISOR)), PUBLISHED)
     assert len({chart.identifier for chart in charts}) == len(charts)
     for chart in charts:
-        assert chart_view(chart)["json"]
+        assert chart_json(chart)
         for series in chart.series:
             assert len(series.x) == len(series.y) > 0
 

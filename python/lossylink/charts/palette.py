@@ -1,9 +1,11 @@
 """Colours and names of protections: Okabe and Ito's palette, told apart by people with any colour vision.
 
-Every protection keeps its slot in every figure; the report's style sheet gives each slot its shades.
+A protection keeps its slot in every figure; the report's style sheet gives each slot its shades.
 """
 
 from __future__ import annotations
+
+from zlib import crc32
 
 from lossylink import protections
 
@@ -24,7 +26,10 @@ LOSS_FREE = "loss-free"
 LOSS_FREE_SLOT = "black"
 
 FURTHER_SLOTS = ("orange", "purple", "sky", "yellow", "black")
-"""Slots of protections without one of their own, in the order in which they appear."""
+"""Slots of protections without one of their own."""
+
+ORDERED_SLOTS = ("blue", "green", "orange", "vermillion", "purple", "sky", "black")
+"""Slots of what has an order and no name, such as round-trip times."""
 
 
 def name_of(protection: str) -> str:
@@ -33,23 +38,30 @@ def name_of(protection: str) -> str:
     Examples
     --------
     >>> name_of("lg-nb"), name_of("fec:25/5"), name_of("loss-free")
-    ('LinkGuardian NB', 'FEC (25,5)', 'no loss, no protection')
+    ('LinkGuardian NB', 'FEC (25,5)', 'no loss')
     """
-    return "no loss, no protection" if protection == LOSS_FREE else protections.name_of(protection)
+    return "no loss" if protection == LOSS_FREE else protections.name_of(protection)
 
 
 def slots_of(labels: tuple[str, ...]) -> dict[str, str]:
-    """The palette slot of each protection of a figure.
+    """The palette slot of each protection of a figure, the same in every figure.
+
+    A protection without a slot of its own gets one from its label; only where another of the figure has that
+    slot, the next.
 
     Examples
     --------
     >>> slots_of(("none", "fec:25/5", "lg"))
-    {'none': 'vermillion', 'fec:25/5': 'orange', 'lg': 'blue'}
+    {'none': 'vermillion', 'fec:25/5': 'purple', 'lg': 'blue'}
+    >>> slots_of(("lg:copies=2",)) == {"lg:copies=2": slots_of(("lg:copies=2", "none"))["lg:copies=2"]}
+    True
     """
-    own = {label: _own_slot(label) for label in labels}
-    others = [label for label, slot in own.items() if slot is None]
-    further = {label: FURTHER_SLOTS[place % len(FURTHER_SLOTS)] for place, label in enumerate(others)}
-    return {label: own[label] or further[label] for label in labels}
+    found = {label: slot for label in labels if (slot := _own_slot(label))}
+    for label in sorted(set(labels) - set(found)):
+        first = crc32(label.encode()) % len(FURTHER_SLOTS)
+        turned = FURTHER_SLOTS[first:] + FURTHER_SLOTS[:first]
+        found[label] = next((slot for slot in turned if slot not in found.values()), turned[0])
+    return {label: found[label] for label in labels}
 
 
 def _own_slot(label: str) -> str | None:

@@ -51,6 +51,8 @@ def up(
 ) -> None:
     """Build the hosts h4 (10.2.2.1) and h8 (10.2.2.2) and the link between them, and ping across.
 
+    h4 ---- sw2 ==== sw6 ---- h8, of which the link between the guards sw2 and sw6 corrupts.
+
     Examples
     --------
         lossylink lab up

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lossylink import states
+from lossylink.route import LAB_ROUTE
 
 if TYPE_CHECKING:
     from lossylink.lab.lab import Lab
@@ -31,6 +32,7 @@ def describe(lab: Lab) -> str:
 
 def _head(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
     settings = lab.settings
+    yield LAB_ROUTE.text()
     yield (
         f"link {settings.rate_bps / 1e9:g} Gb/s, round trip {settings.rtt_ps / 1e6:g} us, "
         f"MTU {settings.mtu_bytes}, queue {settings.queue_bytes / 1000:g} KB, "

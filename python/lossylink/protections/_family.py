@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a protection is drawn when it is given without options; what is unset depends on the figure."""
+    """How a protection is drawn; what is unset depends on the figure."""
 
     slot: str | None = None
     """A colour of `lossylink.charts.palette.OKABE_ITO`, which brings a dash and a marker with it."""
@@ -64,6 +64,8 @@ class Spelling:
     argument: Argument | None = None
     options: tuple[Option, ...] = ()
     look: Look = Look()
+    variants: Mapping[str, Look] = field(default_factory=dict)
+    """How it is drawn with an argument or options, by what a label has after its colon."""
 
     @property
     def usage(self) -> str:

@@ -116,14 +116,18 @@ def name_of(label: str) -> str:
 
 
 def look_of(label: str) -> Look:
-    """Return how a protection is drawn; only one that is given by its bare word has a look of its own.
+    """Return how a protection is drawn: its word alone has a look, and the variants that its family names.
 
     Examples
     --------
-    >>> look_of("lg").slot, look_of("lg:copies=2").slot
-    ('blue', None)
+    >>> look_of("lg").slot, look_of("lg:tail=off").slot, look_of("lg:copies=2").slot
+    ('blue', 'sky', None)
     """
-    return next((spelling.look for _, spelling in spellings() if spelling.word == label), Look())
+    word, colon, rest = label.partition(":")
+    for _, spelling in spellings():
+        if spelling.word == word:
+            return spelling.variants.get(rest, Look()) if colon else spelling.look
+    return Look()
 
 
 def for_copies(copies: int) -> str:

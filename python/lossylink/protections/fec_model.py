@@ -29,6 +29,7 @@ class _FecModel(Family):
             argument=code.CODE,
             # Its decoder knows one block at a time: data that pass its parity would end it.
             options=(replace(code.FLUSH, read=_read_flush), code.METER, code.CHANGE),
+            variants=code.LOOKS,
         ),
     )
     is_live = False

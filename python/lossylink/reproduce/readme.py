@@ -14,7 +14,7 @@ from lossylink.charts.chart import Sheet
 from lossylink.errors import UserError
 from lossylink.loading import load_run
 from lossylink.reproduce.experiments.tcp_fct import EXPERIMENT
-from lossylink.reproduce.framework.deliver import run_folder
+from lossylink.reproduce.framework.files import run_folder
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.single_flows import SAMPLES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Family, Option, Report, Spelling
+from lossylink.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.protections._options import choice
 from lossylink.protections.fec import code
 
@@ -39,6 +39,8 @@ class _Fec(Family):
             meaning="a systematic block code, K data and H parity packets: K from 1 to 128, H up to 32",
             argument=code.CODE,
             options=(_RELEASE, code.FLUSH, code.METER, _PRIORITY, code.CHANGE),
+            look=Look(slot="orange"),
+            variants=code.LOOKS,
         ),
     )
     events = {  # noqa: RUF012 - nobody writes to it

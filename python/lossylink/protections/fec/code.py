@@ -6,13 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lossylink.protections._family import Argument, Option
+from lossylink.protections._family import Argument, Look, Option
 from lossylink.protections._options import choice, is_word, positive_time_ps, time_ps
 
 _CODE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 PARITY_GROWTH_BYTES: Final = 26
 """Octets by which parity exceeds the longest frame: 14 Ethernet, 6 header, 2 length, 4 check (FEC-20)."""
+
+LOOKS: Final[Mapping[str, Look]] = {
+    "25/1": Look(slot="orange"),
+    "25/5": Look(slot="purple"),
+    "5/1": Look(slot="yellow"),
+    "5/5": Look(slot="sky"),
+    "50/5": Look(slot="black"),
+}
+"""How the published codes are drawn."""
 
 
 def read_code(text: str) -> dict[str, int]:

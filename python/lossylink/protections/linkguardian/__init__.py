@@ -74,6 +74,12 @@ class _LinkGuardian(Family):
             meaning="LinkGuardian, ordered",
             options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _ORDER, _BACKPRESSURE, _DEDUPLICATE),
             look=Look(slot="blue"),
+            variants={
+                "order=off,tail=off": Look(slot="orange"),
+                "order=off": Look(slot="purple"),
+                "tail=off": Look(slot="sky"),
+                "backpressure=off": Look(slot="orange"),
+            },
         ),
         Spelling(
             word="lg-nb",

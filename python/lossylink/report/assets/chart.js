@@ -140,6 +140,9 @@
     return path;
   }
 
+  // Dashes lie over what is solid, so that lines which coincide both show; markers lie over all lines.
+  const layerOf = (series) => (series.kind === "points" ? 2 : series.dashed ? 1 : 0);
+
   const MARKERS = {
     circle: (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
     square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -248,13 +251,14 @@
       this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`);
       this.svg.replaceChildren();
       const { width, height } = this.inner;
-      const clip = `clip-${this.spec.id}`;
+      const clip = `clip-${this.figure.id}`;
       node("rect", { x: this.left, y: MARGIN.top, width, height }, node("clipPath", { id: clip },
         node("defs", {}, this.svg)));
       this.drawAxes();
       const plot = node("g", { "clip-path": `url(#${clip})` }, this.svg);
       this.spec.guides.forEach((guide) => this.drawGuide(guide, plot));
-      this.spec.series.forEach((series, i) => { if (!this.hidden.has(i)) this.drawSeries(series, plot); });
+      const shown = this.spec.series.filter((_, i) => !this.hidden.has(i));
+      shown.sort((a, b) => layerOf(a) - layerOf(b)).forEach((series) => this.drawSeries(series, plot));
       this.overlay = node("g", { class: "overlay", "clip-path": `url(#${clip})` }, this.svg);
       this.tip.hidden = true;
     }
@@ -516,7 +520,8 @@
   }
 
   for (const element of document.querySelectorAll("figure.chart")) {
-    const view = new ChartView(element, JSON.parse(element.querySelector("script").textContent));
+    const source = element.dataset.of ? document.getElementById(element.dataset.of) : element;
+    const view = new ChartView(element, JSON.parse(source.querySelector("script").textContent));
     element.chartView = view; // for scripts that drive a chart, tests among them
   }
 })();

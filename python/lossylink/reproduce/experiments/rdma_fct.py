@@ -22,6 +22,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -30,6 +31,7 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -37,6 +39,7 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
+from lossylink.route import ARTIFACT_ROUTE
 
 TRIALS = 100_000
 SHAPES = ("ae-hosts:rdma_latency", "ae-hosts:rdma_one_way_ns")
@@ -176,6 +179,11 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     )
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "RDMA writes of 24,387 B", rank=50),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="rdma-fct",
     title="Flow completion time over RDMA",
@@ -188,4 +196,8 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    insights=insights,
+    lead="rdma-fct-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

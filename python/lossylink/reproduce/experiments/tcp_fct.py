@@ -13,6 +13,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -21,8 +22,10 @@ from lossylink.reproduce.framework.model import (
 from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import column_claims, completion_table, percentiles_by_protection
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_percentile, completion_ratio, exact
 from lossylink.reproduce.shared.single_flows import LOSSY_JOB, SAMPLES, near_loss_free_claim, single_flow_jobs
+from lossylink.route import ARTIFACT_ROUTE
 
 TRIALS = 5000
 SHAPES = ("ae-hosts:receive_latency", "ae-hosts:moderation_latency")
@@ -138,6 +141,11 @@ def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
     )
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 24,387 B", rank=10),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct",
     title="Flow completion time over TCP",
@@ -150,4 +158,8 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    insights=insights,
+    lead="tcp-fct-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

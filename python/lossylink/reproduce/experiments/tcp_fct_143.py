@@ -18,6 +18,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -25,6 +26,7 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import (
     REQUESTED_LOSS,
@@ -32,6 +34,7 @@ from lossylink.reproduce.shared.single_flows import (
     near_loss_free_claim,
     single_flow_jobs,
 )
+from lossylink.route import ARTIFACT_ROUTE
 
 TRIALS = 100_000
 """Of which 100 lose their packet, give or take ten."""
@@ -96,6 +99,11 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     )
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 143 B", rank=60),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-143",
     title="Flow completion time over TCP, one packet",
@@ -108,4 +116,8 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    insights=insights,
+    lead="tcp-fct-143-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

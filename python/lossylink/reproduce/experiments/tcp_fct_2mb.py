@@ -9,6 +9,7 @@ from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
@@ -16,8 +17,10 @@ from lossylink.reproduce.framework.model import (
 )
 from lossylink.reproduce.shared.charts import completion_chart
 from lossylink.reproduce.shared.completion import completion_table
+from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import completion_ratio
 from lossylink.reproduce.shared.single_flows import SAMPLES, single_flow_jobs
+from lossylink.route import ARTIFACT_ROUTE
 
 TRIALS = 5000
 
@@ -88,6 +91,11 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
     )
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian makes of the tail."""
+    return (tail_insight(finished, SAMPLES, "TCP flows of 2 MB", rank=70),)
+
+
 EXPERIMENT = PublishedExperiment(
     name="tcp-fct-2mb",
     title="Flow completion time over TCP, 2 MB",
@@ -100,4 +108,8 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    insights=insights,
+    lead="tcp-fct-2mb-times",
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from lossylink.charts.chart import Chart
-from lossylink.charts.palette import name_of
+from lossylink.charts.chart import Axis, Chart, points
+from lossylink.charts.palette import name_of, slots_of
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import at_least, between, bounded
+from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import (
     Basis,
     Claim,
     Finished,
+    Insight,
     Job,
     Published,
     PublishedExperiment,
     Scale,
 )
 from lossylink.reproduce.framework.published import by_protection
-from lossylink.reproduce.shared.completion import SHORT_NAMES
+from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import Source, exact
+from lossylink.route import ARTIFACT_ROUTE
 
 DURATION_MS = 70_000
 EDGE_MS = 5_000
@@ -59,7 +62,7 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
             for name, source in SAMPLES.items()
         )
         rows.append(Row(label, cells, unit, digits))
-    columns = tuple(Column(name_of(name), short=SHORT_NAMES.get(name, name)) for name in SAMPLES)
+    columns = tuple(Column(name_of(name)) for name in SAMPLES)
     note = "Published runs without protection spread from 2.61 to 3.48 Gb/s."
     return (ComparisonTable("Throughput of one CUBIC flow, 10 Gb/s, loss 1e-3", columns, tuple(rows), note),)
 
@@ -101,9 +104,51 @@ def claims(published: Published) -> tuple[Claim, ...]:
     )
 
 
-def charts(_finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """None: four numbers are a table."""
-    return ()
+def charts(finished: Finished, published: Published) -> tuple[Chart, ...]:
+    """Every sample on a line of its own, published values beside ours."""
+    reference = by_protection(published["linkguardian"]["throughput"], RATE)
+    slots = slots_of(tuple(SAMPLES))
+    ours: dict[str, float] = {}
+    for name, source in SAMPLES.items():
+        try:
+            ours[name] = finished.number(*source, RATE)
+        except NotRunError:
+            continue
+    if not ours:
+        return ()
+    names = tuple(ours)
+    height = {name: float(place) for place, name in enumerate(names)}
+    series = [points(name_of(name), slots[name], [rate], [height[name]]) for name, rate in ours.items()]
+    series += [
+        points(f"{name_of(name)}, published", slots[name], [rate], [height[name]], marker="square")
+        for name, rate in reference.items()
+        if name in ours
+    ]
+    return (
+        Chart(
+            "throughput-rates",
+            "Throughput of one CUBIC flow",
+            "Circles are ours, squares are published.",
+            Axis("average throughput", "Gb/s", low=0.0, high=10.0),
+            Axis("", categories=tuple(name_of(name) for name in names)),
+            tuple(series),
+            read="nearest",
+        ),
+    )
+
+
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What a flow keeps of the link."""
+    bare, protected = (finished.number(*SAMPLES[name], RATE) for name in ("none", "lg"))
+    return (
+        Insight(
+            45,
+            f"{figure(protected)} Gb/s",
+            "So much has one CUBIC flow with LinkGuardian on a link of 10 Gb/s that loses one frame in a "
+            f"thousand; without protection it has {figure(bare)} Gb/s.",
+            "One run each.",
+        ),
+    )
 
 
 EXPERIMENT = PublishedExperiment(
@@ -118,4 +163,7 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    insights=insights,
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

@@ -28,7 +28,6 @@ from lossylink.reproduce.framework.model import (
     PublishedExperiment,
     Scale,
 )
-from lossylink.reproduce.shared.completion import SHORT_NAMES
 from lossylink.reproduce.shared.measures import Source
 from lossylink.statistics import Estimate, mean_interval, percentile_ratio
 
@@ -94,7 +93,7 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
 
 def _table(finished: Finished, key: str) -> ComparisonTable:
     samples = _samples(key)
-    columns = tuple(Column(name_of(name), short=SHORT_NAMES.get(name, name)) for name in samples)
+    columns = tuple(Column(name_of(name)) for name in samples)
     rows = tuple(
         Row(label, tuple(cell(finished.number, *source, name) for source in samples.values()), unit, 4)
         for name, label, unit in STATISTICS
@@ -219,4 +218,5 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    guides=("experiments.md",),
 )

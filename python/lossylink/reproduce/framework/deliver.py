@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lossylink.report.html import render
+from lossylink.reproduce.framework.files import FIGURES_NAME, run_folder
 from lossylink.reproduce.framework.model import Verdict
+from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
@@ -15,7 +17,6 @@ from lossylink.run_directory import write_json, write_run
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
-FIGURES_NAME = "figures"
 
 
 def prepare(output: Path) -> None:
@@ -28,35 +29,31 @@ def prepare(output: Path) -> None:
 
 def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write runs, summary and report; gives the result with the report's path."""
-    from lossylink.report.html import render  # it is written in this package's terms
-
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
     write_json(output / SUMMARY_NAME, summary_of(result))
+    return write_report(result, output)
+
+
+def write_report(result: ReproduceResult, output: Path) -> ReproduceResult:
+    """Write the report, in place of an earlier one; gives the result with its path."""
     report = output / REPORT_NAME
-    report.write_text(render(result), encoding="utf-8")
+    partial = output / f".{REPORT_NAME}.partial"
+    partial.write_text(render(page_of_result(result, output)), encoding="utf-8")
+    partial.replace(report)
     return replace(result, report_path=report)
 
 
-def save_figures(result: ReproduceResult, output: Path, report: Report) -> None:
-    """Save the figures for papers, in every format: last, because they take longest to draw."""
+def save_figures(result: ReproduceResult, output: Path, report: Report) -> ReproduceResult:
+    """Save the figures for papers, in every format, and write the report anew with links to them."""
     from lossylink.charts.drawing import save  # matplotlib: only where there is something to draw
 
-    sheets = [sheet for experiment in result.experiments for sheet in experiment.sheets]
-    for done, sheet in enumerate(sheets):
+    sheets = [(one.experiment.name, sheet) for one in result.experiments for sheet in one.sheets]
+    saved: dict[str, tuple[Path, ...]] = {}
+    for done, (name, sheet) in enumerate(sheets):
         report(done, len(sheets))
-        save(sheet, output / FIGURES_NAME)
-
-
-def run_folder(job: str) -> str:
-    """The directory name of a job.
-
-    Examples
-    --------
-    >>> run_folder("tofino1, generator")
-    'tofino1-generator'
-    """
-    return re.sub(r"[^a-z0-9.-]+", "-", job.lower())
+        saved[name] = (*saved.get(name, ()), *save(sheet, output / FIGURES_NAME))
+    return write_report(replace(result, figures=saved), output)
 
 
 def _write_runs(result: ExperimentResult, folder: Path) -> None:

@@ -17,6 +17,7 @@ from lossylink.published import Published as Published
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.results import Run
+from lossylink.route import Route
 from lossylink.statistics import Estimate
 
 QUICK_DIVISOR = 20
@@ -194,6 +195,17 @@ def alone(charts: Sequence[Chart]) -> tuple[Sheet, ...]:
 
 
 @dataclass(frozen=True)
+class Insight:
+    """What a run tells a reader who reads one sentence: a figure, the sentence and how well it is known."""
+
+    rank: int
+    """Those with lower numbers come first."""
+    figure: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class PublishedExperiment:
     """One published experiment, declared: everything that `reproduce` needs to run, print and draw it."""
 
@@ -212,6 +224,14 @@ class PublishedExperiment:
     budgets: Callable[[Finished], tuple[LinkBudget, ...]] = lambda _finished: ()
     sheets: Callable[[Finished, Sequence[Chart]], tuple[Sheet, ...]] = lambda _finished, charts: alone(charts)
     """How its charts are put on paper."""
+    insights: Callable[[Finished], tuple[Insight, ...]] = lambda _finished: ()
+    """What matters most of it; raises `NotRunError` when a run is missing."""
+    lead: str = ""
+    """Identifier of its chart that may stand on top of a report."""
+    route: Route | None = None
+    """The nodes that its frames pass, where they have names."""
+    guides: tuple[str, ...] = ()
+    """Files of ``docs/guides`` about it."""
     notes: tuple[str, ...] = ()
     on_request: bool = False
     """Whether it is too large to run in full unless it is named: otherwise its quick form runs."""

@@ -106,20 +106,21 @@ def reproduce(
         tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
     )
     result = deliver(result, output)
-    print_summary(console, result)
-    if with_figures:
-        _save_figures(result, output, shown=progress)
+    try:
+        if with_figures:
+            result = _save_figures(result, output, shown=progress)
+    finally:
+        print_summary(console, result)
     return result
 
 
-def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> None:
+def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> ReproduceResult:
     from lossylink.cli.progress import progress_bar
 
     if not shown:
-        save_figures(result, output, lambda _done, _total: None)
-        return
+        return save_figures(result, output, lambda _done, _total: None)
     with progress_bar("figures") as tell:
-        save_figures(result, output, tell)
+        return save_figures(result, output, tell)
 
 
 def _run_all(

@@ -12,14 +12,19 @@ from lossylink.charts.link_budget import LinkBudget
 from lossylink.report.provenance import Provenance
 from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.kept import Kept, load
+from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import (
     Finished,
+    Insight,
     Job,
     Outcome,
     PublishedExperiment,
     Scale,
     Verdict,
 )
+
+MOST_FINDINGS = 3
+"""What a reader takes in at a glance."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,14 @@ class ExperimentResult:
         return self.experiment.sheets(self.finished, self.charts)
 
     @property
+    def insights(self) -> tuple[Insight, ...]:
+        """What matters most of it; nothing while a run that it needs is missing."""
+        try:
+            return self.experiment.insights(self.finished)
+        except NotRunError:
+            return ()
+
+    @property
     def is_quick(self) -> bool:
         """Whether it ran smaller than published."""
         return self.scale.divisor > 1
@@ -59,6 +72,13 @@ class ExperimentResult:
 
 
 @dataclass(frozen=True)
+class Found(Insight):
+    """An insight with the name of its experiment."""
+
+    experiment: str
+
+
+@dataclass(frozen=True)
 class ReproduceResult:
     """Everything that `reproduce` found."""
 
@@ -71,11 +91,23 @@ class ReproduceResult:
     """Points that an earlier call had finished."""
     left_out: tuple[str, ...] = ()
     """Experiments that did not run: not asked for, or not reached."""
+    figures: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    """Files of the figures that were saved, by experiment."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdicts of all experiments, in order."""
         return tuple(verdict for result in self.experiments for verdict in result.verdicts)
+
+    @property
+    def findings(self) -> tuple[Found, ...]:
+        """The insights that matter most; those whose runs are missing are left out."""
+        found = [
+            Found(**vars(insight), experiment=result.experiment.name)
+            for result in self.experiments
+            for insight in result.insights
+        ]
+        return tuple(sorted(found, key=lambda one: one.rank)[:MOST_FINDINGS])
 
     @property
     def counts(self) -> Counter[Outcome]:

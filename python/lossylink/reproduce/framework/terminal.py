@@ -135,7 +135,7 @@ def verdict_line(verdict: Verdict) -> Text:
 
 
 def print_summary(console: Console, result: ReproduceResult) -> None:
-    """Print how many claims met which outcome, and where the report is."""
+    """Print the conclusion: what was found, what holds, what does not, and where to look, in this order."""
     console.print()
     if result.interrupted:
         console.print(
@@ -149,12 +149,37 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
         console.print(
             f"{result.resumed} points are from an earlier call; --fresh runs them again.", highlight=False
         )
-    if result.report_path is not None:
-        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)
     for sentence in result.not_run():
         console.print(Text(sentence))
-    console.print(tally(result.counts) if result.verdicts else "No run finished.", highlight=False)
+    if not result.verdicts:
+        console.print("No run finished.", highlight=False)
+    else:
+        console.print(Text("Conclusion", style="bold"))
+        for one in result.findings:
+            console.print(Padding(Text.assemble((f"{one.figure}: ", "bold"), one.text), (0, 1)))
+        console.print(tally(result.counts), highlight=False)
+        _print_holding(console, result)
+        _print_open(console, result)
+    if result.report_path is not None:
+        console.print(f"Report: {result.report_path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _print_holding(console: Console, result: ReproduceResult) -> None:
+    """One line an experiment: how many of its claims hold."""
+    shares = []
+    for one in result.experiments:
+        counted = [v for v in one.verdicts if v.judgement.outcome is not Outcome.SET_UP]
+        holding = sum(v.judgement.outcome is Outcome.HOLDS for v in counted)
+        shares.append(f"{one.experiment.name} {holding} of {len(counted)}")
+    line = Text.assemble(("holds: ", OUTCOME_STYLES[Outcome.HOLDS]), ", ".join(shares))
+    console.print(Padding(line, (0, 1)))
+
+
+def _print_open(console: Console, result: ReproduceResult) -> None:
+    """Every claim that does not hold, cut to one line of a terminal; a file has it whole."""
     for name, verdict in result.open_claims:
         outcome = verdict.judgement.outcome
-        line = Text.assemble((f"{outcome}: ", OUTCOME_STYLES[outcome]), f"{name}: {verdict.claim.text}")
-        console.print(Padding(line, (0, 1)))
+        line = Text.assemble((f" {outcome}: ", OUTCOME_STYLES[outcome]), f"{name}: {verdict.claim.text}")
+        if console.is_terminal:
+            line.truncate(console.width, overflow="ellipsis")
+        console.print(line, soft_wrap=True)

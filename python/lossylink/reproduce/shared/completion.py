@@ -12,9 +12,6 @@ from lossylink.reproduce.framework.published import by_protection
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.shared.measures import Source, completion_percentile
 
-SHORT_NAMES = {"loss-free": "no loss"}
-"""Of samples that are not called by their protection."""
-
 STATISTICS = {
     "min": "minimum",
     "mean": "mean",
@@ -40,9 +37,7 @@ def completion_table(
     note: str = "",
 ) -> ComparisonTable:
     """One row a statistic, one column a sample; samples that were never published stand alone."""
-    columns = tuple(
-        Column(name_of(name), marks.get(name, ""), SHORT_NAMES.get(name, name)) for name in samples
-    )
+    columns = tuple(Column(name_of(name), marks.get(name, "")) for name in samples)
     rows = []
     for key, label in STATISTICS.items():
         published = by_protection(reference, key) if reference is not None and key in reference else {}

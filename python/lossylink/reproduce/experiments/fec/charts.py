@@ -28,15 +28,16 @@ def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
         _over_time(
             finished, "latency_us_ewma", "Latency over time, moving average", Axis("latency", "µs", low=0.0)
         ),
-        _over_time(finished, "queue_bytes", "Queue over time", Axis("queue", "B", low=0.0)),
+        _over_time(finished, "queue_bytes", "Queue over time", Axis("queue", "KB", low=0.0), factor=1e-3),
     )
     return tuple(chart for chart in (*grid, *traces, _datagrams(finished)) if chart is not None)
 
 
 def _against_loss(finished: Finished, key: str) -> Chart | None:
     label, unit = QUANTITIES[key]
+    shown, factor = {"us": ("µs", 1.0), "B": ("KB", 1e-3)}.get(unit, (unit, 1.0))
     slots = slots_of(jobs.PROTECTIONS)
-    drawn = (_line(finished, name, key, slots[name]) for name in jobs.PROTECTIONS)
+    drawn = (_line(finished, name, key, slots[name], factor) for name in jobs.PROTECTIONS)
     found = tuple(line for line in drawn if line is not None)
     if not found:
         return None
@@ -45,16 +46,16 @@ def _against_loss(finished: Finished, key: str) -> Chart | None:
         label,
         "Mean over trials." if key != "queue_bytes_max" else "Over all trials.",
         Axis("loss rate", "", "log"),
-        Axis(label, "µs" if unit == "us" else unit, low=0.0),
+        Axis(label, shown, low=0.0),
         found,
     )
 
 
-def _line(finished: Finished, protection: str, key: str, slot: str) -> Series | None:
+def _line(finished: Finished, protection: str, key: str, slot: str, factor: float) -> Series | None:
     measured = {}
     for loss in jobs.LOSS_RATES[1:]:  # a logarithmic axis has no zero
         try:
-            measured[loss] = point(finished, loss, protection, key)
+            measured[loss] = point(finished, loss, protection, key) * factor
         except NotRunError:
             continue
     if not measured:
@@ -63,7 +64,9 @@ def _line(finished: Finished, protection: str, key: str, slot: str) -> Series | 
     return Series(name_of(protection), slot, losses, values, kind="marked")
 
 
-def _over_time(finished: Finished, column: str, title: str, axis: Axis) -> Chart | None:
+def _over_time(
+    finished: Finished, column: str, title: str, axis: Axis, *, factor: float = 1.0
+) -> Chart | None:
     slots = slots_of(TRACED)
     found = []
     for protection in TRACED:
@@ -72,7 +75,7 @@ def _over_time(finished: Finished, column: str, title: str, axis: Axis) -> Chart
         except NotRunError:
             continue
         told = np.isfinite(values)  # an interval without packets has no latency
-        x, y = thinned_series(time_s[told], values[told])
+        x, y = thinned_series(time_s[told], values[told] * factor)
         found.append(Series(name_of(protection), slots[protection], embedded(x), embedded(y)))
     if not found:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lossylink.reproduce.experiments.fec.charts import charts, sheets
 from lossylink.reproduce.experiments.fec.claims import claims
+from lossylink.reproduce.experiments.fec.insights import insights
 from lossylink.reproduce.experiments.fec.jobs import jobs
 from lossylink.reproduce.experiments.fec.tables import tables
 from lossylink.reproduce.framework.model import PublishedExperiment
@@ -21,6 +22,8 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     sheets=sheets,
+    insights=insights,
+    guides=("fec.md",),
     notes=(
         "Assumed: the hosts' interfaces are as fast as the link (10G), or an unprotected flow would fill the "
         "queue as well, and 41 us could not be the latency of the trials without FEC. The round trip of the "

@@ -73,10 +73,7 @@ def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, 
 
 def _over_grid(finished: Finished, key: str) -> ComparisonTable:
     label, unit = QUANTITIES[key]
-    columns = tuple(
-        Column(name_of(protection), short=protection.removeprefix("fec-model:"))
-        for protection in jobs.PROTECTIONS
-    )
+    columns = tuple(Column(name_of(protection)) for protection in jobs.PROTECTIONS)
     rows = tuple(
         Row(
             jobs.grid_job(loss),

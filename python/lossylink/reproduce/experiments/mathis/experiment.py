@@ -200,6 +200,7 @@ EXPERIMENT = PublishedExperiment(
     tables=tables,
     claims=claims,
     charts=charts,
+    guides=("mathis.md", "methodology-checks.md"),
     notes=(
         "`lossylink run mathis --trap NAME` runs each of the six mistakes beside its correction, and "
         "`lossylink run mathis -s run.duration=240s` the 60 trials of 240 s that the study ran.",

@@ -6,8 +6,10 @@ from lossylink.reproduce.experiments.protections import jobs as points
 from lossylink.reproduce.experiments.protections import window
 from lossylink.reproduce.experiments.protections.charts import charts, sheets
 from lossylink.reproduce.experiments.protections.claims import claims
+from lossylink.reproduce.experiments.protections.insights import insights
 from lossylink.reproduce.experiments.protections.tables import tables
 from lossylink.reproduce.framework.model import Job, PublishedExperiment, Scale
+from lossylink.route import LINK_ROUTE
 
 
 def jobs(scale: Scale) -> tuple[Job, ...]:
@@ -28,6 +30,9 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     sheets=sheets,
+    insights=insights,
+    route=LINK_ROUTE,
+    guides=("planning.md", "rare-events.md"),
     notes=(
         "Nobody published these figures: closed forms and the planner's predictions are what they are held "
         "against. Each protection has the planner's parameters for a residual loss of 1e-8, or its best.",

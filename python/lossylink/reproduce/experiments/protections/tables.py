@@ -66,7 +66,7 @@ def _table(finished: Finished, quantity: _Quantity) -> ComparisonTable:
                 continue  # a quick look has fewer losses
             cells = tuple(cell(quantity.read, finished, place, loss, word) for word in WORDS)
             rows.append(Row(speed_job(place, loss), cells, "", quantity.digits))
-    columns = tuple(Column(name_of(word), short=word) for word in WORDS)
+    columns = tuple(Column(name_of(word)) for word in WORDS)
     return ComparisonTable(quantity.title, columns, tuple(rows), quantity.note)
 
 

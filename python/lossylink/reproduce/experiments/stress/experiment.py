@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lossylink.charts.chart import Chart, Sheet
 from lossylink.charts.link_budget import LinkBudget, link_budget
+from lossylink.charts.palette import name_of
 from lossylink.reproduce.experiments.stress.charts import published_buffers, stress_sheets
 from lossylink.reproduce.experiments.stress.claims import (
     PROTECTIONS,
@@ -22,8 +23,19 @@ from lossylink.reproduce.experiments.stress.claims import (
 )
 from lossylink.reproduce.framework.comparison import Cell, Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.reproduce.framework.model import Finished, Job, Published, PublishedExperiment, Scale
+from lossylink.reproduce.framework.model import (
+    Finished,
+    Insight,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
 from lossylink.reproduce.framework.published import lookup
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.shared.measures import lost_after_protection
+from lossylink.route import LINK_ROUTE
+from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
 
 OUR_PACKETS = 10_000_000
 """Frames of the variants without a published figure: 10 K losses fix a link speed to a thousandth."""
@@ -56,7 +68,7 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
 
 def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
     """The published table, then our variants."""
-    columns = (Column("LinkGuardian", "calibrated", "lg"), Column("LinkGuardian NB", "calibrated", "lg-nb"))
+    columns = tuple(Column(name_of(name), "calibrated") for name in PROTECTIONS)
     beside = ComparisonTable(
         "Stress test at 100 Gb/s, loss 1e-3",
         columns,
@@ -69,7 +81,7 @@ def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, .
         tuple(Column(label, digits=digits) for label, _, digits in _OUR_COLUMNS),
         tuple(
             Row(
-                f"{protection}, {job}",
+                f"{name_of(protection)}, {job}",
                 tuple(_read(finished, job, protection, key) for _, key, _ in _OUR_COLUMNS),
             )
             for job in VARIANTS
@@ -166,6 +178,28 @@ def sheets(finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
     return stress_sheets(charts, budgets(finished))
 
 
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What LinkGuardian leaves of the losses, and its price."""
+    lost, sent = lost_after_protection(PUBLISHED_JOB, "lg")(finished)
+    left = poisson_interval(lost, sent) if lost else Estimate(0.0, 0.0, zero_events_upper_bound(sent))
+    before = finished.number(PUBLISHED_JOB, "lg", "actual_loss_rate")
+    rate, ordered, free = (
+        finished.number(PUBLISHED_JOB, name, key)
+        for name, key in (("lg", "link_gbps"), ("lg", SPEED), ("lg-nb", SPEED))
+    )
+    shown = figure(left.value) if lost else f"≤ {figure(left.high, digits=2)}"
+    return (
+        Insight(
+            20,
+            f"{shown} lost",
+            f"LinkGuardian leaves {lost:,} of {sent:,} frames lost on a link that loses {figure(before)}. "
+            f"Its price is speed: {figure(ordered)} of {figure(rate)} Gb/s are left with order, "
+            f"{figure(free)} without.",
+            f"95 % interval of the loss: {figure(left.low)} to {figure(left.high)}.",
+        ),
+    )
+
+
 EXPERIMENT = PublishedExperiment(
     name="stress",
     title="Switch-to-switch stress test",
@@ -180,4 +214,7 @@ EXPERIMENT = PublishedExperiment(
     charts=charts,
     budgets=budgets,
     sheets=sheets,
+    insights=insights,
+    route=LINK_ROUTE,
+    guides=("experiments.md", "rare-events.md"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars
 
@@ -23,6 +24,7 @@ from lossylink.reproduce.experiments.timeline.runs import (
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished, Published, PublishedExperiment
+from lossylink.route import ARTIFACT_ROUTE
 
 
 def tables(finished: Finished, _published: Published) -> tuple[ComparisonTable, ...]:
@@ -44,7 +46,7 @@ def _columns() -> tuple[Column, ...]:
 def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
     return tuple(
         Row(
-            f"{protection}, {phase}",
+            f"{name_of(protection)}, {phase}",
             tuple(cell(phase_mean, finished, protection, phase, column, job) for column in PANELS),
             digits=3,
         )
@@ -54,22 +56,39 @@ def _rows(finished: Finished, job: str) -> tuple[Row, ...]:
 
 
 def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
-    """One chart a column."""
+    """One chart a column at the published rate, then at twice that."""
+    return (*_of_rate(finished, JOB), *_of_rate(finished, FASTER_JOB))
+
+
+def _of_rate(finished: Finished, job: str) -> tuple[Chart, ...]:
     try:
-        table = finished.run(JOB).tables["timeline"]
-        corruption, switched_on, _ = moments_s(finished)
+        table = finished.run(job).tables["timeline"]
+        corruption, switched_on, _ = moments_s(finished, job)
     except (NotRunError, KeyError):
         return ()
     parts = {name: table.filter(polars.col("protection") == name) for name in PROTECTIONS}
     there = {name: part for name, part in parts.items() if not part.is_empty()}
     slots = slots_of(PROTECTIONS)
     guides = (Guide("x", corruption, "loss starts"), Guide("x", switched_on, "protection on"))
-    return panels({(name_of(name), slots[name]): part for name, part in there.items()}, guides)
+    drawn = panels({(name_of(name), slots[name]): part for name, part in there.items()}, guides)
+    rate = _rate(job)
+    return tuple(
+        replace(chart, identifier=f"{chart.identifier}-{rate.lower()}", title=f"{chart.title}, {rate}")
+        for chart in drawn
+    )
+
+
+def _rate(job: str) -> str:
+    return job.partition(",")[0]
 
 
 def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
-    """All panels above each other."""
-    return (Sheet("timeline-panels", tuple(charts)),) if charts else ()
+    """All panels of a rate above each other."""
+    of_rates = [
+        (rate, tuple(chart for chart in charts if chart.identifier.endswith(f"-{rate}")))
+        for rate in (_rate(JOB).lower(), _rate(FASTER_JOB).lower())
+    ]
+    return tuple(Sheet(f"timeline-panels-{rate}", panes) for rate, panes in of_rates if panes)
 
 
 EXPERIMENT = PublishedExperiment(
@@ -85,4 +104,6 @@ EXPERIMENT = PublishedExperiment(
     claims=claims,
     charts=charts,
     sheets=sheets,
+    route=ARTIFACT_ROUTE,
+    guides=("experiments.md",),
 )

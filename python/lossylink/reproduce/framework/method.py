@@ -1,0 +1,22 @@
+"""What the report of a reproduction says about how its figures and verdicts come about."""
+
+from __future__ import annotations
+
+METHOD = (
+    "A figure in brackets is a 95 % interval. `calibrated` marks claims to which our model was "
+    "fitted: agreement there is no evidence. `assumed` marks claims that a value decides which no "
+    "source gives. Claims without a mark are predictions. Values that were fitted or assumed were "
+    "each raised by half, and what that moved stands with the claim.",
+    "Percentiles interpolate linearly between order statistics. Their intervals come from ranks "
+    "alone, so they assume no distribution; the interval of a ratio is a bootstrap over both samples,"
+    " without an end where a sample is too small to bound its percentile; intervals of loss rates are"
+    " exact binomial or Poisson ones, and no event in n trials is reported as an upper bound. All are"
+    " at 95 %, that of the effective loss too, with one exception: whether the link really lost "
+    "frames at the rate that was asked for is judged at 99.9 %.",
+    "A claim holds when its figure and the whole interval satisfy it, fails when neither does, and "
+    "has too few trials to tell in between. A published bound such as “15 times” is a round figure: "
+    "an interval may cross it by a tenth. A claim that fails because the source is wrong is refuted, "
+    "and its reason says what is true instead. It is undecidable when its percentile lies so close to"
+    " the edge between two kinds of flows that a hundred million flows would not tell. A claim of the"
+    " set-up reads the configuration back from the run, and counts apart.",
+)

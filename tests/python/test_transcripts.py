@@ -12,7 +12,7 @@ from lossylink.cli.sweep import parse_grid
 from lossylink.scenario import resolve
 
 from .test_help import COMMANDS
-from .transcripts import SHOWN, commands, run, steps
+from .transcripts import SHOWN, commands, run, steps, write_files
 
 WITH_STEPS = [path for path in SHOWN if path.is_file() and steps(path.read_text(encoding="utf-8"))]
 EVERY = list(dict.fromkeys(words for _, words in commands()))
@@ -20,7 +20,9 @@ EVERY = list(dict.fromkeys(words for _, words in commands()))
 
 @pytest.mark.parametrize("path", WITH_STEPS, ids=lambda path: path.name)
 def test_a_document_shows_what_its_commands_print(path: Path, tmp_path: Path) -> None:
-    for step in steps(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    write_files(text, tmp_path)
+    for step in steps(text):
         assert run(step.command, tmp_path) == step.output, step.command
 
 

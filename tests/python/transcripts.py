@@ -23,6 +23,7 @@ SHOWN = (
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 )
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"[Ss]ave this as `([^`]+)`[^`]*```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^(?:\$ |\.venv/bin/|    |[A-Z_]+=\S+ )*lossylink ((?!live\b)[a-z].*)$")
 #: What differs from run to run: how long it took.
 _TIME = re.compile(r"\bin \d+\.\d s$", re.MULTILINE)
@@ -54,6 +55,12 @@ def plain(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def write_files(text: str, directory: Path) -> None:
+    """Write the files that a document tells its reader to save."""
+    for name, contents in _FILE.findall(text):
+        (directory / name).write_text(contents, encoding="utf-8")
+
+
 def run(command: str, directory: Path) -> str:
     """What a terminal of the usual width shows."""
     words = shlex.split(command)
@@ -79,6 +86,7 @@ def commands() -> Iterator[tuple[Path, str]]:
 def rewrite(path: Path) -> None:
     """Put what the commands of a document print now into it."""
     with tempfile.TemporaryDirectory() as directory:
+        write_files(path.read_text(encoding="utf-8"), Path(directory))
 
         def renewed(match: re.Match[str]) -> str:
             parts = []

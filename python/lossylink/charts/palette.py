@@ -52,7 +52,7 @@ def slots_of(labels: tuple[str, ...]) -> dict[str, str]:
     Examples
     --------
     >>> slots_of(("none", "fec:25/5", "lg"))
-    {'none': 'vermillion', 'fec:25/5': 'purple', 'lg': 'blue'}
+    {'none': 'vermillion', 'fec:25/5': 'orange', 'lg': 'blue'}
     >>> slots_of(("lg:copies=2",)) == {"lg:copies=2": slots_of(("lg:copies=2", "none"))["lg:copies=2"]}
     True
     """

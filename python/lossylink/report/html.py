@@ -39,6 +39,7 @@ def render(page: Page) -> str:
         "chart_json": chart_json,
         "budgets_view": budgets_view,
         "address": address,
+        "drawing": lambda sketch: sketch.drawing(),
         "is_long": is_long,
     }
     text = environment.get_template("report.html.j2").render(

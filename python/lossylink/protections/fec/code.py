@@ -15,8 +15,8 @@ PARITY_GROWTH_BYTES: Final = 26
 """Octets by which parity exceeds the longest frame: 14 Ethernet, 6 header, 2 length, 4 check (FEC-20)."""
 
 LOOKS: Final[Mapping[str, Look]] = {
-    "25/1": Look(slot="orange"),
-    "25/5": Look(slot="purple"),
+    "25/1": Look(slot="purple"),
+    "25/5": Look(slot="orange"),
     "5/1": Look(slot="yellow"),
     "5/5": Look(slot="sky"),
     "50/5": Look(slot="black"),

@@ -85,7 +85,7 @@ fn counting_finds_the_same() {
         ("fec bursts", fec, &bursts, 4.0),
     ] {
         let (seen, parts) = (counted(&protection, model), looked(&protection, model));
-        let calm = parts.iter().map(|part| part.calm_ns).max().unwrap();
+        let calm = parts.iter().map(|part| part.quiet_ns).max().unwrap();
         for share in [1e-3, 1e-4] {
             let ns = seen.latency.percentile(1.0 - share).unwrap() / 1e3;
             // Counted in bins of 10 ns.

@@ -124,6 +124,19 @@ impl LossProcess {
         }
     }
 
+    /// The same law on another random stream, with a loss, or a burst where losses come in bursts, once in so many frames.
+    /// `None` of a list of frames, and of losses that are steered.
+    pub fn hastened(&self, frames: u64, rng: Stream) -> Option<Self> {
+        let often = Probability::new(1.0 / frames as f64)?;
+        let model = match &self.law {
+            Law::Clean => LossModel::None,
+            Law::Geometric(_) => LossModel::Bernoulli(often),
+            Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
+            Law::Positions(_) | Law::Steered(_) => return None,
+        };
+        Some(Self::new(&model, rng))
+    }
+
     /// Whether nothing is ever lost.
     pub const fn is_clean(&self) -> bool {
         matches!(self.law, Law::Clean)

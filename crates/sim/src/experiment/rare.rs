@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 const PARTS: u64 = 100;
 /// Effective samples below which no interval is given (RARE-9).
 const EFFECTIVE_MIN: f64 = 100.0;
+/// Looks at the tail for each at what stays lost (RARE-16): single losses decide the nearer part of the tail, and no look counts
+/// for more than another there.
+const TAIL_LOOKS: u64 = 5;
 /// Of the random streams of a part, those of the looks at its tail.
 const TAIL: u64 = u64::MAX;
 /// Relative half width of the interval above which none is given.
@@ -70,7 +73,7 @@ fn tails_of(
 ) -> Result<Result<Tails, Refusal>, ConfigError> {
     let streams = block.streams.trial(TAIL);
     let tail = Tail::new(setup.link(&streams)?, frame_bytes, streams);
-    Ok(tail.and_then(|tail| tail.run(block.trials)))
+    Ok(tail.and_then(|tail| tail.run(TAIL_LOOKS * block.trials)))
 }
 
 /// All parts, or why they have no figure.

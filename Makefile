@@ -25,7 +25,7 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 	@$(BIN)/lossylink reproduce $(ARGS)
 
 .PHONY: test
-test: build lint test-rust test-fuzz test-python ## Every check and every test
+test: build lint docs test-rust test-fuzz test-python ## Every check and every test
 
 .PHONY: test-rust
 test-rust: build ## Tests of the Rust crates
@@ -37,7 +37,7 @@ test-fuzz: build ## Every fuzz target for a second (tools/fuzz SECONDS for longe
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: lint
 lint: build ## Formatting, lints and types, in Rust and Python
@@ -46,6 +46,10 @@ lint: build ## Formatting, lints and types, in Rust and Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+.PHONY: docs
+docs: build ## The documentation as a site, target/site/index.html; a broken link is an error
+	$(BIN)/zensical build --clean
 
 .PHONY: format
 format: build ## Format everything

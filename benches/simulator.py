@@ -13,7 +13,8 @@ _CUBIC_GOAL_NS = 5e9 / (70 * 809_000)
 
 
 def _stress(protection: str, goal_ns: float) -> Simulation:
-    return Simulation("stress", (protection,), "frame", "packets_sent", goal_ns, _FRAMES)
+    settings = {"traffic.source": "generator"}  # as in the history of the measurements
+    return Simulation("stress", (protection,), "frame", "packets_sent", goal_ns, _FRAMES, settings)
 
 
 def _long_flow(algorithm: str, protection: str, seconds: float, goal_ns: float) -> Simulation:

@@ -40,8 +40,12 @@ def nearest(word: str, valid: Iterable[str]) -> str | None:
     return matches[0] if matches else None
 
 
-def unknown(what: str, word: str, valid: Iterable[str], *, where: str = "") -> UserError:
+def unknown(
+    what: str, word: str, valid: Iterable[str], *, where: str = "", lists: str | None = None
+) -> UserError:
     """Build the error for a word that is none of the valid ones: nearest word first, then all of them.
+
+    ``lists`` stands in place of all of them, where they are too many: what shows them.
 
     Examples
     --------
@@ -52,4 +56,5 @@ def unknown(what: str, word: str, valid: Iterable[str], *, where: str = "") -> U
     guess = nearest(word, choices)
     hint = f"did you mean '{guess}'? " if guess else ""
     prefix = f"{where}: " if where else ""
-    return UserError(f"{prefix}unknown {what} '{word}'; {hint}Valid: {', '.join(choices)}")
+    rest = lists if lists is not None else f"Valid: {', '.join(choices)}"
+    return UserError(f"{prefix}unknown {what} '{word}'; {hint}{rest}")

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,15 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
         "versions": {
             "lossylink": _native.version(),
             "python": platform.python_version(),
-            **{name: metadata.version(name) for name in _DEPENDENCIES},
+            **_dependencies(),
         },
         "machine": machine(),
     }
+
+
+@cache
+def _dependencies() -> dict[str, str]:
+    return {name: metadata.version(name) for name in _DEPENDENCIES}
 
 
 def machine() -> dict[str, Any]:
@@ -42,6 +48,7 @@ def machine() -> dict[str, Any]:
     }
 
 
+@cache
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()

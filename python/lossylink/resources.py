@@ -10,5 +10,8 @@ _PACKAGE = Path(__file__).resolve().parent
 SCENARIOS = _PACKAGE / "scenarios"
 #: Published numbers, each with its source.
 PUBLISHED = _PACKAGE / "reference" / "published.toml"
+#: What every key of a row means, and the words of the field.
+DICTIONARY = _PACKAGE / "data-dictionary.md"
+GLOSSARY = _PACKAGE / "glossary.md"
 #: Values of profiles that no source gives.
 UNSOURCED = _PACKAGE / "reference" / "unsourced.toml"

@@ -15,7 +15,6 @@ import polars
 
 from lossylink import _native
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
 from lossylink.job import Progress
 from lossylink.manifest import manifest
 from lossylink.pool import run_all
@@ -26,7 +25,6 @@ from lossylink.scenario import Scenario, resolve
 
 #: Most points of one sweep: beyond it a grid is a slip of the keyboard.
 MAX_POINTS = 100_000
-_HEADLINE = 8
 
 
 @dataclass(frozen=True)
@@ -53,17 +51,6 @@ class Sweep:
             "interrupted": self.interrupted,
             "rows": [jsonable(row) for row in self.rows.to_dicts()],
         }
-
-    def headline(self) -> list[str]:
-        """Return the columns that fit a screen: the grid, then results that differ between rows."""
-        keys = [key for key in self.grid if key in self.rows.columns]
-        if "protection" not in keys and "protection" in self.rows.columns:
-            keys.append("protection")
-        experiment = EXPERIMENTS[self.experiment]
-        known = dict.fromkeys((*experiment.headline, *experiment.rare_row_keys, *experiment.row_keys))
-        results = [key for key in known if key in self.rows.columns and key not in keys]
-        telling = [key for key in results if self.rows[key].n_unique() > 1]
-        return [*keys, *telling[: max(0, _HEADLINE - len(keys))]]
 
 
 @dataclass(frozen=True)

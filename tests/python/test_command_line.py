@@ -82,14 +82,6 @@ def test_a_failing_write_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["run", "reproduce", "sweep", "doctor"])
-def test_every_command_explains_itself_with_examples(command: Command, name: str) -> None:
-    ended = command(name, "--help")
-    assert ended.code == 0
-    assert "Examples" in ended.out
-    assert f"lossylink {name}" in ended.out
-
-
 def test_version(command: Command) -> None:
     from lossylink import __version__
 

@@ -71,7 +71,7 @@ def test_the_declaration_is_one() -> None:
     assert isinstance(experiment, Experiment)
     assert experiment.name not in EXPERIMENTS
     assert experiment.keys > set(COMMON_KEYS)
-    assert set(experiment.headline) <= set(experiment.row_keys)
+    assert {column.key for column in experiment.headline} <= set(experiment.row_keys)
 
 
 @pytest.mark.parametrize("name", get_args(CongestionControl))

@@ -1,4 +1,7 @@
-"""The guide to planning: its transcripts are what the command prints."""
+"""The guide to planning: its transcripts are what the command prints.
+
+``python -m tests.python.test_guides_planning`` writes them anew.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "planning.md"
-TRANSCRIPTS = re.findall(r"^```\n\$ lossylink (plan .+)\n((?:.|\n)*?)^```$", GUIDE.read_text(), re.MULTILINE)
+TRANSCRIPT = re.compile(r"^```\n\$ lossylink (plan .+)\n((?:.|\n)*?)^```$", re.MULTILINE)
+TRANSCRIPTS = TRANSCRIPT.findall(GUIDE.read_text())
 
 
 def printed(words: str, directory: Path) -> str:
@@ -30,9 +35,24 @@ def trimmed(text: str) -> list[str]:
 
 
 def test_the_guide_has_transcripts() -> None:
-    assert len(TRANSCRIPTS) == 5
+    assert len(TRANSCRIPTS) == 6
 
 
 @pytest.mark.parametrize(("words", "shown"), TRANSCRIPTS, ids=[words for words, _ in TRANSCRIPTS])
 def test_a_transcript_is_true(words: str, shown: str, tmp_path: Path) -> None:
     assert trimmed(printed(words, tmp_path)) == trimmed(shown)
+
+
+def _rewrite() -> None:
+    """Put what the commands print now into the guide."""
+    with tempfile.TemporaryDirectory() as directory:
+
+        def renewed(match: re.Match[str]) -> str:
+            lines = "\n".join(trimmed(printed(match[1], Path(directory))))
+            return f"```\n$ lossylink {match[1]}\n{lines}\n```"
+
+        GUIDE.write_text(TRANSCRIPT.sub(renewed, GUIDE.read_text()))
+
+
+if __name__ == "__main__":
+    _rewrite()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import subprocess
@@ -91,11 +92,56 @@ def test_the_commands_tell_one_story() -> None:
             assert field in status
         assert _command("lab", "exec", "--name", name, "h4", "--", "sh", "-c", "exit 7").returncode == 7
         metrics = _command("lab", "status", "--name", name, "--prometheus").stdout
-        assert 'lossylink_directions_frames_lost{at="forward"}' in metrics
+        assert 'lossylink_directions_frames_lost_total{at="forward"}' in metrics
+        assert _undocumented(metrics) == set()
     finally:
         assert _command("lab", "down", "--name", name).returncode == 0
     gone = _command("lab", "status", "--name", name)
     assert (gone.returncode, gone.stderr.strip()) == (2, "error: no lab is up: `lossylink lab up` first")
+
+
+def _undocumented(metrics: str) -> set[str]:
+    """Metrics without a text or a type, and counters whose names do not end as counters' names do."""
+    lines = metrics.splitlines()
+    samples = {re.split(r"[{ ]", line)[0] for line in lines if not line.startswith("#")}
+    texts = {line.split()[2] for line in lines if line.startswith("# HELP ")}
+    types = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE ")}
+    misnamed = {name for name, kind in types.items() if (kind == "counter") != name.endswith("_total")}
+    return (samples - texts) | (samples - types.keys()) | misnamed
+
+
+def test_the_copies_follow_the_loss() -> None:
+    name = lab_name()
+    assert _command("lab", "up", "--name", name, "-p", "lg").returncode == 0
+    try:
+        for loss, copies in (("1e-2", 3), ("1e-5", 1)):
+            told = _command("lab", "loss", loss, "--name", name).stdout
+            assert f"{copies} from h4, 1 from h8" in told
+            ping = _command("lab", "ping", "--name", name, "--", "-c", "20", "-i", "0.01")
+            assert " 20 received" in ping.stdout, ping
+            assert f"No. of reTx copies: {copies}" in _command("lab", "status", "--name", name).stdout
+        told = _command("lab", "protect", "lg:copies=2", "--name", name).stdout
+        assert "2 from h4, 2 from h8" in told
+        assert "2 from h4, 2 from h8" in _command("lab", "loss", "1e-2", "--name", name).stdout
+    finally:
+        assert _command("lab", "down", "--name", name).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (
+            ["guard", "--lan", "lo", "--link", "nosuch0"],
+            "error: --link nosuch0: there is no interface nosuch0",
+        ),
+        (["wire", "--near", "packet:nosuch1", "--far", "lo"], "error: --near packet:nosuch1: there is no"),
+    ],
+)
+def test_an_interface_that_is_not_there_is_one_line(words: list[str], complaint: str) -> None:
+    done = _command(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(complaint)
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(

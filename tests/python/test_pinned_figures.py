@@ -24,7 +24,7 @@ RUNS: dict[str, tuple[str, tuple[str, ...], dict[str, Any], tuple[str, ...]]] = 
     "stress": (
         "stress",
         ("lg", "lg-nb"),
-        {"traffic.packets": 1_000_000},
+        {"traffic.packets": 1_000_000, "traffic.source": "generator"},
         (
             "effective_link_speed_gbps",
             "tx_buffer_kb_max",

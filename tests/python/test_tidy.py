@@ -194,7 +194,7 @@ def test_a_declaration_agrees_with_the_rest(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert (SCENARIOS / f"{name}.toml").is_file()
     assert experiment.refused.keys() <= set(backends.names())
-    assert set(experiment.headline) <= set(experiment.row_keys)
+    assert {column.key for column in experiment.headline} <= set(experiment.row_keys)
     known = {f"{section}.{key}" for section, model in SECTIONS.items() for key in model.model_fields}
     assert keys_of(experiment) <= known
     if "live" not in experiment.refused:

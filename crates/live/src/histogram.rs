@@ -1,5 +1,6 @@
 //! A histogram of lateness: 32 buckets an octave, hence percentiles to within 3 %, in constant memory.
 
+use lossylink_core::engine::report::Kind;
 use lossylink_core::time::Duration;
 use serde::Serialize;
 
@@ -33,11 +34,11 @@ pub struct Lateness {
 
 impl Lateness {
     /// What each of them says.
-    pub(crate) const HELP: [(&str, &str); 4] = [
-        ("frames", "How often something was due."),
-        ("p50_us", "Half of it was at most so many microseconds late."),
-        ("p99_us", "99 of 100 were at most so many microseconds late."),
-        ("max_us", "The latest was so many microseconds late."),
+    pub(crate) const HELP: [(&str, Kind, &str); 4] = [
+        ("frames", Kind::Count, "How often something was due."),
+        ("p50_us", Kind::Level, "Half of it was at most so many microseconds late."),
+        ("p99_us", Kind::Level, "99 of 100 were at most so many microseconds late."),
+        ("max_us", Kind::Level, "The latest was so many microseconds late."),
     ];
 }
 

@@ -37,13 +37,13 @@ const MISTAKEN: i32 = 2;
 /// The program: one argument, the configuration in JSON. Returns the exit code.
 pub fn main(arguments: &[String]) -> i32 {
     let [configuration] = arguments else {
-        eprintln!("lossylink live: give one argument, the configuration in JSON");
+        eprintln!("error: give one argument, the configuration in JSON");
         return MISTAKEN;
     };
     match plane::run(configuration) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("lossylink live: {error}");
+            eprintln!("error: {error}");
             if error.is_usage() { MISTAKEN } else { FAILED }
         }
     }

@@ -29,16 +29,22 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
 /// If it is not live, or follows a rule that this link overstrains; with the mend.
 pub fn check(protection: &Protection, law: impl Into<LossLaw>) -> Result<()> {
     protection.check_live().map_err(|error| Error::Usage(error.to_string()))?;
+    match copies(protection, law) {
+        Some(copies) if copies > MOST_COPIES => {
+            Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies of each retransmission on a link that loses full frames by `law`, where the protection sends copies.
+pub fn copies(protection: &Protection, law: impl Into<LossLaw>) -> Option<u8> {
     match protection {
         Protection::LinkGuardian(options) => {
-            let copies = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies;
-            if copies > MOST_COPIES {
-                return Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")));
-            }
+            Some(options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies)
         }
-        Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => {}
+        Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => None,
     }
-    Ok(())
 }
 
 #[cfg(test)]

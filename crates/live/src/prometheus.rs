@@ -10,7 +10,8 @@ const PLACED: [&str; 4] = ["directions", "guards", "ports", "lateness"];
 /// One metric: the format wants its documentation once, and all its samples together.
 #[derive(Debug, Default)]
 struct Metric {
-    help: Option<String>,
+    /// Its documentation and its type.
+    help: Option<(String, String)>,
     /// Each with its labels in front.
     samples: Vec<String>,
 }
@@ -58,17 +59,17 @@ fn collect(metrics: &mut Metrics, name: &str, labels: &str, value: &Value, help:
         }
         Value::Null | Value::String(_) | Value::Array(_) => return,
     };
-    let metric = metrics.entry(format!("lossylink_{name}")).or_default();
+    let [text, kind] = [&help[0], &help[1]].map(|word| word.as_str().map(str::to_owned));
+    let ending = if kind.as_deref() == Some("counter") { "_total" } else { "" };
+    let metric = metrics.entry(format!("lossylink_{name}{ending}")).or_default();
     metric.samples.push(sample);
-    if metric.help.is_none() {
-        metric.help = help.as_str().map(str::to_owned);
-    }
+    metric.help = metric.help.take().or(text.zip(kind));
 }
 
 fn written(name: &str, metric: &Metric) -> String {
     let mut out = String::new();
-    if let Some(help) = &metric.help {
-        writeln!(out, "# HELP {name} {help}").expect("a string takes every line");
+    if let Some((help, kind)) = &metric.help {
+        writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a string takes every line");
     }
     for sample in &metric.samples {
         writeln!(out, "{name}{sample}").expect("a string takes every line");
@@ -94,12 +95,17 @@ mod tests {
 
     #[test]
     fn a_metric_is_documented_once_above_all_its_samples() {
-        let guard = json!({"sender": {"data": 7}, "hellos": 2});
+        let guard = json!({"sender": {"data": 7}, "copies": 2});
         let counters = json!({"guards": {"near": guard, "far": guard}});
-        let meaning = json!({"sender": {"data": "Frames numbered."}});
-        let expected = "lossylink_guards_hellos{at=\"far\"} 2\nlossylink_guards_hellos{at=\"near\"} 2\n\
-            # HELP lossylink_guards_sender_data Frames numbered.\n\
-            lossylink_guards_sender_data{at=\"far\"} 7\nlossylink_guards_sender_data{at=\"near\"} 7\n";
+        let meaning = json!({
+            "copies": ["Copies of each.", "gauge"],
+            "sender": {"data": ["Frames numbered.", "counter"]},
+        });
+        let expected = "# HELP lossylink_guards_copies Copies of each.\n# TYPE lossylink_guards_copies gauge\n\
+            lossylink_guards_copies{at=\"far\"} 2\nlossylink_guards_copies{at=\"near\"} 2\n\
+            # HELP lossylink_guards_sender_data_total Frames numbered.\n\
+            # TYPE lossylink_guards_sender_data_total counter\n\
+            lossylink_guards_sender_data_total{at=\"far\"} 7\nlossylink_guards_sender_data_total{at=\"near\"} 7\n";
         let help = json!({"guards": {"near": meaning, "far": meaning}});
         assert_eq!(text(&counters, &help), expected);
     }

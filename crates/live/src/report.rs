@@ -1,7 +1,7 @@
 //! A guard's counters as the JSON that the control socket answers with, and what each of them means.
 
 use lossylink_core::engine::guard::{Guard, Peer, SessionState};
-use lossylink_core::engine::report::{Counter, Reading};
+use lossylink_core::engine::report::{Counter, Kind, Reading};
 use serde_json::{Map, Value, json};
 
 /// What the measured loop is.
@@ -22,14 +22,23 @@ pub(crate) fn guard(guard: &Guard) -> Value {
 
 /// The documentation of the same counters, in the same places.
 pub(crate) fn help(guard: &Guard) -> Value {
-    let mut help = tree(guard, |counter| json!(counter.help));
-    help.insert("loop_us".to_owned(), json!(LOOP_HELP));
+    let mut help = tree(guard, |counter| documented(counter.help, counter.kind));
+    help.insert("loop_us".to_owned(), documented(LOOP_HELP, Kind::Level));
     Value::Object(help)
 }
 
 /// The documentation of counters that are always the same.
-pub(crate) fn texts(help: &[(&str, &str)]) -> Value {
-    help.iter().map(|&(name, text)| (name.to_owned(), json!(text))).collect()
+pub(crate) fn texts(help: &[(&str, Kind, &str)]) -> Value {
+    help.iter().map(|&(name, kind, text)| (name.to_owned(), documented(text, kind))).collect()
+}
+
+/// The documentation of one number: its text, and its type in the words of Prometheus.
+pub(crate) fn documented(text: &str, kind: Kind) -> Value {
+    let kind = match kind {
+        Kind::Count => "counter",
+        Kind::Level => "gauge",
+    };
+    json!([text, kind])
 }
 
 /// Every counter at its place: those of a group without a name at the top, the others in an object each.

@@ -4,10 +4,12 @@ use crate::clock::Clock;
 use crate::control::{Command, Control};
 use crate::error::{Attempt, Result};
 use crate::margin::Margin;
+use crate::report;
 use crate::rest::{REST, Rest};
 use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
+use lossylink_core::engine::report::Kind;
 use lossylink_core::loss::LossSpec;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
@@ -56,7 +58,12 @@ pub trait Plane {
     ///
     /// # Errors
     /// When it describes no loss model, or this plane has no link of its own.
-    fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()>;
+    fn set_loss(
+        &mut self,
+        now: Instant,
+        forward: Option<&LossSpec>,
+        reverse: Option<&LossSpec>,
+    ) -> Result<()>;
 
     /// Protects by another protection from now on.
     ///
@@ -212,10 +219,10 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
         }
         Command::Describe => {
             let mut help = plane.describe();
-            help["uptime_seconds"] = json!("How long the data plane has been up.");
+            help["uptime_seconds"] = report::documented("How long the data plane has been up.", Kind::Level);
             return help;
         }
-        Command::Loss { forward, reverse } => plane.set_loss(forward.as_ref(), reverse.as_ref()),
+        Command::Loss { forward, reverse } => plane.set_loss(now, forward.as_ref(), reverse.as_ref()),
         Command::Protect { protection } => plane.protect(now, protection.as_ref()),
         Command::Clear => {
             plane.clear();

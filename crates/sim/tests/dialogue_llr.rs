@@ -55,7 +55,7 @@ impl Pair {
         Self { link, offered: 0, delivered: Vec::new() }
     }
 
-    /// The same, and both ends are off.
+    /// A link as by [`new`](Self::new) whose ends are off.
     fn unprotected(options: LlrOptions, forward: &[u64], reverse: &[u64]) -> Self {
         let losses = (losses(forward), losses(reverse));
         let link = LlrLink::unprotected(&profile("ideal"), rate(), Duration::ZERO, &options, losses);

@@ -37,7 +37,7 @@ struct Outcome {
     goodput: f64,
     /// Frames between the start of a lost frame and the start of its replay.
     lag: f64,
-    /// The same until the replay that arrives: a replay that is lost costs the replay timer.
+    /// Frames until the start of the replay that arrives: a replay that is lost costs the replay timer.
     mean_lag: f64,
 }
 

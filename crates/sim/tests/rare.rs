@@ -44,7 +44,7 @@ fn bursts(p: f64, r: f64, bad: f64) -> Value {
     json!({"model": "gilbert-elliott", "p": p, "r": r, "loss_good": 0.0, "loss_bad": bad})
 }
 
-/// The same with a queue that is never empty, so that no dummy stands between two frames.
+/// A configuration with a queue that is never empty, so that no dummy stands between two frames.
 fn saturated(mut config: Value) -> Value {
     config["traffic"]["source"] = json!("saturated");
     config

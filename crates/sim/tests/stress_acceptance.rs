@@ -19,7 +19,7 @@ use profiles::profile;
 const SEED: u64 = 1;
 /// Two-sided 95 % quantile of the normal distribution.
 const Z95: f64 = 1.959_964;
-/// The same for eight independent points that shall all lie inside with 95 % (Sidak): 1 - 0.95^(1/8).
+/// The quantile for eight independent points that shall all lie inside with 95 % (Sidak): 1 - 0.95^(1/8).
 const Z95_OF_EIGHT: f64 = 2.727_010;
 /// Octets of a full frame on the wire, without and with the header.
 const FRAME_OCTETS: (f64, f64) = (1538.0, 1541.0);

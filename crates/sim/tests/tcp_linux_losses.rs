@@ -156,7 +156,7 @@ fn a_late_repair_makes_eleven_flows_of_seventeen_repeat_a_segment() {
     }
 }
 
-/// The same by chance: one frame in a thousand, on a link that also loses the handshake's two frames of 19.
+/// Late repairs by chance: one frame in a thousand, on a link that also loses the handshake's two frames of 19.
 #[test]
 fn of_the_flows_hit_by_chance_as_many_repeat_a_segment() {
     let linux = linux()["repaired_late"]["needless_share"].as_float().unwrap();

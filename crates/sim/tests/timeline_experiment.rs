@@ -191,3 +191,21 @@ fn every_protection_can_be_switched_on_under_traffic() {
     let rate = column(&outcome, "send_gbps");
     assert!(rate[rate.len() - 1] > 24.9, "the code is gone: {rate:?}");
 }
+
+/// What entered the link between the moments at which corruption begins and ends, by two shorter runs.
+#[test]
+fn frames_at_risk_are_those_that_entered_while_the_link_corrupted() {
+    let until = |end: u64| {
+        let mut config = timeline("none");
+        config["timeline"]["corruption_end_ps"] = json!(50 * MS);
+        config["run"]["duration_ps"] = json!(end);
+        number(&run(&config), "frames_offered")
+    };
+    let mut config = timeline("none");
+    config["timeline"]["corruption_end_ps"] = json!(50 * MS);
+    config["run"]["duration_ps"] = json!(60 * MS);
+    let outcome = run(&config);
+    let at_risk = number(&outcome, "frames_at_risk");
+    assert_eq!(at_risk, until(50 * MS) - until(20 * MS));
+    assert!(0.0 < at_risk && at_risk < number(&outcome, "frames_offered"));
+}

@@ -33,7 +33,7 @@ class FlowEvidence(BaseModel):
     """Whether each frame is lost on its own, so that the binomial interval holds."""
     requested_loss_ratio: float | None = Field(None, ge=0, le=1)
     frames_offered: int | None = Field(None, ge=0)
-    """Frames handed to the lossy direction of the link."""
+    """Frames handed to the lossy direction of the link while it corrupted."""
     frames_lost: int | None = Field(None, ge=0)
     duration_s: float | None = Field(None, gt=0)
     rtt_mean_ms: float | None = Field(None, gt=0)
@@ -83,7 +83,7 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
         queueless=_is_queueless(scenario.get("experiment")),
         loss_is_independent=forward.get("model", "bernoulli") in _INDEPENDENT_LOSS,
         requested_loss_ratio=_requested_loss_ratio(row, forward),
-        frames_offered=row.get("frames_offered"),
+        frames_offered=row.get("frames_at_risk", row.get("frames_offered")),
         frames_lost=row.get("frames_lost"),
         duration_s=row.get("duration_s", _configured_duration_s(scenario.get("run", {}))),
         rtt_mean_ms=row.get("rtt_mean_ms"),

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, plan, reproduce, run, sweep
+from lossylink.cli import doctor, explain, plan, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
 from lossylink.lab import cli as lab
+from lossylink.scenario.packaged import packaged, title_of
 
 
 def build() -> typer.Typer:
@@ -18,7 +19,7 @@ def build() -> typer.Typer:
     app = typer.Typer(
         help="A laboratory and a data plane for links that corrupt packets.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
     )
@@ -27,6 +28,9 @@ def build() -> typer.Typer:
     app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
     app.command("plan")(plan.command)
+    app.command("list")(explain.listing)
+    app.command("keys")(explain.keys)
+    app.command("explain")(explain.explain)
     app.command("doctor")(doctor.command)
     app.command("guard")(boxes.guard)
     app.command("wire")(boxes.wire)
@@ -36,7 +40,9 @@ def build() -> typer.Typer:
 
 
 def _list_of_experiments() -> str:
-    return "\n\n".join(f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values())
+    experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
+    scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
+    return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
 
 
 def _show_version(wanted: bool) -> None:

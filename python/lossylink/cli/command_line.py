@@ -23,6 +23,8 @@ def run_command_line(arguments: Sequence[str]) -> int:
     except (Abort, KeyboardInterrupt):
         return _complain("interrupted", INTERRUPTED)
     except TyperException as error:
+        if not error.format_message():
+            return MISTAKE  # no command was given, and the help has been printed
         return _complain(f"error: {_usage(error)}", MISTAKE)
     except LossylinkError as error:
         return _complain(f"error: {error}", error.exit_code)
@@ -37,7 +39,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
 
 
 def _usage(error: TyperException) -> str:
-    words = error.format_message().rstrip(".")
+    words = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "lossylink"
     return f"{words}; see `{path} --help`"

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lossylink.plan import Comparison, Link, Plan
 
 Value = TypeVar("Value")
+Transport = Literal["tcp", "rdma"]
 
 
 def command(
@@ -36,6 +37,11 @@ def command(
     ] = None,
     frame: Annotated[str, typer.Option(help="Frame size without check sequence.")] = "1514B",
     switch: Annotated[str, typer.Option(help="Switch profile, or a TOML file.")] = "tofino1",
+    transport: Annotated[
+        Transport | None,
+        typer.Option(help="tcp or rdma: choose by the completion times of its flows, simulated just now."),
+    ] = None,
+    flow: Annotated[str, typer.Option(help="Size of such a flow.")] = "2MB",
     check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
     packets: Annotated[str, typer.Option(help="Frames of each run with --verify.")] = "1M",
     seed: Annotated[int, typer.Option(help="Decides every random draw of --verify.")] = 1,
@@ -48,11 +54,14 @@ def command(
     --------
         lossylink plan --link 100Gbps --length 100m --loss 1e-3 --target 1e-8
 
+        lossylink plan --link 100Gbps --loss 1e-3 --target 1e-8 --transport tcp --flow 2MB
+
         lossylink plan --link 10G --loss 1% --target 1e-6 --latency-budget 50us --verify
 
         lossylink plan --link 100G --loss gilbert-elliott:mean=1e-3,burst=1.5 --target 1e-6
     """
     from lossylink import units  # heavy imports wait until they are needed
+    from lossylink.cli.progress import progress_bar
     from lossylink.plan import Link, plan
     from lossylink.scenario.loss import parse_loss
 
@@ -73,7 +82,16 @@ def command(
         budget = _read("--latency-budget", units.parse_positive_time, latency_budget) / 1e6
     frames = _read("--packets", units.parse_count, packets)
     suffix = _suffix(plot)
-    planned = plan(planned_link, target=_read("--target", units.parse_ratio, target), budget_us=budget)
+    flow_bytes = _read("--flow", units.parse_size, flow)
+    with progress_bar("flows") as progress:
+        planned = plan(
+            planned_link,
+            target=_read("--target", units.parse_ratio, target),
+            budget_us=budget,
+            transport=transport,
+            flow_bytes=flow_bytes,
+            progress=progress,
+        )
     comparisons = _verify(planned, frames, seed) if check else None
     if plot is not None:
         _draw(planned, plot, suffix)
@@ -135,6 +153,8 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
         "target_loss_ratio": plan.target,
         "latency_budget_us": plan.budget_us,
         "recommended": plan.recommended,
+        "reason": plan.reason,
+        "transport": plan.transport,
         "rows": plan.rows(),
     }
     if comparisons is not None:
@@ -165,6 +185,9 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         table.add_row(
             "  95 % interval", *(_interval(row["loss_low"], row["loss_high"]) for row in plan.rows())
         )
+    if plan.carried:
+        table.add_row("fct_us_p99", *(f"* {one.fct_us_p99:,.0f}" for one in plan.carried))
+        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
         table.add_row(key, *("yes" if row[key] else "no" for row in plan.rows()))
     console = Console(highlight=False)
@@ -172,7 +195,7 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     console.print(LEGEND)
     if comparisons is not None:
         console.print(_comparison_table(comparisons))
-    console.print(f"take [bold]{plan.recommended}[/bold]")
+    console.print(f"take [bold]{plan.recommended}[/bold]: {plan.reason}")
 
 
 _MARKS = {"exact": "=", "chain": "#", "estimate": "~", "bound": "<", "simulated": "*"}
@@ -186,7 +209,9 @@ def loss_text(link: Link) -> str:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:.2g} to {high:.2g}"
+    if low is None or high is None:
+        return "-"
+    return f"{low:,.0f}..{high:,.0f}" if low >= 100 else f"{low:.2g} to {high:.2g}"
 
 
 def _cell(value: float | None, validation: str) -> str:

@@ -38,6 +38,7 @@ def command(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and keep no files.")] = False,
+    every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
     output: Annotated[
         Path | None, typer.Option(help="Run directory; runs/EXPERIMENT-TIME-HASH when not given.")
     ] = None,
@@ -96,7 +97,7 @@ def command(
         _announce(scenario, as_json=as_json)
         result = _with_progress(runner, scenario, recording, state_at or [])
         kept = _keep(stack, directory, result)
-    _show(result, as_json=as_json, directory=kept)
+    _show(result, as_json=as_json, every_key=every_key, directory=kept)
     _finish(result, strict=strict, directory=kept)
 
 
@@ -200,14 +201,14 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run) -> Path |
     return directory.target
 
 
-def _show(result: Run, *, as_json: bool, directory: Path | None) -> None:
+def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None) -> None:
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
         return
     from lossylink.cli.tables import show_rows
     from lossylink.states import simulated
 
-    show_rows(result)
+    show_rows(result.experiment, result.rows.to_dicts(), every_key=every_key)
     for state in result.states:
         print(f"\n{simulated(state)}\n")
     if directory is not None:

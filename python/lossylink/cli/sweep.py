@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
+
+if TYPE_CHECKING:
+    from lossylink.sweeping import Sweep
 
 
 def command(
@@ -32,6 +35,7 @@ def command(
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Points at a time; all cores when not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
+    every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
 ) -> None:
     """Run every combination of the given values; finished points are kept and not run again.
 
@@ -39,7 +43,7 @@ def command(
 
     Examples
     --------
-        lossylink sweep stress --grid loss.forward=1e-4,1e-3,1e-2 --grid protection=lg,lg-nb
+        lossylink sweep stress -g loss=1e-4,1e-3 -g protection=lg,lg-nb --set traffic.packets=1M
 
         lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1,2,3 --output results/rates
     """
@@ -63,29 +67,18 @@ def command(
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
     else:
-        _show(result)
+        _show(result, every_key=every_key)
     if result.interrupted:
         words = f"interrupted: kept {result.finished} of {result.points} points in {result.directory}"
         print(f"{words}; the same command goes on from there", file=sys.stderr)
         leave(INTERRUPTED)
 
 
-def _show(result: object) -> None:
-    from rich.console import Console
+def _show(result: Sweep, *, every_key: bool) -> None:
+    from lossylink.cli.tables import show_rows
 
-    from lossylink.cli.tables import cell
-    from lossylink.sweeping import Sweep
-
-    assert isinstance(result, Sweep)
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    columns = result.headline()
-    for name in columns:
-        table.add_column(name, justify="right")
-    for row in result.rows.select(columns).iter_rows():
-        table.add_row(*map(cell, row))
-    Console().print(table)
+    rows = result.rows.to_dicts()
+    show_rows(result.experiment, rows, places=tuple(result.grid), every_key=every_key)
     print(f"{result.finished} of {result.points} points, {result.resumed} resumed, in {result.directory}/")
 
 

@@ -1,80 +1,81 @@
-"""Rows as tables on the screen: few rows stand side by side, many one under the other."""
+"""Rows as tables on the screen: the columns that matter, or every key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from lossylink.experiments import EXPERIMENTS
+from lossylink.headline import Headline, cell, headline
 
-if TYPE_CHECKING:
-    from lossylink.results import Run
-
-#: Up to this many rows are shown as columns.
+#: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6
+_GAP = 2
 
 
-def show_rows(result: Run, *, console: Console | None = None) -> None:
-    """Print the rows of a run."""
-    rows = result.rows.to_dicts()
+def show_rows(
+    experiment: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    places: Sequence[str] = (),
+    every_key: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print rows: their headline, or every key of them.
+
+    Parameters
+    ----------
+    places
+        Keys of a sweep's grid, which say what a row is of.
+    """
     if not rows:
         return
-    table = (
-        _side_by_side(rows)
-        if len(rows) <= SIDE_BY_SIDE
-        else _one_under_another(rows, _headline(result.experiment))
-    )
-    (console or Console(soft_wrap=len(rows) > SIDE_BY_SIDE)).print(table)
+    console = console or Console()
+    if every_key:
+        print_every_key(rows, console)
+        return
+    table = headline(experiment, rows, places=places)
+    fitting = _fitting(table, console.width)
+    console.print(_drawn(table, fitting))
+    left_out = len({key for row in rows for key in row}) - fitting
+    hidden = [label for label in table.labels[fitting:] if not label.startswith("/")]
+    words = f" ({', '.join(hidden)} did not fit)" if hidden else ""
+    if left_out > 0:
+        console.print(f"--all shows the other {left_out} figures{words}", style="dim", highlight=False)
 
 
-def _headline(experiment: str) -> tuple[str, ...]:
-    declared = EXPERIMENTS[experiment]
-    return declared.headline + declared.rare_row_keys
+def _fitting(table: Headline, width: int) -> int:
+    """How many columns fit beside each other."""
+    taken = 0
+    for place, (label, unit) in enumerate(zip(table.labels, table.units, strict=True)):
+        taken += max(len(text) for text in (label, unit, *(row[place] for row in table.rows))) + _GAP
+        if taken - _GAP > width:
+            return max(place, 1)
+    return len(table.labels)
 
 
-def _side_by_side(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("")
-    for row in rows:
-        table.add_column(str(row.get("protection", "")), justify="right")
-    for key in rows[0]:
-        if key != "protection":
-            table.add_row(key, *(cell(row.get(key)) for row in rows))
-    return table
+def _drawn(table: Headline, count: int) -> Table:
+    drawn = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
+    has_units = any(table.units[:count])
+    for label, unit in zip(table.labels[:count], table.units[:count], strict=True):
+        justify: Any = "left" if label == "protection" else "right"
+        drawn.add_column(f"{label}\n{unit}" if has_units else label, justify=justify, no_wrap=True)
+    for row in table.rows:
+        drawn.add_row(*row[:count])
+    return drawn
 
 
-def _one_under_another(rows: list[dict[str, Any]], headline: Sequence[str]) -> Table:
-    keys = [key for key in headline if key in rows[0]]
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for key in keys:
-        table.add_column(key, justify="right")
-    for row in rows:
-        table.add_row(*(cell(row[key]) for key in keys))
-    return table
-
-
-def cell(value: Any) -> str:
-    """Write a value shortly: six digits, thousands apart, failed checks by name.
-
-    Examples
-    --------
-    >>> cell(0.00123456789), cell(100_000_000), cell(None), cell([0.0, 1e-8])
-    ('0.00123457', '100,000,000', '-', '0 .. 1e-08')
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    if isinstance(value, list):
-        return " .. ".join(map(cell, value))
-    if isinstance(value, dict):
-        failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
-        return f"failed: {', '.join(failed)}" if failed else "passed"
-    return str(value)
+def print_every_key(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print all keys: few rows stand side by side, many are blocks one under another."""
+    for first in range(0, len(rows), SIDE_BY_SIDE):
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        table.add_column("")
+        some = rows[first : first + SIDE_BY_SIDE]
+        for row in some:
+            table.add_column(str(row.get("protection", "")), justify="right")
+        for key in dict.fromkeys(key for row in some for key in row):
+            if key != "protection":
+                table.add_row(key, *(cell(row.get(key)) for row in some))
+        console.print(table)

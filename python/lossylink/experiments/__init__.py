@@ -6,6 +6,7 @@ import sys
 
 from lossylink.discovery import modules_in
 from lossylink.errors import unknown
+from lossylink.experiments._column import Column
 from lossylink.experiments._declaration import COMMON_KEYS, Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -21,4 +22,4 @@ def experiment_named(name: str) -> Experiment:
     return EXPERIMENTS[name]
 
 
-__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Experiment", "experiment_named"]
+__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Column", "Experiment", "experiment_named"]

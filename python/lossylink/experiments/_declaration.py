@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from lossylink.experiments._column import Column
+
 if TYPE_CHECKING:
     from lossylink.job import Job
     from lossylink.scenario import Scenario
@@ -60,7 +62,9 @@ class Experiment:
     rare_row_keys
         Keys that only the rows of ``run.rare`` have, in their order.
     headline
-        Those of them that matter most, for screens that have no room for all.
+        What the short table shows of a row: five or six columns, with their units.
+    rare_headline
+        The same of the rows of ``run.rare``.
     spreads
         What is shared between threads: ``jobs``, of which each takes one thread where there are enough of
         them, or the ``trials`` inside a job, which then runs alone.
@@ -78,11 +82,12 @@ class Experiment:
     summary: str
     own_keys: tuple[str, ...]
     row_keys: tuple[str, ...]
-    headline: tuple[str, ...]
+    headline: tuple[Column, ...]
     spreads: Literal["jobs", "trials"]
     refused: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     rare_row_keys: tuple[str, ...] = ()
+    rare_headline: tuple[Column, ...] = ()
     queueless: bool = False
     jobs: Callable[[Scenario], Sequence[Job]] | None = None
 
@@ -95,6 +100,11 @@ class Experiment:
     def sections(self) -> frozenset[str]:
         """The sections that hold its keys."""
         return frozenset(key.partition(".")[0] for key in self.keys)
+
+    def headline_of(self, row: Mapping[str, Any]) -> tuple[Column, ...]:
+        """Return the columns of the short table for rows like this one."""
+        declared = self.rare_headline if "rare_verdict" in row else self.headline
+        return tuple(column for column in declared if column.key in row)
 
     def in_order(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return a row with the documented keys first; what a newer simulator adds follows.

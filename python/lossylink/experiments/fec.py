@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import CHECKS, Column
 from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -23,8 +24,12 @@ EXPERIMENT = Experiment(
         *("residual_loss_rate", "residual_loss_theory", "checks"),
     ),
     headline=(
-        *("protection", "loss_rate", "traffic_source", "congestion_control", "throughput_gbps"),
-        *("latency_us_mean", "latency_us_p99", "queue_drops", "residual_loss_rate", "checks"),
+        Column("throughput_gbps", "speed", "Gb/s", versus=True),
+        Column("latency_us_mean", "latency", "mean us"),
+        Column("latency_us_p99", "p99", "us"),
+        Column("residual_loss_rate", "residual loss", kind="share", of="frames_offered"),
+        Column("queue_drops", "queue drops", kind="count"),
+        CHECKS,
     ),
     spreads="trials",
     sources=("tcp", "udp-smooth", "udp-bursty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import FCT
 from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -9,10 +10,7 @@ EXPERIMENT = Experiment(
     summary="completion times of RDMA writes, one after another",
     own_keys=(*RDMA_KEYS, "host.profile", "host.nic_rate", "path.rtt", "flow.size", "flow.trials"),
     row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit"),
-    headline=(
-        *("protection", "loss_rate", "recovery", "flow_bytes", "trials"),
-        *("fct_us_p50", "fct_us_p99", "fct_us_p99_9", "fct_us_max", "flows_hit"),
-    ),
+    headline=FCT,
     spreads="trials",
     refused={"live": "RDMA is simulated only: the live lab's hosts have no RDMA interface"},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import RETRANSMISSIONS, Column
 from lossylink.experiments._declaration import COMMON_ROW, Experiment
 
 EXPERIMENT = Experiment(
@@ -29,8 +30,19 @@ EXPERIMENT = Experiment(
         ),
     ),
     headline=(
-        *("protection", "loss_rate", "link_gbps", "effective_loss_rate", "effective_link_speed_gbps"),
-        *("tx_buffer_kb_max", "rx_buffer_kb_max", "retransmissions", "timeouts"),
+        Column("effective_loss_rate", "loss", kind="share", bound="effective_loss_ci95"),
+        Column("effective_link_speed_gbps", "speed", "Gb/s", versus=True),
+        Column("tx_buffer_kb_max", "Tx buffer", "KB"),
+        Column("rx_buffer_kb_max", "Rx buffer", "KB"),
+        RETRANSMISSIONS,
+        Column("reordered_packets", "reordered", kind="count"),
+    ),
+    rare_headline=(
+        Column("residual_loss_rate", "residual loss", kind="share"),
+        Column("residual_loss_ci95", "95 % interval", kind="text"),
+        Column("rare_verdict", "verdict", kind="text"),
+        Column("residual_loss_theory", "closed form", kind="share"),
+        Column("rare_effective_samples", "samples", kind="count", of="rare_looks"),
     ),
     spreads="jobs",
     sources=("generator", "saturated"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import CHECKS, FCT
 from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -9,9 +10,6 @@ EXPERIMENT = Experiment(
     summary="completion times of short TCP flows, one after another",
     own_keys=(*TCP_KEYS, "flow.size", "flow.trials"),
     row_keys=(*COMMON_ROW, "congestion_control", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
-    headline=(
-        *("protection", "loss_rate", "congestion_control", "flow_bytes", "trials"),
-        *("fct_us_p50", "fct_us_p99", "fct_us_p99_9", "fct_us_max", "flows_hit", "checks"),
-    ),
+    headline=(*FCT, CHECKS),
     spreads="trials",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import CHECKS, RETRANSMISSIONS, SPEED, TIMEOUTS, Column
 from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, RDMA_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -13,9 +14,6 @@ EXPERIMENT = Experiment(
         *("congestion_control", "average_throughput_gbps", "fairness"),
         *("retransmissions", "timeouts", "checks"),
     ),
-    headline=(
-        *("protection", "loss_rate", "congestion_control", "average_throughput_gbps", "fairness"),
-        *("retransmissions", "timeouts", "checks"),
-    ),
+    headline=(SPEED, RETRANSMISSIONS, TIMEOUTS, Column("fairness", "fairness"), CHECKS),
     spreads="jobs",
 )

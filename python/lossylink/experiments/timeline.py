@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import CHECKS, RETRANSMISSIONS, SPEED, TIMEOUTS, Column
 from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -14,8 +15,12 @@ EXPERIMENT = Experiment(
         *("protected_at_s", "unprotected_at_s", "protection_changes", "copies", "checks"),
     ),
     headline=(
-        *("protection", "congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
-        *("protected_at_s", "unprotected_at_s", "checks"),
+        SPEED,
+        RETRANSMISSIONS,
+        TIMEOUTS,
+        Column("protected_at_s", "protected", "at s"),
+        Column("unprotected_at_s", "unprotected", "at s"),
+        CHECKS,
     ),
     spreads="jobs",
     refused={"live": "the time line is simulated only; live, watch it with `lossylink lab watch`"},

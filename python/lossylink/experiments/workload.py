@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossylink.experiments._column import TIMEOUTS, Column
 from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
@@ -23,8 +24,12 @@ EXPERIMENT = Experiment(
         *("retransmissions", "timeouts"),
     ),
     headline=(
-        *("protection", "loss_rate", "protocol", "distribution", "load", "trials"),
-        *("slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_9"),
+        Column("fct_us_p50", "FCT p50", "us"),
+        Column("fct_us_p99", "FCT p99", "us"),
+        Column("slowdown_p50", "slowdown p50", "x"),
+        Column("slowdown_p99_9", "p99.9", "x", versus=True),
+        Column("slowdown_p99_9_to_10kb", "p99.9 to 10 KB", "x"),
+        TIMEOUTS,
     ),
     spreads="trials",
     refused={"live": "flows that arrive at random are simulated only; live, tcp-fct sends one after another"},

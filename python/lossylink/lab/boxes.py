@@ -51,6 +51,7 @@ def guard(
         "rate_bps": None if rate is None else _quantity(parse_rate, rate),
         "protection": read_protection(protection).live_value,
     }
+    _require_interfaces({"--lan": lan, "--link": link})
     config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
     _serve(config, [lan, link])
 
@@ -86,10 +87,23 @@ def wire(
         "loss_forward": read_loss(loss).native,
         "loss_reverse": read_loss(loss_reverse).native,
     }
+    _require_interfaces({"--near": near, "--far": far})
     config = _config("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}
     if ecn_threshold is not None:
         config["queue"]["mark_from_bytes"] = _quantity(parse_size, ecn_threshold)
     _serve(config, [near, far])
+
+
+def _require_interfaces(ports: dict[str, str]) -> None:
+    """Refuse an interface of this namespace that is not there, before anything is made."""
+    from lossylink.errors import UserError
+
+    there = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.is_dir())
+    for option, port in ports.items():
+        name = port.partition(":")[2] or port
+        if port.startswith("tap:") or "@" in port or name in there:
+            continue
+        raise UserError(f"{option} {port}: there is no interface {name}; this machine has {', '.join(there)}")
 
 
 def _quantity(parse: Any, text: str) -> int:

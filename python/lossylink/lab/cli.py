@@ -96,7 +96,12 @@ def _read(parse: Callable[[object], int], text: str) -> int:
 
 @app.command("down")
 def down(name: _Name = "") -> None:
-    """Remove everything that the lab has made, whatever became of it."""
+    """Remove everything that the lab has made, whatever became of it.
+
+    Examples
+    --------
+        lossylink lab down
+    """
     from lossylink.lab.lab import sweep_orphans, take_down
 
     sweep_orphans()
@@ -109,7 +114,14 @@ def status(
     prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus text.")] = False,
     name: _Name = "",
 ) -> None:
-    """Show the sender's and the receiver's state, the link and how punctual it was."""
+    """Show the sender's and the receiver's state, the link and how punctual it was.
+
+    Examples
+    --------
+        lossylink lab status
+
+        lossylink lab status --prometheus
+    """
     import json
 
     from lossylink.lab import status as show
@@ -130,7 +142,12 @@ def watch(
     rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many looks.")] = None,
     name: _Name = "",
 ) -> None:
-    """Show rates and counters live, until Ctrl-C."""
+    """Show rates and counters live, until Ctrl-C.
+
+    Examples
+    --------
+        lossylink lab watch --interval 0.5
+    """
     from lossylink.lab import watch as view
 
     view.watch(_lab(name), interval_seconds=interval, rounds=rounds)
@@ -144,10 +161,19 @@ def loss(
     reverse: Annotated[str | None, typer.Option(help="Loss from h8 to h4; unchanged when not given.")] = None,
     name: _Name = "",
 ) -> None:
-    """Corrupt frames by another loss model from now on."""
+    """Corrupt frames by another loss model from now on.
+
+    LinkGuardian without `copies=N` chooses its copies by the loss, so that their number may change, too.
+    Guards that are processes of their own (`lab up --split`) do not know the loss of the wire.
+
+    Examples
+    --------
+        lossylink lab loss 1e-2
+    """
     lab = _lab(name)
     lab.set_loss(forward=forward, reverse=reverse)
     print(f"h4 -> h8: {forward}" + (f", h8 -> h4: {reverse}" if reverse is not None else ""))
+    _tell_copies(lab)
 
 
 @app.command("protect")
@@ -155,9 +181,28 @@ def protect(
     protection: Annotated[str, typer.Argument(help=f"{usages(live=True)}, with options; or off.")],
     name: _Name = "",
 ) -> None:
-    """Protect the link by another protection from now on."""
-    _lab(name).protect(protection)
+    """Protect the link by another protection from now on.
+
+    Examples
+    --------
+        lossylink lab protect lg
+
+        lossylink lab protect fec:25/5
+
+        lossylink lab protect off
+    """
+    lab = _lab(name)
+    lab.protect(protection)
     print(f"protection: {protection}")
+    _tell_copies(lab)
+
+
+def _tell_copies(lab: Lab) -> None:
+    """Say how often a lost frame is sent again, where the protection in force does so."""
+    copies = lab.copies()
+    if copies is not None:
+        why = "; these guards do not know the loss of the wire" if lab.settings.split else ""
+        print(f"copies of each retransmission: {copies[0]} from h4, {copies[1]} from h8{why}")
 
 
 @app.command("auto")
@@ -213,7 +258,12 @@ def execute(
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     name: _Name = "",
 ) -> None:
-    """Run a command on a host: lossylink lab exec h4 -- iperf3 -c 10.2.2.2."""
+    """Run a command on a host.
+
+    Examples
+    --------
+        lossylink lab exec h4 -- iperf3 -c 10.2.2.2
+    """
     words = _lab(name).command(host, command)
     os.execvp(words[0], words)
 
@@ -223,7 +273,14 @@ def ping(
     options: Annotated[list[str] | None, typer.Argument(help="Options of ping, after --.")] = None,
     name: _Name = "",
 ) -> None:
-    """Ping h8 from h4; five times when no options are given."""
+    """Ping h8 from h4; five times when no options are given.
+
+    Examples
+    --------
+        lossylink lab ping
+
+        lossylink lab ping -- -c 100 -i 0.01
+    """
     from lossylink.lab.hosts import H8
     from lossylink.lab.lab import PING_CHECK
 
@@ -238,7 +295,12 @@ def pcap(
     count: Annotated[int | None, typer.Option(help="Stop after this many frames.")] = None,
     name: _Name = "",
 ) -> None:
-    """Capture a hop with tcpdump, until Ctrl-C."""
+    """Capture a hop with tcpdump, until Ctrl-C.
+
+    Examples
+    --------
+        lossylink lab pcap h8 h8.pcap --count 1000
+    """
     from lossylink.lab.capture import capture_command
 
     words = capture_command(_lab(name), hop, file, count=count)

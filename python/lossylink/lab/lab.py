@@ -22,6 +22,7 @@ from lossylink.lab.hosts import H8, HOSTS
 from lossylink.lab.plane import PlaneClient
 from lossylink.lab.process import end, process_of
 from lossylink.lab.settings import LabSettings, read_loss, read_protection
+from lossylink.protections import takes_option
 
 #: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
 PING_CHECK = ("-c", "5", "-i", "0.05")
@@ -102,6 +103,13 @@ class Lab:
         """Return the counters of the near and of the far guard."""
         near, far = topology.guard_places(split=self.settings.split)
         return _guard_counters(self.plane(near[0]), near[1]), _guard_counters(self.plane(far[0]), far[1])
+
+    def copies(self) -> tuple[int, int] | None:
+        """Return how often each guard sends a retransmission, or nothing where the protection sends none."""
+        near, far = self.guards()
+        if not takes_option(near.get("protection", "none"), "copies"):
+            return None
+        return near["sender"]["copies"], far["sender"]["copies"]
 
     def host_port(self) -> dict[str, Any]:
         """Return the counters of the port toward h4."""

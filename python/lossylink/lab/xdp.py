@@ -47,4 +47,4 @@ def obstacle() -> str | None:
     if done.returncode == 0:
         return None
     lines = done.stderr.strip().splitlines()
-    return lines[-1].removeprefix("lossylink live: ") if lines else f"exit code {done.returncode}"
+    return lines[-1].removeprefix("error: ") if lines else f"exit code {done.returncode}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,8 @@ from lossylink.errors import UserError
 from lossylink.plan.link import Link
 from lossylink.plan.prediction import Prediction
 from lossylink.plan.stress import by_simulation
-from lossylink.protections import families
+from lossylink.plan.transport import FLOW_BYTES, NAMES, Carried, Transport, best_carried, carry
+from lossylink.protections import families, keeps_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,17 +23,34 @@ class Plan:
     budget_us: float | None
     predictions: tuple[Prediction, ...]
     recommended: str
-    """The fastest protection that meets target and budget."""
+    """The protection to take: it meets target and budget."""
+    reason: str
+    """Why, in a sentence."""
+    transport: Transport | None = None
+    carried: tuple[Carried, ...] = ()
+    """What flows of the transport make of each protection."""
 
     def rows(self) -> list[dict[str, Any]]:
         """One row of plain values a protection."""
         rows = [
             prediction.row(target=self.target, budget_us=self.budget_us) for prediction in self.predictions
         ]
-        return [row | {"recommended": row["protection"] == self.recommended} for row in rows]
+        flows = {one.protection: one.row() for one in self.carried}
+        return [
+            row | flows.get(row["protection"], {}) | {"recommended": row["protection"] == self.recommended}
+            for row in rows
+        ]
 
 
-def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
+def plan(
+    link: Link,
+    *,
+    target: float,
+    budget_us: float | None = None,
+    transport: Transport | None = None,
+    flow_bytes: int = FLOW_BYTES,
+    progress: Callable[[float, float], None] | None = None,
+) -> Plan:
     """Predict what every protection does for a link, each with the parameters that suit it best.
 
     Parameters
@@ -42,6 +61,13 @@ def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
         Effective loss ratio to reach, above 0 and below 1.
     budget_us
         Longest wait that recovery may add, in microseconds; none when not given.
+    transport
+        Whose flows the link carries. They are simulated over each protection, which takes seconds, and their
+        completion times choose; without it the speed of the link does.
+    flow_bytes
+        Payload of such a flow.
+    progress
+        Called with the work done and the whole work.
 
     Raises
     ------
@@ -63,22 +89,63 @@ def plan(link: Link, *, target: float, budget_us: float | None = None) -> Plan:
         for family in families()
         for prediction in family.plan(link, target=target, budget_us=budget_us)
     )
+    meeting = _meeting(link, predictions, target, budget_us)
+    if transport is None:
+        fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
+        carried: tuple[Carried, ...] = ()
+        chosen, reason = fastest, _reason_by_speed(fastest, meeting)
+    else:
+        carried = carry(link, predictions, transport, flow_bytes=flow_bytes, progress=progress)
+        chosen = best_carried(meeting, carried)
+        reason = _reason_by_flows(chosen, meeting, carried, NAMES[transport], flow_bytes)
     return Plan(
         link=link,
         target=target,
         budget_us=budget_us,
         predictions=predictions,
-        recommended=_recommend(link, predictions, target, budget_us).protection,
+        recommended=chosen.protection,
+        reason=reason,
+        transport=transport,
+        carried=carried,
     )
 
 
-def _recommend(
+def _reason_by_speed(chosen: Prediction, meeting: Sequence[Prediction]) -> str:
+    """Why the fastest link is taken, and what that leaves out."""
+    speed = chosen.effective_speed_gbps.value or 0.0
+    words = f"it is the fastest of {len(meeting)} that meet what is asked for, {speed:.4g} Gb/s"
+    if len(meeting) == 1:
+        words = "nothing else meets what is asked for"
+    if keeps_order(chosen.protection):
+        return words
+    return f"{words}; it delivers out of order, which slows TCP and RDMA: --transport names yours"
+
+
+def _reason_by_flows(
+    chosen: Prediction,
+    meeting: Sequence[Prediction],
+    carried: Sequence[Carried],
+    transport: str,
+    flow_bytes: int,
+) -> str:
+    """How quick flows are over the choice, and over the fastest link where that is another."""
+    times = {one.protection: one for one in carried}
+    fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
+    own = times[chosen.protection].fct_us_p99
+    words = f"99 of 100 {transport} flows of {flow_bytes / 1e6:g} MB end within {own:,.0f} us"
+    if fastest is chosen:
+        return f"{words}, and of the links with flows as quick it is the fastest"
+    other = times[fastest.protection].fct_us_p99
+    return f"{words}; over {fastest.protection}, the fastest link, it is {other:,.0f} us"
+
+
+def _meeting(
     link: Link, predictions: tuple[Prediction, ...], target: float, budget_us: float | None
-) -> Prediction:
-    """The fastest of those that meet everything; in order wins a tie."""
+) -> list[Prediction]:
+    """Those that meet everything; in order comes first and wins a tie."""
     meeting = [p for p in predictions if p.meets(target=target) and p.keeps(budget_us=budget_us)]
     if meeting:
-        return max(meeting, key=lambda p: p.effective_speed_gbps.value or 0.0)
+        return meeting
     within = [p for p in predictions if p.keeps(budget_us=budget_us)]
     best = min(within, key=lambda p: p.effective_loss_ratio.value or 0.0)
     budget = f" within {budget_us:g} us" if budget_us is not None else ""

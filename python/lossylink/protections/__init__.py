@@ -12,7 +12,7 @@ Python turns text into values and leaves ranges to ``_native.check_protection``.
 from __future__ import annotations
 
 from lossylink.protections._family import Argument, Family, Look, Option, Report, Spelling
-from lossylink.protections._protection import Protection, parse_protection
+from lossylink.protections._protection import Protection, keeps_order, parse_protection
 from lossylink.protections._registry import (
     common_options,
     families,
@@ -22,6 +22,7 @@ from lossylink.protections._registry import (
     name_of,
     read_common,
     spellings,
+    takes_option,
     usages,
 )
 
@@ -37,10 +38,12 @@ __all__ = [
     "families",
     "family_of",
     "for_copies",
+    "keeps_order",
     "look_of",
     "name_of",
     "parse_protection",
     "read_common",
     "spellings",
+    "takes_option",
     "usages",
 ]

@@ -136,6 +136,11 @@ class Family(ABC):
             Octets that an original frame takes on the wire, preamble and gap included.
         """
 
+    def keeps_order(self, value: Mapping[str, Any]) -> bool:
+        """Whether frames leave the link in the order in which they entered it."""
+        del value
+        return True
+
     def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float | None:
         """Return the share of frames that stays lost of independent losses; nothing without a closed form."""
         del value, loss_ratio

@@ -90,6 +90,18 @@ def parse_protection(text: str, common: Mapping[str, Any] | None = None) -> Prot
     return protection
 
 
+def keeps_order(label: str) -> bool:
+    """Whether frames leave a link under this protection in the order in which they entered it.
+
+    Examples
+    --------
+    >>> [keeps_order(label) for label in ("lg:copies=2", "lg-nb", "llr", "fec:25/5")]
+    [True, False, True, False]
+    """
+    protection = parse_protection(label)
+    return protection.family.keeps_order(protection.value)
+
+
 def _argument(text: str, spelling: Spelling, parts: list[str]) -> dict[str, Any]:
     """Take what must follow the colon off the front of the options."""
     if spelling.argument is None:

@@ -77,6 +77,17 @@ def family_of(label: str) -> Family:
     return find(label.partition(":")[0])[0]
 
 
+def takes_option(label: str, name: str) -> bool:
+    """Whether the protection of a label has an option of this name.
+
+    Examples
+    --------
+    >>> takes_option("lg:order=off", "copies"), takes_option("fec:25/5", "copies")
+    (True, False)
+    """
+    return find(label.partition(":")[0])[1].option(name) is not None
+
+
 def usages(*, live: bool = False) -> str:
     """Return every spelling for a help text; with ``live`` those that the data plane has.
 

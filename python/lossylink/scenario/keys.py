@@ -10,7 +10,14 @@ from lossylink.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
 from lossylink.scenario.models import SECTIONS
 
 #: Other names of keys, where the short one is what people type.
-_ALIASES = {"loss": "loss.forward", "protection": "protection.schemes"}
+_ALIASES = {
+    "cc": "transport.congestion_control",
+    "delay": "link.propagation",
+    "loss": "loss.forward",
+    "protection": "protection.schemes",
+    "rate": "link.rate",
+    "rto": "transport.rto_min",
+}
 
 
 def _spelt_out(declared: Iterable[str]) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,15 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8 text") from None
     try:
-        return tomllib.loads(text), text
+        return copy.deepcopy(_parsed(text)), text
     except tomllib.TOMLDecodeError as error:
         raise UserError(_syntax_error(path, str(error))) from None
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> dict[str, Any]:
+    """A sweep reads the same few files for each of its points."""
+    return tomllib.loads(text)
 
 
 def _syntax_error(path: Path, message: str) -> str:

@@ -1,16 +1,4 @@
-"""Loss processes as users write them: a ratio, or a model's name, a colon and its parameters.
-
-====================================  =====================================================================
-``1e-3``, ``0.1%``, ``bernoulli:1e-3``  each frame is lost on its own with this probability
-``quantised:1e-3``                    the same with the artifact's 20-bit random number (1e-3 is 9.994507e-4)
-``bit-error-rate:1e-9``               each bit errs on its own, so longer frames are lost more often
-``gilbert-elliott:P,R[,BAD[,GOOD]]``  good to bad with P, bad to good with R, loss in each state (1 and 0)
-``gilbert-elliott:mean=M,burst=B``    the same from the mean loss ratio and the mean burst length in frames
-``at:17,18`` or ``at:5-9``            exactly these frames, counted from 0
-``trace:FILE``                        a recording: text of 0 (delivered) and 1 (lost), repeated when used up
-``none``                              nothing is lost
-====================================  =====================================================================
-"""
+"""Loss processes as users write them: a ratio, or a model's name, a colon and its parameters (`USAGES`)."""
 
 from __future__ import annotations
 
@@ -22,6 +10,18 @@ from typing import Any
 
 from lossylink.errors import UserError, unknown
 from lossylink.units import describe_ratio, parse_ratio
+
+USAGES: Mapping[str, str] = {
+    "1e-3, 0.1%, bernoulli:1e-3": "each frame is lost on its own with this probability",
+    "quantised:1e-3": "the same with the artifact's 20-bit random number (1e-3 is 9.994507e-4)",
+    "bit-error-rate:1e-9": "each bit errs on its own, so longer frames are lost more often",
+    "gilbert-elliott:P,R[,BAD[,GOOD]]": "good to bad with P, back with R, loss in each state (1 and 0)",
+    "gilbert-elliott:mean=M,burst=B": "the same from the mean loss ratio and the mean burst length in frames",
+    "at:17,18 or at:5-9": "exactly these frames, counted from 0",
+    "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up",
+    "none": "nothing is lost",
+}
+"""Every spelling with what it means."""
 
 #: Longest trace that is read, in frames: it travels to the simulator as text.
 MAX_TRACE_FRAMES = 10_000_000

@@ -135,8 +135,9 @@ class Traffic(Section):
     packets: Count | None = Field(None, description="frames to send")
     frame: Size = Field(1514, description="Ethernet frame without FCS, in bytes")
     source: TrafficSource = Field(
-        "generator",
-        description="stress: generator (of the switch) or saturated; fec: tcp, udp-smooth or udp-bursty",
+        "saturated",
+        description="stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
+        "fec: tcp, udp-smooth or udp-bursty",
     )
     rate: Rate = Field(100_000_000, description="mean rate of a UDP source, in bits of frames without FCS")
     burst: Count = Field(74, description="frames of a bursty UDP source that leave back to back")

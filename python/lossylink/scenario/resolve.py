@@ -24,6 +24,7 @@ from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Sections
+from lossylink.scenario.packaged import scenario_file
 from lossylink.scenario.profiles import load_profile
 from lossylink.scenario.workload import FlowSizes, load_flow_sizes
 
@@ -102,7 +103,7 @@ def resolve(
     seed: int | None = None,
     strict: bool = False,
 ) -> Scenario:
-    """Resolve an experiment's name or a scenario file, with ``settings`` and ``protection`` on top.
+    """Resolve the name of an experiment or scenario, or a file, with ``settings`` and ``protection`` on top.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def resolve(
     >>> resolve("stress", settings={"link.rate": "25G"}, protection=["lg"]).values.link.rate
     25000000000
     """
-    path = _scenario_file(what)
+    path = scenario_file(what)
     written = list(read_entries(path)) if path else []
     experiment = _experiment_of(written, path) if path else experiment_named(str(what))
     layers = [
@@ -128,14 +129,6 @@ def resolve(
         layers.append({"seed": Entry("seed", seed, "")})
     merged = _merge(layers)
     return _build(experiment, merged, folder=path.parent if path else Path(), strict=strict)
-
-
-def _scenario_file(what: str | Path) -> Path | None:
-    """Return the path when ``what`` looks like one; a plain word is always an experiment."""
-    text = str(what)
-    if isinstance(what, Path) or text.endswith(".toml") or "/" in text:
-        return Path(text).expanduser()
-    return None
 
 
 def _experiment_of(entries: Iterable[Entry], path: Path) -> Experiment:

@@ -22,8 +22,19 @@ pub struct Counter {
     pub name: &'static str,
     /// What it counts, in one line.
     pub help: &'static str,
+    /// Whether it only grows.
+    pub kind: Kind,
     /// What it reads now.
     pub reading: Reading,
+}
+
+/// How a number behaves in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It counts events and only grows.
+    Count,
+    /// It says how things stand: a level, a number in use, a state.
+    Level,
 }
 
 /// What a counter reads.
@@ -38,14 +49,28 @@ pub enum Reading {
 }
 
 impl Counter {
-    /// A counter with its documentation.
+    /// A count of events with its documentation.
     pub fn new(name: &'static str, help: &'static str, reading: impl Into<Reading>) -> Self {
-        Self { name, help, reading: reading.into() }
+        Self { name, help, kind: Kind::Count, reading: reading.into() }
     }
 
-    /// A counter that not every driver has: none without a reading.
+    /// How something stands, with its documentation.
+    pub fn level(name: &'static str, help: &'static str, reading: impl Into<Reading>) -> Self {
+        Self { kind: Kind::Level, ..Self::new(name, help, reading) }
+    }
+
+    /// A count that not every driver has: none without a reading.
     pub fn of<T: Into<Reading>>(name: &'static str, help: &'static str, reading: Option<T>) -> Option<Self> {
         reading.map(|reading| Self::new(name, help, reading))
+    }
+
+    /// A level that not every driver has: none without a reading.
+    pub fn level_of<T: Into<Reading>>(
+        name: &'static str,
+        help: &'static str,
+        reading: Option<T>,
+    ) -> Option<Self> {
+        reading.map(|reading| Self::level(name, help, reading))
     }
 }
 
@@ -114,8 +139,8 @@ impl Queued {
     /// Its counters.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         [
-            Counter::new("queue_bytes", "Bytes that wait in the queue toward the link.", self.waiting.0),
-            Counter::new(
+            Counter::level("queue_bytes", "Bytes that wait in the queue toward the link.", self.waiting.0),
+            Counter::level(
                 "queue_longest_bytes",
                 "The most bytes that ever waited in the queue.",
                 self.longest.0,

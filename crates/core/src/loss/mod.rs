@@ -38,7 +38,7 @@ pub enum LossModel {
     None,
     /// Every frame is lost with the same chance, independently.
     Bernoulli(Probability),
-    /// The same with the chance rounded down to a multiple of 2^-20, as a switch draws it.
+    /// Independent losses with the chance rounded down to a multiple of 2^-20, as a switch draws it.
     Quantised(Quantised),
     /// Every *bit* is flipped with the same chance: long frames are lost more often.
     BitErrorRate(Probability),

@@ -81,7 +81,7 @@ impl LossProcess {
         self.is_lost_with(frame_bytes, || Stake::Nothing)
     }
 
-    /// The same of a frame on which `stake` hangs. Only a steered process asks for that.
+    /// Whether the link corrupts the next frame, on which `stake` hangs. Only a steered process asks for that.
     #[inline]
     pub fn is_lost_with(&mut self, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
         let units = self.units(frame_bytes);

@@ -36,7 +36,7 @@ const IS_POISONED: u8 = 0x40;
 pub enum ControlKind {
     /// Everything up to the number has arrived.
     Ack = 0x01,
-    /// The same, and the next one is missing.
+    /// Everything up to the number has arrived, and the next one is missing.
     Nack = 0x02,
     /// Numbering starts.
     Init = 0x03,

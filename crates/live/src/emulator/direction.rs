@@ -4,6 +4,7 @@
 //! process woke up late, so lateness never adds up along a burst.
 
 use lossylink_core::engine::guard::Frame;
+use lossylink_core::engine::report::Kind;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -42,13 +43,13 @@ pub struct DirectionCounters {
 
 impl DirectionCounters {
     /// What each of them counts.
-    pub(crate) const HELP: [(&str, &str); 6] = [
-        ("frames_offered", "Frames that began to be sent."),
-        ("bytes_offered", "Bytes of those frames, without FCS."),
-        ("frames_lost", "Frames that the loss model corrupted."),
-        ("segments_lost", "Of those, segments that TCP must send again."),
-        ("frames_delivered", "Frames that arrived."),
-        ("longest_frame_bytes", "The longest frame seen, without FCS."),
+    pub(crate) const HELP: [(&str, Kind, &str); 6] = [
+        ("frames_offered", Kind::Count, "Frames that began to be sent."),
+        ("bytes_offered", Kind::Count, "Bytes of those frames, without FCS."),
+        ("frames_lost", Kind::Count, "Frames that the loss model corrupted."),
+        ("segments_lost", Kind::Count, "Of those, segments that TCP must send again."),
+        ("frames_delivered", Kind::Count, "Frames that arrived."),
+        ("longest_frame_bytes", Kind::Level, "The longest frame seen, without FCS."),
     ];
 }
 

@@ -146,7 +146,12 @@ impl Plane for GuardBox {
         })
     }
 
-    fn set_loss(&mut self, _forward: Option<&LossSpec>, _reverse: Option<&LossSpec>) -> Result<()> {
+    fn set_loss(
+        &mut self,
+        _now: Instant,
+        _forward: Option<&LossSpec>,
+        _reverse: Option<&LossSpec>,
+    ) -> Result<()> {
         Err(Error::Usage("a guard has no link of its own: ask the wire".to_owned()))
     }
 

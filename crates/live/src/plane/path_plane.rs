@@ -11,7 +11,7 @@ use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::Guard;
-use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
@@ -30,6 +30,8 @@ pub(super) struct PathPlane {
     path: Path,
     streams: Streams,
     loss: [LossModel; 2],
+    /// What the guards protect by; without guards nothing.
+    protection: Option<Protection>,
     longest_frame: u32,
     /// How often something was changed: every change draws from streams of its own.
     changes: u64,
@@ -59,8 +61,28 @@ impl PathPlane {
             Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))
         };
         let stations = [station(0, &path.near)?, station(1, &path.far)?];
-        let path = Path::new(stations, directions, clock);
-        Ok(Self { path, streams, loss, longest_frame, changes: 0 })
+        let emulated = Path::new(stations, directions, clock);
+        Ok(Self {
+            path: emulated,
+            streams,
+            loss,
+            protection: path.protection.clone(),
+            longest_frame,
+            changes: 0,
+        })
+    }
+
+    fn laws(&self) -> [LossLaw; 2] {
+        [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame))
+    }
+
+    /// The guards protect by this from now on, as the losses of the link ask for.
+    fn protect_by(&mut self, now: Instant, wanted: &Protection) {
+        let (laws, streams) = (self.laws(), self.changed());
+        for end in ENDS {
+            let rng = streams.stream(GUARDS[end]);
+            self.path.stations[end].guard.protect(now, wanted.clone(), laws[end], rng);
+        }
     }
 
     /// The random streams after one more change.
@@ -117,10 +139,24 @@ impl Plane for PathPlane {
         })
     }
 
-    fn set_loss(&mut self, forward: Option<&LossSpec>, reverse: Option<&LossSpec>) -> Result<()> {
+    /// A protection whose copies follow the loss begins a new session if their number changes.
+    fn set_loss(
+        &mut self,
+        now: Instant,
+        forward: Option<&LossSpec>,
+        reverse: Option<&LossSpec>,
+    ) -> Result<()> {
         // Both are read before either is changed: a mistake changes nothing.
         let [forward, reverse] = [forward, reverse].map(|spec| spec.map(config::loss).transpose());
         let models = [forward?, reverse?];
+        let protection = self.protection.clone();
+        if let Some(protection) = &protection {
+            let laws = models.iter().flatten().map(|model| model.law(self.longest_frame));
+            laws.into_iter().try_for_each(|law| lines::check(protection, law))?;
+        }
+        let copies =
+            |plane: &Self| protection.as_ref().map(|one| plane.laws().map(|law| lines::copies(one, law)));
+        let before = copies(self);
         let streams = self.changed();
         for (end, model) in models.into_iter().enumerate() {
             if let Some(model) = model {
@@ -128,19 +164,19 @@ impl Plane for PathPlane {
                 self.loss[end] = model;
             }
         }
+        match &protection {
+            Some(protection) if copies(self) != before => self.protect_by(now, protection),
+            _ => {}
+        }
         Ok(())
     }
 
     fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
         let wanted = protection.unwrap_or(&Protection::None);
-        let laws = [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame));
         // Both ends are looked at before either is changed: a mistake changes nothing.
-        laws.iter().try_for_each(|&law| lines::check(wanted, law))?;
-        let streams = self.changed();
-        for end in ENDS {
-            let rng = streams.stream(GUARDS[end]);
-            self.path.stations[end].guard.protect(now, wanted.clone(), laws[end], rng);
-        }
+        self.laws().iter().try_for_each(|&law| lines::check(wanted, law))?;
+        self.protect_by(now, wanted);
+        self.protection = Some(wanted.clone());
         Ok(())
     }
 

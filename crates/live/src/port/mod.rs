@@ -6,6 +6,7 @@ mod xdp;
 
 use crate::error::{Error, Result};
 use crate::sys::interface::Interface;
+use lossylink_core::engine::report::Kind;
 use serde::Serialize;
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -68,16 +69,16 @@ pub struct PortCounters {
 
 impl PortCounters {
     /// What each of them counts.
-    pub(crate) const HELP: [(&str, &str); 9] = [
-        ("received_frames", "Frames that came in."),
-        ("received_bytes", "Bytes of those frames, without FCS."),
-        ("longest_received_bytes", "The longest of those frames, without FCS."),
-        ("sent_frames", "Frames handed to the kernel."),
-        ("sent_bytes", "Bytes of those frames, without FCS."),
-        ("send_refused", "Frames that the kernel refused to take."),
-        ("missed", "Frames lost before they were seen."),
-        ("oversize", "Frames longer than the port carries, dropped."),
-        ("checksum_missing", "Frames whose checksum was left to absent hardware."),
+    pub(crate) const HELP: [(&str, Kind, &str); 9] = [
+        ("received_frames", Kind::Count, "Frames that came in."),
+        ("received_bytes", Kind::Count, "Bytes of those frames, without FCS."),
+        ("longest_received_bytes", Kind::Level, "The longest of those frames, without FCS."),
+        ("sent_frames", Kind::Count, "Frames handed to the kernel."),
+        ("sent_bytes", Kind::Count, "Bytes of those frames, without FCS."),
+        ("send_refused", Kind::Count, "Frames that the kernel refused to take."),
+        ("missed", Kind::Count, "Frames lost before they were seen."),
+        ("oversize", Kind::Count, "Frames longer than the port carries, dropped."),
+        ("checksum_missing", Kind::Count, "Frames whose checksum was left to absent hardware."),
     ];
 
     /// Enters a frame that came in.

@@ -21,7 +21,7 @@ pub struct SwitchProfile {
 
     /// Sender's dequeue to the receiver's decision, data, without serialisation.
     pub data_pipeline_ns: f64,
-    /// The same for a retransmission.
+    /// Sender's dequeue to the receiver's decision, retransmission, without serialisation.
     pub retransmission_pipeline_ns: f64,
     /// Receiver's decision to the notification's place at the port back.
     pub notification_port_ns: f64,

@@ -37,7 +37,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     }
 }
 
-/// The same link, looked at if that was asked for. Where an experiment has several trials or blocks of them, it
+/// The given link, looked at if that was asked for. Where an experiment has several trials or blocks of them, it
 /// is the link of the first.
 pub(super) fn inspected<P: Copy + Default>(setup: &Setup<'_>, link: AnyLink<P>) -> AnyLink<P> {
     let instants: Vec<_> = setup.config.state_at_ps.iter().map(|&ps| Instant::from_ps(ps)).collect();

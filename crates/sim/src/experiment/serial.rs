@@ -27,7 +27,7 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// What a capture has to know about the packets.
     type Carries: Carries<Addressed<Self::Packet>> + 'static;
 
-    /// The same for flows of `flow_bytes`.
+    /// The protocol for flows of `flow_bytes`.
     fn carries(&self, flow_bytes: u64) -> Self::Carries;
 
     /// Payload of a full packet, and its octets on the wire.

@@ -129,7 +129,7 @@ impl<P: Copy + Default> AnyLink<P> {
         self.line = Line::Plain(plain);
     }
 
-    /// The same link, whose state is taken at these instants; [`AnyLink::states`] gives them.
+    /// Takes the state of the link at these instants; [`AnyLink::states`] gives them.
     #[must_use]
     pub fn inspected(self, instants: Vec<Instant>) -> Self {
         Self { line: Line::Inspected(Inspected::new(self, instants)), standby: None }

@@ -130,7 +130,7 @@ pub struct Handover<P: Copy + Default> {
     pub queue: FrameQueue<P>,
     /// When the frame in service has left.
     pub busy_until: Instant,
-    /// The same on the way back.
+    /// Its counterpart on the way back.
     pub reverse_busy_until: Instant,
     /// The wire, its losses and its counters.
     pub forward: Wire,
@@ -138,7 +138,7 @@ pub struct Handover<P: Copy + Default> {
     pub reverse: Wire,
     /// Frames in flight that will arrive.
     pub delivered: Pipe<Frame<P>>,
-    /// The same on the way back.
+    /// Its counterpart on the way back.
     pub returned: Pipe<Frame<P>>,
 }
 

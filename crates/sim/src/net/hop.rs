@@ -33,7 +33,7 @@ impl Hop {
         Some(serialised + self.delay)
     }
 
-    /// The same, and before it when the frame leaves.
+    /// When a frame that arrives at `now` leaves, and when it reaches the next element.
     pub fn pass_from<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<(Instant, Instant)> {
         let start = now.max(self.busy_until);
         self.pass(now, frame).map(|arrival| (start, arrival))

@@ -149,7 +149,7 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// The queue in front of the link, for its counters.
     fn queue(&self) -> &FrameQueue<P>;
 
-    /// The same, to start a measurement.
+    /// The queue in front of the link to write to, to start a measurement.
     fn queue_mut(&mut self) -> &mut FrameQueue<P>;
 
     /// Replaces the losses of the forward direction.

@@ -98,7 +98,7 @@ impl Report {
         }
     }
 
-    /// The same with what an earlier turn of the protection did. The queue in front of the link, and the
+    /// This report with what an earlier turn of the protection did. The queue in front of the link, and the
     /// frames of which nothing is decided, went from turn to turn: the last one's figures hold.
     #[must_use]
     pub fn after(mut self, earlier: &Self) -> Self {

@@ -76,7 +76,7 @@ impl Wire {
         self.carry_with(octets, kind, || plain(kind))
     }
 
-    /// The same of a frame on which `stake` hangs.
+    /// Puts a frame of `octets` on which `stake` hangs on the wire; true if it arrives whole.
     #[inline]
     pub fn carry_with(&mut self, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
         self.pass(octets - GAP_OCTETS, octets, kind, stake)

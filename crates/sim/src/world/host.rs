@@ -212,7 +212,7 @@ mod tests {
         Reception::new(&always(wake_up_us), &always(moderation_us), Duration::from_us(segment_us), merges)
     }
 
-    /// The same packets at a host that only wakes up, and at one that does no more but could.
+    /// Equal packets at a host that only wakes up, and at one that does no more but could.
     #[test]
     fn the_short_way_of_a_simple_host_leads_to_the_same_times() {
         let simple = Reception::new(&vec![(0.0, 1e3), (1.0, 9e3)], &always(0.0), Duration::ZERO, false);

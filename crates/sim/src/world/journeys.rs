@@ -26,7 +26,7 @@ const BINS: usize = 200_000;
 pub struct Journeys {
     /// From offer to delivery, in picoseconds: all frames that were offered to a busy link.
     pub latency: Histogram,
-    /// The same of those that were corrupted when they were first sent, and came.
+    /// From offer to delivery, in picoseconds: frames that were corrupted when they were first sent, and came.
     pub corrupted: Histogram,
     /// Frames that stayed lost, by the batch of consecutive frames in which they were offered.
     pub lost: Vec<u64>,

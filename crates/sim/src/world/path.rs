@@ -47,7 +47,8 @@ impl Leg {
         Some(at)
     }
 
-    /// The same; `watch` is told when the first bit leaves onto the hop with index `watched`.
+    /// When a frame that enters at `now` comes out; `watch` is told when the first bit leaves onto the hop with
+    /// index `watched`.
     pub fn cross_watched<P>(
         &mut self,
         now: Instant,

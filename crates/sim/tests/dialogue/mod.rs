@@ -23,7 +23,7 @@ pub(crate) const ORDERED: Options = Options {
     deduplicate: true,
 };
 
-/// The same without order.
+/// One copy, no dummies, the published cap, no order.
 pub(crate) const NON_BLOCKING: Options = Options { ordered: false, ..ORDERED };
 
 /// Two switches, the link between them, and a clock. Frames are full ones: with the header 1541

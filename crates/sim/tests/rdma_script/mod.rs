@@ -61,7 +61,7 @@ impl Script {
         self.bring(now, words, false)
     }
 
-    /// The same with congestion marks.
+    /// Delivers as [`deliver`](Self::deliver) does, with congestion marks.
     pub(crate) fn deliver_marked(&mut self, now: Instant, words: &str) -> String {
         self.bring(now, words, true)
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lossylink.experiments._column import CHECKS, Column
 from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
 
 if TYPE_CHECKING:
@@ -29,8 +30,13 @@ EXPERIMENT = Experiment(
         *("rtt_mean_ms", "rtt_min_ms", "loss_events", "checks"),
     ),
     headline=(
-        *("protection", "congestion_control", "mss_bytes", "rtt_ms", "loss_ratio"),
-        *("model_mbps", "measured_mbps", "ratio", "loss_events", "checks"),
+        Column("mss_bytes", "MSS", "B", kind="count"),
+        Column("rtt_ms", "RTT", "ms"),
+        Column("loss_ratio", "loss", kind="share"),
+        Column("model_mbps", "model", "Mb/s"),
+        Column("measured_mbps", "measured", "Mb/s"),
+        Column("ratio", "ratio"),
+        CHECKS,
     ),
     spreads="jobs",
     queueless=True,

@@ -57,6 +57,10 @@ class _Fec(Family):
     def spell(self, value: Mapping[str, Any]) -> str:
         return f"fec:{value['k']}/{value['h']}"
 
+    def keeps_order(self, value: Mapping[str, Any]) -> bool:
+        """An eager decoder hands on what is intact before what it rebuilds."""
+        return bool(value["release"] == "in-order")
+
     def load_share(self, value: Mapping[str, Any], *, loss_ratio: float, frame_wire_bytes: int) -> float:
         del loss_ratio  # parity is sent whether anything is lost or not
         return code.share(value, frame_wire_bytes=frame_wire_bytes)

@@ -148,6 +148,10 @@ class _LinkGuardian(Family):
         for ordered in (True, False):
             yield prediction.predict(link, prediction.choose(link, target=target, ordered=ordered))
 
+    def keeps_order(self, value: Mapping[str, Any]) -> bool:
+        """The ordered mode alone holds frames back behind a lost one."""
+        return "ordered" in value["mode"]
+
     def for_copies(self, copies: int) -> str:
         return f"lg:copies={min(copies, most_copies())}"
 

@@ -50,7 +50,7 @@ impl EncoderState {
             Counter::of("full_blocks", "Blocks closed because they were full.", self.full_blocks),
             Counter::of("partial_blocks", "Blocks closed before they were full.", self.partial_blocks),
             Counter::of("closed_blocks", "Blocks closed, full or not.", self.blocks),
-            Counter::of("open_data", "Data frames of the block that is open.", self.open),
+            Counter::level_of("open_data", "Data frames of the block that is open.", self.open),
         ]
         .into_iter()
         .flatten()
@@ -101,7 +101,7 @@ impl DecoderState {
             Counter::of("received_parity", "Intact parity frames taken in.", of(|engine| engine.parity)),
             Counter::of("recovered", "Data frames rebuilt.", Some(self.recovered)),
             Counter::of("unrecovered", "Data frames missing for good.", Some(self.unrecovered)),
-            Counter::of(
+            Counter::level_of(
                 "circulating",
                 "Corrupted data frames that wait for the end of their block.",
                 self.circulating,
@@ -123,8 +123,8 @@ impl DecoderState {
                 "Times that the block numbers started over.",
                 of(|engine| engine.restarts),
             ),
-            Counter::of("kept_bytes", "Bytes kept for blocks that are open.", Some(self.kept.0)),
-            Counter::of("kept_max_bytes", "The most of these bytes ever.", Some(self.most_kept.0)),
+            Counter::level_of("kept_bytes", "Bytes kept for blocks that are open.", Some(self.kept.0)),
+            Counter::level_of("kept_max_bytes", "The most of these bytes ever.", Some(self.most_kept.0)),
         ]
         .into_iter()
         .flatten()

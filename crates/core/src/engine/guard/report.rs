@@ -37,7 +37,7 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
         Counter::new("sessions", "Sessions begun.", events.sessions),
         Counter::new("silences", "Times that the peer fell silent.", events.silences),
         Counter::new("pauses_obeyed", "Pauses obeyed.", events.pauses_obeyed),
-        Counter::new("frames_held", "Frames held at present.", frames_held as u64),
+        Counter::level("frames_held", "Frames held at present.", frames_held as u64),
     ];
     counters.extend(passed.counters().chain(queued.counters()));
     Group { name: "", counters }

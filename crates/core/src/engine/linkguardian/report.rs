@@ -54,18 +54,22 @@ impl SendingState {
     pub fn group(&self) -> Group {
         let engine = &self.engine;
         let counters = vec![
-            Counter::new("next_seq", "Number that the next frame takes.", u64::from(self.next.number())),
-            Counter::new("next_seq_era", "Era of that number.", era(self.next)),
-            Counter::new(
+            Counter::level("next_seq", "Number that the next frame takes.", u64::from(self.next.number())),
+            Counter::level("next_seq_era", "Era of that number.", era(self.next)),
+            Counter::level(
                 "leading_ack",
                 "Number up to which all has arrived or is known to be lost.",
                 u64::from(self.leading_ack.number()),
             ),
-            Counter::new("leading_ack_era", "Era of that number.", era(self.leading_ack)),
-            Counter::new("outstanding", "Frames sent and not acknowledged.", u64::from(self.outstanding)),
-            Counter::new("holes", "Lost positions that have not been sent again yet.", u64::from(self.holes)),
-            Counter::new("copies", "Copies of each retransmission.", u64::from(self.copies)),
-            Counter::new(
+            Counter::level("leading_ack_era", "Era of that number.", era(self.leading_ack)),
+            Counter::level("outstanding", "Frames sent and not acknowledged.", u64::from(self.outstanding)),
+            Counter::level(
+                "holes",
+                "Lost positions that have not been sent again yet.",
+                u64::from(self.holes),
+            ),
+            Counter::level("copies", "Copies of each retransmission.", u64::from(self.copies)),
+            Counter::level(
                 "dummies_due",
                 "Dummies that are still to follow the last data frame.",
                 u64::from(self.dummies_due),
@@ -85,13 +89,13 @@ impl SendingState {
                 engine.beyond_cap,
             ),
             Counter::new("out_of_range", "Acknowledged positions that were never sent.", engine.out_of_range),
-            Counter::new("buffer_frames", "Copies kept.", self.kept),
-            Counter::new(
+            Counter::level("buffer_frames", "Copies kept.", self.kept),
+            Counter::level(
                 "buffer_bytes",
                 "Bytes of copies kept; of a recirculation loop, those in its queue.",
                 self.held.0,
             ),
-            Counter::new("buffer_max_bytes", "The most of these bytes ever.", self.most_held.0),
+            Counter::level("buffer_max_bytes", "The most of these bytes ever.", self.most_held.0),
             Counter::new("copies_evicted", "Copies given up for want of room.", self.evicted),
         ];
         Group { name: "sender", counters }
@@ -182,25 +186,25 @@ impl ReceivingState {
     pub fn group(&self) -> Group {
         let engine = &self.engine;
         let mut counters = vec![
-            Counter::new(
+            Counter::level(
                 "expected_seq",
                 "Number that the next new frame should carry.",
                 u64::from(self.expected.number()),
             ),
-            Counter::new("expected_seq_era", "Era of that number.", era(self.expected)),
-            Counter::new(
+            Counter::level("expected_seq_era", "Era of that number.", era(self.expected)),
+            Counter::level(
                 "ack",
                 "Number to be handed on next, in order.",
                 self.next.map(|next| u64::from(next.number())),
             ),
-            Counter::new("ack_era", "Era of that number.", self.next.map(era)),
-            Counter::new(
+            Counter::level("ack_era", "Era of that number.", self.next.map(era)),
+            Counter::level(
                 "leading_ack",
                 "Number up to which all has arrived or been asked for.",
                 u64::from(self.leading.number()),
             ),
-            Counter::new("leading_ack_era", "Era of that number.", era(self.leading)),
-            Counter::new(
+            Counter::level("leading_ack_era", "Era of that number.", era(self.leading)),
+            Counter::level(
                 "ack_pending",
                 "How many more times that number is to be acknowledged.",
                 u64::from(self.acks_due),
@@ -229,8 +233,12 @@ impl OrderState {
     fn counters(&self) -> [Counter; 4] {
         [
             Counter::new("given_up", "Positions given up after their wait.", self.given_up),
-            Counter::new("buffer_bytes", "Bytes in the reorder buffer.", self.held.0),
-            Counter::new("buffer_max_bytes", "The most bytes ever in the reorder buffer.", self.most_held.0),
+            Counter::level("buffer_bytes", "Bytes in the reorder buffer.", self.held.0),
+            Counter::level(
+                "buffer_max_bytes",
+                "The most bytes ever in the reorder buffer.",
+                self.most_held.0,
+            ),
             Counter::new(
                 "buffer_overflowed",
                 "Frames for which the reorder buffer had no room.",
@@ -244,11 +252,11 @@ impl PausingState {
     fn counters(&self) -> [Counter; 5] {
         let Thresholds { pause_bytes, resume_bytes } = self.thresholds;
         [
-            Counter::new("paused", "Whether the sender was told to stop.", self.is_paused),
+            Counter::level("paused", "Whether the sender was told to stop.", self.is_paused),
             Counter::new("pauses", "Pauses asked for.", self.pauses),
             Counter::new("resumes", "Resumes asked for.", self.resumes),
-            Counter::new("pause_bytes", "Depth of the reorder buffer that pauses the sender.", pause_bytes),
-            Counter::new("resume_bytes", "Depth of it that lets a paused sender go on.", resume_bytes),
+            Counter::level("pause_bytes", "Depth of the reorder buffer that pauses the sender.", pause_bytes),
+            Counter::level("resume_bytes", "Depth of it that lets a paused sender go on.", resume_bytes),
         ]
     }
 }
@@ -256,7 +264,7 @@ impl PausingState {
 impl TimerState {
     fn counters(&self) -> [Counter; 2] {
         [
-            Counter::new(
+            Counter::level(
                 "time_remaining",
                 "Timer packets that the missing frame is waited for; the start of that count while none is.",
                 u64::from(self.time_remaining),

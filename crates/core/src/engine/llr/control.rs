@@ -17,7 +17,7 @@ pub struct Init {
 pub enum Control {
     /// Everything up to this number has arrived (LLR-9).
     Ack(Number),
-    /// The same, and what follows it is missing (LLR-10).
+    /// Everything up to this number has arrived, and what follows it is missing (LLR-10).
     Nack(Number),
     /// Numbering starts (LLR-15).
     Init(Init),

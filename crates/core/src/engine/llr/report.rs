@@ -55,7 +55,7 @@ impl SendingState {
     pub fn counters(&self) -> Vec<Counter> {
         let engine = &self.counters;
         let mut counters = vec![
-            Counter::new(
+            Counter::level(
                 "tx_state",
                 "Sending end: 0 off, 1 INIT sent, 2 sends new frames, 3 replays, 4 flushed.",
                 match self.state {
@@ -66,16 +66,16 @@ impl SendingState {
                     SenderState::Flush => 4u64,
                 },
             ),
-            Counter::new("tx_next", "Number that the next frame takes.", u64::from(self.next.bits())),
-            Counter::new(
+            Counter::level("tx_next", "Number that the next frame takes.", u64::from(self.next.bits())),
+            Counter::level(
                 "outstanding_frames",
                 "Frames sent and not acknowledged.",
                 u64::from(self.outstanding),
             ),
-            Counter::new("outstanding_bytes", "Their bytes, which are kept.", self.held.0),
-            Counter::new("outstanding_max_bytes", "The most bytes ever kept.", self.most_held.0),
-            Counter::new("window_bytes", "Bytes that may be outstanding at present.", self.window.0),
-            Counter::new(
+            Counter::level("outstanding_bytes", "Their bytes, which are kept.", self.held.0),
+            Counter::level("outstanding_max_bytes", "The most bytes ever kept.", self.most_held.0),
+            Counter::level("window_bytes", "Bytes that may be outstanding at present.", self.window.0),
+            Counter::level(
                 "replay_timer_ns",
                 "The replay timer in force, in nanoseconds.",
                 self.timer.as_ps() / 1_000,
@@ -98,7 +98,7 @@ impl SendingState {
             Counter::new("tx_flushes", "Times that what was outstanding was given up.", engine.flushes),
             Counter::new("tx_given_up", "Outstanding frames given up.", engine.given_up),
         ];
-        counters.extend(Counter::of(
+        counters.extend(Counter::level_of(
             "timer_raised",
             "Whether the chosen timer is too short for the loop.",
             self.is_raised,
@@ -138,7 +138,7 @@ impl ReceivingState {
     pub fn counters(&self) -> Vec<Counter> {
         let engine = &self.counters;
         let mut counters = vec![
-            Counter::new(
+            Counter::level(
                 "rx_state",
                 "Receiving end: 0 off, 1 sends ACKs, 2 is to send a NACK, 3 waits for what it asked for.",
                 match self.state {
@@ -148,7 +148,11 @@ impl ReceivingState {
                     ReceiverState::NackSent => 3u64,
                 },
             ),
-            Counter::new("rx_expected", "Number that is let through next.", u64::from(self.expected.bits())),
+            Counter::level(
+                "rx_expected",
+                "Number that is let through next.",
+                u64::from(self.expected.bits()),
+            ),
             Counter::new("rx_init", "INITs taken in.", engine.rx_init),
             Counter::new("tx_init_echo", "INIT_ECHOes sent.", engine.tx_init_echo),
             Counter::new("tx_ack", "ACKs sent.", engine.tx_ack),

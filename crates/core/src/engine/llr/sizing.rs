@@ -53,12 +53,12 @@ impl Sizing {
         self.rate * self.loop_time() + self.spacing + self.frame * WHOLE_FRAMES
     }
 
-    /// The same in frames.
+    /// Full frames that may be outstanding if the link shall never wait (LLR-20).
     pub fn frames_needed(&self) -> u32 {
         self.frames_of(self.frame)
     }
 
-    /// The same in frames of another size, at least one and within the window.
+    /// The window in frames of another size, at least one and within the window.
     pub fn frames_of(&self, frame: Bytes) -> u32 {
         let frames = self.bytes_needed().0.div_ceil(frame.0.max(1));
         frames.clamp(1, u64::from(Number::WINDOW)) as u32

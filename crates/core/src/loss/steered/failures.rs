@@ -39,7 +39,7 @@ impl Failures {
         self.table.get(needed * (self.frames + 1) + left).copied().unwrap_or_default()
     }
 
-    /// The same by the state before the chain's step.
+    /// The chance of a failure by the state before the chain's step.
     fn after(&self, needed: usize, left: usize) -> [f64; 2] {
         self.states.before_step(self.of(needed, left))
     }

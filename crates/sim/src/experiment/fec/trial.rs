@@ -55,7 +55,7 @@ impl Trial {
         }
     }
 
-    /// The same with what the link, drained at `now`, has counted.
+    /// This trial with what the link, drained at `now`, has counted.
     pub(super) fn with_losses<P: Copy + Default>(self, now: Instant, link: &mut AnyLink<P>) -> Self {
         let report = link.report(now);
         let traffic = link.traffic();

@@ -22,7 +22,7 @@ pub(super) trait World {
     /// Times across the link.
     fn delays(&self) -> &Delays;
 
-    /// The same by what became of the packet, where the link tells.
+    /// Times across the link by what became of the packet, where the link tells.
     fn latency(&self) -> Option<&Latency>;
 
     /// Bytes that the receiving application got.

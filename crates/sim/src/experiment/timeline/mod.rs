@@ -33,6 +33,9 @@ struct Timeline<'a> {
     healing: Instant,
     /// When the protection is to be switched on; never, if a monitor decides or nothing protects.
     protection: Instant,
+    /// Data frames that entered the link while it corrupted, and how many had entered when that last began.
+    at_risk: u64,
+    at_risk_since: Option<u64>,
     monitor: Option<Monitor>,
     poll: Instant,
 }
@@ -95,6 +98,8 @@ impl<'a> Timeline<'a> {
             corruption: Instant::from_ps(config.corruption_ps),
             healing: at(config.corruption_end_ps),
             protection: at(config.protection_ps.filter(|_| setup.protects())),
+            at_risk: 0,
+            at_risk_since: None,
             poll: if monitor.is_some() { Instant::ZERO } else { Instant::NEVER },
             monitor,
             switching: Switching::default(),
@@ -127,10 +132,13 @@ impl<'a> Timeline<'a> {
         }
         if now == self.corruption {
             self.corruption = Instant::NEVER;
+            self.at_risk_since = Some(self.network.link.traffic().data_frames);
             self.network.link.set_loss(self.setup.forward_loss(&self.streams));
         }
         if now == self.healing {
             self.healing = Instant::NEVER;
+            self.at_risk = self.frames_at_risk();
+            self.at_risk_since = None;
             self.network.link.set_loss(Setup::no_loss(&self.streams));
         }
         if now == self.protection {
@@ -144,6 +152,12 @@ impl<'a> Timeline<'a> {
         if now == self.switching.poll_timeout() {
             self.switching.advance(now, &mut self.network);
         }
+    }
+
+    /// Data frames that entered the link while it corrupted, until now.
+    fn frames_at_risk(&self) -> u64 {
+        let open = self.at_risk_since.map_or(0, |since| self.network.link.traffic().data_frames - since);
+        self.at_risk + open
     }
 
     fn protect(&mut self, now: Instant, copies: u8) {
@@ -192,6 +206,7 @@ impl<'a> Timeline<'a> {
             .set("protection_changes", switched.changes)
             .set("copies", report.count("copies"))
             .set("frames_offered", traffic.data_frames)
+            .set("frames_at_risk", self.frames_at_risk())
             .set("frames_lost", traffic.data_lost)
             .set("rx_buffer_drops", report.count("rx_buffer_drops"))
             .set("reorder_timeouts", report.count("timeouts"))

@@ -31,7 +31,7 @@ impl<P: Copy + Default> Exit<P> {
         self.note(at, entered, is_recovered);
     }
 
-    /// The same of a frame that the caller delivers.
+    /// Notes the latency of a frame that the caller delivers.
     #[inline]
     pub(in crate::net) fn note(&mut self, at: Instant, entered: Instant, is_recovered: bool) {
         self.latency.note(at - entered, is_recovered);

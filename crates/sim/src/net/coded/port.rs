@@ -122,7 +122,7 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
         &self.first.frames
     }
 
-    /// The same, to start a measurement.
+    /// The queue of data to write to, to start a measurement.
     pub(super) const fn queue_mut(&mut self) -> &mut FrameQueue<P> {
         &mut self.first.frames
     }

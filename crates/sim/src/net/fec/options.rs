@@ -69,7 +69,7 @@ impl FecOptions {
         Ok(options)
     }
 
-    /// The same with another flush timer, and a decoder that waits accordingly.
+    /// These options with another flush timer, and a decoder that waits accordingly.
     #[must_use]
     pub fn with_flush(self, flush: Duration, rate: LineRate, queue: Bytes) -> Self {
         Self { flush, timeout: timeout(flush, rate, queue), ..self }

@@ -76,7 +76,7 @@ impl<P: Copy + Default> LlrLink<P> {
         Self::with_engines(profile, rate, propagation, options, losses, engines)
     }
 
-    /// The same with both ends off, until [`start_over`](Self::start_over).
+    /// A link as by [`new`](Self::new), with both ends off until [`start_over`](Self::start_over).
     pub fn unprotected(
         profile: &SwitchProfile,
         rate: LineRate,

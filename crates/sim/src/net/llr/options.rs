@@ -55,9 +55,9 @@ pub(super) struct Timing {
     /// From the last bit of a frame on the line to the receiver's decision, and the same for a control
     /// set to the receiver.
     pub(super) forward_flight: Duration,
-    /// The same for control sets to the sender.
+    /// From the last bit of a control set on the line to the sender's decision.
     pub(super) return_flight: Duration,
-    /// The same for frames to the sender.
+    /// From the last bit of a frame on the line to the sender's decision.
     pub(super) reverse_flight: Duration,
     /// How long a control set occupies the line.
     pub(super) control: Duration,

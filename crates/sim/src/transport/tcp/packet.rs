@@ -8,7 +8,7 @@ use super::headers::{HEADERS, TIMESTAMPS_OPTION};
 
 /// Maximum segment size, SACK permitted and window scale options of a SYN, padded, bytes.
 const SYN_OPTIONS: u32 = 12;
-/// The same with timestamps, whose padding takes in the SACK permitted option, bytes.
+/// Options of a SYN with timestamps, whose padding takes in the SACK permitted option, bytes.
 const SYN_OPTIONS_WITH_TIMESTAMPS: u32 = 20;
 /// Most SACK blocks that fit the 40 bytes of options (RFC 2018 section 3).
 pub(super) const MOST_SACK_BLOCKS: usize = 4;

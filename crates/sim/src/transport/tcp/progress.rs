@@ -29,7 +29,7 @@ pub(super) struct Progress {
     pub(super) set_timer: bool,
     /// When the first and last segments newly SACKed, never retransmitted, were sent.
     pub(super) sacked_sent_us: Option<(u64, u64)>,
-    /// The same of those cumulatively acknowledged.
+    /// When the first and last segments cumulatively acknowledged, never retransmitted, were sent.
     pub(super) acked_sent_us: Option<(u64, u64)>,
     /// Lowest segment that arrived after a higher one without being retransmitted.
     pub(super) reordered_from: Option<u64>,
@@ -62,7 +62,7 @@ impl Progress {
         self.original_delivered |= recovering;
     }
 
-    /// The same of one that was cumulatively acknowledged.
+    /// Notes a segment, never retransmitted, that was cumulatively acknowledged.
     pub(super) fn note_acknowledged(&mut self, sent_us: u64, recovering: bool) {
         extend(&mut self.acked_sent_us, sent_us);
         self.original_delivered |= recovering;

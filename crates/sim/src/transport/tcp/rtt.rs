@@ -85,7 +85,8 @@ impl RoundTrip {
         Some(clock.jiffies_in_micros(left_us))
     }
 
-    /// The same if it is less than `limit` jiffies; most often it is not, which costs no division.
+    /// Jiffies until a segment sent at `sent_us` times out, if they are less than `limit`. Most often they are not,
+    /// which costs no division.
     pub(super) fn left_of_timeout_within(&self, limit: u64, sent_us: u64, clock: &Clock) -> Option<u64> {
         let due_us = sent_us + self.timeout_us();
         let far = due_us > clock.micros() + clock.micros_in_jiffies(limit);

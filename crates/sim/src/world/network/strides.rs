@@ -51,7 +51,7 @@ impl Next {
         near.min(far).min(self.link.max(before(self.link, answer)))
     }
 
-    /// The same of the far host, which goes after the link and before the near host.
+    /// How far the far host may run, which goes after the link and before the near host.
     fn far_until(&self, leads: &Leads) -> Instant {
         let link = before(self.link, leads.link_to_far);
         let near = self.near.max(before(self.near, leads.near_to_link + leads.link_to_far));
@@ -59,7 +59,7 @@ impl Next {
         link.min(near).min(answer)
     }
 
-    /// The same of the near host, which goes last.
+    /// How far the near host may run, which goes last.
     fn near_until(&self, leads: &Leads) -> Instant {
         let link = before(self.link, leads.link_to_near);
         let far = before(self.far, leads.far_to_link + leads.link_to_near);

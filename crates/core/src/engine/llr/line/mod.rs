@@ -59,7 +59,7 @@ impl LlrLine {
         self.sending.as_ref().filter(|_| self.is_sending).map(|(_, sending)| sending)
     }
 
-    /// The same, with the loop as it is measured at present.
+    /// The sending end, with the loop as it is measured at present.
     fn sending_mut(&mut self, around: &Surroundings<'_>) -> Option<&mut Sending> {
         let is_sending = self.is_sending;
         let (_, sending) = self.sending.as_mut().filter(|_| is_sending)?;

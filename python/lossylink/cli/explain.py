@@ -1,0 +1,90 @@
+"""``lossylink list``, ``keys`` and ``explain``: what there is, and what a word means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+
+def listing() -> None:
+    """List the experiments, the scenarios that come with lossylink, the protections and the loss models.
+
+    Examples
+    --------
+        lossylink list
+    """
+    from lossylink.experiments import EXPERIMENTS  # help texts do without
+    from lossylink.protections import spellings
+    from lossylink.scenario.loss import USAGES
+    from lossylink.scenario.packaged import packaged, title_of
+
+    _group("Experiments: lossylink run NAME", ((one.name, one.summary) for one in EXPERIMENTS.values()))
+    _group("Scenarios: lossylink run NAME", ((name, title_of(path)) for name, path in packaged().items()))
+    _group("Protections: --protection NAME", ((one.usage, one.meaning) for _, one in spellings()))
+    _group("Loss models: --set loss.forward=...", USAGES.items())
+
+
+def keys(
+    experiment: Annotated[str, typer.Argument(help="Only those that it takes.")] = "",
+) -> None:
+    """List the keys of a scenario: what --set, --grid and a scenario file take.
+
+    Examples
+    --------
+        lossylink keys
+
+        lossylink keys tcp-fct
+    """
+    from lossylink.experiments import experiment_named
+    from lossylink.scenario.keys import keys_of
+    from lossylink.scenario.models import SECTIONS
+
+    taken = keys_of(experiment_named(experiment)) if experiment else None
+    for section, model in SECTIONS.items():
+        fields = [
+            (f"{section}.{name}", str(field.description))
+            for name, field in model.model_fields.items()
+            if taken is None or f"{section}.{name}" in taken
+        ]
+        if fields:
+            _group(f"[{section}]", fields)
+
+
+def explain(
+    word: Annotated[
+        str, typer.Argument(help="A protection, a key, an experiment, a check, a verdict, a term.")
+    ],
+) -> None:
+    """Say what a word means, wherever it is used.
+
+    Examples
+    --------
+        lossylink explain lg-nb
+
+        lossylink explain fct_us_p99_9
+
+        lossylink explain ackNoTimeout
+    """
+    from lossylink.explaining import explain as meanings_of
+
+    console = Console(highlight=False, soft_wrap=True)
+    for meaning in meanings_of(word):
+        console.print(f"[bold]{meaning.word}[/bold] ({meaning.of}): {meaning.text}", markup=True)
+        for line in meaning.more:
+            console.print(f"    {line}", markup=False)
+
+
+def _group(title: str, pairs: Iterable[tuple[str, str]]) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for name, text in pairs:
+        table.add_row(name, text)
+    console = Console(highlight=False)
+    console.print(title, markup=False)
+    console.print(table)
+    console.print()

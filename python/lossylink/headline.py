@@ -1,0 +1,144 @@
+"""The short table that a run ends with: five or six columns that matter, with units, beside no protection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lossylink.experiments import EXPERIMENTS, Column
+
+#: What others are held against.
+BASELINE = "none"
+_ABSENT = "-"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A table as texts: for each column its label and its unit, then the rows."""
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()) -> Headline:
+    """Return the short table of rows.
+
+    Parameters
+    ----------
+    rows
+        As they are in a run or a sweep.
+    places
+        Keys that say what a row is of, beside its protection: those of a sweep's grid. A row is held against
+        that without protection which is equal in all of them.
+
+    Examples
+    --------
+    >>> row = {"protection": "none", "fct_us_p50": 88.0, "fct_us_p99_9": 2850.9, "flows_hit": 34}
+    >>> table = headline("tcp-fct", [row, row | {"protection": "lg", "fct_us_p99_9": 177.2}])
+    >>> table.labels
+    ('protection', 'p50', 'p99.9', '/ none', 'hit')
+    >>> table.rows[1]
+    ('lg', '88', '177.2', '0.062x', '34')
+    """
+    if not rows:
+        return Headline((), (), ())
+    keys = _places(rows, places)
+    bases = {_place(row, keys): row for row in rows if row.get("protection") == BASELINE}
+    declared = EXPERIMENTS[experiment]
+    columns = [column for column in declared.headline_of(rows[0]) if column.key not in keys]
+    shown = [_Shown(key, "", [cell(row.get(key)) for row in rows]) for key in keys]
+    for column in columns:
+        shown.append(_Shown(column.label, column.unit, [text_of(column, row) for row in rows]))
+        ratios = [_ratio(column, row, bases.get(_place(row, keys))) for row in rows] if column.versus else []
+        if any(ratio != _ABSENT for ratio in ratios):
+            shown.append(_Shown(f"/ {BASELINE}", "", ratios))
+    return Headline(
+        tuple(one.label for one in shown),
+        tuple(one.unit for one in shown),
+        tuple(zip(*(one.cells for one in shown), strict=True)),
+    )
+
+
+@dataclass(frozen=True)
+class _Shown:
+    label: str
+    unit: str
+    cells: list[str]
+
+
+def _places(rows: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[str]:
+    """The given keys, and the protection unless it is the same in many rows."""
+    keys = list(places)
+    protections = {row.get("protection") for row in rows}
+    if "protection" not in keys and "protection" in rows[0] and (len(protections) > 1 or len(rows) == 1):
+        keys.append("protection")
+    return keys
+
+
+def _place(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(str(row.get(key)) for key in keys if key != "protection")
+
+
+def _ratio(column: Column, row: Mapping[str, Any], base: Mapping[str, Any] | None) -> str:
+    if base is None or row is base:
+        return _ABSENT
+    value, reference = row.get(column.key), base.get(column.key)
+    if value is None or not reference:
+        return _ABSENT
+    return f"{value / reference:.2g}x" if value < 10 * reference else f"{value / reference:,.0f}x"
+
+
+def text_of(column: Column, row: Mapping[str, Any]) -> str:
+    """Write the value of a column.
+
+    Examples
+    --------
+    >>> text_of(Column("lost", "lost", kind="share", bound="ci"), {"lost": 0.0, "ci": [0.0, 1.84e-05]})
+    '< 1.8e-05'
+    >>> text_of(Column("hit", "hit", kind="count", of="trials"), {"hit": 34.0, "trials": 2000})
+    '34 of 2,000'
+    """
+    value = row.get(column.key)
+    if value is None:
+        return _ABSENT
+    among = row.get(column.of)
+    if column.kind == "share":
+        bound = row.get(column.bound)
+        if value == 0 and bound:
+            return f"< {bound[1]:.2g}"
+        return f"0 of {among:,.0f}" if value == 0 and among else f"{value:.3g}"
+    if column.kind == "count":
+        return f"{value:,.0f}" + (f" of {among:,.0f}" if among else "")
+    if column.kind == "figure":
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return _interval(value) if isinstance(value, list) else cell(value)
+
+
+def _interval(ends: Sequence[float]) -> str:
+    return " .. ".join(f"{end:.3g}" for end in ends)
+
+
+def cell(value: Any) -> str:
+    """Write a value shortly: six digits, thousands apart, failed checks by name.
+
+    Examples
+    --------
+    >>> cell(0.00123456789), cell(100_000_000), cell(None), cell([0.0, 1e-8])
+    ('0.00123457', '100,000,000', '-', '0 .. 1e-08')
+    """
+    if value is None:
+        return _ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    if isinstance(value, list):
+        return " .. ".join(map(cell, value))
+    if isinstance(value, dict):
+        failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
+        return f"failed: {', '.join(failed)}" if failed else "passed"
+    return str(value)

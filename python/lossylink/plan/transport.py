@@ -1,0 +1,114 @@
+"""What flows make of a protected link: completion times by a short run, because no closed form has them.
+
+A link that delivers out of order may be the fastest and yet slow TCP or RDMA down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from lossylink.errors import UserError
+from lossylink.plan.link import Link
+from lossylink.plan.prediction import Prediction
+
+Transport = Literal["tcp", "rdma"]
+
+EXPERIMENTS: Final = {"tcp": "tcp-fct", "rdma": "rdma-fct"}
+NAMES: Final = {"tcp": "TCP", "rdma": "RDMA"}
+FLOW_BYTES: Final = 2_000_000
+FLOWS: Final = 500
+"""Flows of each protection: the fewest round number whose 99th percentile has an interval at both ends."""
+PERCENT: Final = 99.0
+_HEADERS_BYTES: Final = 40
+_ETHERNET_BYTES: Final = 14
+_FASTEST_NIC_BPS: Final = 100 * 10**9
+"""Of the published hosts; a faster link has faster interfaces."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The 99th percentile of the completion times of flows over one protection, with its interval."""
+
+    protection: str
+    fct_us_p99: float
+    low: float
+    """Of 95 %."""
+    high: float
+
+    def row(self) -> dict[str, float]:
+        """Plain values, by the keys of a plan's row."""
+        return {"fct_us_p99": self.fct_us_p99, "fct_us_p99_low": self.low, "fct_us_p99_high": self.high}
+
+
+def carry(
+    link: Link,
+    predictions: Sequence[Prediction],
+    transport: Transport,
+    *,
+    flow_bytes: int = FLOW_BYTES,
+    seed: int = 1,
+    progress: Callable[[float, float], None] | None = None,
+) -> tuple[Carried, ...]:
+    """Run flows one after another over each protection, between the published hosts.
+
+    Parameters
+    ----------
+    flow_bytes
+        Payload of each of `FLOWS` flows.
+
+    Raises
+    ------
+    UserError
+        The transport cannot be simulated on this link; one line says why.
+    """
+    from lossylink.runner import run_scenario  # a plan without a transport does without these
+    from lossylink.scenario import resolve
+    from lossylink.statistics import percentile_interval
+
+    scenario = resolve(
+        EXPERIMENTS[transport],
+        settings=_settings(link, transport, flow_bytes),
+        protection=[prediction.protection for prediction in predictions],
+        seed=seed,
+    )
+    run = run_scenario(scenario, progress=progress)
+    if run.interrupted:
+        raise KeyboardInterrupt
+    carried = []
+    for prediction in predictions:
+        of_this = run.tables["trials"].filter(run.tables["trials"]["protection"] == prediction.protection)
+        times = of_this["fct_us"].drop_nulls()
+        if len(times) < FLOWS:
+            unfinished = f"{FLOWS - len(times)} of {FLOWS} flows over {prediction.protection} did not end"
+            raise UserError(f"--transport {transport}: {unfinished}; give smaller flows")
+        estimate = percentile_interval(times.to_numpy(), PERCENT)
+        carried.append(Carried(prediction.protection, estimate.value, estimate.low, estimate.high))
+    return tuple(carried)
+
+
+def _settings(link: Link, transport: Transport, flow_bytes: int) -> dict[str, Any]:
+    mtu = link.frame_bytes - _ETHERNET_BYTES
+    settings: dict[str, Any] = {
+        "link.rate": f"{link.rate_bps}bps",
+        "link.propagation": f"{link.propagation_ps}ps",
+        "link.mtu": mtu,
+        "loss.forward": link.loss.spelling if link.loss is not None else f"{link.loss_ratio:.17g}",
+        "switch.profile": link.switch,
+        "host.nic_rate": f"{max(link.rate_bps, _FASTEST_NIC_BPS)}bps",
+        "flow.size": f"{flow_bytes}B",
+        "flow.trials": FLOWS,
+    }
+    return settings | ({"transport.mss": mtu - _HEADERS_BYTES} if transport == "tcp" else {})
+
+
+def best_carried(meeting: Sequence[Prediction], carried: Sequence[Carried]) -> Prediction:
+    """Return the fastest link of those whose flows are not told from the quickest.
+
+    Two are told apart where their intervals do not overlap.
+    """
+    times = {one.protection: one for one in carried}
+    quickest = min((times[one.protection] for one in meeting), key=lambda one: one.fct_us_p99)
+    equal = [one for one in meeting if times[one.protection].low <= quickest.high]
+    return max(equal, key=lambda one: one.effective_speed_gbps.value or 0.0)

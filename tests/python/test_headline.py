@@ -1,0 +1,97 @@
+"""The short table of a run or a sweep: what it shows, what it is held against, what fits a terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from lossylink.cli.tables import show_rows
+from lossylink.experiments import EXPERIMENTS
+from lossylink.headline import headline
+
+from .conftest import Ended
+
+ROW = {"protection": "none", "fct_us_p50": 88.0, "fct_us_p99_9": 2850.9, "flows_hit": 34, "trials": 2000}
+
+
+def shown(rows: list[dict[str, object]], *, width: int, every_key: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    show_rows("tcp-fct", rows, every_key=every_key, console=console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_headline_is_short_and_has_units(name: str) -> None:
+    """What is measured in something says in what; six columns, or seven where a study's trials need them."""
+    columns = EXPERIMENTS[name].headline
+    assert 4 <= len(columns) <= 7
+    for column in columns:
+        has_unit = any(f"_{unit}" in column.key for unit in ("us", "ms", "gbps", "mbps", "kb_m", "bytes"))
+        assert bool(column.unit) >= has_unit, column
+
+
+def test_a_row_is_held_against_that_without_protection_in_the_same_place() -> None:
+    rows = [
+        ROW | {"loss.forward": loss, "protection": protection, "fct_us_p99_9": tail}
+        for loss, protection, tail in (
+            ("1e-3", "none", 2000.0),
+            ("1e-3", "lg", 200.0),
+            ("1e-2", "none", 4000.0),
+            ("1e-2", "lg", 200.0),
+        )
+    ]
+    table = headline("tcp-fct", rows, places=["loss.forward"])
+    place = table.labels.index("/ none")
+    assert table.labels[:2] == ("loss.forward", "protection")
+    assert [row[place] for row in table.rows] == ["-", "0.1x", "-", "0.05x"]
+
+
+def test_without_such_a_row_there_is_no_ratio() -> None:
+    assert "/ none" not in headline("tcp-fct", [ROW | {"protection": "lg"}]).labels
+
+
+def test_counts_are_whole_whatever_a_table_made_of_them() -> None:
+    table = headline("tcp-fct", [ROW | {"flows_hit": 34.0, "trials": 2000.0}])
+    assert table.rows[0][-1] == "34 of 2,000"
+
+
+def test_no_loss_seen_is_an_upper_bound() -> None:
+    row = {"protection": "lg", "effective_loss_rate": 0.0, "effective_loss_ci95": [0.0, 1.84e-5]}
+    assert headline("stress", [row]).rows[0][1] == "< 1.8e-05"
+    row = {"protection": "fec:25/5", "residual_loss_rate": 0.0, "frames_offered": 33666}
+    assert headline("fec", [row]).rows[0][1] == "0 of 33,666"
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_what_does_not_fit_is_named(width: int) -> None:
+    rows = [ROW, ROW | {"protection": "lg", "fct_us_p99_9": 177.0}]
+    lines = shown(rows, width=width).splitlines()
+    assert max(len(line.rstrip()) for line in lines[:4]) <= width
+    hidden = [label for label in ("p50", "p99.9", "hit") if label not in lines[0]]
+    assert all(label in " ".join(lines[4:]) for label in hidden)
+    assert bool(hidden) == (width < 60)
+
+
+def test_every_key_is_there_on_request() -> None:
+    rows = [ROW | {"protection": f"lg:copies={copies}"} for copies in range(1, 9)]
+    text = shown(rows, width=160, every_key=True)
+    assert all(text.count(key) == 2 for key in ROW if key != "protection")  # six columns, then two
+    assert all(f"lg:copies={copies}" in text for copies in range(1, 9))
+
+
+def test_commands_end_with_it(command: Callable[..., Ended]) -> None:
+    words = ("-p", "none", "-p", "lg", "--set", "flow.trials=50")
+    ended = command("run", "tcp-fct", *words)
+    assert ended.code == 0
+    assert "p99.9" in ended.out
+    assert "/ none" in ended.out
+    assert "fct_us_" not in ended.out
+    assert "fct_us_p99_999" in command("run", "tcp-fct", *words, "--all").out
+    ended = command("sweep", "tcp-fct", "--grid", "loss.forward=1e-3,1e-2", *words)
+    assert ended.code == 0
+    assert "p99.9" in ended.out
+    assert "2 of 2 points" in ended.out

@@ -1,0 +1,73 @@
+"""Every command says what it is for, and shows examples that work."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from lossylink.cli.app import build
+from lossylink.resources import SCENARIOS
+
+from .conftest import Ended
+
+Command = Callable[..., Ended]
+
+#: Commands whose examples need nothing but this machine, and end by themselves.
+HARMLESS = {"run", "sweep", "plan", "list", "keys", "explain", "doctor"}
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command that does something, with the words that call it."""
+    for name, one in group.commands.items():
+        if hasattr(one, "commands"):
+            yield from commands(one, (*path, name))
+        else:
+            yield (*path, name), one
+
+
+COMMANDS = dict(commands(typer.main.get_command(build())))
+
+
+def examples(path: tuple[str, ...]) -> list[str]:
+    """The examples of a command's help."""
+    return re.findall(r"^ {4,}lossylink (.+)$", COMMANDS[path].help or "", re.MULTILINE)
+
+
+EXAMPLES = [(path, words) for path in COMMANDS for words in examples(path)]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_of_itself(path: tuple[str, ...], command: Command) -> None:
+    assert examples(path)
+    assert all(words.startswith(" ".join(path)) for words in examples(path))
+    ended = command(*path, "--help")
+    assert ended.code == 0
+    assert "Examples" in ended.out
+
+
+@pytest.mark.parametrize(("path", "words"), EXAMPLES, ids=[words for _, words in EXAMPLES])
+def test_an_example_is_understood(path: tuple[str, ...], words: str) -> None:
+    arguments = shlex.split(words)[len(path) :]
+    COMMANDS[path].make_context("lossylink", arguments)  # raises on a mistake
+
+
+@pytest.mark.parametrize("words", [words for path, words in EXAMPLES if path[0] in HARMLESS])
+def test_an_example_works(words: str, command: Command, tmp_path: Path) -> None:
+    scenario = (SCENARIOS / "stress.toml").read_text().replace("100_000_000", "20_000")
+    (tmp_path / "my-link.toml").write_text(scenario)
+    ended = command(*shlex.split(words))
+    assert ended.code == 0, ended.err
+    assert ended.out
+
+
+@pytest.mark.parametrize("words", [(), ("lab",)], ids=["lossylink", "lossylink lab"])
+def test_without_a_command_there_is_the_help_alone(words: tuple[str, ...], command: Command) -> None:
+    ended = command(*words)
+    assert (ended.code, ended.err) == (2, "")
+    assert "Commands" in ended.out

@@ -191,7 +191,7 @@ fn clusters_are_as_frequent_as_the_law_says() {
             let is_so = (0..12).all(|place| process.is_lost_with(1518, || stake(place)) == wanted(place));
             if is_so { weight(&mut process) } else { 0.0 }
         };
-        let weights: Vec<f64> = (0..100_000).map(look).collect();
+        let weights: Vec<f64> = (0..1_000_000).map(look).collect();
         let mut belief = law.map(|(p, r, bad)| Belief::clean(GilbertElliott::new(p, r, 0.0, bad).unwrap()));
         let mut expected = 1.0;
         for place in 0..12 {

@@ -23,6 +23,11 @@ EXPERIMENT = Experiment(
         *("residual_loss_rate", "residual_loss_ci95", "residual_loss_theory", "rare_verdict"),
         *("rare_relative_error", "rare_effective_samples", "rare_looks", "rare_hits"),
         "rare_method",
+        *(
+            f"rare_late_{key}_{share}"
+            for share in ("1e_6", "1e_7", "1e_8", "1e_9")
+            for key in ("us", "us_ci95", "verdict")
+        ),
     ),
     headline=(
         Column("effective_loss_rate", "loss", kind="share", bound="effective_loss_ci95"),

@@ -65,6 +65,11 @@ impl GilbertElliott {
         self.loss_bad
     }
 
+    /// The same bursts, but as often as with this chance a frame.
+    pub(super) fn hastened(&self, often: Probability) -> Self {
+        Self { p: often, ..*self }
+    }
+
     /// The share of time spent in the bad state.
     pub fn share_bad(&self) -> f64 {
         self.p.as_f64() / (self.p.as_f64() + self.r.as_f64())

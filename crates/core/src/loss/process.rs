@@ -124,6 +124,19 @@ impl LossProcess {
         }
     }
 
+    /// The same law on another random stream, with a loss, or a burst where losses come in bursts, once in so many frames.
+    /// `None` of a list of frames, and of losses that are steered.
+    pub fn hastened(&self, frames: u64, rng: Stream) -> Option<Self> {
+        let often = Probability::new(1.0 / frames as f64)?;
+        let model = match &self.law {
+            Law::Clean => LossModel::None,
+            Law::Geometric(_) => LossModel::Bernoulli(often),
+            Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
+            Law::Positions(_) | Law::Steered(_) => return None,
+        };
+        Some(Self::new(&model, rng))
+    }
+
     /// Whether nothing is ever lost.
     pub const fn is_clean(&self) -> bool {
         matches!(self.law, Law::Clean)
@@ -213,6 +226,21 @@ mod tests {
             check_mean(&LossModel::bernoulli(p).unwrap(), 1_000_000, 1518);
             check_mean(&LossModel::quantised(p).unwrap(), 1_000_000, 1518);
         }
+    }
+
+    // RARE-14: a burst in a hundred frames, of two losses each; and losses as often.
+    #[test]
+    fn hastened_losses_come_as_bursts_of_the_law() {
+        let bursts = LossModel::gilbert_elliott(1e-9, 0.5, 0.0, 1.0).unwrap();
+        for (model, mean) in [(bursts, 2.0 / 102.0), (LossModel::bit_error_rate(1e-12).unwrap(), 0.01)] {
+            let stream = Streams::new(7).stream("hastened");
+            let mut often = process(&model, 5).hastened(100, stream).unwrap();
+            let lost = (0..1_000_000).filter(|_| often.is_lost(1518)).count() as f64;
+            // Five standard deviations; losses of a burst count together.
+            assert!((lost - 1e6 * mean).abs() < 5.0 * libm::sqrt(6.0 * 1e6 * mean), "{model:?}: {lost}");
+        }
+        let list = LossModel::at(vec![3]).unwrap();
+        assert!(process(&list, 5).hastened(100, Streams::new(7).stream("hastened")).is_none());
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod serial;
 mod setup;
 mod slowdown;
 mod stress;
+mod tails;
 mod tcp_fct;
 mod timeline;
 mod workload;

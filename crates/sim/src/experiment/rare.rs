@@ -4,9 +4,11 @@ use super::blocks::run_blocks;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::stress_of;
+use super::tails;
 use crate::config::Config;
 use crate::net::{GivesUp, ProtectedLink};
-use crate::world::rare::{Look, Looks, Rare};
+use crate::world::rare::{Look, Looks, Rare, Refusal};
+use crate::world::tails::{Tail, Tails};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use serde_json::{Value, json};
@@ -15,6 +17,11 @@ use serde_json::{Value, json};
 const PARTS: u64 = 100;
 /// Effective samples below which no interval is given (RARE-9).
 const EFFECTIVE_MIN: f64 = 100.0;
+/// Looks at the tail for each at what stays lost (RARE-16): single losses decide the nearer part of the tail, and no look counts
+/// for more than another there.
+const TAIL_LOOKS: u64 = 5;
+/// Of the random streams of a part, those of the looks at its tail.
+const TAIL: u64 = u64::MAX;
 /// Relative half width of the interval above which none is given.
 const HALF_WIDTH_MAX: f64 = 1.0;
 
@@ -33,17 +40,54 @@ pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outc
     if link.losses_mut().0.is_clean() {
         return Err(ConfigError("--rare: the link loses nothing; set loss.forward".into()));
     }
+    let is_clean_back = link.losses_mut().1.is_clean();
     let each = looks.div_ceil(PARTS).max(1);
     let part = |block: super::blocks::Block| {
         let link = setup.link(&block.streams)?;
         let stress = stress_of(config, link.burst_frames())?;
         let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
-        rare.and_then(|rare| rare.run(block.trials)).map_err(|refusal| ConfigError(refusal.to_string()))
+        let looks = rare.and_then(|rare| rare.run(block.trials)).map_err(refused)?;
+        let tails = if is_clean_back { Some(tails_of(&setup, stress.frame_bytes, block)?) } else { None };
+        Ok((looks, tails))
     };
     let (parts, interrupted) = run_blocks((each * PARTS, each), config.seed, config.threads, control, part)?;
+    let (parts, of_tails): (Vec<Looks>, Vec<_>) = parts.into_iter().unzip();
     let mut row = Row::new(&setup);
-    describe(&mut row, &Estimate::of(&parts), gives_up, interrupted);
+    let mut estimate = Estimate::of(&parts);
+    let of_tails = sound_tails(&of_tails, interrupted);
+    estimate.frames += of_tails.iter().flatten().map(|part| part.frames).sum::<u64>();
+    describe(&mut row, &estimate, gives_up, interrupted);
+    tails::describe(&mut row, of_tails);
     Ok(Outcome { row: row.finish(), columns: Vec::new(), states: Vec::new(), interrupted })
+}
+
+fn refused(refusal: Refusal) -> ConfigError {
+    ConfigError(refusal.to_string())
+}
+
+/// Looks at the tail of the latency, apart from those at what stays lost (RARE-14).
+fn tails_of(
+    setup: &Setup<'_>,
+    frame_bytes: u32,
+    block: super::blocks::Block,
+) -> Result<Result<Tails, Refusal>, ConfigError> {
+    let streams = block.streams.trial(TAIL);
+    let tail = Tail::new(setup.link(&streams)?, frame_bytes, streams);
+    Ok(tail.and_then(|tail| tail.run(TAIL_LOOKS * block.trials)))
+}
+
+/// All parts, or why they have no figure.
+fn sound_tails(parts: &[Option<Result<Tails, Refusal>>], interrupted: bool) -> Result<Vec<&Tails>, String> {
+    if interrupted {
+        return Err("interrupted: no figure".to_owned());
+    }
+    let sound = |part: &'_ Option<Result<Tails, Refusal>>| match part {
+        None => Err("losses on the way back make frames late by themselves: no figure".to_owned()),
+        Some(Err(refusal)) => Err(refusal.to_string()),
+        Some(Ok(_)) => Ok(()),
+    };
+    parts.iter().try_for_each(sound)?;
+    Ok(parts.iter().flatten().flatten().collect())
 }
 
 fn describe(row: &mut Row, estimate: &Estimate, gives_up: GivesUp, interrupted: bool) {
@@ -121,7 +165,7 @@ impl Estimate {
 
 /// The 97.5 % quantile of Student's law: Cornish and Fisher's first two terms, within 0.1 % from 20 degrees of
 /// freedom on.
-fn student(degrees: f64) -> f64 {
+pub(super) fn student(degrees: f64) -> f64 {
     const Z: f64 = 1.959_964;
     let first = (Z.powi(3) + Z) / (4.0 * degrees);
     Z + first + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * degrees * degrees)

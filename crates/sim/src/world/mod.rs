@@ -16,6 +16,7 @@ pub mod path;
 pub mod protocol;
 pub mod rare;
 pub mod stress;
+pub mod tails;
 
 pub use host::Reception;
 pub use network::Network;

@@ -119,7 +119,7 @@ impl Path {
     }
 }
 
-fn no_losses() -> LossProcess {
+pub(super) fn no_losses() -> LossProcess {
     LossProcess::new(&LossModel::None, Streams::new(0).stream("none"))
 }
 

@@ -6,6 +6,7 @@
 //! recursion, so that no state has to be drawn. Where it draws with another chance b, the weight takes the
 //! ratio q / b of a loss or (1 - q) / (1 - b) of a survival.
 
+mod clusters;
 mod failures;
 mod predictor;
 mod stake;
@@ -20,6 +21,7 @@ use super::gilbert_elliott::GilbertElliott;
 use crate::probability::Probability;
 use crate::rng::Stream;
 use alloc::vec::Vec;
+use clusters::Clusters;
 use failures::Failures;
 use predictor::{Belief, Predictor};
 
@@ -60,6 +62,8 @@ pub struct Steered {
     /// Of a rehearsal: its frames, and which of them repaired the target.
     rehearsed: u32,
     repairs: Vec<u32>,
+    /// Of a cluster: the laws by which its losses are drawn.
+    clusters: Option<Clusters>,
 }
 
 impl Steered {
@@ -71,19 +75,26 @@ impl Steered {
     /// Losses of a chain. Blocks, and what follows a target, come at any time; a burst begins after a time
     /// without losses.
     pub(super) fn chain(chain: GilbertElliott, bursts: Bursts, aim: Aim, rng: Stream) -> Self {
-        let belief =
-            if matches!(aim, Aim::Frame { .. }) { Belief::clean(chain) } else { Belief::stationary(chain) };
+        let belief = if matches!(aim, Aim::Frame { .. } | Aim::Cluster { .. }) {
+            Belief::clean(chain)
+        } else {
+            Belief::stationary(chain)
+        };
         Self::new(Predictor::Chain(belief), bursts.hold, aim, rng)
     }
 
     fn new(predictor: Predictor, hold: u32, aim: Aim, rng: Stream) -> Self {
         let wanted = if let Aim::Frame { nth, .. } = aim { nth } else { 0 };
+        let clusters = match aim {
+            Aim::Cluster { clean_frames } => Some(Clusters::new(&predictor, clean_frames)),
+            _ => None,
+        };
         Self {
             predictor,
             rng,
             aim,
             hold,
-            is_first: wanted > 0,
+            is_first: wanted > 0 || clusters.is_some(),
             wanted,
             since_loss: 0,
             fresh: 0,
@@ -97,6 +108,7 @@ impl Steered {
             whole_window: 0.0,
             rehearsed: 0,
             repairs: Vec::new(),
+            clusters,
         }
     }
 
@@ -159,6 +171,9 @@ impl Steered {
                 if lost { libm::log(chance / raised) } else { libm::log1p(-chance) - libm::log1p(-raised) };
         }
         self.predictor.observe(lost);
+        if let Some(clusters) = &mut self.clusters {
+            clusters.observe((chance, stake.is_repair(), self.since_loss), lost, self.is_first);
+        }
         self.note(stake, lost);
         self.follow_window(chance, stake, lost);
         lost
@@ -187,6 +202,9 @@ impl Steered {
         }
         if self.is_first {
             return 1.0;
+        }
+        if let Some(clusters) = &self.clusters {
+            return clusters.chance(chance, stake.is_repair(), self.since_loss).max(chance);
         }
         let is_target = |unit| self.target.is_some_and(|target| target.unit == unit);
         let wish = match stake {

@@ -50,6 +50,10 @@ impl Belief {
         belief
     }
 
+    pub(super) const fn chain(&self) -> GilbertElliott {
+        self.chain
+    }
+
     pub(super) fn chance(&self) -> f64 {
         let (good, bad) = (self.chain.loss_good().as_f64(), self.chain.loss_bad().as_f64());
         (1.0 - self.bad) * good + self.bad * bad

@@ -54,6 +54,11 @@ pub enum Aim {
     },
     /// Repairs of the target are lost, and nothing else: where are they?
     Rehearse,
+    /// The next frame is lost and begins a cluster, in which every frame is lost more often.
+    Cluster {
+        /// Frames in a row without a loss that end it.
+        clean_frames: u32,
+    },
     /// The next block that begins is the target: its frames are lost more often.
     Block {
         /// Frames of a full block.
@@ -61,6 +66,12 @@ pub enum Aim {
         /// Losses that it survives.
         spare: u32,
     },
+}
+
+impl Stake {
+    pub(super) const fn is_repair(self) -> bool {
+        matches!(self, Self::Repair { .. })
+    }
 }
 
 /// What is known of the target.

@@ -176,6 +176,35 @@ fn repairs_are_rehearsed_and_lost_as_often_as_the_law_says() {
     agrees(&weights, expected);
 }
 
+// RARE-15: whatever the laws by which they are drawn, losses are as frequent as the law says: the first, a data
+// frame, and a repair of it, and no other of twelve.
+#[test]
+fn clusters_are_as_frequent_as_the_law_says() {
+    for (model, law) in [
+        (LossModel::bernoulli(1e-3).unwrap(), None),
+        (LossModel::gilbert_elliott(1e-3, 0.4, 0.0, 0.8).unwrap(), Some((1e-3, 0.4, 0.8))),
+    ] {
+        let wanted = |place: u64| matches!(place, 0 | 3 | 9);
+        let stake = |unit| if unit == 9 { Stake::Repair { unit: 0 } } else { Stake::Fresh { unit } };
+        let look = |seed| {
+            let mut process = steered(&model, Aim::Cluster { clean_frames: 32 }, seed);
+            let is_so = (0..12).all(|place| process.is_lost_with(1518, || stake(place)) == wanted(place));
+            if is_so { weight(&mut process) } else { 0.0 }
+        };
+        let weights: Vec<f64> = (0..1_000_000).map(look).collect();
+        let mut belief = law.map(|(p, r, bad)| Belief::clean(GilbertElliott::new(p, r, 0.0, bad).unwrap()));
+        let mut expected = 1.0;
+        for place in 0..12 {
+            let chance = belief.as_ref().map_or(1e-3, Belief::chance);
+            expected *= if wanted(place) { chance } else { 1.0 - chance };
+            if let Some(belief) = &mut belief {
+                belief.observe(wanted(place));
+            }
+        }
+        agrees(&weights, expected);
+    }
+}
+
 // RARE-13: 1e-4 times 0.5^14.
 #[test]
 fn bursts_of_a_whole_window_are_as_frequent_as_the_law_says() {

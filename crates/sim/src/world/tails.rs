@@ -1,0 +1,346 @@
+//! How late the latest frames are: a link that is kept busy, and copies of it in which a cluster of losses is steered.
+//!
+//! The method is in `docs/protocols/rare.md` (RARE-14 and on). Left out: frames that losses of the other direction
+//! make late by themselves.
+
+use super::rare::{Refusal, no_losses};
+use super::stress::SATURATED_BACKLOG;
+use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink};
+use lossylink_core::loss::{Aim, Bursts, LossProcess};
+use lossylink_core::rng::{RngCore, Stream, Streams};
+use lossylink_core::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Frames on the wire before the first look (RARE-2).
+const WARM_UP_FRAMES: u64 = 4096;
+/// Frames on the wire between two looks, at most; a power of two (RARE-2).
+const DISTANCE_FRAMES: u64 = 128;
+/// Losses, or bursts, before the first look.
+const WARM_UP_LOSSES: u32 = 4;
+/// They come after so many times the frames that end a cluster, on average.
+const DISTURB_TIMES: u64 = 8;
+/// Looks after which one comes where the law had none.
+const REFRESH_LOOKS: u64 = 16;
+/// After so many times what ends a cluster, without a loss, whatever was behind a repair has drained: how late are frames then?
+const DRAIN_TIMES: u64 = 16;
+/// A cluster ends when frames are no later than so many times that, and by no more than this.
+const QUIET_LEVELS: u32 = 3;
+const QUIET_NS: u32 = 200;
+/// Frames of which it is remembered when they were offered: more than any protection has under way.
+const REMEMBERED: usize = 1 << 13;
+/// Frames that a cluster may last.
+const CLUSTER_MAX: u64 = 1 << 17;
+/// Blocks of a code that decide when its frames come out.
+const BLOCKS: u64 = 3;
+/// Fewest frames that end a cluster.
+const CLEAN_MIN: u64 = 8;
+/// The resolution of latencies.
+const TICK: Duration = Duration::from_ns(1);
+
+/// Frames of a look that came out late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Late {
+    /// From offer to delivery, in nanoseconds.
+    pub latency_ns: u32,
+    /// How many there were, weighted.
+    pub weight: f64,
+}
+
+/// What a link that is looked at has done.
+#[derive(Clone, Debug)]
+pub struct Tails {
+    /// The late frames of each look, by latency.
+    pub looks: Vec<Vec<Late>>,
+    /// Looks that found the link within a cluster, and count nothing.
+    pub busy: u64,
+    /// Data frames for each frame on the wire, for which a look stands.
+    pub data: f64,
+    /// The shortest latency, in nanoseconds.
+    pub least_ns: u32,
+    /// The longest latency with which a cluster ends, in nanoseconds. Beyond it every late frame is counted.
+    pub quiet_ns: u32,
+    /// Frames put on the wire, those of all copies included.
+    pub frames: u64,
+}
+
+/// A link that is kept busy, with the time of each offer.
+#[derive(Clone, Debug)]
+struct Line {
+    link: AnyLink<u64>,
+    frame_bytes: u32,
+    now: Instant,
+    offered: u64,
+    /// When the last frames were offered; nothing once they have come out.
+    offers: VecDeque<Option<Instant>>,
+    /// Frames and time without a loss that end a cluster (RARE-14).
+    clean: (u64, Duration),
+    lost: u64,
+    /// The latency of what came out last, and the longest with which a cluster ends, in nanoseconds.
+    latest_ns: u32,
+    quiet_ns: u32,
+    /// The frame count and the time when the last loss was seen, if the cluster goes on.
+    lost_at: Option<(u64, Instant)>,
+}
+
+impl Line {
+    fn new(link: AnyLink<u64>, frame_bytes: u32) -> Self {
+        Self {
+            link,
+            frame_bytes,
+            now: Instant::ZERO,
+            offered: 0,
+            offers: VecDeque::new(),
+            clean: (CLEAN_MIN, Duration::ZERO),
+            lost: 0,
+            latest_ns: 0,
+            quiet_ns: u32::MAX,
+            lost_at: None,
+        }
+    }
+
+    fn frames(&self) -> u64 {
+        self.link.traffic().frames
+    }
+
+    /// Whether a cluster is on.
+    const fn is_busy(&self) -> bool {
+        self.lost_at.is_some()
+    }
+
+    /// Lets the next thing happen, and tells the latency of what comes out.
+    fn step(&mut self, mut deliver: impl FnMut(&mut Self, u32)) {
+        while self.link.backlog() < SATURATED_BACKLOG {
+            let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
+            self.link.offer(self.now, frame);
+            self.offers.push_back(Some(self.now));
+            self.offered += 1;
+        }
+        self.now = self.link.poll_timeout();
+        self.link.advance(self.now);
+        let traffic = *self.link.traffic();
+        if traffic.lost > self.lost {
+            (self.lost, self.lost_at) = (traffic.lost, Some((traffic.frames, self.now)));
+        }
+        let mut latencies = Vec::new();
+        let Self { link, offers, offered, now, .. } = self;
+        link.delivered().drain_due(*now, |at, frame| {
+            let place = (frame.payload + offers.len() as u64).checked_sub(*offered);
+            // A second copy is not late, and neither is the frame that found the link idle.
+            if let Some(offer) = place.and_then(|place| offers[place as usize].take())
+                && frame.payload >= SATURATED_BACKLOG as u64
+            {
+                latencies.push(((at - offer).as_ps() / TICK.as_ps()).min(u64::from(u32::MAX)) as u32);
+            }
+        });
+        for latency in latencies {
+            self.latest_ns = latency;
+            deliver(self, latency);
+        }
+        while self.offers.len() > REMEMBERED || matches!(self.offers.front(), Some(None)) {
+            self.offers.pop_front();
+        }
+        let is_over = |(frames, at): (u64, Instant)| {
+            traffic.frames - frames >= self.clean.0
+                && self.now - at >= self.clean.1
+                && self.latest_ns <= self.quiet_ns
+        };
+        if self.lost_at.is_some_and(is_over) {
+            self.lost_at = None;
+        }
+    }
+}
+
+/// A link whose tail is looked at again and again.
+#[derive(Debug)]
+pub struct Tail {
+    line: Line,
+    gives_up: GivesUp,
+    bursts: Bursts,
+    streams: Streams,
+    draws: Stream,
+    tails: Tails,
+    /// Frames that a cluster waits for its end, on average.
+    clean_frames: u64,
+    /// The longest latency outside clusters, in nanoseconds.
+    calm_ns: u32,
+    /// Losses that were brought about between looks, and the data frames and frames meanwhile.
+    disturbed: u64,
+    left_out: (u64, u64),
+}
+
+impl Tail {
+    /// A link, not yet started, that is sent frames of so many bytes.
+    ///
+    /// # Errors
+    /// If its losses cannot be steered.
+    pub fn new(mut link: AnyLink<u64>, frame_bytes: u32, streams: Streams) -> Result<Self, Refusal> {
+        let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
+        let gives_up = link.gives_up();
+        let tails =
+            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u32::MAX, quiet_ns: 0, frames: 0 };
+        let draws = streams.stream("rare/tail-draws");
+        let line = Line::new(link, frame_bytes);
+        Ok(Self {
+            line,
+            gives_up,
+            bursts,
+            streams,
+            draws,
+            tails,
+            clean_frames: CLEAN_MIN,
+            calm_ns: 0,
+            disturbed: 0,
+            left_out: (0, 0),
+        })
+    }
+
+    /// Looks so many times.
+    ///
+    /// # Errors
+    /// If a cluster of losses does not end.
+    pub fn run(mut self, times: u64) -> Result<Tails, Refusal> {
+        self.warm_up();
+        self.calm_ns = 0;
+        let before = *self.line.link.traffic();
+        let mut seen = (0, self.line.lost);
+        for index in 0..times {
+            if self.line.lost > seen.1 {
+                seen = (index, self.line.lost);
+            } else if index - seen.0 >= REFRESH_LOOKS {
+                self.refresh()?;
+                seen = (index, self.line.lost);
+            }
+            let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
+            self.run_on(distance);
+            let look = self.look(index)?;
+            self.tails.looks.push(look);
+        }
+        let after = self.line.link.traffic();
+        let data = after.data_frames - before.data_frames - self.left_out.0;
+        let frames = after.frames - before.frames - self.left_out.1;
+        self.tails.data = data as f64 / frames as f64;
+        self.tails.frames += after.frames;
+        self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns);
+        Ok(self.tails)
+    }
+
+    /// How late frames are after losses, and long after the next (RARE-14).
+    fn warm_up(&mut self) {
+        self.run_on(WARM_UP_FRAMES);
+        let (frames, time) = self.clean();
+        (self.clean_frames, self.line.clean) = (frames, (frames, time));
+        let mut level_ns = 0;
+        for _ in 0..WARM_UP_LOSSES {
+            let law = self.disturb();
+            self.run_on(DRAIN_TIMES * frames);
+            (self.calm_ns, self.line.lost_at) = (0, None);
+            self.run_on(frames);
+            level_ns = level_ns.max(self.calm_ns.saturating_sub(self.tails.least_ns));
+            *self.line.link.losses_mut().0 = law;
+        }
+        self.line.quiet_ns = self.tails.least_ns + QUIET_LEVELS * level_ns + QUIET_NS;
+    }
+
+    /// A protection may never come back to the state in which it began, though the law may have no loss for long: here
+    /// comes one, or a burst, and then none. Gives back the law.
+    fn disturb(&mut self) -> LossProcess {
+        let frames = self.clean_frames;
+        self.disturbed += 1;
+        let stream = self.streams.trial(self.disturbed).stream("rare/tail-disturbance");
+        let losses = self.line.link.losses_mut().0;
+        let often = losses.hastened(DISTURB_TIMES * frames, stream).unwrap_or_else(no_losses);
+        let law = std::mem::replace(losses, often);
+        let before = self.line.lost;
+        while self.line.lost == before && !self.line.link.losses_mut().0.is_clean() {
+            self.run_on(1);
+        }
+        self.run_on(frames);
+        *self.line.link.losses_mut().0 = no_losses();
+        law
+    }
+
+    /// A loss between looks, where the law had none for long.
+    fn refresh(&mut self) -> Result<(), Refusal> {
+        let before = *self.line.link.traffic();
+        let law = self.disturb();
+        while self.line.is_busy() {
+            if self.line.frames() - before.frames > CLUSTER_MAX {
+                return Err(Refusal::NeverSettled);
+            }
+            self.run_on(1);
+        }
+        *self.line.link.losses_mut().0 = law;
+        let after = self.line.link.traffic();
+        self.left_out.0 += after.data_frames - before.data_frames;
+        self.left_out.1 += after.frames - before.frames;
+        Ok(())
+    }
+
+    /// Frames and time without a loss after which a protection has repaired everything (RARE-14).
+    fn clean(&self) -> (u64, Duration) {
+        let hold = u64::from(self.bursts.hold).max(CLEAN_MIN);
+        match self.gives_up {
+            GivesUp::Block { frames, .. } => (hold.max(BLOCKS * u64::from(frames)), Duration::ZERO),
+            GivesUp::Frames { settled, .. } => {
+                let share = settled.as_secs_f64() / (self.line.now - Instant::ZERO).as_secs_f64();
+                (hold.max((self.line.frames() as f64 * share).ceil() as u64), settled)
+            }
+        }
+    }
+
+    /// The link itself goes on, by the law of its losses (RARE-2).
+    fn run_on(&mut self, frames: u64) {
+        let end = self.line.frames() + frames;
+        while self.line.frames() < end {
+            let (tails, calm_ns) = (&mut self.tails, &mut self.calm_ns);
+            self.line.step(|line, latency| {
+                tails.least_ns = tails.least_ns.min(latency);
+                if !line.is_busy() {
+                    *calm_ns = (*calm_ns).max(latency);
+                }
+            });
+        }
+    }
+
+    /// The next cluster begins now (RARE-14).
+    fn look(&mut self, index: u64) -> Result<Vec<Late>, Refusal> {
+        if self.line.is_busy() {
+            self.tails.busy += 1;
+            return Ok(Vec::new());
+        }
+        let mut line = self.line.clone();
+        let aim = Aim::Cluster { clean_frames: u32::try_from(self.clean_frames).unwrap_or(u32::MAX) };
+        let stream = self.streams.trial(index).stream("rare/tail");
+        line.link.losses_mut().0.steer(aim, stream).ok_or(Refusal::NotSteerable)?;
+        let (begin, mut late) = (line.frames(), Vec::new());
+        let mut has_begun = false;
+        while !has_begun || line.is_busy() {
+            if line.frames() - begin > CLUSTER_MAX {
+                return Err(Refusal::NeverSettled);
+            }
+            line.step(|line, latency_ns| {
+                let log_weight = line.link.losses_mut().0.steered().map(|steered| steered.log_weight());
+                if let (true, Some(log_weight)) = (line.is_busy(), log_weight) {
+                    late.push(Late { latency_ns, weight: libm::exp(log_weight) });
+                }
+            });
+            has_begun |= line.frames() > begin;
+        }
+        self.tails.frames += line.frames() - begin;
+        late.retain(|late| late.latency_ns > self.line.quiet_ns);
+        Ok(merged(late))
+    }
+}
+
+/// Late frames by latency, those of equal latency together.
+fn merged(mut late: Vec<Late>) -> Vec<Late> {
+    late.sort_unstable_by_key(|late| late.latency_ns);
+    late.dedup_by(|next, kept| {
+        let is_same = next.latency_ns == kept.latency_ns;
+        if is_same {
+            kept.weight += next.weight;
+        }
+        is_same
+    });
+    late
+}

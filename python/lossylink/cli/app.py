@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, explain, plan, plot, reproduce, run, sweep
+from lossylink.cli import doctor, explain, plan, plot, report, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, validation
@@ -28,6 +28,7 @@ def build() -> typer.Typer:
     app.command("run", epilog=_list_of_experiments())(run.command)
     app.command("sweep")(sweep.command)
     app.command("plot", epilog=_list_of_kinds())(plot.command)
+    app.command("report")(report.command)
     app.command("plan")(plan.command)
     app.command("list")(explain.listing)
     app.command("keys")(explain.keys)

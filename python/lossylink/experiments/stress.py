@@ -41,6 +41,7 @@ EXPERIMENT = Experiment(
         Column("residual_loss_rate", "residual loss", kind="share"),
         Column("residual_loss_ci95", "95 % interval", kind="text"),
         Column("rare_verdict", "verdict", kind="text"),
+        Column("rare_late_us_1e_6", "1e-6 are later than", "us"),
         Column("residual_loss_theory", "closed form", kind="share"),
         Column("rare_effective_samples", "samples", kind="count", of="rare_looks"),
     ),

@@ -94,7 +94,7 @@ def _times(match: Match, table: Published, found: Mapping[str, Sample]) -> Chart
     return Chart(
         f"published-{match.table.replace('_', '-')}",
         f"{protocol} flows of {table['flow_bytes']:,} B",
-        f"Hatched: {table['source']}. Bars of ours have 95 % intervals, which open ends leave out.",
+        f"The other bars are published: {table['source']}. Ours have 95 % intervals where both ends are known.",
         Axis("percentile", categories=words),
         Axis("flow completion time", "µs", "log"),
         tuple(series),
@@ -151,7 +151,7 @@ def _by_protection(
     return Chart(
         identifier,
         title,
-        f"Hatched: {source}.",
+        f"The other bars are published: {source}.",
         Axis("", categories=tuple(name_of(name) for name in pairs)),
         Axis(label, "Gb/s", low=0.0),
         (_bars("here", "blue", ours), _bars("published", "black", theirs, is_published=True)),

@@ -11,6 +11,7 @@ from lossylink.cli.run import parse_settings
 from lossylink.cli.sweep import parse_grid
 from lossylink.scenario import resolve
 
+from .gallery import GALLERY, NAMES, PICTURES
 from .test_help import COMMANDS
 from .transcripts import SHOWN, commands, run, steps, write_files
 
@@ -48,3 +49,10 @@ def test_a_command_of_a_document_is_understood(words: str) -> None:
         settings={key: value for key, value in settings.items() if key not in files},
         protection=values["protection"],
     )
+
+
+def test_the_gallery_shows_each_of_its_figures() -> None:
+    text = GALLERY.read_text(encoding="utf-8")
+    assert len(NAMES) == len(set(NAMES)) == 10
+    assert all(f"](figures/gallery/{name}.png)" in text for name in NAMES)
+    assert {path.stem for path in PICTURES.iterdir()} == set(NAMES)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Documents whose blocks marked ``console`` are run from top to bottom in one directory.
 SHOWN = (
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("index.md", "tutorial.md", "gallery.md")),
+    *(ROOT / "docs" / name for name in ("index.md", "tutorial.md")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 )
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -94,7 +94,8 @@ def _times(match: Match, table: Published, found: Mapping[str, Sample]) -> Chart
     return Chart(
         f"published-{match.table.replace('_', '-')}",
         f"{protocol} flows of {table['flow_bytes']:,} B",
-        f"The other bars are published: {table['source']}. Ours have 95 % intervals where both ends are known.",
+        f"The other bars are published: {table['source']}. "
+        "Ours have 95 % intervals where these have two ends.",
         Axis("percentile", categories=words),
         Axis("flow completion time", "µs", "log"),
         tuple(series),

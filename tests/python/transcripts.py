@@ -28,6 +28,8 @@ _COMMAND = re.compile(r"^(?:\$ |\.venv/bin/|    |[A-Z_]+=\S+ )*lossylink ((?!liv
 #: What differs from run to run: how long it took.
 _TIME = re.compile(r"\bin \d+\.\d s$", re.MULTILINE)
 
+_PROGRESS = re.compile(r"^[a-z-]+: \d+%, about ")
+
 
 @dataclass(frozen=True)
 class Step:
@@ -52,7 +54,7 @@ def steps(text: str) -> list[Step]:
 def plain(text: str) -> str:
     """A text without what differs between runs."""
     lines = (line.rstrip() for line in _TIME.sub("in ... s", text).splitlines())
-    return "\n".join(line for line in lines if line)
+    return "\n".join(line for line in lines if line and not _PROGRESS.match(line))
 
 
 def write_files(text: str, directory: Path) -> None:

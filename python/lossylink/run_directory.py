@@ -15,6 +15,7 @@ from typing import Any
 from lossylink import states
 from lossylink.errors import UserError
 from lossylink.manifest import manifest
+from lossylink.parquet import write_table
 from lossylink.results import Run
 from lossylink.scenario.save import scenario_toml
 
@@ -87,7 +88,14 @@ def write_run(directory: Path, result: Run, *, command: Sequence[str] | None = N
     """Write ``summary.json``, tables as Parquet, files, ``states.txt``, ``scenario.toml``, the manifest."""
     write_json(directory / "summary.json", result.summary())
     for name, table in result.tables.items():
-        table.write_parquet(directory / f"{name}.parquet")
+        write_table(
+            table,
+            directory / f"{name}.parquet",
+            name=name,
+            experiment=result.experiment,
+            seeds=[result.seed],
+            version=result.version,
+        )
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:

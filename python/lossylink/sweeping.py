@@ -17,6 +17,7 @@ from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.job import Progress
 from lossylink.manifest import manifest
+from lossylink.parquet import ROWS, write_table
 from lossylink.pool import run_all
 from lossylink.results import jsonable
 from lossylink.run_directory import MANIFEST, write_json
@@ -108,7 +109,7 @@ def sweep(
     resumed = sum(point.path.is_file() for point in points)
     interrupted = _run_missing([point for point in points if not point.path.is_file()], count, progress)
     result = _collect(scenarios[0].experiment.name, grid, points, directory, resumed, interrupted)
-    _write(result, seed=scenarios[0].seed)
+    _write(result, seeds=list(dict.fromkeys(scenario.seed for scenario in scenarios)))
     return result
 
 
@@ -220,8 +221,16 @@ def _collect(
     )
 
 
-def _write(result: Sweep, *, seed: int) -> None:
-    result.rows.write_parquet(result.directory / "rows.parquet.partial")
-    (result.directory / "rows.parquet.partial").replace(result.directory / "rows.parquet")
+def _write(result: Sweep, *, seeds: Sequence[int]) -> None:
+    partial = result.directory / "rows.parquet.partial"
+    write_table(
+        result.rows,
+        partial,
+        name=ROWS,
+        experiment=result.experiment,
+        seeds=seeds,
+        version=_native.version(),
+    )
+    partial.replace(result.directory / "rows.parquet")
     _write_whole(result.directory / "summary.json", result.summary())
-    _write_whole(result.directory / MANIFEST, manifest(seed=seed))
+    _write_whole(result.directory / MANIFEST, manifest(seed=seeds[0]))

@@ -46,6 +46,7 @@ lint: build ## Formatting, lints and types, in Rust and Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest lossylink._native
 
 .PHONY: docs
 docs: build ## The documentation as a site, target/site/index.html; a broken link is an error
@@ -62,8 +63,22 @@ bench: build ## Measure what must be fast and compare it with earlier measuremen
 	$(BIN)/python benches/ports.py
 
 .PHONY: wheel
-wheel: build ## Build a wheel and try it in a fresh environment
+wheel: build ## Build sdist and wheel, and try both in fresh environments
 	tools/try-wheel
+
+.PHONY: wheels
+wheels: build ## Build manylinux wheels for x86-64 and aarch64 into dist/ (needs zig)
+	tools/build-wheels
+
+.PHONY: licenses
+licenses: build ## Write THIRD-PARTY-LICENSES.md anew
+	$(BIN)/python tools/licenses.py
+
+.PHONY: deny
+deny: ## Licences, advisories, sources and duplicates of the crates (needs cargo-deny)
+	@cargo deny --version >/dev/null 2>&1 \
+		|| { echo "error: cargo-deny is missing; run cargo install cargo-deny --locked" >&2; exit 1; }
+	cargo deny --locked check
 
 .PHONY: lock
 lock: build ## Renew the locked versions of the Python dependencies

@@ -1,8 +1,22 @@
 """The compiled simulator."""
 
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict, final, type_check_only
 
+__all__ = [
+    "Monitor",
+    "check",
+    "check_protection",
+    "commit",
+    "copies_for",
+    "copies_leave",
+    "live_main",
+    "simulate",
+    "thresholds_at",
+    "version",
+]
+
+@type_check_only
 class Outcome(TypedDict):
     row: dict[str, Any]
     columns: dict[str, dict[str, bytes]]
@@ -122,12 +136,19 @@ def copies_leave(config_json: str, copies: int, holes: int | None = None) -> flo
 def version() -> str:
     """Return the version of the simulator that is compiled in."""
 
+def commit() -> str:
+    """Return the commit of the sources that this module was built from.
+
+    ``+changes`` follows it if tracked files differed; it is ``unknown`` if git knew nothing of the sources.
+    """
+
 def live_main(arguments: list[str]) -> int:
     """Run a live data plane until it is told to stop and return its exit code.
 
     Its one argument is the configuration in JSON; see ``docs/guides/live-lab.md``.
     """
 
+@final
 class Monitor:
     """Decides from frame counters when a link needs a protection: ``docs/protocols/monitor.md``.
 
@@ -152,8 +173,8 @@ class Monitor:
         The thresholds cannot work together; one line says the mend.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         window_frames: int,
         on_loss: float,
@@ -162,7 +183,7 @@ class Monitor:
         target_loss: float,
         confidence: float,
         hold_seconds: float,
-    ) -> None: ...
+    ) -> Self: ...
     def observe(self, now_seconds: float, received_ok: int, received_all: int) -> int | None:
         """Take a reading and return what to change: copies from now on, 0 for no protection, or nothing.
 

@@ -17,13 +17,18 @@ _DEPENDENCIES = ("numpy", "polars", "pydantic", "scipy")
 
 
 def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the manifest of a run that has just ended."""
+    """Return the manifest of a run that has just ended.
+
+    Its ``commit`` is that of the sources from which the compiled simulator was built: ``+changes`` follows
+    it if tracked files differed then, and it is ``unknown`` if git knew nothing of the sources.
+    """
     from lossylink import _native  # not needed by who only looks at the machine
 
     return {
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "command_line": shlex.join(command if command is not None else sys.argv),
         "seed": seed,
+        "commit": _native.commit(),
         "versions": {
             "lossylink": _native.version(),
             "python": platform.python_version(),

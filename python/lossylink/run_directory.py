@@ -16,6 +16,7 @@ from lossylink import states
 from lossylink.errors import UserError
 from lossylink.frames import flat
 from lossylink.manifest import manifest
+from lossylink.parquet import write_table
 from lossylink.scenario.save import scenario_toml
 
 if TYPE_CHECKING:
@@ -95,7 +96,14 @@ def write_run(
     """
     write_json(directory / "summary.json", result.summary())
     for name, table in result.tables.items():
-        table.write_parquet(directory / f"{name}.parquet")
+        write_table(
+            table,
+            directory / f"{name}.parquet",
+            name=name,
+            experiment=result.experiment,
+            seeds=[result.seed],
+            version=result.version,
+        )
     if with_csv:
         for name, table in ({"rows": result.rows} | result.tables).items():
             flat(table).write_csv(directory / f"{name}.csv")

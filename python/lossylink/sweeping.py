@@ -20,6 +20,7 @@ from lossylink.frames import flat, html_table, text_table
 from lossylink.headline import headline_frame
 from lossylink.job import Progress
 from lossylink.manifest import manifest
+from lossylink.parquet import ROWS, write_table
 from lossylink.pool import run_all
 from lossylink.results import Run, jsonable
 from lossylink.run_directory import MANIFEST, write_json
@@ -187,7 +188,7 @@ def sweep(
     resumed = sum(point.path.is_file() for point in points)
     interrupted = _run_missing([point for point in points if not point.path.is_file()], count, progress)
     result = _collect(scenarios[0].experiment.name, grid, points, directory, resumed, interrupted)
-    _write(result, seed=scenarios[0].seed)
+    _write(result, seeds=list(dict.fromkeys(scenario.seed for scenario in scenarios)))
     return result
 
 
@@ -299,11 +300,19 @@ def _collect(
     )
 
 
-def _write(result: Sweep, *, seed: int) -> None:
-    result.rows.write_parquet(result.directory / "rows.parquet.partial")
-    (result.directory / "rows.parquet.partial").replace(result.directory / "rows.parquet")
+def _write(result: Sweep, *, seeds: Sequence[int]) -> None:
+    partial = result.directory / "rows.parquet.partial"
+    write_table(
+        result.rows,
+        partial,
+        name=ROWS,
+        experiment=result.experiment,
+        seeds=seeds,
+        version=_native.version(),
+    )
+    partial.replace(result.directory / "rows.parquet")
     _write_whole(result.directory / "summary.json", result.summary())
-    _write_whole(result.directory / MANIFEST, manifest(seed=seed))
+    _write_whole(result.directory / MANIFEST, manifest(seed=seeds[0]))
 
 
 def read_sweep(directory: Path, summary: Mapping[str, Any]) -> Sweep:

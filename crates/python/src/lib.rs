@@ -28,6 +28,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Commit of the sources that the module was built from; `build.rs` says how it is known.
+#[pyfunction]
+fn commit() -> &'static str {
+    env!("LOSSYLINK_COMMIT")
+}
+
 /// Runs a live data plane until it is told to stop, and returns its exit code; `arguments` is its configuration.
 #[pyfunction]
 fn live_main(py: Python<'_>, arguments: Vec<String>) -> i32 {
@@ -53,5 +59,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::copies_for, module)?)?;
     module.add_function(wrap_pyfunction!(rules::copies_leave, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
+    module.add_function(wrap_pyfunction!(commit, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -1,0 +1,51 @@
+"""The crates of others: every licence is allowed, and the texts that a wheel carries are not stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import licenses
+
+
+@pytest.fixture(scope="module")
+def crates() -> list[licenses.Crate]:
+    return licenses.locked()
+
+
+def test_every_license_is_allowed(crates: list[licenses.Crate]) -> None:
+    allowed = licenses.allowed_licenses()
+    assert len(crates) > len(licenses.shipped(crates)) > 0
+    assert [crate.name for crate in crates if not licenses.is_allowed(crate.license, allowed)] == []
+    without_one = allowed - {"BSD-2-Clause"}
+    refused = [crate.name for crate in crates if not licenses.is_allowed(crate.license, without_one)]
+    assert refused == ["fec-rs"], "a licence that is not allowed is found"
+
+
+def test_no_license_is_allowed_in_vain(crates: list[licenses.Crate]) -> None:
+    """Each allowed licence is named by a crate, beside the two of ours."""
+    named = " ".join(crate.license for crate in crates)
+    assert [one for one in licenses.allowed_licenses() if one not in named] == []
+
+
+def test_the_texts_of_a_wheel_are_not_stale(crates: list[licenses.Crate]) -> None:
+    assert licenses.WRITTEN.read_text() == licenses.document(licenses.shipped(crates)), (
+        "run tools/licenses.py and commit what it writes"
+    )
+
+
+def test_the_check_says_when_the_texts_are_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(licenses, "WRITTEN", tmp_path / "texts.md")
+    assert licenses.main(["--check"]) == 1
+    assert capsys.readouterr().out == "error: texts.md is stale; run tools/licenses.py\n"
+    assert licenses.main([]) == 0
+    assert licenses.main(["--check"]) == 0
+
+
+def test_what_is_in_a_wheel_is_neither_a_test_nor_a_macro(crates: list[licenses.Crate]) -> None:
+    names = {crate.name for crate in licenses.shipped(crates)}
+    assert {"fec-rs", "pyo3", "rayon"} <= names
+    assert not {"proptest", "serde_derive", "pyo3-build-config", "windows-sys"} & names

@@ -83,9 +83,9 @@ def test_a_failing_write_leaves_nothing(
 
 
 def test_version(command: Command) -> None:
-    from lossylink import __version__
+    from lossylink import __version__, _native
 
-    assert command("--version").out == f"lossylink {__version__}\n"
+    assert command("--version").out == f"lossylink {__version__} ({_native.commit()})\n"
 
 
 def test_help_and_import_load_nothing_heavy() -> None:

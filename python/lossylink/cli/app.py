@@ -55,7 +55,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from lossylink import _native  # only for this option
 
-        print(f"lossylink {_native.version()}")
+        print(f"lossylink {_native.version()} ({_native.commit()})")
         leave(0)
 
 

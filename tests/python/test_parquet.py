@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars
 
@@ -33,7 +34,7 @@ def test_a_table_of_a_run_says_its_seed_and_its_units(tmp_path: Path) -> None:
 
 def test_the_rows_of_a_sweep_say_every_seed_and_their_units(tmp_path: Path) -> None:
     small = {"traffic.packets": 2_000}
-    grid: dict[str, list[object]] = {"seed": [3, 4], "loss": ["0", "1e-3"]}
+    grid: dict[str, list[Any]] = {"seed": [3, 4], "loss": ["0", "1e-3"]}
     result = lossylink.sweep(
         "stress", grid=grid, protection=["lg"], settings=small, output=tmp_path, threads=1
     )

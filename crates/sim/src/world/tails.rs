@@ -163,6 +163,8 @@ pub struct Tail {
     clean_frames: u64,
     /// The longest latency outside clusters, in nanoseconds.
     calm_ns: u32,
+    /// The longest latency at the end of looks that came to rest above the level at which clusters end.
+    rest_ns: u32,
     /// Losses that were brought about between looks, and the data frames and frames meanwhile.
     disturbed: u64,
     left_out: (u64, u64),
@@ -189,6 +191,7 @@ impl Tail {
             tails,
             clean_frames: CLEAN_MIN,
             calm_ns: 0,
+            rest_ns: 0,
             disturbed: 0,
             left_out: (0, 0),
         })
@@ -207,7 +210,7 @@ impl Tail {
             if self.line.lost > seen.1 {
                 seen = (index, self.line.lost);
             } else if index - seen.0 >= REFRESH_LOOKS {
-                self.refresh()?;
+                self.refresh();
                 seen = (index, self.line.lost);
             }
             let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
@@ -220,7 +223,7 @@ impl Tail {
         let frames = after.frames - before.frames - self.left_out.1;
         self.tails.data = data as f64 / frames as f64;
         self.tails.frames += after.frames;
-        self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns);
+        self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns).max(self.rest_ns);
         Ok(self.tails)
     }
 
@@ -260,12 +263,13 @@ impl Tail {
     }
 
     /// A loss between looks, where the law had none for long.
-    fn refresh(&mut self) -> Result<(), Refusal> {
+    fn refresh(&mut self) {
         let before = *self.line.link.traffic();
         let law = self.disturb();
         while self.line.is_busy() {
             if self.line.frames() - before.frames > CLUSTER_MAX {
-                return Err(Refusal::NeverSettled);
+                self.settle_above();
+                break;
             }
             self.run_on(1);
         }
@@ -273,7 +277,16 @@ impl Tail {
         let after = self.line.link.traffic();
         self.left_out.0 += after.data_frames - before.data_frames;
         self.left_out.1 += after.frames - before.frames;
-        Ok(())
+    }
+
+    /// A protection may come to rest with its frames later than they were at rest before: then that is its level, and the
+    /// cluster is over (RARE-14).
+    fn settle_above(&mut self) {
+        self.line.lost_at = None;
+        let before = std::mem::take(&mut self.calm_ns);
+        self.run_on(self.clean_frames);
+        self.line.quiet_ns = self.line.quiet_ns.max(self.calm_ns);
+        self.calm_ns = self.calm_ns.max(before);
     }
 
     /// Frames and time without a loss after which a protection has repaired everything (RARE-14).
@@ -314,11 +327,18 @@ impl Tail {
         line.link.losses_mut().0.steer(aim, stream).ok_or(Refusal::NotSteerable)?;
         let (begin, mut late) = (line.frames(), Vec::new());
         let mut has_begun = false;
+        let mut rest_ns = 0;
         while !has_begun || line.is_busy() {
-            if line.frames() - begin > CLUSTER_MAX {
-                return Err(Refusal::NeverSettled);
+            let lasts = line.frames() - begin;
+            if lasts > CLUSTER_MAX {
+                // It has come to rest above the level at which clusters end: figures begin there.
+                self.rest_ns = self.rest_ns.max(rest_ns);
+                break;
             }
             line.step(|line, latency_ns| {
+                if lasts + self.clean_frames > CLUSTER_MAX {
+                    rest_ns = rest_ns.max(latency_ns);
+                }
                 let log_weight = line.link.losses_mut().0.steered().map(|steered| steered.log_weight());
                 if let (true, Some(log_weight)) = (line.is_busy(), log_weight) {
                     late.push(Late { latency_ns, weight: libm::exp(log_weight) });

@@ -80,7 +80,7 @@ ODD_FRAMES = [
     ("c0 01 23 45 88 b9 55", "[74565 sent again]"),
     ("00 00 00 01 08 00", "[1]"),
 ]
-#: The same, and none of them is a frame of link-level retry.
+#: Control frames of which none is a frame of link-level retry.
 BAD_FRAMES = ["05 00 00 00 00 00 00 00", "81 00 00 00 00 00 00 00", "00 00 01", "01 00 00 00"]
 
 

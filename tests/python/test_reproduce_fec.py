@@ -85,7 +85,7 @@ def test_the_size_of_the_experiment_is_part_of_the_set_up(
 
 
 def changed(finished: Finished, job: str, protection: str, key: str, value: float) -> Finished:
-    """The same runs with one number of one row replaced."""
+    """All runs with one number of one row replaced."""
     run = finished.run(job)
     here = polars.col("protection") == protection
     rows = run.rows.with_columns(polars.when(here).then(value).otherwise(polars.col(key)).alias(key))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Slots of lines that are not told apart by their protections.
 SLOTS = ("blue", "vermillion", "green", "orange", "purple", "sky", "black", "yellow")
-#: The same for protections without a slot of their own: those that no protection owns come first.
+#: Slots of protections without one of their own: those that no protection owns come first.
 FREE_SLOTS = ("orange", "sky", "black", "yellow", "purple", "green", "vermillion", "blue")
 #: Settings that change no result, or that a row says better.
 UNTOLD = frozenset({"protection.schemes", "run.threads"})

@@ -15,7 +15,7 @@ from lossylink.planning.prediction import SIMULATED, Figure, Prediction
 LEAST_BATCH_FRAMES: Final = 2_000
 """Frames of a batch in which losses are counted: ten times the largest block and more."""
 BATCH_MEMORIES: Final = 10
-"""The same in times that the memory of a burst lasts."""
+"""Frames of a batch, in times that the memory of a burst lasts."""
 LEAST_BATCHES: Final = 50
 """Fewer would not tell their variance."""
 
@@ -62,7 +62,7 @@ def configured(link: Link, protection: str, *, packets: int = PROBE_FRAMES, seed
 
 @lru_cache(maxsize=64)
 def _configured(link: Link, protection: str) -> str:
-    """The same in JSON, whatever the losses: a figure asks for hundreds of them."""
+    """Return the configuration in JSON, whatever the losses: a figure asks for hundreds of them."""
     from lossylink.scenario import resolve
     from lossylink.scenario.native import configuration
 

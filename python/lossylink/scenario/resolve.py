@@ -51,7 +51,7 @@ class Scenario:
     settings: dict[str, Any]
     """Section by section in the user's spelling; together with the seed it runs the same again."""
     values: Sections
-    """The same in base units."""
+    """The settings in base units."""
     forward: Loss
     reverse: Loss
     protections: tuple[Protection, ...]

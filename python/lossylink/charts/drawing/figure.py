@@ -19,13 +19,13 @@ COLUMN_INCHES = (5.0, 3.1)
 """Width and height of a figure: a wide column, legible when it is scaled to a narrow one."""
 
 LARGE_INCHES = (7.2, 4.8)
-"""The same of a chart that shows much."""
+"""Width and height of a chart that shows much."""
 
 PANEL_INCHES = (4.0, 2.9)
 """Width and height of one of two panels side by side."""
 
 NARROW_INCHES = (3.0, 2.6)
-"""The same of one of three or more."""
+"""Width and height of one of three or more panels."""
 
 STACKED_INCHES, PAIR_INCHES = 1.45, 1.9
 """Height of one of several panels above each other that share their x axis, and of one of two."""

@@ -201,7 +201,7 @@ def nonblocking_speed_gbps(link: Link, options: Options) -> float:
 
 
 def ordered_speed_gbps(link: Link, options: Options, time_lost_s: float) -> float:
-    """The same, with a time lost by each corrupted frame."""
+    """Speed of a link that loses a time by each corrupted frame."""
     losses_per_second = link.loss_ratio / link.serialisation_s()
     return nonblocking_speed_gbps(link, options) / (1 + losses_per_second * time_lost_s)
 

@@ -123,7 +123,7 @@ def _tail_ratio(slower: Source, faster: Source, percent: float, *, short: bool =
 
 
 def _mean_ratio(slower: Source, faster: Source) -> Measure:
-    """The same of the means; the interval is that of both means at their ends, hence on the wide side."""
+    """The ratio of the means; the interval is that of both means at their ends, hence on the wide side."""
 
     def measure(finished: Finished) -> Estimate:
         above, below = (mean_interval(_slowdowns(finished, source)) for source in (slower, faster))

@@ -63,7 +63,7 @@ class ComparisonTable:
     note: str = ""
 
     def columns_from(self, start: int, stop: int) -> ComparisonTable:
-        """The same rows with some of the columns."""
+        """All rows with some of the columns."""
         rows = tuple(replace(row, cells=row.cells[start:stop]) for row in self.rows)
         return replace(self, columns=self.columns[start:stop], rows=rows)
 

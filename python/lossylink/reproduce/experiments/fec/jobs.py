@@ -19,7 +19,7 @@ MSS_BYTES = 1460
 FRAME_BYTES = 1514
 """A full frame without its check sequence."""
 WIRE_BYTES = 1538
-"""The same on the wire: check sequence, preamble and gap included."""
+"""A full frame on the wire: check sequence, preamble and gap included."""
 ROUND_TRIP_US = 82.0
 """Assumed: twice the 41 us that packets took one way through an empty queue; hosts add what is not known."""
 

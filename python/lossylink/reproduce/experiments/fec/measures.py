@@ -38,7 +38,7 @@ def trial_mean(job: str, protection: str, column: str, *, factor: float = 1.0) -
 
 
 def grid_mean(loss: float, protection: str, column: str, *, factor: float = 1.0) -> Measure:
-    """The same of a point of the grid."""
+    """The mean over the trials of a point of the grid."""
     return trial_mean(jobs.grid_job(loss, protection), protection, column, factor=factor)
 
 

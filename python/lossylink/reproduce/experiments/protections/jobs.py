@@ -93,7 +93,7 @@ def latency_job(place: Place, loss: float) -> str:
 
 
 def clean_job(place: Place, loss: float) -> str:
-    """The same load on the link without loss and protection."""
+    """That load on the link without loss and protection."""
     return f"{latency_job(place, loss)} without loss"
 
 

@@ -101,7 +101,7 @@ def expected_share(spot: Spot) -> float:
 
 
 def first_order_share(spot: Spot) -> float:
-    """The same without them.
+    """The share of the line without lost replays.
 
     Examples
     --------

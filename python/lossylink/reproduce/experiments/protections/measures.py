@@ -102,7 +102,7 @@ def first_order_gbps(place: Place, loss: float) -> float:
 
 
 def full_gbps(place: Place, requested: float, loss: float) -> float:
-    """Speed under link-level retry, lost replays and flushes too, for the parameters of one loss at another."""
+    """Speed under link-level retry, with flushes, for the parameters of one loss at another."""
     value = parse_protection(chosen(place, requested)["llr"]).value
     return retry.speed_gbps(place.link(requested), value["replays"], loss)
 

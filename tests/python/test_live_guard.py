@@ -111,7 +111,7 @@ def test_a_peer_without_a_guard_is_passed_through_and_found_when_it_comes() -> N
         )
         silences = up.plane("sw2").counters()["guards"]["guard"]["silences"]
         assert silences > before["silences"]
-        assert f'lossylink_guards_silences{{at="guard"}} {silences}' in up.plane("sw2").prometheus()
+        assert f'lossylink_guards_silences_total{{at="guard"}} {silences}' in up.plane("sw2").prometheus()
         start_plane(up.enclave, f"{up.directory.prefix}sw6", _config(up, "sw6"), up.directory.log("sw6"))
         until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement")
         # They meet once: one session at the new guard; at the other that of the silence, and this one.

@@ -16,7 +16,10 @@ from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.packaged import packaged, title_of
 
 _ENTRY = re.compile(r"^(?P<term>\S.*)\n: (?P<text>.+(?:\n  .+)*)", re.MULTILINE)
-_ROW = re.compile(r"^\| `(?P<key>[^`]+)` \| (?P<unit>[^|]*)\| (?P<text>.+) \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| `(?P<key>[^`]+)` \| (?P<unit>[^|`]*)\| (?P<text>.+) \|$", re.MULTILINE)
+_COLUMN = re.compile(
+    r"^\| `(?P<table>\w+)` \| `(?P<key>\w+)` \| (?P<unit>[^|]*)\| (?P<text>.+) \|$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,16 @@ def _rows() -> Iterator[Meaning]:
     parts = re.split(r"^## (.+)$", DICTIONARY.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         for row in _ROW.finditer(body):
-            unit = row["unit"].strip()
-            text = f"{row['text']} ({unit})" if unit else row["text"]
-            titles.setdefault((row["key"], text), []).append(title)
+            titles.setdefault((row["key"], _with_unit(row)), []).append(title)
+        for column in _COLUMN.finditer(body):
+            yield Meaning(f"column of {column['table']}.parquet", column["key"], _with_unit(column))
     for (key, text), owners in titles.items():
         yield Meaning(f"row of {', '.join(owners)}", key, text)
+
+
+def _with_unit(row: re.Match[str]) -> str:
+    unit = row["unit"].strip()
+    return f"{row['text']} ({unit})" if unit else row["text"]
 
 
 def _terms() -> Iterator[Meaning]:

@@ -50,6 +50,12 @@ def test_every_key_of_a_row_is_explained(name: str) -> None:
         assert any(one.of.startswith("row of ") for one in explain(key)), key
 
 
+def test_a_column_of_a_table_is_not_a_key_of_a_row() -> None:
+    (meaning,) = explain("fct_us")
+    assert meaning.of == "column of trials.parquet"
+    assert meaning.text.endswith("(us)")
+
+
 def test_every_spelling_of_a_loss_is_one() -> None:
     for usage in USAGES:
         for word in re.split(r", | or ", usage):

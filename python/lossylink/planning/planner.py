@@ -118,7 +118,7 @@ def _reason_by_speed(chosen: Prediction, meeting: Sequence[Prediction]) -> str:
         words = "nothing else meets what is asked for"
     if keeps_order(chosen.protection):
         return words
-    return f"{words}; it delivers out of order, which slows TCP and RDMA: --transport names yours"
+    return f"{words}; it delivers out of order, which transports may take for loss: --transport tries yours"
 
 
 def _reason_by_flows(

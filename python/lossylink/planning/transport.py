@@ -1,6 +1,7 @@
 """What flows make of a protected link: completion times by a short run, because no closed form has them.
 
-A link that delivers out of order may be the fastest and yet slow TCP or RDMA down.
+A link that delivers out of order may be the fastest, and its flows not the quickest: a transport may take
+a late frame for a lost one. A link in order delays many frames for each loss.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
 use lossylink_core::time::Instant;
 
 /// Frames on the wire before the first look (RARE-2).
-const WARM_UP_FRAMES: u64 = 4096;
+pub(super) const WARM_UP_FRAMES: u64 = 4096;
 /// Frames on the wire between two looks, at most; a power of two (RARE-2).
-const DISTANCE_FRAMES: u64 = 128;
+pub(super) const DISTANCE_FRAMES: u64 = 128;
 /// Frames of which the link remembers at least whether they came out: more than any that is repaired.
 const REMEMBERED: usize = 2048;
 /// Frames that a copy may send until its target is settled.

@@ -3,7 +3,7 @@
 //! The method is in `docs/protocols/rare.md` (RARE-14 and on). Left out: frames that losses of the other direction
 //! make late by themselves.
 
-use super::rare::{Refusal, no_losses};
+use super::rare::{DISTANCE_FRAMES, Refusal, WARM_UP_FRAMES, no_losses};
 use super::stress::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink};
 use lossylink_core::loss::{Aim, Bursts, LossProcess};
@@ -11,10 +11,6 @@ use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Frames on the wire before the first look (RARE-2).
-const WARM_UP_FRAMES: u64 = 4096;
-/// Frames on the wire between two looks, at most; a power of two (RARE-2).
-const DISTANCE_FRAMES: u64 = 128;
 /// Losses, or bursts, before the first look.
 const WARM_UP_LOSSES: u32 = 4;
 /// They come after so many times the frames that end a cluster, on average.

@@ -37,7 +37,9 @@ test-fuzz: build ## Every fuzz target for a second (tools/fuzz SECONDS for longe
 
 .PHONY: test-python
 test-python: build ## Tests of the Python package, with the examples in its documentation
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py'
+	@echo "the live tests, one after another: each lab has the machine to itself"
+	$(BIN)/python -m pytest tests/python/test_live_*.py
 
 .PHONY: lint
 lint: build ## Formatting, lints and types, in Rust and Python

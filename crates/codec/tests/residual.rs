@@ -1,7 +1,7 @@
 //! With real bytes too, what stays lost is p * P[Bin(k+h-1, p) >= h]; the simulator's test is
-//! `crates/sim/tests/fec_residual.rs`, and shares the law with this one.
+//! `crates/sim/tests/all/fec_residual.rs`, and shares the law with this one.
 
-#[path = "../../sim/tests/residual_law/mod.rs"]
+#[path = "../../sim/tests/all/residual_law/mod.rs"]
 mod residual_law;
 
 use lossylink_codec::{Cauchy, Receiver, Sender};

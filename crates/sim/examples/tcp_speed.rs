@@ -1,7 +1,7 @@
 //! Speed of the TCP model on its test path, packets and wires included:
 //! `cargo run --release --example tcp_speed -- [algorithm] [loss] [RTT in us] [simulated ms]`.
 
-#[path = "../tests/tcp_support/mod.rs"]
+#[path = "../tests/all/tcp_support/mod.rs"]
 mod tcp_support;
 
 use lossylink_core::rng::Streams;

@@ -1,0 +1,164 @@
+//! A network of long flows: places that run ahead of each other see what they see step by step, and
+//! next to nothing is allocated on the way.
+
+use crate::profiles;
+use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
+use lossylink_sim::net::direct::DirectConfig;
+use lossylink_sim::net::linkguardian::Options;
+use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits};
+use lossylink_sim::transport::tcp::{self, CongestionControl};
+use lossylink_sim::world::network::{Addressed, Conversation};
+use lossylink_sim::world::protocol::TcpPacket;
+use lossylink_sim::world::{Network, Path, Reception, Rooms, Tcp};
+use proptest::prelude::*;
+
+type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+
+/// What a network is made of.
+#[derive(Clone, Debug)]
+struct World {
+    seed: u64,
+    gbps: u64,
+    loss: f64,
+    /// `None` for a link without protection, else whether it keeps order.
+    ordered: Option<bool>,
+    profile: &'static str,
+    /// `None` for the artifact's path, else what the round trip is longer than the link's own.
+    extra_rtt: Option<Duration>,
+    reception: Reception,
+    flows: usize,
+    algorithm: CongestionControl,
+}
+
+impl World {
+    fn network(&self) -> TcpNetwork {
+        let streams = Streams::new(self.seed);
+        let model = LossModel::bernoulli(self.loss).unwrap();
+        let loss = |name| LossProcess::new(&model, streams.stream(name));
+        let (profile, rate) = (profiles::profile(self.profile), LineRate::new(BitRate::from_gbps(self.gbps)));
+        let flight = Duration::from_ns_f64(profile.data_pipeline_ns);
+        let losses = (loss("forward"), loss("reverse"));
+        let link = match self.ordered {
+            None => {
+                let config = DirectConfig { rate, flight, queue: queue_limits(&profile) };
+                PlainLink::new(config, losses.0, losses.1).into()
+            }
+            Some(ordered) => {
+                let sender = SenderConfig { copies: 1, dummies: 3, hole_cap: Some(5) };
+                let options = Options { sender, ordered, backpressure: true, deduplicate: true };
+                let mut phases = streams.stream("phases");
+                let zero = Duration::ZERO;
+                LinkGuardianLink::new(&profile, rate, zero, &options, losses, &mut phases).into()
+            }
+        };
+        let path = match self.extra_rtt {
+            None => {
+                let rooms = Rooms { queue_bytes: 560_000, receiver_queue_bytes: 120_000 };
+                Path::artifact(rate, rate, Duration::from_us(5), flight, rooms)
+            }
+            Some(extra) => Path::direct(flight * 2 + extra, flight, None).unwrap(),
+        };
+        let config = tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() };
+        let flow = |index| Conversation {
+            near: tcp::Sender::new(&config, None, Duration::from_us(100 * index)),
+            far: tcp::Receiver::new(&config, Duration::from_us(70 * index)),
+        };
+        let flows = (0..self.flows as u64).map(flow).collect();
+        let mut network = Network::new(Tcp { config: config.clone(), cuts_bursts: false }, link, path, flows);
+        network.set_reception(&self.reception);
+        network.set_draws(streams.stream("near"), streams.stream("far"));
+        (0..self.flows).for_each(|index| network.act(index, |now, ends| ends.near.open(now)));
+        network
+    }
+}
+
+/// All that can be seen of a network at its present.
+fn seen(network: &TcpNetwork) -> String {
+    let ends = network.conversations().iter();
+    let flows: Vec<_> = ends.map(|ends| (*ends.near.statistics(), ends.far.bytes_in_order())).collect();
+    format!("{:?}", (network.now(), flows, network.link.traffic(), network.link.queue().high_water_bytes()))
+}
+
+/// Hosts that take a constant time, or draw it, and whatever else a reception has.
+fn any_reception() -> impl Strategy<Value = Reception> {
+    let constant = (0u64..20).prop_map(|us| Reception::waking_in(Duration::from_us(us)));
+    let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
+    let drawn = (0u64..20, 0u64..20, 0u64..3, any::<bool>()).prop_map(
+        move |(wake_up, moderation, segment, merges)| {
+            Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges)
+        },
+    );
+    prop_oneof![constant, drawn]
+}
+
+fn any_world() -> impl Strategy<Value = World> {
+    let place = (
+        prop::option::of(any::<bool>()),
+        prop_oneof![Just("tofino1"), Just("ideal")],
+        prop::option::of((0u64..30).prop_map(Duration::from_us)),
+        any_reception(),
+    );
+    let algorithm = prop_oneof![Just(CongestionControl::Reno), Just(CongestionControl::Dctcp)];
+    let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], 0.0..0.05f64, 1usize..4, algorithm);
+    (place, traffic).prop_map(
+        |((ordered, profile, extra_rtt, reception), (seed, gbps, loss, flows, algorithm))| World {
+            seed,
+            gbps,
+            loss,
+            ordered,
+            profile,
+            extra_rtt,
+            reception,
+            flows,
+            algorithm,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn strides_equal_steps(world in any_world()) {
+        let (mut striding, mut stepping) = (world.network(), world.network());
+        for end in [3, 400, 401, 2_000].map(|us| Instant::ZERO + Duration::from_us(us)) {
+            striding.run_until(end);
+            while stepping.step(end) {}
+            stepping.wait_until(end);
+            prop_assert_eq!(seen(&striding), seen(&stepping));
+        }
+    }
+}
+
+/// Some ten rings, each of which may double a few times when a backlog is larger than any before.
+const MOST_GROWTH: u64 = 40;
+
+/// No packet costs an allocation: all that allocates is a ring that has never been so full.
+#[test]
+fn a_running_flow_allocates_next_to_nothing() {
+    for ordered in [None, Some(true), Some(false)] {
+        let world = World {
+            seed: 1,
+            gbps: 10,
+            loss: 1e-3,
+            ordered,
+            profile: "tofino1",
+            extra_rtt: None,
+            reception: Reception::waking_in(Duration::from_us(10)),
+            flows: 1,
+            algorithm: CongestionControl::Cubic,
+        };
+        let mut network = world.network();
+        network.run_until(Instant::ZERO + Duration::from_ms(100));
+        let sent = network.conversation(0).near.statistics().segments_sent;
+        let end = Instant::ZERO + Duration::from_ms(200);
+        let allocated = allocation_counter::measure(|| network.run_until(end));
+        assert!(allocated.count_total <= MOST_GROWTH, "{ordered:?}: {allocated:?}");
+        let segments = network.conversation(0).near.statistics().segments_sent - sent;
+        assert!(segments > 10_000, "{ordered:?}: {segments} segments are no traffic");
+    }
+}

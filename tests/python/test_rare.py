@@ -16,7 +16,7 @@ from lossylink.errors import UserError
 from lossylink.experiments import EXPERIMENTS
 
 DICTIONARY = Path(__file__).resolve().parents[2] / "docs" / "data-dictionary.md"
-LOOKS = {"run.looks": 2000, "loss": "1e-3"}
+LOOKS = {"run.looks": 2000, "run.tail": False, "loss": "1e-3"}
 #: From the half width of a 95 % interval to one of 99.9 %, with 99 degrees of freedom.
 WIDER = float(stats.t.ppf(0.9995, 99) / stats.t.ppf(0.975, 99))
 

@@ -8,7 +8,7 @@ from lossylink.experiments._declaration import COMMON_ROW, Experiment
 EXPERIMENT = Experiment(
     name="stress",
     summary="frames at line rate over the protected link",
-    own_keys=("traffic.packets", "traffic.frame", "traffic.source", "run.rare", "run.looks"),
+    own_keys=("traffic.packets", "traffic.frame", "traffic.source", "run.rare", "run.looks", "run.tail"),
     row_keys=(
         *COMMON_ROW,
         *("actual_loss_rate", "packets_sent", "packets_delivered"),

@@ -43,7 +43,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "timeline": _timeline(scenario),
         "monitor": _monitor(scenario),
         "run": _run(scenario),
-        "rare": {"looks": values.run.looks} if values.run.rare else None,
+        "rare": {"looks": values.run.looks, "tail": values.run.tail} if values.run.rare else None,
     }
     return {name: section for name, section in sections.items() if section is not None}
 

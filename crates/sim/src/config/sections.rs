@@ -224,4 +224,11 @@ pub struct RunConfig {
 pub struct RareConfig {
     /// Copies of the link in which a loss is steered.
     pub looks: u64,
+    /// Whether the tail of the latency is looked at as well.
+    #[serde(default = "yes")]
+    pub tail: bool,
+}
+
+fn yes() -> bool {
+    true
 }

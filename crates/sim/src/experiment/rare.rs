@@ -5,7 +5,7 @@ use super::row::Row;
 use super::setup::Setup;
 use super::stress::stress_of;
 use super::tails;
-use crate::config::Config;
+use crate::config::{Config, RareConfig};
 use crate::net::{GivesUp, ProtectedLink};
 use crate::world::rare::{Look, Looks, Rare, Refusal};
 use crate::world::tails::{Tail, Tails};
@@ -25,7 +25,7 @@ const TAIL: u64 = u64::MAX;
 /// Relative half width of the interval above which none is given.
 const HALF_WIDTH_MAX: f64 = 1.0;
 
-pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outcome, ConfigError> {
+pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config)?;
     if config.pcap.is_some() {
         return Err(ConfigError("--rare is many copies of one link; record a run without it".into()));
@@ -41,13 +41,17 @@ pub(super) fn run(config: &Config, looks: u64, control: &Control) -> Result<Outc
         return Err(ConfigError("--rare: the link loses nothing; set loss.forward".into()));
     }
     let is_clean_back = link.losses_mut().1.is_clean();
-    let each = looks.div_ceil(PARTS).max(1);
+    let each = asked.looks.div_ceil(PARTS).max(1);
     let part = |block: super::blocks::Block| {
         let link = setup.link(&block.streams)?;
         let stress = stress_of(config, link.burst_frames())?;
         let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
         let looks = rare.and_then(|rare| rare.run(block.trials)).map_err(refused)?;
-        let tails = if is_clean_back { Some(tails_of(&setup, stress.frame_bytes, block)?) } else { None };
+        let tails = match (asked.tail, is_clean_back) {
+            (false, _) => Err("run.tail is false: no figure"),
+            (true, false) => Err("losses on the way back make frames late by themselves: no figure"),
+            (true, true) => Ok(tails_of(&setup, stress.frame_bytes, block)?),
+        };
         Ok((looks, tails))
     };
     let (parts, interrupted) = run_blocks((each * PARTS, each), config.seed, config.threads, control, part)?;
@@ -76,15 +80,18 @@ fn tails_of(
     Ok(tail.and_then(|tail| tail.run(TAIL_LOOKS * block.trials)))
 }
 
+/// The tail of one part: not looked at for a reason, refused, or seen.
+type PartTails = Result<Result<Tails, Refusal>, &'static str>;
+
 /// All parts, or why they have no figure.
-fn sound_tails(parts: &[Option<Result<Tails, Refusal>>], interrupted: bool) -> Result<Vec<&Tails>, String> {
+fn sound_tails(parts: &[PartTails], interrupted: bool) -> Result<Vec<&Tails>, String> {
     if interrupted {
         return Err("interrupted: no figure".to_owned());
     }
-    let sound = |part: &'_ Option<Result<Tails, Refusal>>| match part {
-        None => Err("losses on the way back make frames late by themselves: no figure".to_owned()),
-        Some(Err(refusal)) => Err(refusal.to_string()),
-        Some(Ok(_)) => Ok(()),
+    let sound = |part: &'_ PartTails| match part {
+        Err(reason) => Err((*reason).to_owned()),
+        Ok(Err(refusal)) => Err(refusal.to_string()),
+        Ok(Ok(_)) => Ok(()),
     };
     parts.iter().try_for_each(sound)?;
     Ok(parts.iter().flatten().flatten().collect())

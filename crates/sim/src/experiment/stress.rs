@@ -17,7 +17,7 @@ use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     if let Some(rare) = &config.rare {
-        return super::rare::run(config, rare.looks, control);
+        return super::rare::run(config, *rare, control);
     }
     let setup = Setup::new(config)?;
     let capture = Capture::open(&setup, || NumberedDatagrams)?;

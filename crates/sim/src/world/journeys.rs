@@ -146,7 +146,7 @@ pub fn run<L: ProtectedLink<u64>>(
             followed.borrow_mut().offer(now);
             link.offer(now, Frame::of_frame_bytes(stress.frame_bytes, crate::net::Ecn::NotCapable, offered));
             offered += 1;
-            if offered % PROGRESS_FRAMES == 0 {
+            if offered.is_multiple_of(PROGRESS_FRAMES) {
                 control.add_done(PROGRESS_FRAMES);
                 result.interrupted = control.is_cancelled();
             }

@@ -147,7 +147,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             self.sample();
         }
         self.link.advance(now);
-        if self.offered % COLLECT_FRAMES == 0 {
+        if self.offered.is_multiple_of(COLLECT_FRAMES) {
             self.collect(now);
         }
         self.result.end = now;
@@ -180,7 +180,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {
-        if self.offered % PROGRESS_FRAMES == 0 && self.offered > 0 {
+        if self.offered.is_multiple_of(PROGRESS_FRAMES) && self.offered > 0 {
             control.add_done(PROGRESS_FRAMES);
             self.result.interrupted = control.is_cancelled();
         }

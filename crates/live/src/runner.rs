@@ -37,7 +37,10 @@ pub trait Plane {
     fn receive(&mut self) -> Result<bool>;
 
     /// Does everything that is due by `now`.
-    fn advance(&mut self, now: Instant);
+    ///
+    /// # Errors
+    /// When a port is gone.
+    fn advance(&mut self, now: Instant) -> Result<()>;
 
     /// Sends what has been gathered in the ports.
     fn flush(&mut self);
@@ -139,7 +142,7 @@ impl<P: Plane> Runner<P> {
     pub fn run(mut self) -> Result<()> {
         let mut rounds = 0;
         while !self.is_finished() {
-            self.plane.advance(self.clock.now());
+            self.plane.advance(self.clock.now())?;
             let busy = self.plane.receive()?;
             self.plane.flush();
             let slept = self.pause(busy)?;

@@ -97,8 +97,9 @@ impl Plane for PathPlane {
         self.path.receive()
     }
 
-    fn advance(&mut self, now: Instant) {
+    fn advance(&mut self, now: Instant) -> Result<()> {
         self.path.advance(now);
+        Ok(())
     }
 
     fn flush(&mut self) {

@@ -17,6 +17,8 @@ const TPACKET_V2: libc::c_int = 1;
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 /// Slots of the ring: 6 ms of full frames at 8 Gb/s.
 const SLOTS: u32 = 4096;
+/// What a short frame takes in the send buffer, in bytes, with what the kernel keeps beside it.
+const LEAST_SLOT_BYTES: usize = 2048;
 /// Bytes in front of the frame in a slot: header, address and alignment, rounded up.
 const SLOT_OVERHEAD: usize = 96;
 /// Bytes of an Ethernet header with one VLAN tag.
@@ -64,6 +66,9 @@ impl PacketSocket {
         let slot_bytes = (mtu + ETHERNET_AND_VLAN + SLOT_OVERHEAD).next_power_of_two();
         let (ring, ring_bytes) =
             map_ring(&fd, slot_bytes).attempting(format_args!("make a receive ring for {name}"))?;
+        // A whole batch must fit. Without CAP_NET_ADMIN the system's limit stays, and a batch leaves in parts.
+        let batch_bytes = (SEND_BATCH * slot_bytes.max(LEAST_SLOT_BYTES)) as libc::c_int;
+        let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &batch_bytes);
         let socket = Self { fd, ring, ring_bytes, slot_bytes, next_slot: 0 };
         socket.bind(index).attempting(format_args!("bind a packet socket to {name}"))?;
         Ok(socket)
@@ -185,8 +190,12 @@ fn map_ring(fd: &OwnedFd, slot_bytes: usize) -> io::Result<(*mut u8, usize)> {
 }
 
 fn set_option<T>(fd: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    set_option_at(fd, libc::SOL_PACKET, option, value)
+}
+
+fn set_option_at<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = ptr::from_ref(value).cast();
     // SAFETY: the pointer and the length describe `value`, which outlives the call.
-    check(unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_PACKET, option, value, length) }).map(drop)
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, value, length) }).map(drop)
 }

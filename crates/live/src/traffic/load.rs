@@ -4,19 +4,21 @@ use super::{Ledger, Tally};
 use crate::clock::Clock;
 use crate::config;
 use crate::error::{Attempt, Error, Result};
-use crate::port::{ETHERNET_BYTES, Port};
+use crate::port::{ETHERNET_BYTES, Port, PortCounters};
 use crate::sys::poll::wait;
 use crate::sys::process::monotonic_ns;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use lossylink_core::wire::wire_octets;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Frames taken from the sink in a round.
 const RECEIVE_BATCH: usize = 256;
 /// How late frames are sent all at once after a late wake-up: beyond, the load gives up its lag, for
 /// a burst would overflow the queue that it is to measure.
 const CATCH_UP: Duration = Duration::from_ms(2);
+/// After how many settling times the wait for last frames ends even though frames go on arriving.
+const LONGEST_SETTLE: u64 = 10;
 /// How long the loop sleeps between two rounds.
 const ROUND_NS: u64 = 100_000;
 
@@ -36,15 +38,35 @@ pub struct Load {
     pub frame_bytes: usize,
     /// The rate on the wire, in bits per second.
     pub rate_bps: u64,
-    /// How long to wait for the last frames after the last was sent, in milliseconds.
+    /// How long to wait for the last frames after the last was sent or has arrived, in milliseconds.
     pub settle_ms: u64,
 }
 
-/// Sends the load and returns what became of it and the seconds that sending took.
+/// What became of a load.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Outcome {
+    /// The account of its frames.
+    pub tally: Tally,
+    /// How long sending took, in seconds.
+    pub seconds: f64,
+    /// What its own two ports have seen and dropped.
+    pub ports: LoadPorts,
+}
+
+/// The ports of a load.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LoadPorts {
+    /// Where frames went in.
+    pub source: PortCounters,
+    /// Where they came out.
+    pub sink: PortCounters,
+}
+
+/// Sends the load and returns what became of it.
 ///
 /// # Errors
 /// When a port is refused, or the load makes no sense.
-pub fn run(load: &Load) -> Result<(Tally, f64)> {
+pub fn run(load: &Load) -> Result<Outcome> {
     if load.frames == 0 {
         return Err(Error::Usage("a load of no frames measures nothing: give at least 1".to_owned()));
     }
@@ -56,12 +78,19 @@ pub fn run(load: &Load) -> Result<(Tally, f64)> {
     let clock = Clock::start();
     send_all(load, &clock, source.as_mut(), sink.as_mut(), &mut ledger)?;
     let sent_at = clock.now();
-    let until = sent_at + Duration::from_ms(load.settle_ms);
-    while clock.now() < until {
+    let settle = Duration::from_ms(load.settle_ms);
+    let latest = sent_at + settle * LONGEST_SETTLE;
+    let mut last = sent_at;
+    while clock.now() < latest.min(last + settle) {
+        let before = ledger.tally();
         receive(sink.as_mut(), &mut ledger)?;
+        if ledger.tally() != before {
+            last = clock.now();
+        }
         wait(&[sink.readable()], Some(ROUND_NS)).attempting("wait for frames")?;
     }
-    Ok((ledger.tally(), sent_at.as_secs_f64()))
+    let ports = LoadPorts { source: source.counters(), sink: sink.counters() };
+    Ok(Outcome { tally: ledger.tally(), seconds: sent_at.as_secs_f64(), ports })
 }
 
 fn send_all(

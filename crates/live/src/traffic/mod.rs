@@ -4,4 +4,4 @@ mod ledger;
 mod load;
 
 pub use ledger::{Ledger, Tally};
-pub use load::{Load, run};
+pub use load::{Load, LoadPorts, Outcome, run};

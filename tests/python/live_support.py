@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lossylink.backends.live.stress import run_load
 from lossylink.lab import Lab, LabSettings
 
 _TOOLS = ("ip", "nsenter", "unshare", "ethtool", "ping", "iperf3", "tcpdump", "ss")
@@ -102,6 +103,24 @@ def sessions(up: Lab) -> Sessions:
     """Return the sessions of both guards so far."""
     near, far = up.guards()
     return Sessions((near["sessions"], far["sessions"]), (near["silences"], far["silences"]))
+
+
+def dropped(up: Lab) -> int:
+    """Return what ports and queues of a lab have dropped so far, by their own count."""
+    planes = [plane.counters() for plane in up.planes().values()]
+    ports = [port for plane in planes for port in plane["ports"].values()]
+    guards = [guard for plane in planes for guard in plane["guards"].values()]
+    return sum(port["missed"] + port["send_refused"] for port in ports) + sum(
+        guard["queue_dropped"] + guard["no_room"] for guard in guards
+    )
+
+
+def run_counted(up: Lab, **load: int) -> tuple[dict[str, int], int]:
+    """Send numbered frames from h4 to h8; return their account and what was dropped."""
+    before = dropped(up)
+    outcome = run_load(up, **load)
+    source, sink = (outcome["ports"][end] for end in ("source", "sink"))
+    return outcome["tally"], dropped(up) - before + source["send_refused"] + sink["missed"]
 
 
 def agreed(up: Lab) -> bool:

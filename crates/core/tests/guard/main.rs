@@ -231,8 +231,11 @@ fn the_lan_cannot_forge_frames_of_the_guards() {
 #[test]
 fn whatever_happens_nothing_is_wrong_and_all_heals() {
     for seed in 0..24 {
-        let protection =
-            if Streams::new(seed).stream("mode").next_u32() % 2 == 0 { ordered() } else { non_blocking() };
+        let protection = if Streams::new(seed).stream("mode").next_u32().is_multiple_of(2) {
+            ordered()
+        } else {
+            non_blocking()
+        };
         swarm(seed, lines, [protection.clone(), protection]);
     }
 }

@@ -1,4 +1,4 @@
-"""What a word means: of a protection, a key of a scenario or of a row, an experiment, or the glossary."""
+"""What a word means: a protection, a key, a column of a table, a loss model, a profile, a term."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from lossylink.experiments import EXPERIMENTS
 from lossylink.protections import spellings
 from lossylink.resources import DICTIONARY, GLOSSARY
 from lossylink.scenario.keys import keys_of
+from lossylink.scenario.loss import USAGES
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.packaged import packaged, title_of
+from lossylink.scenario.profiles import profile_names
 
 _ENTRY = re.compile(r"^(?P<term>\S.*)\n: (?P<text>.+(?:\n  .+)*)", re.MULTILINE)
 _ROW = re.compile(r"^\| `(?P<key>[^`]+)` \| (?P<unit>[^|`]*)\| (?P<text>.+) \|$", re.MULTILINE)
@@ -61,7 +63,7 @@ def explain(word: str) -> list[Meaning]:
             "word",
             word,
             {meaning.word for meaning in meanings()},
-            lists="`lossylink list` and `lossylink keys` show what there is",
+            lists="`lossylink list`, `lossylink keys` and the glossary of the documentation have all words",
         )
     return found
 
@@ -74,7 +76,16 @@ def _is_leaf(meaning: Meaning, wanted: str) -> bool:
 @cache
 def meanings() -> tuple[Meaning, ...]:
     """Return every meaning of every word."""
-    return (*_protections(), *_experiments(), *_keys(), *_rows(), *_terms())
+    return (
+        *_protections(),
+        *_experiments(),
+        *_keys(),
+        *_rows(),
+        *_heads(),
+        *_losses(),
+        *_profiles(),
+        *_terms(),
+    )
 
 
 def _protections() -> Iterator[Meaning]:
@@ -111,15 +122,55 @@ def _keys() -> Iterator[Meaning]:
 
 def _rows() -> Iterator[Meaning]:
     """The data dictionary, the same key with the same meaning once."""
-    titles: dict[tuple[str, str], list[str]] = {}
+    owners: dict[tuple[str, str], list[str]] = {}
+    for title, key, text in _dictionary():
+        owners.setdefault((key, text), []).append(title)
+    for (key, text), titles in owners.items():
+        yield Meaning(f"row of {', '.join(titles)}", key, text)
+    for column in _COLUMN.finditer(DICTIONARY.read_text(encoding="utf-8")):
+        yield Meaning(f"column of {column['table']}.parquet", column["key"], _with_unit(column))
+
+
+@cache
+def _dictionary() -> tuple[tuple[str, str, str], ...]:
+    """Every section of the data dictionary with its keys and their meanings."""
     parts = re.split(r"^## (.+)$", DICTIONARY.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for title, body in zip(parts[1::2], parts[2::2], strict=True):
-        for row in _ROW.finditer(body):
-            titles.setdefault((row["key"], _with_unit(row)), []).append(title)
-        for column in _COLUMN.finditer(body):
-            yield Meaning(f"column of {column['table']}.parquet", column["key"], _with_unit(column))
-    for (key, text), owners in titles.items():
-        yield Meaning(f"row of {', '.join(owners)}", key, text)
+    return tuple(
+        (title, row["key"], _with_unit(row))
+        for title, body in zip(parts[1::2], parts[2::2], strict=True)
+        for row in _ROW.finditer(body)
+    )
+
+
+def _heads() -> Iterator[Meaning]:
+    """What stands above the columns of the short tables."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    for one in EXPERIMENTS.values():
+        for column in (*one.headline, *one.rare_headline):
+            titles = (one.name, f"{one.name} for rare losses", "Every experiment")
+            text = next(
+                (text for title, key, text in _dictionary() if key == column.key and title in titles), ""
+            )
+            owners.setdefault((column.label, f"{column.key}: {text}" if text else column.key), []).append(
+                one.name
+            )
+    for (label, text), names in owners.items():
+        yield Meaning(f"column of {', '.join(names)}", label, text)
+
+
+def _losses() -> Iterator[Meaning]:
+    for usage, text in USAGES.items():
+        yield Meaning("loss model", usage.partition(":")[0], f"{text} (write {usage})")
+
+
+def _profiles() -> Iterator[Meaning]:
+    for kind in ("switch", "host"):
+        for name in profile_names(kind):
+            yield Meaning(
+                f"{kind} profile",
+                name,
+                f"scenarios/{kind}/{name}.toml has its values and where they are from",
+            )
 
 
 def _with_unit(row: re.Match[str]) -> str:

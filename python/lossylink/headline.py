@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,14 @@ import polars
 
 from lossylink.experiments import EXPERIMENTS, Column
 from lossylink.frames import cell
+from lossylink.statistics import has_percentile
 
 #: What others are held against.
 BASELINE = "none"
 _ABSENT = "-"
+#: What stands for a percentile beyond which too few values lie.
+FEW = "few"
+_PERCENTILE = re.compile(r"_p(?P<whole>\d+)(?:_(?P<part>\d+))?(?P<of>_[a-z]\w*)?$")
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def _place(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _ratio(column: Column, row: Mapping[str, Any], base: Mapping[str, Any] | None) -> str:
-    if base is None or row is base:
+    if base is None or row is base or not (_is_known(column, row) and _is_known(column, base)):
         return _ABSENT
     value, reference = row.get(column.key), base.get(column.key)
     if value is None or not reference:
@@ -118,10 +123,14 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
     '< 1.8e-05'
     >>> text_of(Column("hit", "hit", kind="count", of="trials"), {"hit": 34.0, "trials": 2000})
     '34 of 2,000'
+    >>> [text_of(Column("fct_us_p99_9", "p99.9"), {"fct_us_p99_9": 2715.2, "trials": n}) for n in (500, 5000)]
+    ['few', '2,715']
     """
     value = row.get(column.key)
     if value is None:
         return _ABSENT
+    if not _is_known(column, row):
+        return FEW
     among = row.get(column.of)
     if column.kind == "share":
         bound = row.get(column.bound)
@@ -133,6 +142,15 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
     if column.kind == "figure":
         return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return _interval(value) if isinstance(value, list) else cell(value)
+
+
+def _is_known(column: Column, row: Mapping[str, Any]) -> bool:
+    """Whether a percentile has enough values beyond it; other figures always are known."""
+    found = _PERCENTILE.search(column.key)
+    count = row.get("trials" if found is None or not found["of"] else f"flows{found['of']}")
+    if found is None or count is None:
+        return True
+    return has_percentile(int(count), float(f"{found['whole']}.{found['part'] or 0}"))
 
 
 def _interval(ends: Sequence[float]) -> str:

@@ -36,6 +36,21 @@ PERCENTILES = {
 Values = NDArray[np.float64]
 
 
+#: A percentile is shown where at least so many values lie beyond it: fewer are single accidents.
+LEAST_BEYOND = 3
+
+
+def has_percentile(count: int, percent: float) -> bool:
+    """Return whether a sample of ``count`` values is large enough to show a percentile of it.
+
+    Examples
+    --------
+    >>> [count for count in (1000, 2000, 3000) if has_percentile(count, 99.9)]
+    [3000]
+    """
+    return count * (1 - percent / 100) >= LEAST_BEYOND - 1e-9
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A value with the interval that it is known to; ``low`` and ``high`` equal it when it is exact."""

@@ -110,9 +110,8 @@ def dropped(up: Lab) -> int:
     planes = [plane.counters() for plane in up.planes().values()]
     ports = [port for plane in planes for port in plane["ports"].values()]
     guards = [guard for plane in planes for guard in plane["guards"].values()]
-    return sum(port["missed"] + port["send_refused"] for port in ports) + sum(
-        guard["queue_dropped"] + guard["no_room"] for guard in guards
-    )
+    at_ports = sum(int(port["missed"] + port["send_refused"]) for port in ports)
+    return at_ports + sum(int(guard["queue_dropped"] + guard["no_room"]) for guard in guards)
 
 
 def run_counted(up: Lab, **load: int) -> tuple[dict[str, int], int]:

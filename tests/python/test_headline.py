@@ -14,7 +14,7 @@ from lossylink.headline import headline
 
 from .conftest import Ended
 
-ROW = {"protection": "none", "fct_us_p50": 88.0, "fct_us_p99_9": 2850.9, "flows_hit": 34, "trials": 2000}
+ROW = {"protection": "none", "fct_us_p50": 88.0, "fct_us_p99_9": 2850.9, "flows_hit": 34, "trials": 4000}
 
 
 def shown(rows: list[dict[str, object]], *, width: int, every_key: bool = False) -> str:
@@ -83,8 +83,18 @@ def test_every_key_is_there_on_request() -> None:
     assert all(f"lg:copies={copies}" in text for copies in range(1, 9))
 
 
+def test_a_percentile_that_few_flows_lie_beyond_is_no_figure() -> None:
+    few = headline("tcp-fct", [ROW | {"trials": 2999}, ROW | {"trials": 2999, "protection": "lg"}])
+    assert "few" in few.rows[0]
+    assert "/ none" not in few.labels
+    of_a_size = {"protection": "none", "trials": 4000, "flows_to_10kb": 2000, "slowdown_p99_9_to_10kb": 7.0}
+    table = headline("workload", [of_a_size | {"slowdown_p99_9": 9.0}])
+    cells = dict(zip(table.labels, table.rows[0], strict=True))
+    assert (cells["p99.9"], cells["p99.9 to 10 KB"]) == ("9", "few")
+
+
 def test_commands_end_with_it(command: Callable[..., Ended]) -> None:
-    words = ("-p", "none", "-p", "lg", "--set", "flow.trials=50")
+    words = ("-p", "none", "-p", "lg", "--set", "flow.trials=3000")
     ended = command("run", "tcp-fct", *words)
     assert ended.code == 0
     assert "p99.9" in ended.out

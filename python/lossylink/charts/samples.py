@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SLOTS = ("blue", "vermillion", "green", "orange", "purple", "sky", "black", "yellow")
 #: Slots of protections without one of their own: those that no protection owns come first.
 FREE_SLOTS = ("orange", "sky", "black", "yellow", "purple", "green", "vermillion", "blue")
+#: Runs that differ in more settings than these are called by their directories: a longer name is not read.
+MOST_TOLD = 3
 #: Settings that change no result, or that a row says better.
 UNTOLD = frozenset({"protection.schemes", "run.threads"})
 #: Words for keys whose last part says too little.
@@ -112,7 +114,9 @@ def lines_of(samples: Sequence[Sample], *, across: Sequence[str] = ()) -> list[L
     """
     ignored = (*across, "name") if across else ("name",)
     told = _telling(samples, ignored)
-    if not across and _repeats(samples, told):
+    if not across and len(told) > MOST_TOLD and not _repeats(samples, ("name",)):
+        told = ("name",)
+    elif not across and _repeats(samples, told):
         told = (*told, "name")
     groups: dict[tuple[str, ...], list[Sample]] = {}
     for sample in samples:
@@ -170,13 +174,22 @@ def _words(key: str, value: str) -> str:
 
 
 def _slots(protections: list[str]) -> list[str]:
-    """Return a slot for each line: its protection's own, unless several lines share a protection.
+    """Return a slot for each line: the first of a protection has the protection's own.
 
-    Protections without an own slot take those that no line has.
+    Protections without an own slot, and further lines of a protection, take those that no line has.
+
+    Examples
+    --------
+    >>> _slots(["none", "lg", "none", "lg"])[:2] == _slots(["none", "lg"])
+    True
+    >>> len(set(_slots(["none", "lg", "none", "lg"])))
+    4
     """
-    if len(set(protections)) < len(protections):
-        return [SLOTS[place % len(SLOTS)] for place in range(len(protections))]
-    own = [look_of(protection).slot for protection in protections]
+    first = {protection: place for place, protection in reversed(list(enumerate(protections)))}
+    own = [
+        look_of(protection).slot if first[protection] == place else None
+        for place, protection in enumerate(protections)
+    ]
     free = iter([slot for slot in FREE_SLOTS if slot not in own])
     return [slot or next(free, SLOTS[place % len(SLOTS)]) for place, slot in enumerate(own)]
 

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lossylink.frames import cell
-from lossylink.headline import Headline, headline
+from lossylink.headline import FEW, Headline, headline
+from lossylink.statistics import LEAST_BEYOND
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6
@@ -40,6 +41,9 @@ def show_rows(
     table = headline(experiment, rows, places=places)
     fitting = _fitting(table, console.width)
     console.print(_drawn(table, fitting))
+    if any(text == FEW for row in table.rows for text in row[:fitting]):
+        words = f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell"
+        console.print(words, style="dim", highlight=False)
     left_out = len({key for row in rows for key in row}) - fitting
     hidden = [label for label in table.labels[fitting:] if not label.startswith("/")]
     words = f" ({', '.join(hidden)} did not fit)" if hidden else ""

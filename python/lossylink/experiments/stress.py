@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     headline=(
-        Column("effective_loss_rate", "loss", kind="share", bound="effective_loss_ci95"),
+        Column("effective_loss_rate", "lost", kind="share", bound="effective_loss_ci95"),
         Column("effective_link_speed_gbps", "speed", "Gb/s", versus=True),
         Column("tx_buffer_kb_max", "Tx buffer", "KB"),
         Column("rx_buffer_kb_max", "Rx buffer", "KB"),

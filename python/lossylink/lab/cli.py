@@ -84,6 +84,8 @@ def up(
     lab = Lab.up(settings, name=name, replace=replace)
     print("Checking connectivity via ping...")
     print(lab.ping_check(), end="")
+    named = f" --name {name}" if name else ""
+    print(f"the lab stays up: lossylink lab exec{named} h4 -- COMMAND runs in it, lab down{named} removes it")
 
 
 def _read(parse: Callable[[object], int], text: str) -> int:

@@ -231,7 +231,9 @@ class RunSection(Section):
     skip: OnOff = Field(True, description="skip what cannot change the result")
     rare: OnOff = Field(False, description="find losses that are too rare to count, by importance sampling")
     looks: Count = Field(20_000, description="with `run.rare`: copies of the link in which a loss is steered")
-    tail: OnOff = Field(True, description="with `run.rare`: also the tail of the latency, for most of the time")
+    tail: OnOff = Field(
+        True, description="with `run.rare`: also the tail of the latency, for most of the time"
+    )
 
 
 SECTIONS: dict[str, type[Section]] = {

@@ -29,7 +29,7 @@ def load_profile(kind: str, name: str, *, folder: Path | None = None) -> dict[st
     else:
         path = SCENARIOS / kind / f"{name}.toml"
         if not path.is_file():
-            raise unknown(f"{kind} profile", name, _names(kind))
+            raise unknown(f"{kind} profile", name, profile_names(kind))
     table, text = read_toml(path)
     if path.parent != SCENARIOS / kind:
         _check_keys(table, _reference(kind), path, text)
@@ -38,7 +38,14 @@ def load_profile(kind: str, name: str, *, folder: Path | None = None) -> dict[st
     return table
 
 
-def _names(kind: str) -> list[str]:
+def profile_names(kind: str) -> list[str]:
+    """Return the names of the profiles of a kind, ``switch`` or ``host``.
+
+    Examples
+    --------
+    >>> "tofino1" in profile_names("switch")
+    True
+    """
     return sorted(path.stem for path in (SCENARIOS / kind).glob("*.toml"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import matplotlib as mpl
@@ -130,9 +131,11 @@ def _label_outside(grid: np.ndarray[Any, Any]) -> None:
 
 def _legend(figure: Figure, shown: dict[str, Any], width: float) -> int:
     """Put the names above the plot; gives the rows that they take."""
-    widest = max(SAMPLE_INCHES + LETTER_INCHES * len(name) for name in shown)
+    letters = int((width - SAMPLE_INCHES) / LETTER_INCHES)
+    names = [textwrap.fill(name, letters) for name in shown]
+    widest = SAMPLE_INCHES + LETTER_INCHES * max(len(line) for name in names for line in name.splitlines())
     columns = max(1, min(len(shown), int(width / widest)))
     rows = math.ceil(len(shown) / columns)
     columns = math.ceil(len(shown) / rows)
-    figure.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=columns)
-    return rows
+    figure.legend(list(shown.values()), names, loc="outside upper center", ncols=columns)
+    return max(rows, sum(name.count("\n") + 1 for name in names) if columns == 1 else 0)

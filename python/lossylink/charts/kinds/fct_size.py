@@ -9,12 +9,9 @@ import numpy as np
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.samples import Line, Sample, lines_of, with_keys, with_table
-from lossylink.statistics import percentile
+from lossylink.statistics import LEAST_BEYOND, has_percentile, percentile
 
 PERCENTS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
-LEAST_BEYOND = 3
-"""A percentile is drawn where at least so many flows were slower."""
-
 CLASSES_A_DECADE = 2
 """A workload's flows are put together by size, in so many classes a decade."""
 
@@ -64,17 +61,14 @@ def _points(sample: Sample) -> Iterator[tuple[float, str, float]]:
         for one in np.unique(classes):
             chosen = classes == one
             for key, percent in PERCENTS.items():
-                if _is_known(int(chosen.sum()), percent):
+                if has_percentile(int(chosen.sum()), percent):
                     yield float(np.median(sizes[chosen])), key, percentile(times[chosen], percent)
         return
     for key, percent in PERCENTS.items():
         value, size = sample.number(f"fct_us_{key}"), sample.number("flow_bytes")
-        if value is not None and size is not None and _is_known(int(sample.number("trials") or 0), percent):
+        flows = int(sample.number("trials") or 0)
+        if value is not None and size is not None and has_percentile(flows, percent):
             yield size, key, value
-
-
-def _is_known(flows: int, percent: float) -> bool:
-    return flows * (1 - percent / 100) >= LEAST_BEYOND - 1e-9
 
 
 KIND = Kind(

@@ -16,8 +16,6 @@ pub mod ecn;
 pub mod envelope;
 mod handshake;
 mod hello;
-#[cfg(test)]
-mod hostile;
 mod line;
 mod lines;
 mod linkguardian;
@@ -26,6 +24,8 @@ mod queue;
 mod report;
 mod session;
 mod stores;
+#[cfg(test)]
+mod tests;
 mod watchdog;
 
 pub use envelope::{Origin, Seal};

@@ -328,6 +328,4 @@ fn not_zero(rng: &mut Stream) -> u32 {
 }
 
 #[cfg(test)]
-mod model;
-#[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! What somebody can do who reads the link, knows the format, and puts frames of his own on it (G-20..G-22).
 
-use super::hello::{ETHERTYPE, Hello, Kind};
-use super::*;
+use super::super::hello::{ETHERTYPE, Hello, Kind};
+use super::super::*;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;
 use crate::units::Bytes;

@@ -3,7 +3,7 @@
 //!
 //! From each state that such events lead to, the link is left alone, and both ends must agree within a second.
 
-use super::*;
+use super::super::*;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;
 use alloc::vec::Vec;

@@ -1,5 +1,7 @@
 //! What two messages, a silence and a restart do; every other order of events is in `model.rs`.
 
+mod model;
+
 use super::*;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;

@@ -35,7 +35,7 @@ fn run(ends: &mut [Guard; 2], now: &mut Instant, seen: &mut u64, frames: u32) {
         for end in [0, 1, 0, 1] {
             while let Some(frame) = ends[end].poll_transmit(*now, Side::Link) {
                 *seen += 1;
-                if *seen % LOST_EVERY != 0 {
+                if !(*seen).is_multiple_of(LOST_EVERY) {
                     ends[1 - end].handle_frame(*now, Side::Link, &frame);
                 }
                 ends[end].recycle(frame);

@@ -1,6 +1,7 @@
 //! Flow completion times at the point where a real Linux stack was measured (see
 //! `docs/protocols/tcp.md`): `cargo run --release --example tcp_linux_flows -- [flows] [loss]`.
 
+#[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/all/tcp_support/mod.rs"]
 mod tcp_support;
 

@@ -1,6 +1,7 @@
 //! Measures the TCP model at the points where a real Linux stack was measured (see
 //! `docs/protocols/tcp.md`): `cargo run --release --example tcp_linux_table -- [seeds] [seconds]`.
 
+#[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/all/tcp_support/mod.rs"]
 mod tcp_support;
 

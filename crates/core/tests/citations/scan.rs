@@ -21,11 +21,12 @@ pub(crate) fn mentions(text: &str) -> BTreeSet<String> {
     let mut rules = BTreeSet::new();
     let mut before = ' ';
     for (at, character) in text.char_indices() {
-        if character.is_ascii_uppercase() && !(before.is_ascii_alphanumeric() || "-_".contains(before)) {
-            if let Some(rule) = leading_rule(&text[at..]) {
-                rules.extend(range(&rule, &text[at + rule.len()..]));
-                rules.insert(rule);
-            }
+        if character.is_ascii_uppercase()
+            && !(before.is_ascii_alphanumeric() || "-_".contains(before))
+            && let Some(rule) = leading_rule(&text[at..])
+        {
+            rules.extend(range(&rule, &text[at + rule.len()..]));
+            rules.insert(rule);
         }
         before = character;
     }

@@ -198,7 +198,7 @@ fn garbage_with_our_ethertypes_changes_nothing() {
     let mut rng = Streams::new(4).stream("garbage");
     for id in 0..5000 {
         let mut bytes = frame(0, 60 + (rng.next_u32() % 200) as usize);
-        bytes[12..14].copy_from_slice(if id % 2 == 0 { &[0xab, 0xcd] } else { &[0x88, 0xb5] });
+        bytes[12..14].copy_from_slice(if id.is_multiple_of(2) { &[0xab, 0xcd] } else { &[0x88, 0xb5] });
         rng.fill_bytes(&mut bytes[14..]);
         pair.inject(1, &bytes);
         pair.inject(0, &bytes);
@@ -231,8 +231,11 @@ fn the_lan_cannot_forge_frames_of_the_guards() {
 #[test]
 fn whatever_happens_nothing_is_wrong_and_all_heals() {
     for seed in 0..24 {
-        let protection =
-            if Streams::new(seed).stream("mode").next_u32() % 2 == 0 { ordered() } else { non_blocking() };
+        let protection = if Streams::new(seed).stream("mode").next_u32().is_multiple_of(2) {
+            ordered()
+        } else {
+            non_blocking()
+        };
         swarm(seed, lines, [protection.clone(), protection]);
     }
 }

@@ -49,12 +49,12 @@ fn misbehave(pair: &mut Pair, rng: &mut impl RngCore, lines: Lines, protections:
     let mut loss = || ratio(uniform(rng) * 0.5);
     let (forward, reverse) = (loss(), loss());
     pair.set_loss([forward, reverse]);
-    pair.cut(rng.next_u32() % 5 == 0);
-    if rng.next_u32() % 6 == 0 {
+    pair.cut(rng.next_u32().is_multiple_of(5));
+    if rng.next_u32().is_multiple_of(6) {
         let end = (rng.next_u32() % 2) as usize;
         pair.restart(end, protections[end].clone());
     }
-    if rng.next_u32() % 6 == 0 {
+    if rng.next_u32().is_multiple_of(6) {
         let end = (rng.next_u32() % 2) as usize;
         pair.protect(end, protections[end].clone());
     }

@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn is_even(at: Instant) -> bool {
-        at.as_ps() % (SAMPLE * 2).as_ps() == 0
+        at.as_ps().is_multiple_of((SAMPLE * 2).as_ps())
     }
 
     #[test]

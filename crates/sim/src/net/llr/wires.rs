@@ -62,10 +62,10 @@ impl<P: Copy + Default> ForwardWire<P> {
         see(&self.tap, (now, now), Direction::Forward, arrives, || shown::data(frame, label, is_replay));
         if arrives {
             self.frames.push(at, Arrival { label, frame });
-        } else if let Label::Numbered(number) = label {
-            if self.errors_seen {
-                self.frames.push(at, Arrival { label: Label::Bad(number), frame });
-            }
+        } else if let Label::Numbered(number) = label
+            && self.errors_seen
+        {
+            self.frames.push(at, Arrival { label: Label::Bad(number), frame });
         }
     }
 

@@ -32,7 +32,8 @@ impl Requester {
         let operation = self.operations.get(span.operation).expect("a span belongs to an operation");
         let (is_last, is_read) = (span.end == operation.end, operation.is_read());
         // RDMA-5: the end of a message, every so-manieth packet, and everything sent as a repair.
-        let ack_request = is_last || is_read || span.is_repair || span.end % self.config.ack_interval() == 0;
+        let ack_request =
+            is_last || is_read || span.is_repair || span.end.is_multiple_of(self.config.ack_interval());
         let packet = operation.packet(span.start, span.end - span.start, self.config.mtu, ack_request);
         let again = match &mut self.selective {
             Some(selective) if span.is_repair => {

@@ -118,7 +118,9 @@ impl<'a> Run<'a> {
         match self.world.arrivals {
             Arrivals::Saturated => self.now,
             Arrivals::Periodic(period) => self.now + period,
-            Arrivals::Bursty { burst, gap } if self.evidence.offered.0 % burst == 0 => self.now + gap,
+            Arrivals::Bursty { burst, gap } if self.evidence.offered.0.is_multiple_of(burst) => {
+                self.now + gap
+            }
             Arrivals::Bursty { .. } => self.now,
         }
     }

@@ -32,10 +32,10 @@ impl Sender {
         fresh.for_each_beyond(&known, |start, end| {
             (start..end).for_each(|number| self.take_one_sack(number, progress));
         });
-        if self.recovery.state() != State::Loss || self.undo.is_possible() {
-            if let Some(lowest) = progress.reordered_from {
-                self.note_reordering(lowest);
-            }
+        if (self.recovery.state() != State::Loss || self.undo.is_possible())
+            && let Some(lowest) = progress.reordered_from
+        {
+            self.note_reordering(lowest);
         }
     }
 

@@ -38,17 +38,17 @@ impl Sender {
 
     /// Sends the probe; then the timeout runs, from now. (TCP-28)
     pub(super) fn handle_probe_timer(&mut self) {
-        if self.board.outstanding() > 0 {
-            if let Some(content) = self.probe.due(self.has_new_data()) {
-                let packet = match content {
-                    Content::New => self.send_new(1),
-                    Content::Last => self.repeat_last(),
-                };
-                self.outgoing.put(packet);
-                self.probe.note_sent(content, self.board.next());
-                self.statistics.loss_probes += 1;
-                self.timer.disarm();
-            }
+        if self.board.outstanding() > 0
+            && let Some(content) = self.probe.due(self.has_new_data())
+        {
+            let packet = match content {
+                Content::New => self.send_new(1),
+                Content::Last => self.repeat_last(),
+            };
+            self.outgoing.put(packet);
+            self.probe.note_sent(content, self.board.next());
+            self.statistics.loss_probes += 1;
+            self.timer.disarm();
         }
         self.arm_retransmission_timer();
     }

@@ -90,13 +90,14 @@ class Sessions:
     def most_since(self, before: Sessions, *, strangers: int) -> bool:
         """Whether no session has begun since without a reason.
 
-        A silence costs three: the guard that hears nothing starts over, and once more when it meets the
-        other, which starts over as well (G-6, G-8). Besides, each of ``strangers`` may begin one, because it
-        has not met the other's present identity yet. A guard that stalls is silent, and is counted.
+        A silence costs four: the guard that hears nothing starts over, both start over when they meet, and
+        one of them once more if it was in no session and proposed a lower one (G-8, G-21). Besides, each of
+        ``strangers`` may begin one, because it has not met the other's present identity yet. A guard that
+        stalls is silent, and is counted.
         """
         begun = sum(self.begun) - sum(before.begun)
         silences = sum(self.silences) - sum(before.silences)
-        return begun <= strangers + 3 * silences
+        return begun <= strangers + 4 * silences
 
 
 def sessions(up: Lab) -> Sessions:

@@ -95,6 +95,9 @@ impl FecLine {
 
     /// A genuine frame of this session, without its tag.
     fn handle_coded(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) {
+        let header = FecHeader::parse(frame.get(EthernetHeader::LEN..).unwrap_or_default());
+        let is_data = matches!(header, Ok((FecHeader { part: FecPart::Data { .. }, .. }, _)));
+        around.counters.contents += u64::from(is_data);
         let outcome = self.receiver.receive(around.now, frame, |delivery| hand_on(around, delivery.frame));
         self.malformed += u64::from(outcome.is_err());
     }

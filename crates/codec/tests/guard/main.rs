@@ -11,7 +11,9 @@ mod pair;
 mod swarm;
 
 use lossylink_codec::FecLine;
-use lossylink_core::engine::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
+use lossylink_core::engine::guard::{
+    Guard, GuardConfig, LineProtocol, LinkGuardianLine, Peer, QueueLimits, Side,
+};
 use lossylink_core::protection::{Fec, LinkGuardian, Mode, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -85,13 +87,21 @@ fn settle(ends: &mut [Guard; 2], now: Instant, lost: &[u64], count: &mut u64) ->
     }
 }
 
+/// Lets two guards find each other: question and answer, then the session.
+fn meet(ends: &mut [Guard; 2]) {
+    for _ in 0..3 {
+        ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
+        settle(ends, Instant::ZERO, &[], &mut 0);
+    }
+    assert!(ends.iter().all(|end| end.session().is_some_and(|session| session.peer == Peer::Agreed)));
+}
+
 // G-19
 #[test]
 fn parity_brings_lost_frames_back_in_their_order() {
     let mut ends = [guard("near", fec(5, 2)), guard("far", fec(5, 2))];
-    ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
+    meet(&mut ends);
     let mut count = 0;
-    settle(&mut ends, Instant::ZERO, &[], &mut count);
     let sent: Vec<Vec<u8>> = (0..10u8).map(|id| vec![id; 100]).collect();
     // Two of the first seven coded frames (five data, two parity) are lost, one data frame of the next.
     let mut delivered = Vec::new();
@@ -110,8 +120,7 @@ fn parity_brings_lost_frames_back_in_their_order() {
 fn blocks_of_jumbo_frames_fill_at_line_rate() {
     let longest = Bytes(9014);
     let mut ends = ["near", "far"].map(|name| guard_of(longest, name, fec(25, 5)));
-    ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
-    settle(&mut ends, Instant::ZERO, &[], &mut 0);
+    meet(&mut ends);
     let mut now = Instant::ZERO;
     for id in 0..50u8 {
         now += wire_octets(longest) / RATE;

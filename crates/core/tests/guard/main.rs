@@ -4,7 +4,7 @@
 mod pair;
 mod swarm;
 
-use lossylink_core::engine::guard::{Guard, LineProtocol, LinkGuardianLine, Peer};
+use lossylink_core::engine::guard::{Guard, LineProtocol, LinkGuardianLine, Peer, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::{LinkGuardian, Mode, Protection};
 use lossylink_core::rng::{RngCore, Streams};
@@ -283,4 +283,23 @@ fn acknowledgements_that_cannot_ride_do_not_wait() {
     let unacknowledged = pair.count(0, "sender", "buffer_max_bytes") / 700;
     assert!(unacknowledged < 150, "{unacknowledged} frames waited for an acknowledgement");
     assert!(pair.guards[1].counters().explicit_acks >= 45);
+}
+
+/// The hello of a guard that nobody here has met.
+fn stray_hello(seed: u64) -> Vec<u8> {
+    let mut stranger = Guard::new(config(), lines(), ordered(), 0.0, Streams::new(seed).stream("stranger"));
+    stranger.handle_timeout(stranger.poll_timeout());
+    stranger.poll_transmit(lossylink_core::time::Instant::ZERO, Side::Link).expect("a guard says hello first")
+}
+
+// G-6: a stray hello must not part two guards that know each other.
+#[test]
+fn a_stray_hello_disturbs_nothing() {
+    for end in [0, 1] {
+        let mut pair = agreed(1, ordered(), [NONE, NONE]);
+        stream(&mut pair, 0..50, 700);
+        pair.inject(end, &stray_hello(9));
+        stream(&mut pair, 50..500, 700);
+        assert_eq!(ids(&pair.delivered[1]), Vec::from_iter(0..500), "injected at {end}");
+    }
 }

@@ -25,13 +25,13 @@ const NEAREST_BRIDGE: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0
 /// A locally administered address for frames that the guards send each other.
 const GUARD: MacAddress = MacAddress([0x02, 0x4c, 0x47, 0x00, 0x00, 0x01]);
 
-/// The key of one direction of a session, from the identities of its sender and its receiver.
+/// The key of one direction of a session, from the identities of its sender and its receiver and the session's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key(u64);
 
 impl Key {
-    pub(super) fn new(sender: u32, receiver: u32) -> Self {
-        Self(mix(u64::from(sender) << 32 | u64::from(receiver)))
+    pub(super) fn new(sender: u32, receiver: u32, session: u32) -> Self {
+        Self(mix(mix(u64::from(sender) << 32 | u64::from(receiver)) ^ u64::from(session)))
     }
 
     /// The tag of a frame of `length` bytes whose headers are `headers`.
@@ -146,14 +146,14 @@ mod tests {
     // G-3, G-6
     #[test]
     fn a_tag_is_of_this_session_the_one_before_or_none() {
-        let near = Seal::new(Key::new(1, 2), Key::new(2, 1), None);
-        let far = |former| Seal::new(Key::new(2, 1), Key::new(1, 2), former);
+        let near = Seal::new(Key::new(1, 2, 7), Key::new(2, 1, 7), None);
+        let far = |former| Seal::new(Key::new(2, 1, 7), Key::new(1, 2, 7), former);
         let mut frame = alloc::vec![0x11; 80];
         near.finish(&mut frame, 6);
         assert_eq!(far(None).origin(&frame, 6), Origin::Session);
-        let later = Seal::new(Key::new(2, 3), Key::new(3, 2), Some(Key::new(1, 2)));
+        let later = Seal::new(Key::new(2, 3, 7), Key::new(3, 2, 7), Some(Key::new(1, 2, 7)));
         assert_eq!(later.origin(&frame, 6), Origin::Former);
-        let unrelated = Seal::new(Key::new(2, 3), Key::new(3, 2), None);
+        let unrelated = Seal::new(Key::new(2, 3, 7), Key::new(3, 2, 7), None);
         assert_eq!(unrelated.origin(&frame, 6), Origin::Foreign);
         frame[EthernetHeader::LEN] ^= 1;
         assert_eq!(far(None).origin(&frame, 6), Origin::Foreign);

@@ -1,7 +1,8 @@
 //! What two guards tell each other whatever protects the link: who they are, how they protect, when to pause.
 //!
 //! ```text
-//! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | protection 3 | sent 3 | received 3 | time 8 |
+//! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | session 4 | number 4 | nonce 4 | echo 4 |
+//! | protection 3 | sent 3 | received 3 |
 //! ```
 //!
 //! The octets of `protection` are `Protection::to_hello`; those of `sent` and `received` belong to the
@@ -20,18 +21,18 @@ pub(super) const ETHERTYPE: EtherType = EtherType(0x88b5);
 /// "LG".
 const MAGIC: [u8; 2] = *b"LG";
 /// Changes with the layout.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bytes of a message.
-const LENGTH: usize = 29;
-/// The key of messages that belong to no session yet.
-const KEY: (u32, u32) = (0x4c6f_7373, 0x794c_696e);
+const LENGTH: usize = 37;
+/// The key of messages, which belong to no session.
+const KEY: (u32, u32, u32) = (0x4c6f_7373, 0x794c_696e, 0);
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Sent from time to time; to be answered.
     Hello,
-    /// The answer, with the time of the question.
+    /// The answer, with the nonce of the question.
     Reply,
     /// The reorder buffer of this end is filling: stop sending for a while.
     Pause,
@@ -43,18 +44,24 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hello {
     pub(super) kind: Kind,
-    /// Who sends; drawn anew for every session.
+    /// Who sends; drawn when it starts.
     pub(super) identity: u32,
-    /// Whom the sender has heard of; zero is nobody.
+    /// To whom it is said; zero is whoever is there.
     pub(super) peer: u32,
+    /// The session in which the sender is with this peer; zero is none.
+    pub(super) session: u32,
+    /// How many messages the sender has sent, this one included.
+    pub(super) number: u32,
+    /// To be given back, so that the sender knows that what comes back was said after this.
+    pub(super) nonce: u32,
+    /// The peer's newest nonce; zero is none.
+    pub(super) echo: u32,
     /// How the sender protects what it sends.
     pub(super) protection: Protection,
     /// How far the sender has sent, for the receiving end of its protection (G-9).
     pub(super) sent: HelloOctets,
     /// How far the sender has received, for the sending end of its peer's protection (G-9).
     pub(super) received: HelloOctets,
-    /// The asker's clock, given back in a reply.
-    pub(super) time: u64,
 }
 
 impl Hello {
@@ -63,18 +70,18 @@ impl Hello {
         envelope::control_header(out, ETHERTYPE);
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&[VERSION, self.kind as u8]);
-        out.extend_from_slice(&self.identity.to_be_bytes());
-        out.extend_from_slice(&self.peer.to_be_bytes());
+        for word in [self.identity, self.peer, self.session, self.number, self.nonce, self.echo] {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
         for octets in [self.protection.to_hello(), self.sent, self.received] {
             out.extend_from_slice(&octets);
         }
-        out.extend_from_slice(&self.time.to_be_bytes());
-        envelope::finish(out, Key::new(KEY.0, KEY.1), LENGTH);
+        envelope::finish(out, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
     }
 
     /// Reads a frame whose EtherType is ours; `None` when it is not such a message.
     pub(super) fn read(frame: &[u8]) -> Option<Self> {
-        if !envelope::is_genuine(frame, LENGTH, Key::new(KEY.0, KEY.1)) {
+        if !envelope::is_genuine(frame, LENGTH, Key::new(KEY.0, KEY.1, KEY.2)) {
             return None;
         }
         let bytes: &[u8; LENGTH] = envelope::body(frame)?.first_chunk()?;
@@ -92,10 +99,13 @@ impl Hello {
             kind,
             identity: word(bytes, 4),
             peer: word(bytes, 8),
-            protection: Protection::from_hello(octets(bytes, 12))?,
-            sent: octets(bytes, 15),
-            received: octets(bytes, 18),
-            time: u64::from(word(bytes, 21)) << 32 | u64::from(word(bytes, 25)),
+            session: word(bytes, 12),
+            number: word(bytes, 16),
+            nonce: word(bytes, 20),
+            echo: word(bytes, 24),
+            protection: Protection::from_hello(octets(bytes, 28))?,
+            sent: octets(bytes, 31),
+            received: octets(bytes, 34),
         })
     }
 }
@@ -120,10 +130,13 @@ mod tests {
             kind: Kind::Reply,
             identity: 0x0102_0304,
             peer: 9,
+            session: 3,
+            number: 70_000,
+            nonce: 0xdead_beef,
+            echo: 0x8000_0001,
             protection: Protection::LinkGuardian(LinkGuardian::ORDERED),
             sent: [1, 255, 255],
             received: [0, 0, 5],
-            time: 1 << 40,
         }
     }
 
@@ -153,13 +166,13 @@ mod tests {
     fn a_message_with_an_unknown_protection_is_none() {
         let mut frame = Vec::new();
         hello().write(&mut frame);
-        frame[14 + 12] = 99;
+        frame[14 + 28] = 99;
         frame.truncate(14 + LENGTH);
-        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
         assert_eq!(Hello::read(&frame), None);
-        frame[14 + 12] = 1;
+        frame[14 + 28] = 1;
         frame.truncate(14 + LENGTH);
-        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1), LENGTH);
+        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
         assert_eq!(Hello::read(&frame), Some(hello()));
     }
 

@@ -24,6 +24,9 @@ mod queue;
 mod report;
 mod session;
 mod stores;
+#[cfg(test)]
+mod tests;
+mod watchdog;
 
 pub use envelope::{Origin, Seal};
 pub use handshake::Peer;
@@ -92,6 +95,10 @@ pub struct GuardCounters {
     pub sessions: u64,
     /// Times that the peer fell silent (G-8).
     pub silences: u64,
+    /// Frames with contents that arrived in a session, by whatever became of them.
+    pub contents: u64,
+    /// Sessions that were begun because nothing moved in the one before (G-22).
+    pub stuck: u64,
     /// Pauses obeyed.
     pub pauses_obeyed: u64,
 }

@@ -36,6 +36,7 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
         Counter::new("hellos", "Hellos and replies received.", events.hellos),
         Counter::new("sessions", "Sessions begun.", events.sessions),
         Counter::new("silences", "Times that the peer fell silent.", events.silences),
+        Counter::new("stuck", "Sessions begun because nothing moved in the one before.", events.stuck),
         Counter::new("pauses_obeyed", "Pauses obeyed.", events.pauses_obeyed),
         Counter::level("frames_held", "Frames held at present.", frames_held as u64),
     ];

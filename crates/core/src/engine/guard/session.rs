@@ -1,11 +1,12 @@
 //! The part of a guard that knows of another guard: who it is, by which protocol frames go and come.
 
 use super::envelope::{Key, Origin, Seal};
-use super::handshake::{Handshake, Meaning, Says};
+use super::handshake::{Handshake, Says};
 use super::hello::{self, Hello, Kind};
 use super::line::Surroundings;
 use super::lines::Lines;
 use super::stores::Stores;
+use super::watchdog::{Progress, Watchdog};
 use super::{Frame, Peer, SessionState};
 use crate::engine::linkguardian::PauseRequest;
 use crate::engine::report::Group;
@@ -31,6 +32,7 @@ pub(super) struct Session {
     /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
     /// another call.
     woken: Instant,
+    watchdog: Watchdog,
 }
 
 impl Session {
@@ -43,6 +45,7 @@ impl Session {
             former: None,
             paused_until: Instant::ZERO,
             woken: Instant::ZERO,
+            watchdog: Watchdog::default(),
         }
     }
 
@@ -54,11 +57,16 @@ impl Session {
         protection: Protection,
         law: LossLaw,
     ) {
+        self.renew(now, stores);
+        self.lines.protect(&protection, law);
+        self.protection = protection;
+    }
+
+    /// Begins a session of our own accord (G-6).
+    fn renew(&mut self, now: Instant, stores: &mut Stores) {
         self.former = Some(self.handshake.receiving_key());
         self.handshake.renew(now);
         self.start_over(now, stores);
-        self.lines.protect(&protection, law);
-        self.protection = protection;
     }
 
     /// Begins a session: numbers from the start, nothing held (G-6).
@@ -70,6 +78,26 @@ impl Session {
         stores.pause = None;
         self.paused_until = now;
         stores.counters.sessions += 1;
+        self.watchdog.start_over(self.progress(now, stores));
+    }
+
+    /// What has moved so far (G-22).
+    fn progress(&self, now: Instant, stores: &Stores) -> Progress {
+        let is_held = self.is_agreed() && self.paused_until <= now && !self.lines.ours().may_send(now);
+        Progress {
+            arrived: stores.counters.contents,
+            delivered: stores.counters.to_lan + stores.to_lan.len() as u64,
+            left: stores.counters.to_link_first,
+            is_held: is_held && !stores.normal.is_empty(),
+        }
+    }
+
+    /// A session in which nothing moves is given up (G-22).
+    fn watch(&mut self, now: Instant, stores: &mut Stores) {
+        if self.watchdog.is_stuck(now, self.progress(now, stores)) {
+            stores.counters.stuck += 1;
+            self.renew(now, stores);
+        }
     }
 
     /// Whether an EtherType is one that guards use among themselves (G-3).
@@ -92,11 +120,12 @@ impl Session {
         let Some(line) = lines.owner(ethertype) else { return stores.hand_on(bytes) };
         let origin = line.handle_link(&mut surroundings(now, stores, handshake, *former), bytes);
         match origin {
-            Origin::Session => handshake.heard(now),
+            Origin::Session => handshake.heard(),
             Origin::Former => {}
             Origin::Foreign => stores.counters.foreign += 1,
         }
         self.send_pause(stores);
+        self.watch(now, stores);
     }
 
     fn handle_hello(&mut self, now: Instant, stores: &mut Stores, bytes: &[u8]) {
@@ -106,25 +135,30 @@ impl Session {
         };
         stores.counters.hellos += 1;
         let former = self.handshake.receiving_key();
-        if self.handshake.handle(now, &hello) == Meaning::NewSession {
+        let meaning = self.handshake.handle(now, &hello);
+        if meaning.begins {
             self.former = Some(former);
             self.start_over(now, stores);
         }
-        self.act_on(now, stores, &hello);
+        if meaning.is_asking {
+            let says = self.says();
+            let reply = self.handshake.reply(&hello, says);
+            stores.send(|frame| reply.write(frame));
+        }
+        if meaning.counts {
+            self.act_on(now, stores, &hello);
+        }
     }
 
+    /// Takes what a message says beside the session (G-20).
     fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
         match hello.kind {
-            Kind::Pause if self.is_agreed() => {
+            Kind::Pause => {
                 self.paused_until = now + PAUSE_LASTS;
                 stores.counters.pauses_obeyed += 1;
             }
-            Kind::Resume if self.is_agreed() => self.paused_until = now,
-            Kind::Hello => self.send_message(stores, Kind::Reply, hello.time),
-            Kind::Reply | Kind::Pause | Kind::Resume => {}
-        }
-        if !self.is_agreed() {
-            return;
+            Kind::Resume => self.paused_until = now,
+            Kind::Hello | Kind::Reply => {}
         }
         // Each half is for the end that the other guard means: the peer's family has sent, ours has been
         // received (G-9).
@@ -210,6 +244,7 @@ impl Session {
         let Self { handshake, lines, former, .. } = self;
         lines.handle_timeout(&mut surroundings(now, stores, handshake, *former));
         self.send_pause(stores);
+        self.watch(now, stores);
         if self.handshake.poll_timeout() > now {
             return;
         }
@@ -221,27 +256,31 @@ impl Session {
             self.start_over(now, stores);
         }
         if due.hello {
-            self.send_message(stores, Kind::Hello, now.as_ps());
+            self.send_message(stores, Kind::Hello);
         }
     }
 
     /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for it.
     fn send_pause(&mut self, stores: &mut Stores) {
         match stores.pause.take() {
-            Some(PauseRequest::Pause) => self.send_message(stores, Kind::Pause, 0),
-            Some(PauseRequest::Resume) => self.send_message(stores, Kind::Resume, 0),
+            Some(PauseRequest::Pause) => self.send_message(stores, Kind::Pause),
+            Some(PauseRequest::Resume) => self.send_message(stores, Kind::Resume),
             None => {}
         }
     }
 
-    fn send_message(&self, stores: &mut Stores, kind: Kind, time: u64) {
-        let says = Says {
+    fn send_message(&mut self, stores: &mut Stores, kind: Kind) {
+        let says = self.says();
+        let message = self.handshake.message(kind, says);
+        stores.send(|frame| message.write(frame));
+    }
+
+    fn says(&self) -> Says {
+        Says {
             protection: self.protection.clone(),
             sent: self.lines.ours().sent(),
             received: self.lines.theirs().received(),
-        };
-        let message = self.handshake.message(kind, time, says);
-        stores.send(|frame| message.write(frame));
+        }
     }
 
     fn is_agreed(&self) -> bool {

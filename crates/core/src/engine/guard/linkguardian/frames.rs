@@ -60,7 +60,7 @@ mod tests {
 
     /// The keys of a link whose two directions are told apart by `sender` and `receiver`.
     fn seal(sender: u32, receiver: u32) -> Seal {
-        Seal::new(Key::new(sender, receiver), Key::new(receiver, sender), None)
+        Seal::new(Key::new(sender, receiver, 7), Key::new(receiver, sender, 7), None)
     }
 
     fn sealed(original: &[u8], seal: Seal) -> Frame {

@@ -78,6 +78,8 @@ impl LinkGuardianLine {
         data: DataHeader,
         content: Content<'_>,
     ) {
+        // Copies may well be dropped: their frame has come out before.
+        around.counters.contents += u64::from(!data.is_retransmission);
         let Some(mut frame) = around.empty_frame() else { return };
         envelope::restore(&mut frame, bytes, content.ethertype, content.payload);
         let position = Position::new(data.sequence, data.era);

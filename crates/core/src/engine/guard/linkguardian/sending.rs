@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     fn seal() -> Seal {
-        Seal::new(Key::new(1, 2), Key::new(2, 1), None)
+        Seal::new(Key::new(1, 2, 7), Key::new(2, 1, 7), None)
     }
 
     fn protect(sending: &mut Sending, pool: &mut FramePool, length: usize) {

@@ -62,6 +62,7 @@ impl Receiving {
         shim: Shim,
         payload: &[u8],
     ) {
+        around.counters.contents += 1;
         let Some(mut frame) = around.empty_frame() else { return };
         let number = Number::new(shim.number);
         match self.engine.handle_frame(around.now, Some(number), Condition::Good) {

@@ -1,0 +1,3 @@
+//! Two guards and whoever else is on their link.
+
+mod hostile;

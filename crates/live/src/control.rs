@@ -1,8 +1,8 @@
 //! The control socket: one JSON object a line in, one out, while frames go on passing.
 //!
-//! A thread of ordinary priority reads and writes the socket; the loop only sees parsed commands
-//! and answers with a value, so a slow reader never delays a frame. A line that begins with `GET`
-//! is answered in Prometheus' text format over HTTP on the same socket.
+//! Threads of ordinary priority read and write the socket, one a client; the loop only sees parsed commands
+//! and answers with a value, so a slow client delays neither a frame nor another client. A line that begins
+//! with `GET` is answered over HTTP on the same socket: `/metrics` in Prometheus' text format.
 
 use crate::error::{Attempt, Result};
 use crate::prometheus;
@@ -12,20 +12,24 @@ use lossylink_core::loss::LossSpec;
 use lossylink_core::protection::Protection;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::fs::{self, Permissions};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest line that is read: a trace of a million losses fits.
-const LONGEST_LINE: u64 = 16 << 20;
-/// How long a client may leave the socket silent before it is hung up on.
+const LONGEST_LINE: usize = 16 << 20;
+/// How long a client may take for a line, and how long it may leave an answer unread.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Clients that are served at once; one more is told to come again.
+const CLIENTS: usize = 16;
 
 /// What a client may ask of a running data plane.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -121,28 +125,79 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
         _ => {}
     }
     let listener = UnixListener::bind(&unfinished)?;
+    // Whoever may open it may change the protection: its owner alone, whatever the umask.
+    fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
     fs::rename(&unfinished, path)?;
     Ok(listener)
 }
 
-/// Serves one client after another.
-fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &OwnedFd) {
+/// Serves clients beside each other.
+fn serve(listener: &UnixListener, asking: &Sender<Question>, bell: &Arc<OwnedFd>) {
+    let busy = Arc::new(AtomicUsize::new(0));
     for client in listener.incoming().flatten() {
-        // A client that misbehaves loses its connection and harms nobody else.
-        let _ = converse(&client, asking, bell);
+        let seat = Seat::take(&busy);
+        if busy.load(Ordering::Acquire) > CLIENTS {
+            let _ = (&client).write_all(b"{\"error\":\"too many clients at once\"}\n");
+            continue;
+        }
+        let (asking, bell) = (asking.clone(), Arc::clone(bell));
+        // A client that misbehaves loses its connection and harms nobody else. Without a thread it is hung up on.
+        let _ = thread::Builder::new().name("client".to_owned()).spawn(move || {
+            let _seat = seat;
+            let _ = converse(&client, &asking, &bell);
+        });
+    }
+}
+
+/// One of the places for clients, as long as it lives.
+struct Seat(Arc<AtomicUsize>);
+
+impl Seat {
+    fn take(busy: &Arc<AtomicUsize>) -> Self {
+        busy.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(busy))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Reads a line within [`PATIENCE`], however slowly it comes; `None` at the end, and for one that is too long.
+fn read_line(reader: &mut BufReader<&UnixStream>) -> io::Result<Option<String>> {
+    let (mut line, deadline) = (Vec::new(), Instant::now() + PATIENCE);
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        reader.get_ref().set_read_timeout(Some(left))?;
+        let waiting = reader.fill_buf()?;
+        let end = waiting.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(waiting.len(), |end| end + 1);
+        line.extend_from_slice(&waiting[..taken]);
+        reader.consume(taken);
+        if line.len() > LONGEST_LINE || (taken == 0 && line.is_empty()) {
+            return Ok(None);
+        }
+        if end.is_some() || taken == 0 {
+            return String::from_utf8(line).map(Some).map_err(io::Error::other);
+        }
     }
 }
 
 fn converse(client: &UnixStream, asking: &Sender<Question>, bell: &OwnedFd) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
     client.set_write_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(client);
     loop {
-        let mut line = String::new();
-        if reader.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        if line.starts_with("GET ") {
+        let Some(line) = read_line(&mut reader)? else { return Ok(()) };
+        if let Some(request) = line.strip_prefix("GET ") {
+            let target = request.split_whitespace().next().unwrap_or_default();
+            if target.split('?').next() != Some("/metrics") {
+                return (&*client).write_all(prometheus::NOT_FOUND.as_bytes());
+            }
             let help = ask(Command::Describe, asking, bell);
             let page = prometheus::page(&ask(Command::Counters, asking, bell), &help);
             return (&*client).write_all(page.as_bytes());
@@ -203,5 +258,61 @@ mod tests {
         assert_eq!(line, "{\"asked\":\"Counters\"}\n");
         drop(control);
         assert!(!path.exists());
+    }
+
+    /// A control socket with a loop that answers with the command's name, until the test is over.
+    fn answering(name: &str, test: impl FnOnce(&Path)) {
+        let path = std::env::temp_dir().join(format!("lossylink-{name}-{}", std::process::id()));
+        let control = Control::listen(&path).unwrap();
+        let over = &AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while over.load(Ordering::Acquire) == 0 {
+                    sys::poll::wait(&[control.readable()], Some(10_000_000)).unwrap();
+                    control.answer(|command| json!({"asked": format!("{command:?}")}));
+                }
+            });
+            test(&path);
+            over.store(1, Ordering::Release);
+        });
+    }
+
+    fn asked(path: &Path, words: &str) -> String {
+        let mut client = UnixStream::connect(path).unwrap();
+        client.write_all(words.as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&client).read_line(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn silent_clients_hold_nobody_out() {
+        answering("silent", |path| {
+            let silent: Vec<_> = (1..CLIENTS).map(|_| UnixStream::connect(path).unwrap()).collect();
+            assert_eq!(asked(path, "{\"command\":\"counters\"}\n"), "{\"asked\":\"Counters\"}\n");
+            let one_more = UnixStream::connect(path).unwrap();
+            assert!(asked(path, "").contains("too many clients"));
+            drop((silent, one_more));
+        });
+    }
+
+    #[test]
+    fn its_owner_alone_may_open_it() {
+        answering("owner", |path| {
+            let mode = fs::metadata(path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        });
+    }
+
+    #[test]
+    fn metrics_have_one_address() {
+        answering("metrics", |path| {
+            assert!(asked(path, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 200"));
+            assert!(asked(path, "GET /metrics?name=x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 200"));
+            for other in ["/", "/metric", "/metrics/x", ""] {
+                let answer = asked(path, &format!("GET {other} HTTP/1.1\r\n\r\n"));
+                assert!(answer.starts_with("HTTP/1.0 404"), "{other}: {answer}");
+            }
+        });
     }
 }

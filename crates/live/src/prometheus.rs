@@ -19,6 +19,9 @@ struct Metric {
 /// Metrics by name.
 type Metrics = BTreeMap<String, Metric>;
 
+/// The HTTP response to a request for anything but `/metrics`.
+pub const NOT_FOUND: &str = "HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 32\r\n\r\nthe counters are at `/metrics`.\n";
+
 /// An HTTP response that carries the counters, documented as far as `help` says.
 pub fn page(counters: &Value, help: &Value) -> String {
     let body = text(counters, help);

@@ -102,7 +102,7 @@ mod tests {
 
     /// Programs read these keys.
     const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room pauses_obeyed \
-        queue_bytes queue_dropped queue_longest_bytes queue_marked reserved sessions silences to_lan to_link to_link_first";
+        queue_bytes queue_dropped queue_longest_bytes queue_marked reserved sessions silences stuck to_lan to_link to_link_first";
     const SENDER: &str = "acks beyond_cap buffer_bytes buffer_frames buffer_max_bytes copies copies_evicted data \
         dummies dummies_due holes leading_ack leading_ack_era next_seq next_seq_era notifications \
         out_of_range outstanding retransmitted";

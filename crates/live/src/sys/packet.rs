@@ -106,9 +106,11 @@ impl PacketSocket {
         }
         // SAFETY: the user flag says that the kernel has filled the slot and leaves it to us.
         let header = unsafe { &*slot.cast::<libc::tpacket2_hdr>() };
-        let length = (header.tp_snaplen as usize).min(self.slot_bytes - usize::from(header.tp_mac));
-        // SAFETY: the frame begins `tp_mac` bytes into the slot and `length` keeps inside it.
-        let frame = unsafe { slice::from_raw_parts(slot.add(usize::from(header.tp_mac)), length) };
+        // A place beyond the slot would be a fault of the kernel: the frame is taken for one that was cut.
+        let start = usize::from(header.tp_mac).min(self.slot_bytes);
+        let length = (header.tp_snaplen as usize).min(self.slot_bytes - start);
+        // SAFETY: the frame begins `start` bytes into the slot and `length` keeps inside it.
+        let frame = unsafe { slice::from_raw_parts(slot.add(start), length) };
         let vlan = (flags & libc::TP_STATUS_VLAN_VALID != 0)
             .then_some((header.tp_vlan_tpid.max(libc::ETH_P_8021Q as u16), header.tp_vlan_tci));
         let checksum_missing = flags & libc::TP_STATUS_CSUMNOTREADY != 0;

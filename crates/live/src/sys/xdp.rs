@@ -138,7 +138,8 @@ impl XdpSocket {
     /// The bytes of a descriptor that the kernel wrote.
     fn bytes(&self, descriptor: libc::xdp_desc) -> &[u8] {
         let (start, length) = (descriptor.addr as usize, descriptor.len as usize);
-        assert!(start + length <= memory_bytes(), "the kernel names our memory only");
+        let is_ours = start.checked_add(length).is_some_and(|end| end <= memory_bytes());
+        assert!(is_ours, "the kernel names our memory only");
         // SAFETY: the range lies in our memory, and the kernel leaves the chunk alone until it is given back.
         unsafe { slice::from_raw_parts(self.memory.start().add(start), length) }
     }

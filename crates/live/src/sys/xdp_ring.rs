@@ -2,7 +2,7 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::mem::size_of;
+use std::mem::{align_of, size_of};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,7 +70,8 @@ impl<T: Copy> Ring<T> {
         offsets: libc::xdp_ring_offset,
         entries: u32,
     ) -> io::Result<Self> {
-        let bytes = offsets.desc as usize + entries as usize * size_of::<T>();
+        let bytes = ring_bytes::<T>(&offsets, entries)
+            .ok_or_else(|| io::Error::other("the kernel places an XDP ring where none can be"))?;
         let mapping = Mapping::shared(fd, page_offset, bytes)?;
         Ok(Self { mapping, offsets, entries, place: 0, kind: PhantomData })
     }
@@ -89,7 +90,7 @@ impl<T: Copy> Ring<T> {
     /// As the producer: how many descriptors may be written.
     fn room(&self) -> u32 {
         let consumed = self.word(self.offsets.consumer).load(Ordering::Acquire);
-        self.entries - self.place.wrapping_sub(consumed)
+        self.entries.saturating_sub(self.place.wrapping_sub(consumed))
     }
 
     /// As the producer: writes the next descriptor; [`Self::publish`] shows it.
@@ -110,7 +111,7 @@ impl<T: Copy> Ring<T> {
 
     /// As the consumer: how many descriptors wait.
     pub(super) fn waiting(&self) -> u32 {
-        self.word(self.offsets.producer).load(Ordering::Acquire).wrapping_sub(self.place)
+        self.word(self.offsets.producer).load(Ordering::Acquire).wrapping_sub(self.place).min(self.entries)
     }
 
     /// As the consumer: the descriptor `ahead` places behind the oldest one.
@@ -127,5 +128,43 @@ impl<T: Copy> Ring<T> {
     pub(super) fn give_back(&mut self, count: u32) {
         self.place = self.place.wrapping_add(count);
         self.word(self.offsets.consumer).store(self.place, Ordering::Release);
+    }
+}
+
+/// The bytes of a ring's mapping; `None` if its words or its descriptors could not be read where the kernel says.
+fn ring_bytes<T>(offsets: &libc::xdp_ring_offset, entries: u32) -> Option<usize> {
+    let descriptors = usize::try_from(offsets.desc).ok()?;
+    let bytes = descriptors.checked_add((entries as usize).checked_mul(size_of::<T>())?)?;
+    let word = size_of::<AtomicU32>();
+    let is_word = |offset: u64| {
+        usize::try_from(offset)
+            .is_ok_and(|offset| offset.is_multiple_of(word) && offset + word <= descriptors)
+    };
+    let fits = is_word(offsets.producer) && is_word(offsets.consumer);
+    // The mapping begins at a page, so a multiple is aligned.
+    (fits && entries.is_power_of_two() && descriptors.is_multiple_of(align_of::<T>())).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(producer: u64, consumer: u64, desc: u64) -> libc::xdp_ring_offset {
+        libc::xdp_ring_offset { producer, consumer, desc, flags: 0 }
+    }
+
+    #[test]
+    fn a_ring_lies_inside_its_mapping() {
+        assert_eq!(ring_bytes::<u64>(&offsets(0, 64, 128), 2048), Some(128 + 2048 * 8));
+        for wrong in [
+            offsets(126, 64, 128),
+            offsets(0, 1 << 40, 128),
+            offsets(2, 64, 128),
+            offsets(0, 64, 132),
+            offsets(0, 64, u64::MAX),
+        ] {
+            assert_eq!(ring_bytes::<u64>(&wrong, 2048), None, "{wrong:?}");
+        }
+        assert_eq!(ring_bytes::<u64>(&offsets(0, 64, 128), 2000), None);
     }
 }

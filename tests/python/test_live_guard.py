@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import socket
@@ -257,6 +258,24 @@ def test_the_sequence_wraps_under_load() -> None:
         assert up.guards()[0]["sender"]["data"] > 2 * 65_536
         # Four losses in a row: 0.0015 expected of 150,000 frames, in time of its own for both guards.
         assert _check_books(up, tally | {"sent": sent, "delivered": delivered}, dropped) <= 2
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_link_that_goes_down_and_up_costs_no_processor() -> None:
+    """A socket whose interface went down has an error, and is readable until somebody takes it."""
+    with _split_lab() as up:
+        pid = _process(up, "sw2").pid
+        for state in ("down", "up"):
+            up.run("sw2", ["ip", "link", "set", "trunk", state])
+            time.sleep(0.1)
+            before = _processor_seconds(pid)
+            time.sleep(1)
+            assert _processor_seconds(pid) - before < 0.5, f"the loop spins while the link is {state}"
+        until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement after the link came back")
 
 
 def test_a_guard_survives_a_client_that_misbehaves() -> None:

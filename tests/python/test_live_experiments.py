@@ -132,6 +132,10 @@ _LONG = {
 }
 
 
+#: How late iperf3 may read at the beginning of the counted part, on a machine that keeps it from running.
+_MOST_STALL_SECONDS = 0.1
+
+
 def test_every_retransmission_is_accounted_for() -> None:
     def measure() -> tuple[dict[str, Any], dict[str, Any]]:
         # A slow machine loses less in a second: it takes longer over as many losses.
@@ -166,8 +170,8 @@ def test_linkguardian_hides_the_losses_from_tcp() -> None:
     row = _balanced(lambda: _row("throughput", "lg:copies=3", settings), lambda row: (row, 0))
     assert row["frames_lost"] > 0
     assert row["frames_unrecovered"] == row["queue_drops"] == 0
-    # 100 Mb/s * 1460 / 1547 octets, and three copies of one frame in a thousand.
-    assert row["average_throughput_gbps"] <= 0.0944
+    # 100 Mb/s * 1460 / 1547 octets: no more can cross. A reader that stalls counts late what came before.
+    assert row["average_throughput_gbps"] <= 0.09438 * (1 + _MOST_STALL_SECONDS / row["counted_seconds"])
     assert row["reordering_seen"] == 0
     # What a timeout of a stalled machine repeats has arrived: it is the only reason to reduce a window.
     assert row["loss_events"] <= row["timeouts"] + row["undo_events"]

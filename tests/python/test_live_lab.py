@@ -118,8 +118,12 @@ def test_the_copies_follow_the_loss() -> None:
             told = _command("lab", "loss", loss, "--name", name).stdout
             assert f"{copies} from h4, 1 from h8" in told
             ping = _command("lab", "ping", "--name", name, "--", "-c", "20", "-i", "0.01")
-            assert " 20 received" in ping.stdout, ping
-            assert f"No. of reTx copies: {copies}" in _command("lab", "status", "--name", name).stdout
+            status = _command("lab", "status", "--name", name).stdout
+            # A guard that is kept from running longer than a hole may wait (G-14) gives its frames up.
+            given_up = sum(map(int, re.findall(r"timeout_pkt_trigger_cntr: (\d+)", status)))
+            received = int(re.findall(r"(\d+) received", ping.stdout)[0])
+            assert 20 - given_up <= received <= 20, (ping, status)
+            assert f"No. of reTx copies: {copies}" in status
         told = _command("lab", "protect", "lg:copies=2", "--name", name).stdout
         assert "2 from h4, 2 from h8" in told
         assert "2 from h4, 2 from h8" in _command("lab", "loss", "1e-2", "--name", name).stdout

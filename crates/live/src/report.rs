@@ -97,7 +97,7 @@ mod tests {
 
     fn config() -> GuardConfig {
         let queue = QueueLimits { capacity: Bytes(1000), mark_from: None };
-        GuardConfig { queue, longest_frame: 1514, frames: 10 }
+        GuardConfig { queue, longest_frame: 1514, frames: 10, secret: None }
     }
 
     /// Programs read these keys.

@@ -21,19 +21,23 @@ mod lines;
 mod linkguardian;
 mod pool;
 mod queue;
+mod replay;
 mod report;
+mod seal;
+mod secret;
 mod session;
 mod stores;
 #[cfg(test)]
 mod tests;
 mod watchdog;
 
-pub use envelope::{Origin, Seal};
 pub use handshake::Peer;
 pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
 pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
+pub use seal::{Origin, Seal};
+pub use secret::Secret;
 
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
@@ -44,6 +48,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
+use hello::Refusal;
 use lines::Lines;
 use session::Session;
 use stores::Stores;
@@ -58,7 +63,7 @@ pub enum Side {
 }
 
 /// What a guard is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardConfig {
     /// The queue of frames that wait for the link.
     pub queue: QueueLimits,
@@ -66,6 +71,8 @@ pub struct GuardConfig {
     pub longest_frame: usize,
     /// How many frames the guard may hold at once, queues and buffers together.
     pub frames: usize,
+    /// What only the guards of this link know; without it, whoever can send on the link is trusted (G-27).
+    pub secret: Option<Secret>,
 }
 
 /// Events at a guard.
@@ -87,6 +94,12 @@ pub struct GuardCounters {
     pub reserved: u64,
     /// Frames from the link that claimed to be ours and were malformed or of no session (G-3).
     pub foreign: u64,
+    /// Messages of guards that speak another version of the protocol.
+    pub other_version: u64,
+    /// Messages that were sealed with another secret or none, or were damaged (G-27).
+    pub other_seal: u64,
+    /// Sealed frames that had arrived before (G-28).
+    pub repeated: u64,
     /// Acknowledgements of a line protocol that left by themselves and on no frame.
     pub explicit_acks: u64,
     /// Hellos and replies received.
@@ -103,6 +116,17 @@ pub struct GuardCounters {
     pub pauses_obeyed: u64,
 }
 
+impl GuardCounters {
+    /// Counts a frame that is no message to us.
+    fn refuse(&mut self, refusal: Refusal) {
+        match refusal {
+            Refusal::Garbage => self.foreign += 1,
+            Refusal::OtherVersion => self.other_version += 1,
+            Refusal::OtherSeal => self.other_seal += 1,
+        }
+    }
+}
+
 /// What the part of a guard that knows of another guard can tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionState {
@@ -114,6 +138,8 @@ pub struct SessionState {
     pub peer_protection: Protection,
     /// The longest of the recent round trips between the guards.
     pub loop_time: Option<Duration>,
+    /// Whether both ends must know a secret (G-27).
+    pub is_sealed: bool,
 }
 
 /// A guard. It holds frames but neither clock nor ports.
@@ -127,6 +153,7 @@ pub struct Guard {
     session: Option<Session>,
     /// The line protocols until there is a session, which takes them.
     spare: Lines,
+    secret: Option<Secret>,
     headroom: usize,
 }
 
@@ -135,8 +162,9 @@ impl Guard {
     /// [`Guard::protect`].
     pub fn transparent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
         let spare = Lines::new(lines);
-        let headroom = spare.headroom();
-        Self { stores: Stores::new(config, headroom), session: None, spare, headroom }
+        let secret = config.secret.clone();
+        let headroom = spare.headroom() + seal::trailer(secret.is_some());
+        Self { stores: Stores::new(&config, headroom), session: None, spare, secret, headroom }
     }
 
     /// A guard that looks for another at the far end of its link and protects what it sends there, over a
@@ -149,7 +177,8 @@ impl Guard {
         rng: Stream,
     ) -> Self {
         let mut guard = Self::transparent(config, lines);
-        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, law.into(), rng));
+        let secret = guard.secret.clone();
+        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, law.into(), rng, secret));
         guard
     }
 
@@ -157,9 +186,10 @@ impl Guard {
     /// to look for another; its identities come from `rng`.
     pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
         let law = law.into();
-        let Self { stores, session, spare, .. } = self;
-        let session =
-            session.get_or_insert_with(|| Session::new(mem::take(spare), protection.clone(), law, rng));
+        let Self { stores, session, spare, secret, .. } = self;
+        let session = session.get_or_insert_with(|| {
+            Session::new(mem::take(spare), protection.clone(), law, rng, secret.clone())
+        });
         session.protect(now, stores, protection, law);
     }
 

@@ -32,6 +32,17 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
             "Frames of the link with an EtherType of the guards and no genuine tag.",
             events.foreign,
         ),
+        Counter::new(
+            "other_version",
+            "Messages of guards that speak another version of the protocol.",
+            events.other_version,
+        ),
+        Counter::new(
+            "other_seal",
+            "Messages sealed with another secret or none, or damaged.",
+            events.other_seal,
+        ),
+        Counter::new("repeated", "Sealed frames that had arrived before, dropped.", events.repeated),
         Counter::new("explicit_acks", "Acknowledgements that left by themselves.", events.explicit_acks),
         Counter::new("hellos", "Hellos and replies received.", events.hellos),
         Counter::new("sessions", "Sessions begun.", events.sessions),

@@ -14,9 +14,9 @@
 //! A session is a number that only grows. Each end proposes a higher one when it must begin anew, and takes over
 //! the other's if that is higher. No end begins the same session twice, so both count from the same start (G-21).
 
-use super::envelope::Key;
 use super::hello::{Hello, Kind};
 use super::line::HelloOctets;
+use super::seal::Names;
 use crate::protection::Protection;
 use crate::rng::{RngCore, Stream};
 use crate::time::{Duration, Instant};
@@ -122,14 +122,9 @@ impl Handshake {
         self.partner.as_ref().map_or(&Protection::None, |partner| &partner.protection)
     }
 
-    /// The key of what we send.
-    pub(super) fn sending_key(&self) -> Key {
-        Key::new(self.identity, self.partner_identity(), self.session)
-    }
-
-    /// The key of what we receive.
-    pub(super) fn receiving_key(&self) -> Key {
-        Key::new(self.partner_identity(), self.identity, self.session)
+    /// Who speaks with whom, and in which session.
+    pub(super) fn names(&self) -> Names {
+        Names { ours: self.identity, theirs: self.partner_identity(), session: self.session }
     }
 
     fn partner_identity(&self) -> u32 {

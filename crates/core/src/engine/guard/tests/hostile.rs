@@ -1,6 +1,7 @@
 //! What somebody can do who reads the link, knows the format, and puts frames of his own on it (G-20..G-22).
 
 use super::super::hello::{ETHERTYPE, Hello, Kind};
+use super::super::seal::MessageSeal;
 use super::super::*;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;
@@ -24,12 +25,12 @@ struct Wire {
 impl Wire {
     fn agreed() -> Self {
         let queue = QueueLimits { capacity: Bytes(500_000), mark_from: None };
-        let config = GuardConfig { queue, longest_frame: 1514, frames: 40_000 };
+        let config = GuardConfig { queue, longest_frame: 1514, frames: 40_000, secret: None };
         let streams = Streams::new(5);
         let guards = ["near", "far"].map(|name| {
             let protection = Protection::LinkGuardian(LinkGuardian::ORDERED);
             let lines: Vec<Box<dyn LineProtocol>> = vec![Box::new(LinkGuardianLine::new())];
-            Guard::new(config, lines, protection, 1e-3, streams.stream(name))
+            Guard::new(config.clone(), lines, protection, 1e-3, streams.stream(name))
         });
         let mut wire = Self {
             guards,
@@ -102,7 +103,8 @@ impl Wire {
     fn newest(&self, end: usize) -> Hello {
         let toward = self.heard.iter().rev().filter(|(to, _)| *to == end);
         let mut hellos = toward.filter(|(_, frame)| envelope::ethertype(frame) == Some(ETHERTYPE));
-        Hello::read(&hellos.next().expect("a hello was heard").1).expect("it is a hello")
+        Hello::read(&hellos.next().expect("a hello was heard").1, &MessageSeal::new(None))
+            .expect("it is a hello")
     }
 
     /// A message that was made from the newest one comes out of the link at an end.
@@ -111,7 +113,7 @@ impl Wire {
         hello.number = hello.number.wrapping_add(1);
         change(&mut hello);
         let mut frame = Frame::new();
-        hello.write(&mut frame);
+        hello.write(&mut frame, &MessageSeal::new(None));
         self.guards[end].handle_frame(self.now, Side::Link, &frame);
         self.drive();
     }

@@ -19,6 +19,7 @@ mod hello;
 mod line;
 mod lines;
 mod linkguardian;
+mod pause;
 mod pool;
 mod queue;
 mod replay;
@@ -112,6 +113,8 @@ pub struct GuardCounters {
     pub contents: u64,
     /// Sessions that were begun because nothing moved in the one before (G-22).
     pub stuck: u64,
+    /// Times that protection was given up for a while because nothing moved again and again (G-31).
+    pub stood_aside: u64,
     /// Pauses obeyed.
     pub pauses_obeyed: u64,
 }

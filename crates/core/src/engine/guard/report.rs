@@ -48,6 +48,11 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
         Counter::new("sessions", "Sessions begun.", events.sessions),
         Counter::new("silences", "Times that the peer fell silent.", events.silences),
         Counter::new("stuck", "Sessions begun because nothing moved in the one before.", events.stuck),
+        Counter::new(
+            "stood_aside",
+            "Times that frames went unprotected for 5 s because nothing moved again and again.",
+            events.stood_aside,
+        ),
         Counter::new("pauses_obeyed", "Pauses obeyed.", events.pauses_obeyed),
         Counter::level("frames_held", "Frames held at present.", frames_held as u64),
     ];

@@ -4,6 +4,7 @@ use super::handshake::{Handshake, Says};
 use super::hello::{self, Hello, Kind};
 use super::line::Surroundings;
 use super::lines::Lines;
+use super::pause::Pause;
 use super::seal::{MessageSeal, Origin, Seal};
 use super::secret::Secret;
 use super::stores::Stores;
@@ -18,8 +19,10 @@ use crate::time::{Duration, Instant};
 use crate::wire::ethernet::EtherType;
 use alloc::vec::Vec;
 
-/// How long a pause lasts without a resume: at 1 Gb/s, the 65535 quanta of a pause frame (LG-25).
-const PAUSE_LASTS: Duration = Duration::from_us(33_554);
+/// Two sessions in which nothing moves, so close to each other, are no accident (G-31).
+const NO_ACCIDENT: Duration = Duration::from_secs(10);
+/// How long frames then pass as they are (G-31).
+const ASIDE: Duration = Duration::from_secs(5);
 
 /// What a guard knows of its peer, and its line protocols.
 #[derive(Debug)]
@@ -32,11 +35,13 @@ pub(super) struct Session {
     message_seal: MessageSeal,
     /// The keys of the session, and of the one before: its frames under way still count as contents (G-6).
     seal: Seal,
-    paused_until: Instant,
+    pause: Pause,
     /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
     /// another call.
     woken: Instant,
     watchdog: Watchdog,
+    /// When the watchdog last gave a session up.
+    stuck: Option<Instant>,
 }
 
 impl Session {
@@ -56,9 +61,10 @@ impl Session {
             seal: Seal::new(secret.as_ref(), handshake.names()),
             secret,
             handshake,
-            paused_until: Instant::ZERO,
+            pause: Pause::new(),
             woken: Instant::ZERO,
             watchdog: Watchdog::default(),
+            stuck: None,
         }
     }
 
@@ -89,14 +95,14 @@ impl Session {
         lines.start_over(&mut around, handshake.peer_protection());
         stores.drop_urgent();
         stores.pause = None;
-        self.paused_until = now;
+        self.pause.end(now);
         stores.counters.sessions += 1;
         self.watchdog.start_over(self.progress(now, stores));
     }
 
     /// What has moved so far (G-22).
     fn progress(&self, now: Instant, stores: &Stores) -> Progress {
-        let is_held = self.is_agreed() && self.paused_until <= now && !self.lines.ours().may_send(now);
+        let is_held = self.is_agreed() && self.pause.until() <= now && !self.lines.ours().may_send(now);
         Progress {
             arrived: stores.counters.contents,
             delivered: stores.counters.to_lan + stores.to_lan.len() as u64,
@@ -105,11 +111,18 @@ impl Session {
         }
     }
 
-    /// A session in which nothing moves is given up (G-22).
+    /// A session in which nothing moves is given up (G-22); if that happens again, protection is (G-31).
     fn watch(&mut self, now: Instant, stores: &mut Stores) {
-        if self.watchdog.is_stuck(now, self.progress(now, stores)) {
-            stores.counters.stuck += 1;
-            self.renew(now, stores);
+        if !self.watchdog.is_stuck(now, self.progress(now, stores)) {
+            return;
+        }
+        stores.counters.stuck += 1;
+        let is_no_accident = self.stuck.is_some_and(|before| now < before + NO_ACCIDENT);
+        self.stuck = Some(now);
+        self.renew(now, stores);
+        if is_no_accident {
+            stores.counters.stood_aside += 1;
+            self.handshake.stand_aside(now + ASIDE);
         }
     }
 
@@ -166,10 +179,10 @@ impl Session {
     fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
         match hello.kind {
             Kind::Pause => {
-                self.paused_until = now + PAUSE_LASTS;
+                self.pause.begin(now);
                 stores.counters.pauses_obeyed += 1;
             }
-            Kind::Resume => self.paused_until = now,
+            Kind::Resume => self.pause.end(now),
             Kind::Hello | Kind::Reply => {}
         }
         // Each half is for the end that the other guard means: the peer's family has sent, ours has been
@@ -229,7 +242,7 @@ impl Session {
     /// Whether neither a pause nor the protocol holds the normal queue back. What goes out as it is
     /// has no protocol to wait for (G-8).
     fn may_send(&self, now: Instant) -> bool {
-        self.paused_until <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
+        self.pause.until() <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
     }
 
     /// Whether something could leave toward the link as soon as the transmitter is free.
@@ -241,7 +254,7 @@ impl Session {
 
     /// When `handle_timeout` is due.
     pub(super) fn poll_timeout(&self) -> Instant {
-        let mut fill = self.paused_until;
+        let mut fill = self.pause.until();
         if self.is_agreed() {
             let idle = self.lines.fill_at();
             fill = if fill > self.woken { fill.min(idle) } else { idle };

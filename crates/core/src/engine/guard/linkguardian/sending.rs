@@ -18,6 +18,10 @@ const WINDOW: i32 = 1 << 15;
 /// The most bytes of copies; older copies make room, and cannot be sent again (G-12).
 const COPIES_LIMIT: Bytes = Bytes(32 << 20);
 
+/// The most bytes of copies beyond the first that may be owed to notifications at any time: two more copies of 255
+/// full frames fit (G-29).
+const MOST_CREDIT: Bytes = Bytes(1 << 20);
+
 /// What the sending end keeps.
 #[derive(Debug)]
 pub(super) struct Sending {
@@ -27,6 +31,8 @@ pub(super) struct Sending {
     held: Bytes,
     most_held: Bytes,
     evicted: u64,
+    /// How much may be sent beyond one copy of each lost frame: each frame earns as much as it is long (G-29).
+    credit: Bytes,
     dummy_at: Instant,
     dummy_gap: Duration,
 }
@@ -40,6 +46,7 @@ impl Sending {
             held: Bytes::ZERO,
             most_held: Bytes::ZERO,
             evicted: 0,
+            credit: MOST_CREDIT,
             dummy_at: Instant::NEVER,
             dummy_gap: FIRST_DUMMY_AFTER,
         }
@@ -74,6 +81,7 @@ impl Sending {
         };
         let position = self.engine.stamp();
         self.seal(&mut out, &original, position, ack, false, seal);
+        self.credit = (self.credit + Bytes(original.len() as u64)).min(MOST_CREDIT);
         self.keep(position, original, pool);
         self.dummy_gap = FIRST_DUMMY_AFTER;
         self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
@@ -180,19 +188,27 @@ impl Sending {
         }
     }
 
-    /// N identical copies (LG-7); fewer when no frame is free.
+    /// N identical copies (LG-7); fewer when no frame is free, or when the copies beyond the first would exceed
+    /// what was sent (G-29).
     fn send_again(
-        &self,
+        &mut self,
         position: Position,
         frame: &Frame,
         again: &mut VecDeque<Frame>,
         seal: &mut Seal,
         pool: &mut FramePool,
     ) {
-        for _ in 0..self.engine.config().copies {
+        let length = Bytes(frame.len() as u64);
+        for copy in 0..self.engine.config().copies {
+            if copy > 0 && self.credit < length {
+                break;
+            }
             let Some(mut out) = pool.empty() else { break };
             self.seal(&mut out, frame, position, None, true, seal);
             again.push_back(out);
+            if copy > 0 {
+                self.credit -= length;
+            }
         }
     }
 

@@ -4,13 +4,13 @@ use super::guard_config;
 use crate::clock::Clock;
 use crate::config::{self, Config, PathConfig};
 use crate::emulator::{Direction, DirectionCounters, ENDS, Path, Station};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::histogram::Lateness;
 use crate::lines;
 use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
-use lossylink_core::engine::guard::Guard;
+use lossylink_core::engine::guard::{Guard, GuardConfig};
 use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
@@ -30,7 +30,7 @@ pub(super) struct PathPlane {
     path: Path,
     streams: Streams,
     loss: [LossModel; 2],
-    /// What the guards protect by; without guards nothing.
+    /// What the guards protect by; absent in a plain wire, which has none.
     protection: Option<Protection>,
     longest_frame: u32,
     /// How often something was changed: every change draws from streams of its own.
@@ -52,11 +52,16 @@ impl PathPlane {
             let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
             let law = loss[end].law(longest_frame);
             let guard = match &path.protection {
+                Some(Protection::None) => Guard::silent(limits, lines),
                 Some(wanted) => {
                     lines::check(wanted, law)?;
                     Guard::new(limits, lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
-                None => Guard::transparent(limits, lines),
+                // Guards at its ends send longer frames than it was told of.
+                None => Guard::wire(GuardConfig {
+                    longest_frame: limits.longest_frame + lines::headroom(&lines),
+                    ..limits
+                }),
             };
             Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))
         };
@@ -173,6 +178,10 @@ impl Plane for PathPlane {
     }
 
     fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
+        if self.protection.is_none() {
+            let mend = "run a guard at each of its ends, or `lossylink lab up`";
+            return Err(Error::Usage(format!("a plain wire protects nothing: {mend}")));
+        }
         let wanted = protection.unwrap_or(&Protection::None);
         // Both ends are looked at before either is changed: a mistake changes nothing.
         self.laws().iter().try_for_each(|&law| lines::check(wanted, law))?;

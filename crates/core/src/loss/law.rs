@@ -45,11 +45,7 @@ impl LossModel {
 fn of_trace(positions: &Positions) -> LossLaw {
     let rate = positions.mean_loss_rate();
     let (lost, Some(period)) = (positions.lost(), positions.period()) else { return rate.into() };
-    let starts = |(index, &position): (usize, &u64)| {
-        let before = if index == 0 { lost.last().copied() } else { Some(lost[index - 1]) };
-        before.is_none_or(|before| (before + 1) % period != position)
-    };
-    let bursts = lost.iter().enumerate().filter(|&entry| starts(entry)).count() as f64;
+    let bursts = positions.bursts() as f64;
     let (lost, kept) = (lost.len() as f64, period as f64 - lost.len() as f64);
     if bursts == 0.0 {
         return rate.into(); // nothing is lost, or everything

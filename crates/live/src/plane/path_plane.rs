@@ -11,12 +11,13 @@ use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::{Guard, GuardConfig};
-use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
 use serde_json::{Value, json};
+use std::mem;
 use std::os::fd::BorrowedFd;
 
 /// The two directions, in the order of the stations they lead away from.
@@ -146,19 +147,12 @@ impl Plane for PathPlane {
     }
 
     /// A protection whose copies follow the loss begins a new session if their number changes.
-    fn set_loss(
-        &mut self,
-        now: Instant,
-        forward: Option<&LossSpec>,
-        reverse: Option<&LossSpec>,
-    ) -> Result<()> {
-        // Both are read before either is changed: a mistake changes nothing.
-        let [forward, reverse] = [forward, reverse].map(|spec| spec.map(config::loss).transpose());
-        let models = [forward?, reverse?];
+    fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()> {
         let protection = self.protection.clone();
         if let Some(protection) = &protection {
-            let laws = models.iter().flatten().map(|model| model.law(self.longest_frame));
-            laws.into_iter().try_for_each(|law| lines::check(protection, law))?;
+            // Both are looked at before either is changed: a mistake changes nothing.
+            let mut laws = models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame)));
+            laws.try_for_each(|law| lines::check(protection, law))?;
         }
         let copies =
             |plane: &Self| protection.as_ref().map(|one| plane.laws().map(|law| lines::copies(one, law)));
@@ -166,8 +160,8 @@ impl Plane for PathPlane {
         let streams = self.changed();
         for (end, model) in models.into_iter().enumerate() {
             if let Some(model) = model {
-                self.path.directions[end].set_loss(&model, &streams, DIRECTIONS[end]);
-                self.loss[end] = model;
+                self.path.directions[end].set_loss(model, &streams, DIRECTIONS[end]);
+                mem::swap(&mut self.loss[end], model);
             }
         }
         match &protection {

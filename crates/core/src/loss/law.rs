@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn a_trace_is_the_chain_of_its_bursts() {
-        // Two bursts, of three frames and of one, in twenty.
-        let lost: alloc::vec::Vec<bool> = (0..20).map(|frame| matches!(frame, 4..7 | 12)).collect();
+        // Three bursts, of three frames and of one each, in twenty.
+        let lost: alloc::vec::Vec<bool> = (0..20).map(|frame| matches!(frame, 4..7 | 12 | 15)).collect();
         let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518) else { panic!("bursts") };
-        assert!((chain.p().as_f64() - 2.0 / 16.0).abs() < 1e-15);
-        assert!((chain.r().as_f64() - 2.0 / 4.0).abs() < 1e-15);
-        assert!((chain.mean_loss_rate() - 0.2).abs() < 1e-15);
+        assert!((chain.p().as_f64() - 3.0 / 15.0).abs() < 1e-15);
+        assert!((chain.r().as_f64() - 3.0 / 5.0).abs() < 1e-15);
+        assert!((chain.mean_loss_rate() - 0.25).abs() < 1e-15);
     }
 
     #[test]

@@ -65,7 +65,7 @@ def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: P
     """Start a data plane in a network namespace and wait until it answers."""
     client = PlaneClient(Path(config["control"]))
     # Not in the command line, which holds 128 KiB: a trace of losses may be longer.
-    file = client.socket_path.with_suffix(".json")
+    file = Path(f"{client.socket_path}.json")
     file.write_text(json.dumps(config))
     command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.dataplane", f"@{file}"])
     client.socket_path.unlink(missing_ok=True)

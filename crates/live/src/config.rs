@@ -70,7 +70,7 @@ pub struct PathConfig {
     /// Loss from far to near.
     #[serde(default)]
     pub loss_reverse: LossSpec,
-    /// The protection of the link; a plain wire if absent.
+    /// The protection of the link, `none` included; a plain wire without guards if absent (G-25).
     #[serde(default)]
     pub protection: Option<Protection>,
 }

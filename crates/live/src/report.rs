@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_report_has_the_keys_that_programs_read() {
-        let plain = guard(&Guard::transparent(config(), lines::lines(None, Bytes(1514))));
+        let plain = guard(&Guard::silent(config(), lines::lines(None, Bytes(1514))));
         assert_eq!(names(&plain), words("", OWN));
         let cases = [
             (Protection::Fec(Fec::new(25, 5)), "fec:25/5", words("coder.", CODER)),

@@ -84,7 +84,7 @@ def up(
     lab = Lab.up(settings, name=name, replace=replace)
     print("Checking connectivity via ping...")
     print(lab.ping_check(), end="")
-    named = f" --name {name}" if name else ""
+    named = lab.directory.option
     print(f"the lab stays up: lossylink lab exec{named} h4 -- COMMAND runs in it, lab down{named} removes it")
 
 

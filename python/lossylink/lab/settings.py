@@ -17,6 +17,8 @@ ARTIFACT_QUEUE_BYTES = 560_000
 WIRE_PRIORITY = 40
 #: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
 HEADROOM_BYTES = 32
+#: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
+MAX_TRACE_FRAMES = 1_000_000
 
 
 def read_protection(text: str) -> Protection:
@@ -51,9 +53,17 @@ def read_loss(text: str) -> Loss:
     {'model': 'bernoulli', 'p': 0.001}
     """
     try:
-        return parse_loss(text)
+        return _live_loss(parse_loss(text))
     except ValueError as error:
         raise UserError(str(error)) from None
+
+
+def _live_loss(loss: Loss) -> Loss:
+    frames = len(loss.native.get("lost", ()))
+    if frames > MAX_TRACE_FRAMES:
+        mend = f"live, a trace has at most {MAX_TRACE_FRAMES}, so shorten it"
+        raise UserError(f"'{loss.spelling}' has {frames} frames; {mend}")
+    return loss
 
 
 def _live(protection: Protection) -> Protection:
@@ -61,7 +71,11 @@ def _live(protection: Protection) -> Protection:
     return protection
 
 
-_Loss = Annotated[Loss, BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value)]
+_Loss = Annotated[
+    Loss,
+    BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value),
+    AfterValidator(_live_loss),
+]
 _Protection = Annotated[
     Protection,
     BeforeValidator(lambda value: read_protection(value) if isinstance(value, str) else value),

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Everything that is due happens in the order of its time, as in a simulator; frames that wait in
-//! the ports are taken in between, at the time at which they are seen. With passthrough guards
-//! this is a plain wire.
+//! the ports are taken in between, at the time at which they are seen. In a plain wire
+//! the guards look into no frame (G-25).
 
 use super::Direction;
 use crate::clock::Clock;

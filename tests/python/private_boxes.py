@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,16 +57,22 @@ class Boxes:
         """Return the command line of a lossylink command."""
         return [sys.executable, "-m", "lossylink", *words]
 
-    def guard(self, box: str, *, lan: str, link: str, options: Sequence[str] = ()) -> subprocess.Popen[str]:
+    def guard(self, box: str, *, lan: str, link: str) -> subprocess.Popen[str]:
         """Start a guard in a box and wait until its ports are open."""
+        return self._serve(box, ["guard", "--lan", lan, "--link", link])
+
+    def wire(self, box: str, *, near: str, far: str) -> subprocess.Popen[str]:
+        """Start a wire in a box and wait until its ports are open."""
+        return self._serve(box, ["wire", "--near", near, "--far", far])
+
+    def _serve(self, box: str, words: Sequence[str]) -> subprocess.Popen[str]:
         control = f"/run/{box}.sock"
         self.run(box, ["rm", "-f", control])
-        words = ["guard", "--lan", lan, "--link", link, "--no-fifo", "--control", control, *options]
-        process = self.start(box, self.lossylink(*words))
+        process = self.start(box, self.lossylink(*words, "--no-fifo", "--control", control))
         until(
             lambda: process.poll() is not None or self._is_there(control),
             seconds=PATIENCE_SECONDS,
-            what="the start of a guard",
+            what=f"the start of a {words[0]}",
         )
         assert process.poll() is None, process.communicate()
         return process
@@ -78,6 +85,20 @@ class Boxes:
         )
         counters: dict[str, Any] = json.loads(self.run(box, [sys.executable, "-c", ask, f"/run/{box}.sock"]))
         return counters
+
+    def settled(self, box: str, port: str, key: str, *, least: int) -> dict[str, int]:
+        """Return the counters of a port once one of them has come this far and rests."""
+
+        def read() -> dict[str, int]:
+            counters: dict[str, int] = self.counters(box)["ports"][port]
+            return counters
+
+        until(lambda: read()[key] >= least, seconds=PATIENCE_SECONDS, what=f"{key} of {least}")
+        last, now = dict[str, int](), read()
+        while last != now:
+            time.sleep(0.2)
+            last, now = now, read()
+        return now
 
     def state(self, box: str, name: str) -> tuple[int, str]:
         """Return the MTU of an interface and everything that ethtool says of its offloads."""

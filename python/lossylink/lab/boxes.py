@@ -152,8 +152,9 @@ def _serve(config: dict[str, Any], ports: list[str]) -> None:
     """Run the data plane in this process; its interfaces are as before when it ends."""
     from lossylink import _native
     from lossylink.cli.exits import leave
-    from lossylink.lab.interfaces import borrowed
+    from lossylink.lab.interfaces import borrowed, warn_of_checksums
 
+    warn_of_checksums(ports)
     with borrowed(ports):
         print(f"control socket: {config['control']}", file=sys.stderr)
         code = _native.live_main([json.dumps(config)])

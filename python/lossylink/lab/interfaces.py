@@ -57,6 +57,12 @@ class Interface:
         return None if kind == "tap" else cls(name, namespace or None)
 
     @property
+    def is_veth(self) -> bool:
+        """Whether the interface is one end of a veth, which has no hardware."""
+        found = self.run("ip", "-d", "-j", "link", "show", "dev", self.name)
+        return bool(found.strip()) and json.loads(found)[0].get("linkinfo", {}).get("info_kind") == "veth"
+
+    @property
     def network(self) -> int:
         """The number of the network namespace, as ``ls -i`` shows it."""
         return Path(f"/run/netns/{self.namespace}" if self.namespace else "/proc/self/ns/net").stat().st_ino
@@ -227,6 +233,16 @@ def _take(interface: Interface) -> Former:
         lost = "a guard that is killed leaves MTU and offloads changed"
         print(f"warning: {present.file} cannot be written ({error.strerror}): {lost}", file=sys.stderr)
     return present
+
+
+def warn_of_checksums(ports: Sequence[str]) -> None:
+    """Say which ports cannot finish what the far end of a veth leaves undone: XDP does not tell them what."""
+    for port in ports:
+        interface = Interface.of_port(port)
+        if port.startswith("xdp:") and interface is not None and interface.is_veth:
+            undone = f"{port} is a veth, and XDP does not say which checksums its far end leaves undone"
+            mend = f"run `ethtool -K FAR-END tx off` there, or use packet:{port.removeprefix('xdp:')}"
+            print(f"warning: {undone}: {mend}", file=sys.stderr)
 
 
 @contextmanager

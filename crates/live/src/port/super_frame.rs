@@ -142,7 +142,7 @@ impl Layout {
             && usize::from(unfinished.start) == transport
             && Protocol(protocol) == if is_tcp { Protocol::TCP } else { Protocol::UDP }
             && transport_bytes >= if is_tcp { TCP_BYTES } else { UDP_BYTES }
-            && segment.len() > transport_bytes
+            && segment.len() >= transport_bytes
             && payload_bytes > 0;
         let payload = transport + transport_bytes;
         is_sound.then_some(Self { network, is_ipv6, transport, is_tcp, payload, payload_bytes })
@@ -305,6 +305,19 @@ mod tests {
             prop_assert_eq!(arrived, payload);
         }
 
+        /// G-23: no header is believed beyond the bytes that are there.
+        #[test]
+        fn a_damaged_super_frame_is_cut_or_refused(end in 10usize..200, at in 0usize..80, byte: u8, is_tcp: bool) {
+            let transport = [&[0, 80, 1, 2, 0, 0, 0, 1, 0, 0, 0, 9, 0x50, 0x10, 1, 0, 0, 0, 0, 0][..], &[1; 150]].concat();
+            let (kind, protocol) = if is_tcp { (TCP_OVER_IPV4, 6) } else { (UDP, 17) };
+            let mut bytes = with_header(kind, 20, 34, &over_ipv4(protocol, 1, &transport));
+            bytes[at] = byte;
+            bytes.truncate(end);
+            if let Ok(segments) = cut(&bytes) {
+                prop_assert!(segments.iter().all(|segment| segment.len() <= LONGEST_FRAME));
+            }
+        }
+
         /// G-23: whatever the kernel says, what is cut fits, and is cut to its end.
         #[test]
         fn anything_is_cut_or_refused(
@@ -363,5 +376,9 @@ mod tests {
         );
         assert_eq!(cut(&with_header(TCP_OVER_IPV4, most + 1, 34, &frame)), Err(Unfinishable));
         assert_eq!(SuperFrame::new(LONGEST_FRAME).begin(LONGEST + 1), Err(Unfinishable));
+        // An IPv4 header of sixteen bytes, by its own account and by the kernel's.
+        let mut short = frame;
+        short[14] = 0x44;
+        assert_eq!(cut(&with_header(TCP_OVER_IPV4, most, 30, &short)), Err(Unfinishable));
     }
 }

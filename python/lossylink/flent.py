@@ -21,6 +21,7 @@ import polars
 
 from lossylink.charts.samples import Sample, lines_of, samples_of, with_table
 from lossylink.errors import UserError
+from lossylink.writing import whole
 
 if TYPE_CHECKING:
     from lossylink.results import Run
@@ -61,7 +62,11 @@ def write_flent(runs: Iterable[tuple[str, Run]], folder: Path) -> list[Path]:
             file = folder / f"{_file_name(sample, line.label, len(files))}{SUFFIX}"
             data = flent_data(sample, line.label, file.name)
             text = json.dumps(data, indent=2, sort_keys=True, allow_nan=False)
-            with file.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            with (
+                whole(file) as partial,
+                partial.open("wb") as raw,
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+            ):
                 packed.write(text.encode())
             files.append(file)
     return files

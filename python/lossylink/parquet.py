@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -52,8 +53,9 @@ def write_table(
     ('7', {'fct_us': 'us'})
     """
     units = units_of(table.columns, name=name, experiment=experiment)
+    content = io.BytesIO()
     table.write_parquet(
-        path,
+        content,
         metadata={
             "lossylink.experiment": experiment,
             "lossylink.seed": ",".join(map(str, seeds)),
@@ -62,6 +64,8 @@ def write_table(
             "lossylink.units": json.dumps(units),
         },
     )
+    # By Python: of a full disk polars says now this, now that, and never which error it was.
+    path.write_bytes(content.getbuffer())
 
 
 def units_of(columns: list[str], *, name: str, experiment: str) -> dict[str, str]:

@@ -12,12 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from lossylink import states
 from lossylink.errors import UserError
 from lossylink.frames import flat
 from lossylink.manifest import manifest
 from lossylink.parquet import write_table
 from lossylink.scenario.save import scenario_toml
+from lossylink.writing import output_to
 
 if TYPE_CHECKING:
     from lossylink.results import Run
@@ -43,17 +46,14 @@ def staged(target: Path) -> Iterator[Path]:
         ``target`` cannot be written, or holds something that is not a run; told before the block begins.
     """
     _refuse_foreign(target)
-    try:
+    with output_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise UserError(f"cannot write to {target}: {error.strerror}; choose another --output") from None
     try:
-        yield staging
-        staging.chmod(0o755)
-        _move_into_place(staging, target)
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}; choose another --output") from None
+        with output_to(target):
+            yield staging
+            staging.chmod(0o755)
+            _move_into_place(staging, target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -106,7 +106,7 @@ def write_run(
         )
     if with_csv:
         for name, table in ({"rows": result.rows} | result.tables).items():
-            flat(table).write_csv(directory / f"{name}.csv")
+            write_csv(directory / f"{name}.csv", table)
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:
@@ -114,6 +114,12 @@ def write_run(
         (directory / "states.txt").write_text(text + "\n", encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
     write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))
+
+
+def write_csv(path: Path, table: polars.DataFrame) -> None:
+    """Write a table in plain columns as CSV."""
+    # By Python: what polars raises on a full disk has no number by which it is known.
+    path.write_text(flat(table).write_csv(), encoding="utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:

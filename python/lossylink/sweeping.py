@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -27,6 +28,7 @@ from lossylink.run_directory import MANIFEST, write_json
 from lossylink.runner import run_scenario
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.from_python import spell, spelled
+from lossylink.writing import output_to, whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +49,8 @@ class Sweep:
     finished: int
     resumed: int
     interrupted: bool
+    names: tuple[str, ...]
+    """What each point of the grid is called in ``directory``, after everything that decides its result."""
 
     def summary(self) -> dict[str, Any]:
         """Return the JSON object that ``--json`` prints and ``summary.json`` holds."""
@@ -57,6 +61,7 @@ class Sweep:
             "points": self.points,
             "finished": self.finished,
             "interrupted": self.interrupted,
+            "names": list(self.names),
             "rows": [jsonable(row) for row in self.rows.to_dicts()],
         }
 
@@ -71,28 +76,14 @@ class Sweep:
 
     def runs(self) -> list[Run]:
         """Return a run for each finished point; points keep rows, and no tables."""
-        files = (self.directory / "points").glob("*.json")
-        kept = [json.loads(path.read_text("utf-8")) for path in files]
-        own = [point for point in kept if self._holds(point["grid"])]
-        return [Run.of_summary(point["summary"]) for point in sorted(own, key=self._order)]
+        found = (_kept(_point_file(self.directory, name)) for name in self.names)
+        return [Run.of_summary(summary) for summary in found if summary is not None]
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows, as `Run.plot` does."""
         from lossylink.charts.drawing.runs import draw_runs  # matplotlib: only where something is drawn
 
         return draw_runs([("", run) for run in self.runs()], kind)
-
-    def _holds(self, place: Mapping[str, Any]) -> bool:
-        """Whether a point belongs to this grid: a directory may have those of an earlier one."""
-        values = {key: {str(value) for value in values} for key, values in self.grid.items()}
-        return values.keys() == place.keys() and all(str(place[key]) in values[key] for key in place)
-
-    def _order(self, point: Mapping[str, Any]) -> list[int]:
-        """Return where a point stands in the grid."""
-        return [
-            [str(value) for value in values].index(str(point["grid"][key]))
-            for key, values in self.grid.items()
-        ]
 
     def __str__(self) -> str:
         """Return the rows as a table."""
@@ -179,17 +170,39 @@ def sweep(
     ]
     directory = Path(output) if output is not None else _default_directory(scenarios)
     points = [
-        _Point(
-            combination, scenario, directory / "points" / f"{scenario.fingerprint(_native.version())}.json"
-        )
+        _Point(combination, scenario, _point_file(directory, scenario.fingerprint(_native.version())))
         for combination, scenario in zip(combinations, scenarios, strict=True)
     ]
-    _prepare(directory)
-    resumed = sum(point.path.is_file() for point in points)
-    interrupted = _run_missing([point for point in points if not point.path.is_file()], count, progress)
-    result = _collect(scenarios[0].experiment.name, grid, points, directory, resumed, interrupted)
-    _write(result, seeds=list(dict.fromkeys(scenario.seed for scenario in scenarios)))
+    with output_to(directory):
+        _prepare(directory / "points")
+        missing = [point for point in points if _kept(point.path) is None]
+        interrupted = _run_missing(missing, count, progress)
+        resumed = len(points) - len(missing)
+        result = _collect(scenarios[0].experiment.name, grid, points, directory, resumed, interrupted)
+        _write(result, seeds=list(dict.fromkeys(scenario.seed for scenario in scenarios)))
     return result
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
+def _point_file(directory: Path, name: str) -> Path:
+    return directory / "points" / f"{name}.json"
+
+
+def _kept(path: Path) -> dict[str, Any] | None:
+    """Return the summary of a finished point; a file that was cut short, or is of another point, is none."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(kept, dict) or kept.get("name") != path.stem:
+        return None
+    summary: dict[str, Any] = kept["summary"]
+    return summary
 
 
 def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -235,15 +248,6 @@ def _default_directory(scenarios: Sequence[Scenario]) -> Path:
     return Path("runs") / f"sweep-{scenarios[0].experiment.name}-{digest[:8]}"
 
 
-def _prepare(directory: Path) -> None:
-    try:
-        (directory / "points").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write to {directory}: {error.strerror}; choose another --output") from None
-    if not os.access(directory / "points", os.W_OK):
-        raise UserError(f"cannot write to {directory}: no permission; choose another --output")
-
-
 def _run_missing(points: Sequence[_Point], threads: int, progress: Progress | None) -> bool:
     """Run the points, a file each; returns whether Ctrl-C cut the sweep short."""
     if not points:
@@ -258,7 +262,8 @@ def _run_missing(points: Sequence[_Point], threads: int, progress: Progress | No
         result = run_scenario(point.scenario, progress=heed)
         if result.interrupted:
             return
-        _write_whole(point.path, {"grid": point.place, "summary": result.summary()})
+        name = point.path.stem
+        _write_whole(point.path, {"name": name, "grid": point.place, "summary": result.summary()})
         if progress is not None:
             progress(next(finished), len(points))
 
@@ -267,9 +272,8 @@ def _run_missing(points: Sequence[_Point], threads: int, progress: Progress | No
 
 def _write_whole(path: Path, value: Any) -> None:
     """Write beside and rename, so that a point is there whole or not at all."""
-    partial = path.with_suffix(".partial")
-    write_json(partial, value)
-    partial.replace(path)
+    with whole(path) as partial:
+        write_json(partial, value)
 
 
 def _collect(
@@ -283,10 +287,10 @@ def _collect(
     rows: list[dict[str, Any]] = []
     finished = 0
     for point in points:
-        if not point.path.is_file():
+        summary = _kept(point.path)
+        if summary is None:
             continue
         finished += 1
-        summary = json.loads(point.path.read_text(encoding="utf-8"))["summary"]
         rows += [point.place | row for row in summary["rows"]]
     return Sweep(
         experiment=experiment,
@@ -297,26 +301,34 @@ def _collect(
         finished=finished,
         resumed=resumed,
         interrupted=interrupted,
+        names=tuple(point.path.stem for point in points),
     )
 
 
 def _write(result: Sweep, *, seeds: Sequence[int]) -> None:
-    partial = result.directory / "rows.parquet.partial"
-    write_table(
-        result.rows,
-        partial,
-        name=ROWS,
-        experiment=result.experiment,
-        seeds=seeds,
-        version=_native.version(),
-    )
-    partial.replace(result.directory / "rows.parquet")
+    with whole(result.directory / "rows.parquet") as partial:
+        write_table(
+            result.rows,
+            partial,
+            name=ROWS,
+            experiment=result.experiment,
+            seeds=seeds,
+            version=_native.version(),
+        )
     _write_whole(result.directory / "summary.json", result.summary())
     _write_whole(result.directory / MANIFEST, manifest(seed=seeds[0]))
 
 
 def read_sweep(directory: Path, summary: Mapping[str, Any]) -> Sweep:
-    """Return the sweep of a directory and its ``summary.json``."""
+    """Return the sweep of a directory and its ``summary.json``.
+
+    Raises
+    ------
+    UserError
+        The summary does not say which points it is of.
+    """
+    if "names" not in summary:
+        raise UserError(f"{directory} is of an earlier version; sweep into it again")
     return Sweep(
         experiment=str(summary["experiment"]),
         grid=dict(summary["grid"]),
@@ -326,4 +338,5 @@ def read_sweep(directory: Path, summary: Mapping[str, Any]) -> Sweep:
         finished=int(summary["finished"]),
         resumed=int(summary["finished"]),
         interrupted=bool(summary["interrupted"]),
+        names=tuple(summary["names"]),
     )

@@ -31,6 +31,7 @@ Command = Callable[..., Ended]
         (("run", "stress", "--set", "rate=1G", "--set", "link.rate=2G"), "set twice"),
         (("run", "stress", "--set", "loss.forward=1.5"), "% or a ratio?"),
         (("run", "stress", "--set", "loss=15.66"), "15.66 % or a ratio?"),
+        (("run", "stress", "--set", "loss=at:1\n2"), "'1 2' is no frame index"),
         (("run", "stress", "--set", "loss.forward=-0.1"), "is negative"),
         (("run", "stress", "--set", "loss.forward=nan"), "not a loss ratio"),
         (("run", "stress", "--set", "loss.reverse=inf"), "not a loss ratio"),

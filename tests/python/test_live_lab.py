@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,56 @@ def test_a_second_lab_of_the_name_is_refused_and_can_replace() -> None:
         again.ping_check()
 
 
+#: Sends a frame of each EtherType of the guards and one of nobody's, from the host's interface.
+_FORGER = """
+import socket, sys
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as port:
+    port.bind(("eth0", 0))
+    for ethertype in (0x88b5, 0xabcd, 0x081c, 0x88b6, 0x9000):
+        port.send(b"\\xff" * 6 + b"\\x02" * 6 + ethertype.to_bytes(2, "big") + bytes(46))
+"""
+
+
+@pytest.mark.parametrize(
+    ("split", "changes"), [(False, []), (False, ["off"]), (True, []), (True, ["lg", "off"])]
+)
+def test_without_a_protection_no_host_speaks_for_a_guard(split: bool, changes: list[str]) -> None:
+    with lab(split=split) as up:
+        for protection in changes:
+            up.protect(protection)
+        if split or changes:
+            until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
+        before = [end["to_lan"] for end in up.guards()]
+        for host in ("h4", "h8"):
+            up.run(host, [sys.executable, "-c", _FORGER])
+        until(lambda: all(end["to_lan"] > old for end, old in zip(up.guards(), before, strict=True)),
+              seconds=PATIENCE_SECONDS, what="arrival of a frame")  # fmt: skip
+        assert [end["reserved"] for end in up.guards()] == [4, 4]
+        assert [end["foreign"] for end in up.guards()] == [0, 0]
+
+
+def test_a_plain_wire_refuses_to_protect() -> None:
+    with lab(split=True) as up:
+        until(lambda: agreed(up), seconds=PATIENCE_SECONDS, what="agreement of the guards")
+        with pytest.raises(RunError, match="a plain wire protects nothing: run a guard at each of its ends"):
+            up.link.ask("protect", protection={"family": "llr"})
+        assert agreed(up)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_lab_takes_the_longest_trace(split: bool, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    trace.write_text("1" + "0" * 999_999)
+    with lab(split=split, loss_forward=f"trace:{trace}", loss_reverse=f"trace:{trace}") as up:
+        up.ping_check()
+        lost = up.link.counters()["directions"]
+        assert [lost[way]["frames_lost"] for way in ("forward", "reverse")] == [1, 1]
+        up.set_loss(forward=f"trace:{trace}", reverse=f"trace:{trace}")
+        up.ping_check()
+        lost = up.link.counters()["directions"]
+        assert [lost[way]["frames_lost"] for way in ("forward", "reverse")] == [2, 2]
+
+
 @pytest.mark.parametrize("split", [False, True])
 def test_a_killed_data_plane_leaves_nothing_that_down_cannot_remove(split: bool) -> None:
     before = _machine()
@@ -243,6 +294,69 @@ def test_the_lab_of_a_killed_measurement_is_swept() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
     assert _machine() != before
     sweep_orphans()
+    assert _machine() == before
+
+
+def _rivals(name: str, count: int, *, replace: bool = False) -> list[subprocess.CompletedProcess[str]]:
+    """Let processes build a lab of one name as nearly at once as they can; each says what came of it."""
+    script = (
+        "import sys\n"
+        "from lossylink.errors import LossylinkError\n"
+        "from lossylink.lab import Lab\n"
+        "from lossylink.lab.settings import lab_settings\n"
+        "settings = lab_settings(mtu_bytes=1400 + int(sys.argv[1]))\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "try:\n"
+        f"    Lab.up(settings, name={name!r}, replace={replace})\n"
+        "except LossylinkError as error:\n"
+        "    sys.exit(f'{type(error).__name__}: {error}')\n"
+    )
+    ended = []
+    with ExitStack() as stack:
+        started = [stack.enter_context(_piped(script, str(number))) for number in range(count)]
+        for process in started:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in started:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        for process in started:
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
+            ended.append(subprocess.CompletedProcess(script, process.returncode, out, err))
+    return ended
+
+
+def _piped(script: str, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_of_several_who_build_one_lab_one_wins(replace: bool) -> None:
+    before = _machine()
+    for _ in range(4):
+        name = lab_name()
+        try:
+            ended = _rivals(name, 3, replace=replace)
+            winners = [number for number, rival in enumerate(ended) if rival.returncode == 0]
+            said = [rival.stderr for rival in ended if rival.returncode != 0]
+            assert len(winners) == 1, said
+            for words in said:
+                assert words.count("\n") == 1, words
+                assert words.startswith("UserError: "), words
+                assert f"--name {name}" in words, words
+            up = Lab.find(name)
+            assert up.settings.mtu_bytes == 1400 + winners[0]
+            up.ping_check()
+        finally:
+            take_down(name)
     assert _machine() == before
 
 

@@ -18,7 +18,7 @@ needs_live_lab()
 _RATE_BPS = 40_000_000
 
 
-def _needs_xdp() -> None:
+def needs_xdp() -> None:
     """Skip where the port does not work; in CI that is a failure if the kernel has such sockets."""
     reason = xdp.obstacle()
     if reason is None:
@@ -41,7 +41,7 @@ def _kernel_has_xdp() -> bool:
 def port(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name == "xdp":
-        _needs_xdp()
+        needs_xdp()
     return name
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossylink.errors import UserError
+from lossylink.lab.settings import lab_settings, read_loss
 from lossylink.scenario.loss import parse_loss
 
 
@@ -79,6 +83,60 @@ def test_mean_and_burst_are_kept(mean: float, burst: float) -> None:
         return
     assert loss.mean == pytest.approx(mean)
     assert 1.0 / loss.native["r"] == pytest.approx(burst)
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "pipe"])
+def test_a_trace_without_an_end_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    """A pipe that nobody writes to would hold up whoever opens it, and a device fill the memory."""
+    path = tmp_path / name
+    if name == "pipe":
+        os.mkfifo(path)
+    probe = (
+        "import resource, sys\n"
+        "from lossylink import UserError\n"
+        "from lossylink.scenario.loss import parse_loss\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "try:\n"
+        "    parse_loss('trace:' + sys.argv[1])\n"
+        "except UserError as error:\n"
+        "    print(error)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", probe, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = process.stdout.read() if process.wait(timeout=60) == 0 else ""
+        finally:
+            process.kill()
+    assert said == f"the loss trace {path} is no regular file; record it in one\n"
+
+
+def test_a_trace_has_a_longest_file_and_most_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lossylink.scenario.loss.MAX_TRACE_FRAMES", 4)
+    monkeypatch.setattr("lossylink.scenario.loss.MAX_TRACE_BYTES", 12)
+    path = tmp_path / "trace.txt"
+    for content in ("0, 1,\t0, 0\n", "0101        ", "01\n01 # ab\n"):
+        path.write_text(content)
+        assert len(parse_loss(f"trace:{path}").native["lost"]) == 4
+    path.write_text("01010")
+    with pytest.raises(UserError, match="a trace holds at most 4 frames; shorten it"):
+        parse_loss(f"trace:{path}")
+    path.write_text("0101         ")
+    with pytest.raises(UserError, match="a trace file has at most 12 bytes; shorten it"):
+        parse_loss(f"trace:{path}")
+
+
+def test_a_live_trace_is_shorter(tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    path.write_text("0" * 1_000_000)
+    assert read_loss(f"trace:{path}").native["model"] == "trace"
+    path.write_text("0" * 1_000_001)
+    words = "has 1000001 frames; live, a trace has at most 1000000, so shorten it"
+    with pytest.raises(UserError, match=words):
+        read_loss(f"trace:{path}")
+    with pytest.raises(UserError, match=words):
+        lab_settings(loss_reverse=parse_loss(f"trace:{path}"))
 
 
 def test_a_trace_is_read_relative_to_the_scenario(tmp_path: Path) -> None:

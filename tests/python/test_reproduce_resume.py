@@ -174,6 +174,15 @@ def test_a_foreign_archive_is_no_point(tmp_path: Path) -> None:
     assert len(rest.points) == 1
 
 
+def test_a_point_under_another_points_name_is_run_again(tmp_path: Path) -> None:
+    call(tmp_path)
+    victim, other = sorted((tmp_path / POINTS_NAME).glob("*.zip"))[:2]
+    victim.write_bytes(other.read_bytes())
+    rest = Counting()
+    call(tmp_path, runner=rest)
+    assert len(rest.points) == 1
+
+
 def test_a_seed_a_build_and_fresh_start_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Counting()
     call(tmp_path, runner=first)

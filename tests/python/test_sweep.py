@@ -10,7 +10,8 @@ from typing import Any
 import polars
 import pytest
 
-from lossylink import UserError, sweep
+from lossylink import UserError, load, sweep
+from lossylink.sweeping import Sweep
 
 SETTINGS = {"traffic.packets": 2_000}
 
@@ -56,6 +57,34 @@ def test_a_sweep_goes_on_where_it_was_left(tmp_path: Path, monkeypatch: pytest.M
 def test_a_point_is_known_by_what_it_says_and_not_by_how(tmp_path: Path) -> None:
     run_small(tmp_path, loss=["0.1%"])
     assert run_small(tmp_path, loss=["1e-3"]).resumed == 1
+
+
+def test_a_point_under_another_points_name_is_run_again(tmp_path: Path) -> None:
+    run_small(tmp_path, loss=["0", "1e-2"])
+    mine, other = sorted((tmp_path / "points").glob("*.json"))
+    mine.write_bytes(other.read_bytes())
+    again = run_small(tmp_path, loss=["0", "1e-2"])
+    assert again.resumed == 1
+    assert (again.rows["effective_lost_packets"] > 0).to_list() == [False, True]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100])
+def test_a_point_that_was_cut_short_is_run_again(tmp_path: Path, kept: int) -> None:
+    run_small(tmp_path, loss=["0", "1e-2"])
+    victim = min((tmp_path / "points").glob("*.json"))
+    victim.write_bytes(victim.read_bytes()[:kept])
+    assert run_small(tmp_path, loss=["0", "1e-2"]).resumed == 1
+
+
+def test_the_runs_of_a_sweep_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    run_small(tmp_path, loss=["0.1%"])
+    sweep("stress", grid={"loss": ["1e-3"]}, protection=["lg"], settings=SETTINGS, output=tmp_path, threads=1)
+    # The same point in other words; the directory has one of another protection with the same grid.
+    result = run_small(tmp_path, loss=["1e-3"])
+    assert result.resumed == 1
+    for swept in (result, load(tmp_path)):
+        assert isinstance(swept, Sweep)
+        assert [run.rows["protection"].to_list() for run in swept.runs()] == [["none"]]
 
 
 def test_ctrl_c_keeps_the_finished_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,3 +18,16 @@ proptest! {
         checks::receiver(&script);
     }
 }
+
+/// A data frame with index 0 of block 0 that carries so many bytes, at once.
+fn data_frame(length: u16) -> Vec<u8> {
+    let [high, low] = length.to_be_bytes();
+    vec![0, 0, 0, 0, 0x08, 0x00, 0, high, low]
+}
+
+#[test]
+fn the_longest_frames_of_a_script_pass_the_check() {
+    for length in [19_985, 19_987, 20_000, 20_001, u16::MAX] {
+        checks::receiver(&data_frame(length));
+    }
+}

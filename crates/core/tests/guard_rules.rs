@@ -30,8 +30,9 @@ fn ranges(text: &str) -> impl Iterator<Item = u32> {
         .flatten()
 }
 
-/// Where the guard, its line protocols and their tests are.
-const PLACES: [&str; 4] = ["src/engine/guard", "tests/guard", "../codec/src", "../codec/tests"];
+/// Where the guard, its line protocols, its ports and their tests are.
+const PLACES: [&str; 5] =
+    ["src/engine/guard", "tests/guard", "../codec/src", "../codec/tests", "../live/src"];
 
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

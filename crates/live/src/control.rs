@@ -1,16 +1,17 @@
 //! The control socket: one JSON object a line in, one out, while frames go on passing.
 //!
 //! Threads of ordinary priority read and write the socket, one a client; the loop only sees parsed commands
-//! and answers with a value, so a slow client delays neither a frame nor another client. A line that begins
+//! and answers with a value, so a slow client delays neither a frame nor another client. A client's thread
+//! also builds the loss models, however long they are, and frees those that the loop gives back for them. A line that begins
 //! with `GET` is answered over HTTP on the same socket: `/metrics` in Prometheus' text format.
 
 use crate::error::{Attempt, Result};
 use crate::prometheus;
 use crate::sys;
 use crate::sys::process::wake_up_call;
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::protection::Protection;
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,7 +21,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const CLIENTS: usize = 16;
 
 /// What a client may ask of a running data plane.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, serde::Deserialize, PartialEq)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// Every counter.
@@ -42,11 +43,11 @@ pub enum Command {
     /// Other loss models from now on; an absent direction stays as it is.
     Loss {
         /// From near to far.
-        #[serde(default)]
-        forward: Option<LossSpec>,
+        #[serde(default, deserialize_with = "model")]
+        forward: Option<LossModel>,
         /// From far to near.
-        #[serde(default)]
-        reverse: Option<LossSpec>,
+        #[serde(default, deserialize_with = "model")]
+        reverse: Option<LossModel>,
     },
     /// Another protection from now on; none if absent.
     Protect {
@@ -60,8 +61,16 @@ pub enum Command {
     Stop,
 }
 
+/// Reads a loss model and builds it.
+fn model<'de, D: Deserializer<'de>>(json: D) -> std::result::Result<Option<LossModel>, D::Error> {
+    let spec = Option::<LossSpec>::deserialize(json)?;
+    spec.map(|spec| spec.model().map_err(D::Error::custom)).transpose()
+}
+
+/// The loop's answer, and the command with what the loop has put into it: to free it is the client's work.
+type Answer = (Value, Command);
 /// One question and the way back for its answer.
-type Question = (Command, std::sync::mpsc::SyncSender<Value>);
+type Question = (Command, SyncSender<Answer>);
 
 /// The loop's end of the control socket.
 #[derive(Debug)]
@@ -93,12 +102,13 @@ impl Control {
         (*self.alarm).as_fd()
     }
 
-    /// Answers every waiting command with `answer`.
-    pub fn answer(&self, mut answer: impl FnMut(Command) -> Value) {
+    /// Answers every waiting command with `answer`, which may exchange what a command holds for what it frees.
+    pub fn answer(&self, mut answer: impl FnMut(&mut Command) -> Value) {
         if self.questions_waiting() {
-            while let Ok((command, way_back)) = self.questions.try_recv() {
+            while let Ok((mut command, way_back)) = self.questions.try_recv() {
+                let value = answer(&mut command);
                 // A client that has hung up does not need its answer.
-                let _ = way_back.send(answer(command));
+                let _ = way_back.send((value, command));
             }
         }
     }
@@ -217,7 +227,7 @@ fn ask(command: Command, asking: &Sender<Question>, bell: &OwnedFd) -> Value {
     let rung =
         asking.send((command, way_back)).is_ok() && sys::write(bell.as_fd(), &1u64.to_ne_bytes()).is_ok();
     match answer.recv_timeout(PATIENCE) {
-        Ok(value) if rung => value,
+        Ok((value, _)) if rung => value,
         _ => json!({"error": "the data plane does not answer"}),
     }
 }
@@ -234,7 +244,7 @@ mod tests {
     #[test]
     fn commands_are_read() {
         assert_eq!(parse(r#"{"command":"counters"}"#).unwrap(), Command::Counters);
-        let loss = Command::Loss { forward: Some(LossSpec::Bernoulli { p: 1e-3 }), reverse: None };
+        let loss = Command::Loss { forward: Some(LossModel::bernoulli(1e-3).unwrap()), reverse: None };
         let text = r#"{"command":"loss","forward":{"model":"bernoulli","p":1e-3}}"#;
         assert_eq!(parse(text).unwrap(), loss);
         let protect = r#"{"command":"protect","protection":{"family":"fec","k":25,"h":5}}"#;
@@ -283,6 +293,22 @@ mod tests {
         let mut answer = String::new();
         BufReader::new(&client).read_line(&mut answer).unwrap();
         answer
+    }
+
+    /// The loop never looks: whoever is answered here was answered without it.
+    #[test]
+    fn a_loss_is_read_before_the_loop_hears_of_it() {
+        let path = std::env::temp_dir().join(format!("lossylink-reading-{}", std::process::id()));
+        let control = Control::listen(&path).unwrap();
+        for (loss, mend) in [
+            (r#"{"model":"bernoulli","p":2}"#, "2 is not a probability"),
+            (r#"{"model":"at","positions":[3,3]}"#, "position 3 is given twice"),
+            (r#"{"model":"trace","lost":[]}"#, "the trace is empty"),
+        ] {
+            let answer = asked(&path, &format!("{{\"command\":\"loss\",\"reverse\":{loss}}}\n"));
+            assert!(answer.contains(mend), "{loss}: {answer}");
+        }
+        drop(control);
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
     ]
 }
 
+/// By how much the longest frame of any of them is longer than the longest of the LAN (G-4).
+pub fn headroom(lines: &[Box<dyn LineProtocol>]) -> usize {
+    lines.iter().map(|line| line.headroom()).max().unwrap_or(0)
+}
+
 /// Refuses a protection that cannot work on a link that loses full frames by `law`.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use crate::sys;
 use crate::sys::poll::wait;
 use crate::sys::process;
 use lossylink_core::engine::report::Kind;
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};
 use serde_json::{Value, json};
@@ -57,16 +57,12 @@ pub trait Plane {
     /// What the counters mean, in the same places as far as they say.
     fn describe(&self) -> Value;
 
-    /// Takes other loss models from now on.
+    /// Takes other loss models from now on, and leaves the former ones in their place: to free a long list
+    /// is not the loop's work.
     ///
     /// # Errors
-    /// When it describes no loss model, or this plane has no link of its own.
-    fn set_loss(
-        &mut self,
-        now: Instant,
-        forward: Option<&LossSpec>,
-        reverse: Option<&LossSpec>,
-    ) -> Result<()>;
+    /// When this plane has no link of its own, or its protection cannot work with such a loss.
+    fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()>;
 
     /// Protects by another protection from now on.
     ///
@@ -200,7 +196,7 @@ impl<P: Plane> Runner<P> {
         let now = clock.now();
         let mut stop = signalled(self.termination.as_fd());
         control.answer(|command| {
-            stop |= command == Command::Stop;
+            stop |= *command == Command::Stop;
             answer(plane, command, now, ordinary.as_deref())
         });
         if stop && stopping_since.is_none() {
@@ -211,7 +207,7 @@ impl<P: Plane> Runner<P> {
 }
 
 /// Carries out one command.
-fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Option<&str>) -> Value {
+fn answer(plane: &mut impl Plane, command: &mut Command, now: Instant, ordinary: Option<&str>) -> Value {
     let done = match command {
         Command::Counters => {
             let mut counters = plane.counters();
@@ -225,7 +221,7 @@ fn answer(plane: &mut impl Plane, command: Command, now: Instant, ordinary: Opti
             help["uptime_seconds"] = report::documented("How long the data plane has been up.", Kind::Level);
             return help;
         }
-        Command::Loss { forward, reverse } => plane.set_loss(now, forward.as_ref(), reverse.as_ref()),
+        Command::Loss { forward, reverse } => plane.set_loss(now, [forward, reverse]),
         Command::Protect { protection } => plane.protect(now, protection.as_ref()),
         Command::Clear => {
             plane.clear();

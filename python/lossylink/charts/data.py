@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lossylink.charts.chart import Chart, Series, Sheet
+from lossylink.writing import whole
 
 COLUMNS = ("chart", "series", "x", "y", "y_low", "y_high", "label")
 
@@ -30,7 +31,8 @@ def save_numbers(
     files = []
     for one in formats:
         file = folder / f"{name or sheet.identifier}.{one}"
-        file.write_text(texts[one](sheet), encoding="utf-8")
+        with whole(file) as partial:
+            partial.write_text(texts[one](sheet), encoding="utf-8")
         files.append(file)
     return tuple(files)
 

@@ -36,6 +36,7 @@ def build() -> typer.Typer:
     app.command("doctor")(doctor.command)
     app.command("guard")(boxes.guard)
     app.command("wire")(boxes.wire)
+    app.command("restore")(boxes.restore)
     app.command("validate")(validation.command)
     app.add_typer(lab.app, name="lab")
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -11,9 +12,29 @@ from typer.exceptions import Abort, Exit, TyperException
 from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE
 from lossylink.errors import LossylinkError
 
+#: What the system says where nothing more can be written: the disk, a quota or a limit.
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code; a mistake is one line on stderr."""
+    try:
+        code = _carry_out(arguments)
+        sys.stdout.flush()  # here a full disk has its line; at the end of the interpreter it has not
+    except BrokenPipeError:
+        _silence_stdout()
+        return FAILED
+    except OSError as error:
+        _reraise_when_debugging(error)
+        if error.errno not in _NO_SPACE:
+            return _complain(_unexpected(error), FAILED)
+        _silence_stdout()
+        where = error.filename or "the standard output"
+        return _complain(f"error: cannot write to {where}: {error.strerror}; make room for it", FAILED)
+    return code
+
+
+def _carry_out(arguments: Sequence[str]) -> int:
     from lossylink.cli.app import build  # building the commands is part of the guarded work
 
     try:
@@ -28,14 +49,16 @@ def run_command_line(arguments: Sequence[str]) -> int:
         return _complain(f"error: {_usage(error)}", MISTAKE)
     except LossylinkError as error:
         return _complain(f"error: {error}", error.exit_code)
-    except BrokenPipeError:
-        _silence_stdout()
-        return FAILED
+    except OSError:
+        raise
     except Exception as error:
         _reraise_when_debugging(error)
-        words = f"{type(error).__name__}: {error}"
-        return _complain(f"error: unexpected {words}; LOSSYLINK_DEBUG=1 shows where", FAILED)
+        return _complain(_unexpected(error), FAILED)
     return code if isinstance(code, int) else 0
+
+
+def _unexpected(error: Exception) -> str:
+    return f"error: unexpected {type(error).__name__}: {error}; LOSSYLINK_DEBUG=1 shows where"
 
 
 def _usage(error: TyperException) -> str:
@@ -56,5 +79,5 @@ def _reraise_when_debugging(error: Exception) -> None:
 
 
 def _silence_stdout() -> None:
-    """Point stdout at nothing, or the interpreter complains about the broken pipe once more at its end."""
+    """Point stdout at nothing, or the interpreter complains about it once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossylink.errors import UserError
+from lossylink.writing import output_to
 
 if TYPE_CHECKING:
     from lossylink.charts.chart import Sheet
@@ -124,13 +125,10 @@ def _save(sheets: Sequence[Sheet], folder: Path, formats: list[str]) -> list[Pat
     from lossylink.cli.progress import progress_bar
 
     files: list[Path] = []
-    try:
-        with progress_bar("plot") as progress:
-            for done, sheet in enumerate(sheets):
-                progress(done, len(sheets))
-                files += _save_one(sheet, folder, formats)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}; choose another --output") from None
+    with output_to(folder), progress_bar("plot") as progress:
+        for done, sheet in enumerate(sheets):
+            progress(done, len(sheets))
+            files += _save_one(sheet, folder, formats)
     return files
 
 
@@ -147,7 +145,5 @@ def _save_one(sheet: Sheet, folder: Path, formats: list[str]) -> tuple[Path, ...
 def _for_flent(runs: list[tuple[str, Run]], folder: Path) -> list[Path]:
     from lossylink.flent import write_flent
 
-    try:
+    with output_to(folder):
         return write_flent(runs, folder)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}; choose another --output") from None

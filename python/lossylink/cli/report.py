@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.errors import UserError
+from lossylink.writing import output_to, whole
 
 
 def command(
@@ -36,11 +36,8 @@ def command(
     from lossylink.report.runs import page_of_runs
 
     page = page_of_runs(runs, output=output.absolute(), title=title)
-    partial = output.with_name(f".{output.name}.partial")
-    try:
+    with output_to(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(render(page), encoding="utf-8")
-        partial.replace(output)
-    except OSError as error:
-        raise UserError(f"cannot write {output}: {error.strerror}; choose another --output") from None
+        with whole(output) as partial:
+            partial.write_text(render(page), encoding="utf-8")
     print(output)

@@ -9,6 +9,7 @@ import typer
 
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
+from lossylink.writing import output_to
 
 
 def command(
@@ -44,16 +45,15 @@ def command(
     if threads is not None and threads < 1:
         raise UserError(f"--threads {threads}: use at least 1")
     try:
-        result = reproduce(
-            output=output,
-            only=names,
-            quick=quick,
-            seed=seed,
-            threads=threads or len(os.sched_getaffinity(0)),
-            fresh=fresh,
-        )
+        with output_to(output):
+            result = reproduce(
+                output=output,
+                only=names,
+                quick=quick,
+                seed=seed,
+                threads=threads or len(os.sched_getaffinity(0)),
+                fresh=fresh,
+            )
     except ValueError as error:
         raise UserError(str(error)) from None
-    except OSError as error:
-        raise UserError(f"cannot write to {output}: {error.strerror}; choose another --output") from None
     leave(INTERRUPTED if result.interrupted else result.exit_code(strict=strict))

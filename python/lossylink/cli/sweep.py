@@ -10,6 +10,7 @@ import typer
 
 from lossylink.cli.exits import INTERRUPTED, leave
 from lossylink.errors import UserError
+from lossylink.writing import output_to, whole
 
 if TYPE_CHECKING:
     from lossylink.sweeping import Sweep
@@ -53,6 +54,7 @@ def command(
     from lossylink import sweeping
     from lossylink.cli.progress import progress_bar
     from lossylink.cli.run import parse_settings
+    from lossylink.run_directory import write_csv
 
     with progress_bar("sweep") as progress:
         result = sweeping.sweep(
@@ -66,7 +68,9 @@ def command(
             progress=progress,
         )
     if with_csv:
-        result.frame.write_csv(result.directory / "rows.csv")
+        path = result.directory / "rows.csv"
+        with output_to(result.directory), whole(path) as partial:
+            write_csv(partial, result.rows)
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
     else:

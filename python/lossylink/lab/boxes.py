@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +12,6 @@ import typer
 
 from lossylink.protections import usages
 
-#: Offloads that would make one frame of many, or leave a checksum to hardware that is not there.
-_OFFLOADS = ("gro", "lro", "gso", "tso", "tx", "rx")
 _Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
 
 
@@ -29,6 +26,9 @@ def guard(
     rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
     queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
     mtu: Annotated[int, typer.Option(help="Largest IP packet of the LAN.")] = 1500,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
+    ] = None,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
     control: _Control = None,
 ) -> None:
@@ -36,11 +36,14 @@ def guard(
 
     The link's interface gets an MTU large enough for the protection's headers while the guard runs.
     SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
-    far end frames pass unprotected, and the status says so.
+    far end frames pass unprotected, and the status says so. Without a key file whoever can send on the link is
+    trusted.
 
     Examples
     --------
         lossylink guard --lan eth1 --link eth2 --protection lg
+
+        lossylink guard --lan eth1 --link eth2 --key-file /etc/lossylink/link.key
     """
     from lossylink.lab.settings import read_protection
     from lossylink.units import parse_rate
@@ -53,6 +56,10 @@ def guard(
     }
     _require_interfaces({"--lan": lan, "--link": link})
     config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
+    if key_file is None:
+        print("no --key-file: whoever can send on the link is trusted", file=sys.stderr)
+    else:
+        config["key_file"] = str(key_file)
     _serve(config, [lan, link])
 
 
@@ -135,43 +142,30 @@ def _config(
     }
 
 
+def restore() -> None:
+    """Put back what guards and wires that were killed have left of the interfaces of this machine.
+
+    MTU and offloads become what they were before the first of them started. Interfaces that a guard or a wire
+    uses at present stay as they are.
+
+    Examples
+    --------
+        lossylink restore
+    """
+    from lossylink.lab import interfaces
+
+    for line in interfaces.restore() or ["nothing to put back"]:
+        print(line)
+
+
 def _serve(config: dict[str, Any], ports: list[str]) -> None:
-    """Run the data plane in this process; the offloads of its interfaces come back when it ends."""
+    """Run the data plane in this process; its interfaces are as before when it ends."""
     from lossylink import _native
     from lossylink.cli.exits import leave
+    from lossylink.lab.interfaces import borrowed, warn_of_checksums
 
-    devices = [
-        port.removeprefix("packet:") for port in ports if not port.startswith("tap:") and "@" not in port
-    ]
-    former = {device: _offloads(device) for device in devices}
-    print(f"control socket: {config['control']}", file=sys.stderr)
-    try:
-        for device, features in former.items():
-            _ethtool(device, dict.fromkeys(features, False))
+    warn_of_checksums(ports)
+    with borrowed(ports):
+        print(f"control socket: {config['control']}", file=sys.stderr)
         code = _native.live_main([json.dumps(config)])
-    finally:
-        for device, features in former.items():
-            _ethtool(device, features)
     leave(code)
-
-
-def _offloads(device: str) -> dict[str, bool]:
-    """Return the offloads of an interface that can be switched off and are on."""
-    text = subprocess.run(["ethtool", "-k", device], capture_output=True, text=True, check=False).stdout
-    names = {
-        "generic-receive-offload": "gro",
-        "large-receive-offload": "lro",
-        "generic-segmentation-offload": "gso",
-        "tcp-segmentation-offload": "tso",
-        "tx-checksumming": "tx",
-        "rx-checksumming": "rx",
-    }
-    pairs = (line.split(":") for line in text.splitlines() if ":" in line)
-    states = {name.strip(): state.strip() for name, state in pairs}
-    return {names[name]: True for name, state in states.items() if name in names and state == "on"}
-
-
-def _ethtool(device: str, features: dict[str, bool]) -> None:
-    if features:
-        switches = [word for name, on in features.items() for word in (name, "on" if on else "off")]
-        subprocess.run(["ethtool", "-K", device, *switches], capture_output=True, check=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lossylink.errors import UserError
+from lossylink.errors import RunError, UserError
 from lossylink.lab.process import Process, process_of
 from lossylink.lab.settings import LabSettings
 
@@ -23,6 +26,14 @@ def runtime_directory() -> Path:
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         return Path(runtime) / "lossylink"
     return Path(f"/tmp/lossylink-{os.geteuid()}")
+
+
+def _is_file(descriptor: int, path: Path) -> bool:
+    """Whether a descriptor is of the file that is there at present."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,63 @@ class LabDirectory:
     def log(self, plane: str) -> Path:
         """Return the file that takes what a data plane prints."""
         return self.path / f"{plane}.log"
+
+    @property
+    def option(self) -> str:
+        """What names this lab on a command line: nothing for the unnamed one.
+
+        Examples
+        --------
+        >>> LabDirectory("run7").option
+        ' --name run7'
+        """
+        return f" --name {self.name}" if self.name else ""
+
+    @contextmanager
+    def locked(self, *, wait: bool) -> Iterator[None]:
+        """Let nobody else build or remove this lab meanwhile; the kernel unlocks it when this process ends.
+
+        Raises
+        ------
+        UserError
+            Somebody else is at it, and this process does not ``wait``.
+        RunError
+            The lock cannot be made.
+        """
+        descriptor = self._lock(wait=wait)
+        try:
+            yield
+        finally:
+            if not self.path.exists():
+                self._lock_file.unlink(missing_ok=True)
+            os.close(descriptor)
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.lock")
+
+    def _lock(self, *, wait: bool) -> int:
+        lock = self._lock_file
+        try:
+            while True:
+                lock.parent.mkdir(parents=True, exist_ok=True)
+                descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                    if _is_file(descriptor, lock):
+                        return descriptor
+                except BaseException:
+                    os.close(descriptor)
+                    raise
+                # Who held it has removed it with the lab: others lock another file by now.
+                os.close(descriptor)
+        except BlockingIOError:
+            raise UserError(
+                "another command builds or removes this lab at this moment: "
+                f"wait for it, then look with `lossylink lab status{self.option}`"
+            ) from None
+        except OSError as error:
+            raise RunError(f"cannot lock the lab by {lock}: {error.strerror}") from None
 
     def make(self, settings: LabSettings, *, owner: Process | None = None) -> None:
         """Make the directory, for its user alone, and note what was asked for and by which process."""

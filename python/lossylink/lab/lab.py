@@ -43,25 +43,27 @@ class Lab:
         Raises
         ------
         UserError
-            When a lab of this name is up.
+            When a lab of this name is up, or is being built or removed by somebody else.
         RunError
             When the system refuses something; what was made until then is taken down again.
         """
         require_tools()
         _require_port(settings)
         directory = LabDirectory(name)
-        if _exists(directory):
-            if not replace:
-                raise UserError("a lab is up already: `lossylink lab down` first, or `lab up --replace`")
-            take_down(name)
-        settings = settings.model_copy(update={"wire_processor": _wire_processor(settings)})
-        directory.make(settings, owner=process_of(os.getpid()) if owned else None)
-        try:
-            enclave = open_enclave(directory.path)
-            topology.build(enclave, directory, settings)
-        except BaseException:
-            take_down(name)
-            raise
+        with directory.locked(wait=False):
+            if _exists(directory):
+                if not replace:
+                    mend = f"`lossylink lab down{directory.option}` first, or `lab up --replace`"
+                    raise UserError(f"a lab is up already: {mend}")
+                _remove(directory)
+            settings = settings.model_copy(update={"wire_processor": _wire_processor(settings)})
+            directory.make(settings, owner=process_of(os.getpid()) if owned else None)
+            try:
+                enclave = open_enclave(directory.path)
+                topology.build(enclave, directory, settings)
+            except BaseException:
+                _remove(directory)
+                raise
         return cls(directory, enclave, settings)
 
     @classmethod
@@ -233,9 +235,18 @@ def _own_namespaces(enclave: Enclave, directory: LabDirectory) -> list[str]:
 def take_down(name: str = "") -> bool:
     """Remove everything that a lab has made, whatever became of it; return whether there was anything.
 
-    The kernel is asked what is there, not our notes: a lab that was killed half-way goes like any other.
+    A lab that is being built is waited for.
     """
     directory = LabDirectory(name)
+    with directory.locked(wait=True):
+        return _remove(directory)
+
+
+def _remove(directory: LabDirectory) -> bool:
+    """Remove a lab that is locked.
+
+    The kernel is asked what is there, not our notes: a lab that was killed half-way goes like any other.
+    """
     enclave = find_enclave(directory.path)
     found = directory.path.exists()
     try:

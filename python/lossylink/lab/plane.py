@@ -63,8 +63,11 @@ class PlaneClient:
 
 def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: Path) -> PlaneClient:
     """Start a data plane in a network namespace and wait until it answers."""
-    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.dataplane", json.dumps(config)])
     client = PlaneClient(Path(config["control"]))
+    # Not in the command line, which holds 128 KiB: a trace of losses may be longer.
+    file = Path(f"{client.socket_path}.json")
+    file.write_text(json.dumps(config))
+    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.dataplane", f"@{file}"])
     client.socket_path.unlink(missing_ok=True)
     start_daemon(command, log)
     deadline = time.monotonic() + _START_SECONDS

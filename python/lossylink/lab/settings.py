@@ -16,7 +16,9 @@ ARTIFACT_QUEUE_BYTES = 560_000
 #: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads (50 and up).
 WIRE_PRIORITY = 40
 #: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
-HEADROOM_BYTES = 32
+HEADROOM_BYTES = 40
+#: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
+MAX_TRACE_FRAMES = 1_000_000
 
 
 def read_protection(text: str) -> Protection:
@@ -51,9 +53,17 @@ def read_loss(text: str) -> Loss:
     {'model': 'bernoulli', 'p': 0.001}
     """
     try:
-        return parse_loss(text)
+        return _live_loss(parse_loss(text))
     except ValueError as error:
         raise UserError(str(error)) from None
+
+
+def _live_loss(loss: Loss) -> Loss:
+    frames = len(loss.native.get("lost", ()))
+    if frames > MAX_TRACE_FRAMES:
+        mend = f"live, a trace has at most {MAX_TRACE_FRAMES}, so shorten it"
+        raise UserError(f"'{loss.spelling}' has {frames} frames; {mend}")
+    return loss
 
 
 def _live(protection: Protection) -> Protection:
@@ -61,7 +71,11 @@ def _live(protection: Protection) -> Protection:
     return protection
 
 
-_Loss = Annotated[Loss, BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value)]
+_Loss = Annotated[
+    Loss,
+    BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value),
+    AfterValidator(_live_loss),
+]
 _Protection = Annotated[
     Protection,
     BeforeValidator(lambda value: read_protection(value) if isinstance(value, str) else value),
@@ -98,6 +112,8 @@ class LabSettings(BaseModel):
     """Most that a receiver offers to one connection; when not given, what its buffer has room for."""
     ecn: bool = False
     rto_min_ps: int | None = Field(None, gt=0)
+    key_file: Path | None = None
+    """The secret of the guards; without it, whoever can send on the link is trusted."""
 
     @property
     def propagation_ps(self) -> int:
@@ -116,6 +132,7 @@ class LabSettings(BaseModel):
             "seed": self.seed,
             "fifo_priority": WIRE_PRIORITY if self.fifo else None,
             "queue": self.queue(),
+            "key_file": None if self.key_file is None else str(self.key_file.resolve()),
         }
 
 

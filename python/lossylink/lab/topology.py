@@ -89,7 +89,8 @@ def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
 def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     near, far = (host_port(directory, host, settings) for host in HOSTS)
     role = _path_role(near, far, settings)
-    role["protection"] = settings.protection.live_value
+    # Without a protection it is a plain wire, which has no guards; `none` is guards that protect nothing.
+    role["protection"] = settings.protection.value
     processor = {} if settings.wire_processor is None else {"processor": settings.wire_processor}
     return {"path": settings.common(directory.control("path")) | processor | {"role": {"path": role}}}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +27,13 @@ USAGES: Mapping[str, str] = {
 
 #: Longest trace that is read, in frames: it travels to the simulator as text.
 MAX_TRACE_FRAMES = 10_000_000
+#: Most bytes of a trace file: for each of those frames a mark, a comma, a blank, and as much for comments.
+MAX_TRACE_BYTES = 6 * MAX_TRACE_FRAMES
 #: Most positions in ``at:``.
 MAX_POSITIONS = 100_000
 _POSITION_LIMIT = 2**63
+#: What may stand between the marks of a trace.
+_GAPS = str.maketrans("", "", ", \t")
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,7 @@ def _positions(text: str, rest: str) -> Loss:
 def _trace(text: str, name: str, folder: Path) -> Loss:
     path = folder / Path(name).expanduser()
     try:
-        recording = path.read_text(encoding="ascii")
+        recording = _read_recording(path).decode("ascii")
     except OSError as error:
         raise UserError(f"cannot read the loss trace {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -193,16 +199,32 @@ def _trace(text: str, name: str, folder: Path) -> Loss:
     return Loss(text, {"model": "trace", "lost": _read_marks(recording, path)})
 
 
+def _read_recording(path: Path) -> bytes:
+    """Read a regular file, and no more of it than a trace may have: a device or a pipe may have no end."""
+
+    def at_once(name: str, flags: int) -> int:
+        # A pipe without a writer would hold the command up before it is seen to be a pipe.
+        return os.open(name, flags | os.O_NONBLOCK)
+
+    with open(path, "rb", opener=at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UserError(f"the loss trace {path} is no regular file; record it in one")
+        recording = file.read(MAX_TRACE_BYTES + 1)
+    if len(recording) > MAX_TRACE_BYTES:
+        raise UserError(f"{path}: a trace file has at most {MAX_TRACE_BYTES} bytes; shorten it")
+    return recording
+
+
 def _read_marks(recording: str, path: Path) -> list[bool]:
     lost: list[bool] = []
     for number, line in enumerate(recording.splitlines(), start=1):
-        marks = "".join(line.split("#", 1)[0].replace(",", " ").split())
+        marks = line.split("#", 1)[0].translate(_GAPS)
         if marks.strip("01"):
             stray = marks.strip("01")[0]
             raise UserError(f"{path}:{number}: '{stray}' is neither 0 (delivered) nor 1 (lost)")
+        if len(lost) + len(marks) > MAX_TRACE_FRAMES:
+            raise UserError(f"{path}: a trace holds at most {MAX_TRACE_FRAMES} frames; shorten it")
         lost.extend(mark == "1" for mark in marks)
-        if len(lost) > MAX_TRACE_FRAMES:
-            raise UserError(f"{path}: a trace holds at most {MAX_TRACE_FRAMES} frames")
     if not lost:
         raise UserError(f"{path}: the loss trace is empty")
     return lost

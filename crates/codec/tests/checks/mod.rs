@@ -9,8 +9,10 @@ use lossylink_core::units::Bytes;
 use lossylink_core::wire::ethernet::{EtherType, EthernetHeader};
 use lossylink_core::wire::fec::FecHeader;
 
-/// The longest frame of a script, far beyond what an Ethernet carries.
-const LONGEST: usize = 20_000;
+/// The most bytes behind the coding header of a script's frames, far beyond what an Ethernet carries.
+const LONGEST_BODY: usize = 20_000;
+/// The longest frame that is coded in one of a script: it has no coding header, and all the rest.
+const LONGEST: usize = EthernetHeader::LEN + LONGEST_BODY;
 
 /// Feeds a receiver with the coded frames that a script describes: a header, a length, a time.
 pub fn receiver(script: &[u8]) {
@@ -28,7 +30,7 @@ pub fn receiver(script: &[u8]) {
         if receiver.poll_timeout() <= now {
             receiver.handle_timeout(now, |_| delivered += 1);
         }
-        let length = usize::from(u16::from_be_bytes([rest[1], rest[2]])) % LONGEST;
+        let length = usize::from(u16::from_be_bytes([rest[1], rest[2]])) % (LONGEST_BODY + 1);
         let _ = receiver.receive(now, &coded(header, length), |delivery| {
             assert!(delivery.frame.len() <= LONGEST);
             delivered += 1;

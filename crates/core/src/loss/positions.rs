@@ -11,6 +11,9 @@ pub struct Positions {
     lost: Arc<[u64]>,
     /// Frames after which the positions start again, if they do.
     period: Option<u64>,
+    /// Runs of lost frames in a period; one that goes over its end counts once. Counted beforehand, since a
+    /// live link asks for its law while frames pass. Zero where nothing or everything is lost.
+    bursts: u64,
 }
 
 impl Positions {
@@ -26,7 +29,7 @@ impl Positions {
         if let Some(pair) = positions.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(LossError::RepeatedPosition(pair[0]));
         }
-        Ok(Self { lost: positions.into(), period: None })
+        Ok(Self { lost: positions.into(), period: None, bursts: 0 })
     }
 
     /// The frames whose flag in `lost` is set, over and over.
@@ -38,7 +41,9 @@ impl Positions {
             return Err(LossError::EmptyTrace);
         }
         let positions = (0..).zip(lost).filter(|(_, lost)| **lost).map(|(position, _)| position);
-        Ok(Self { lost: positions.collect(), period: Some(lost.len() as u64) })
+        let before = lost.iter().skip(lost.len() - 1).chain(lost);
+        let bursts = lost.iter().zip(before).filter(|(now, before)| **now && !**before).count() as u64;
+        Ok(Self { lost: positions.collect(), period: Some(lost.len() as u64), bursts })
     }
 
     /// The positions, ascending; of a trace, those of its first pass.
@@ -49,6 +54,11 @@ impl Positions {
     /// Frames after which the positions repeat, or `None` if they do not.
     pub const fn period(&self) -> Option<u64> {
         self.period
+    }
+
+    /// Runs of lost frames in a period, as if the periods went on in a circle; zero of a list that ends.
+    pub const fn bursts(&self) -> u64 {
+        self.bursts
     }
 
     /// The share of frames lost in the long run: zero unless the positions repeat.

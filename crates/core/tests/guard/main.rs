@@ -165,7 +165,7 @@ fn the_sequence_wraps_under_load() {
 #[test]
 fn a_peer_without_a_guard_gets_plain_frames() {
     let mut pair = Pair::new(1, lines, [ordered(), ordered()], [NONE, NONE]);
-    pair.guards[1] = Guard::transparent(config(), lines());
+    pair.guards[1] = Guard::wire(config());
     pair.run_for(Duration::from_ms(1200));
     pair.delivered[1].clear(); // the hellos, which a plain host ignores
     stream(&mut pair, 0..3, 1514);
@@ -225,6 +225,76 @@ fn the_lan_cannot_forge_frames_of_the_guards() {
     pair.run_for(Duration::from_ms(1));
     assert_eq!(pair.guards[0].counters().reserved, 2);
     assert!(pair.delivered[1].is_empty());
+}
+
+/// A host's frame with each EtherType of the guards: garbage, but for a hello that another guard has written.
+fn frames_that_look_like_ours() -> Vec<Vec<u8>> {
+    let garbage = [[0xab, 0xcd], [0x88, 0xb5]].map(|ethertype| {
+        let mut forged = frame(1, 60);
+        forged[12..14].copy_from_slice(&ethertype);
+        forged
+    });
+    garbage.into_iter().chain([stray_hello(9)]).collect()
+}
+
+/// Two guards that protect nothing and have said nothing yet.
+fn silent(seed: u64) -> Pair {
+    let mut pair = Pair::new(seed, lines, [Protection::None, Protection::None], [NONE, NONE]);
+    pair.guards = [0, 1].map(|_| Guard::silent(config(), lines()));
+    pair
+}
+
+// G-3, G-25: neither end of a link on which nothing is protected yet lets a host speak for a guard.
+#[test]
+fn silent_guards_refuse_what_looks_like_theirs() {
+    let mut pair = silent(4);
+    for forged in frames_that_look_like_ours() {
+        for end in [0, 1] {
+            pair.send(end, &forged);
+            pair.inject(end, &forged);
+        }
+    }
+    pair.send(0, &frame(7, 60));
+    pair.run_for(Duration::from_ms(1));
+    assert_eq!(ids(&pair.delivered[1]), [7]);
+    assert!(pair.delivered[0].is_empty());
+    assert_eq!(pair.guards.each_ref().map(|guard| guard.counters().reserved), [3, 3]);
+    assert_eq!(pair.guards.each_ref().map(|guard| guard.counters().foreign), [3, 3]);
+}
+
+// G-25: the wire between two guards carries what they say, and a host's frames with their EtherTypes.
+#[test]
+fn a_plain_wire_looks_into_no_frame() {
+    let mut pair = silent(4);
+    pair.guards = [0, 1].map(|_| Guard::wire(config()));
+    let sent = frames_that_look_like_ours();
+    for end in [0, 1] {
+        sent.iter().for_each(|forged| pair.send(end, forged));
+    }
+    pair.run_for(Duration::from_ms(1));
+    assert_eq!(pair.delivered, [sent.clone(), sent]);
+    for guard in &pair.guards {
+        assert_eq!((guard.counters().reserved, guard.counters().foreign), (0, 0));
+    }
+}
+
+// G-25: a host's frames that wait, or are under way, as the guards begin to listen.
+#[test]
+fn no_guard_decodes_what_a_host_sent_before_it_listened() {
+    let mut pair = silent(4);
+    for end in [0, 1] {
+        pair.send(end, &frame(7, 1514));
+        for forged in frames_that_look_like_ours() {
+            pair.send(end, &forged);
+        }
+    }
+    [0, 1].into_iter().for_each(|end| pair.protect(end, ordered()));
+    pair.run_for(Duration::from_ms(1));
+    assert_eq!(pair.delivered.each_ref().map(|frames| ids(frames)), [[7], [7]]);
+    assert_eq!(pair.guards.each_ref().map(|guard| guard.counters().foreign), [0, 0]);
+    assert_eq!(pair.guards.each_ref().map(|guard| guard.counters().reserved), [3, 3]);
+    let session = pair.guards[0].session().expect("it was told to protect");
+    assert_eq!(session.peer, Peer::Agreed);
 }
 
 // G-3, G-6, G-8, G-14, G-16

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Everything that is due happens in the order of its time, as in a simulator; frames that wait in
-//! the ports are taken in between, at the time at which they are seen. With passthrough guards
-//! this is a plain wire.
+//! the ports are taken in between, at the time at which they are seen. In a plain wire
+//! the guards look into no frame (G-25).
 
 use super::Direction;
 use crate::clock::Clock;
@@ -100,12 +100,14 @@ impl Path {
     /// goes back.
     fn receive_one(&mut self, end: usize) -> Result<bool> {
         let Self { stations, inbox, .. } = self;
-        let taken = stations[end].port.receive(1, &mut |frame| {
-            inbox.clear();
-            inbox.extend_from_slice(frame);
-        })?;
+        inbox.clear();
+        let taken = stations[end].port.receive(1, &mut |frame| inbox.extend_from_slice(frame))?;
         if taken == 0 {
             return Ok(false);
+        }
+        // A frame that the port has dropped is taken as well.
+        if inbox.is_empty() {
+            return Ok(true);
         }
         let now = self.catch_up();
         self.stations[end].guard.handle_frame(now, Side::Lan, &self.inbox);

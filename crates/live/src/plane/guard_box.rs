@@ -10,7 +10,7 @@ use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
 use lossylink_core::engine::guard::{Guard, Side};
-use lossylink_core::loss::LossSpec;
+use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -51,7 +51,7 @@ impl GuardBox {
         let streams = Streams::new(config.seed ^ crate::sys::process::monotonic_ns());
         let rate = ports.rate_bps.map(config::rate).transpose()?;
         let protection = chosen(ports.protection.as_ref())?;
-        let limits = guard_config(config, Bytes::ZERO);
+        let limits = guard_config(config, Bytes::ZERO)?;
         let lines = lines::lines(rate, Bytes(limits.longest_frame as u64));
         let guard = Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"));
         Ok(Self {
@@ -164,12 +164,7 @@ impl Plane for GuardBox {
         })
     }
 
-    fn set_loss(
-        &mut self,
-        _now: Instant,
-        _forward: Option<&LossSpec>,
-        _reverse: Option<&LossSpec>,
-    ) -> Result<()> {
+    fn set_loss(&mut self, _now: Instant, _models: [&mut Option<LossModel>; 2]) -> Result<()> {
         Err(Error::Usage("a guard has no link of its own: ask the wire".to_owned()))
     }
 

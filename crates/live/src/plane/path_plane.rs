@@ -4,19 +4,20 @@ use super::guard_config;
 use crate::clock::Clock;
 use crate::config::{self, Config, PathConfig};
 use crate::emulator::{Direction, DirectionCounters, ENDS, Path, Station};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::histogram::Lateness;
 use crate::lines;
 use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
-use lossylink_core::engine::guard::Guard;
-use lossylink_core::loss::{LossLaw, LossModel, LossProcess, LossSpec};
+use lossylink_core::engine::guard::{Guard, GuardConfig};
+use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
 use serde_json::{Value, json};
+use std::mem;
 use std::os::fd::BorrowedFd;
 
 /// The two directions, in the order of the stations they lead away from.
@@ -30,7 +31,7 @@ pub(super) struct PathPlane {
     path: Path,
     streams: Streams,
     loss: [LossModel; 2],
-    /// What the guards protect by; without guards nothing.
+    /// What the guards protect by; absent in a plain wire, which has none.
     protection: Option<Protection>,
     longest_frame: u32,
     /// How often something was changed: every change draws from streams of its own.
@@ -47,16 +48,21 @@ impl PathPlane {
             Direction::new(rate, path.propagation(), process)
         });
         let longest_frame = config.mtu_bytes as u32;
-        let limits = guard_config(config, rate * path.propagation());
+        let limits = guard_config(config, rate * path.propagation())?;
         let station = |end: usize, port: &str| -> Result<Station> {
             let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
             let law = loss[end].law(longest_frame);
             let guard = match &path.protection {
+                Some(Protection::None) => Guard::silent(limits.clone(), lines),
                 Some(wanted) => {
                     lines::check(wanted, law)?;
-                    Guard::new(limits, lines, wanted.clone(), law, streams.stream(GUARDS[end]))
+                    Guard::new(limits.clone(), lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
-                None => Guard::transparent(limits, lines),
+                // Guards at its ends send longer frames than it was told of.
+                None => Guard::wire(GuardConfig {
+                    longest_frame: limits.longest_frame + lines::headroom(&lines),
+                    ..limits.clone()
+                }),
             };
             Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))
         };
@@ -141,19 +147,12 @@ impl Plane for PathPlane {
     }
 
     /// A protection whose copies follow the loss begins a new session if their number changes.
-    fn set_loss(
-        &mut self,
-        now: Instant,
-        forward: Option<&LossSpec>,
-        reverse: Option<&LossSpec>,
-    ) -> Result<()> {
-        // Both are read before either is changed: a mistake changes nothing.
-        let [forward, reverse] = [forward, reverse].map(|spec| spec.map(config::loss).transpose());
-        let models = [forward?, reverse?];
+    fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()> {
         let protection = self.protection.clone();
         if let Some(protection) = &protection {
-            let laws = models.iter().flatten().map(|model| model.law(self.longest_frame));
-            laws.into_iter().try_for_each(|law| lines::check(protection, law))?;
+            // Both are looked at before either is changed: a mistake changes nothing.
+            let mut laws = models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame)));
+            laws.try_for_each(|law| lines::check(protection, law))?;
         }
         let copies =
             |plane: &Self| protection.as_ref().map(|one| plane.laws().map(|law| lines::copies(one, law)));
@@ -161,8 +160,8 @@ impl Plane for PathPlane {
         let streams = self.changed();
         for (end, model) in models.into_iter().enumerate() {
             if let Some(model) = model {
-                self.path.directions[end].set_loss(&model, &streams, DIRECTIONS[end]);
-                self.loss[end] = model;
+                self.path.directions[end].set_loss(model, &streams, DIRECTIONS[end]);
+                mem::swap(&mut self.loss[end], model);
             }
         }
         match &protection {
@@ -173,6 +172,10 @@ impl Plane for PathPlane {
     }
 
     fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
+        if self.protection.is_none() {
+            let mend = "run a guard at each of its ends, or `lossylink lab up`";
+            return Err(Error::Usage(format!("a plain wire protects nothing: {mend}")));
+        }
         let wanted = protection.unwrap_or(&Protection::None);
         // Both ends are looked at before either is changed: a mistake changes nothing.
         self.laws().iter().try_for_each(|&law| lines::check(wanted, law))?;

@@ -1,7 +1,9 @@
 //! Where frames enter and leave a process: one trait, one file for each kind of port.
 
 mod packet;
+mod super_frame;
 mod tap;
+mod unfinished;
 mod xdp;
 
 use crate::error::{Error, Result};
@@ -63,13 +65,17 @@ pub struct PortCounters {
     pub missed: u64,
     /// Frames longer than the port carries, dropped.
     pub oversize: u64,
-    /// Frames whose sender left the checksum to absent hardware: its offloads must be switched off.
-    pub checksum_missing: u64,
+    /// Frames whose checksum the sender had left undone, completed.
+    pub checksums_completed: u64,
+    /// Super-frames, cut into the frames that were received.
+    pub super_frames_cut: u64,
+    /// Frames and super-frames that the sender had left undone and that could not be finished, dropped.
+    pub unfinished: u64,
 }
 
 impl PortCounters {
     /// What each of them counts.
-    pub(crate) const HELP: [(&str, Kind, &str); 9] = [
+    pub(crate) const HELP: [(&str, Kind, &str); 11] = [
         ("received_frames", Kind::Count, "Frames that came in."),
         ("received_bytes", Kind::Count, "Bytes of those frames, without FCS."),
         ("longest_received_bytes", Kind::Level, "The longest of those frames, without FCS."),
@@ -78,7 +84,9 @@ impl PortCounters {
         ("send_refused", Kind::Count, "Frames that the kernel refused to take."),
         ("missed", Kind::Count, "Frames lost before they were seen."),
         ("oversize", Kind::Count, "Frames longer than the port carries, dropped."),
-        ("checksum_missing", Kind::Count, "Frames whose checksum was left to absent hardware."),
+        ("checksums_completed", Kind::Count, "Frames whose sender left the checksum undone, completed."),
+        ("super_frames_cut", Kind::Count, "Super-frames, cut into frames."),
+        ("unfinished", Kind::Count, "Frames that could not be finished for their sender, dropped."),
     ];
 
     /// Enters a frame that came in.

@@ -1,10 +1,14 @@
 //! The AF_PACKET port: any interface, real or veth; a shared receive ring and batched sends.
+//!
+//! A frame that its sender left unfinished is finished here (G-23): on a veth nobody else does.
 
+use super::super_frame::SuperFrame;
+use super::unfinished::Unfinished;
 use super::{ETHERNET_BYTES, Port, PortCounters, RaisedMtu};
 use crate::error::Result;
 use crate::sys::interface::Interface;
 use crate::sys::namespace;
-use crate::sys::packet::{Arrival, PacketSocket, SEND_BATCH};
+use crate::sys::packet::{Arrival, OFFLOAD_HEADER_BYTES, PacketSocket, SEND_BATCH};
 use crate::sys::poll::wait;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -23,12 +27,16 @@ pub(super) struct PacketPort {
     socket: PacketSocket,
     _mtu: RaisedMtu,
     longest_frame: usize,
-    /// Frames gathered for the next batch, one after another.
+    /// Frames gathered for the next batch, one after another, each behind an empty offload header.
     batch: Vec<u8>,
     /// Where each gathered frame ends in `batch`.
     ends: Vec<usize>,
     /// A received frame with its VLAN tag put back.
     tagged: Vec<u8>,
+    /// The super-frame that is being cut.
+    super_frame: SuperFrame,
+    /// The VLAN tag that each of its frames gets back.
+    super_vlan: Option<(u16, u16)>,
     counters: PortCounters,
 }
 
@@ -42,9 +50,11 @@ impl PacketPort {
                 _mtu: RaisedMtu::at_least(interface, mtu)?,
                 socket: PacketSocket::open(name, mtu)?,
                 longest_frame,
-                batch: Vec::with_capacity(SEND_BATCH * longest_frame),
+                batch: Vec::with_capacity(SEND_BATCH * (OFFLOAD_HEADER_BYTES + longest_frame)),
                 ends: Vec::with_capacity(SEND_BATCH),
                 tagged: Vec::with_capacity(longest_frame + VLAN_BYTES),
+                super_frame: SuperFrame::new(longest_frame),
+                super_vlan: None,
                 counters: PortCounters::default(),
             })
         })
@@ -53,23 +63,18 @@ impl PacketPort {
 
 impl Port for PacketPort {
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
-        let Self { socket, tagged, counters, .. } = self;
-        for taken in 0..limit {
-            let received = socket.receive(|frame, arrival| {
-                counters.checksum_missing += u64::from(arrival.checksum_missing);
-                if arrival.truncated || frame.len() < ETHERNET_BYTES {
-                    counters.oversize += 1;
-                    return;
-                }
-                let frame = with_vlan(frame, arrival, tagged);
-                counters.received(frame.len());
-                take(frame);
-            });
-            if !received {
-                return Ok(taken);
-            }
+        let mut taken = 0;
+        while taken < limit {
+            taken += match self.take_segment(take) {
+                true => 1,
+                false => match self.take_slot(take) {
+                    Slot::Empty => break,
+                    Slot::Frame => 1,
+                    Slot::SuperFrame => 0,
+                },
+            };
         }
-        Ok(limit)
+        Ok(taken)
     }
 
     fn send(&mut self, frame: &[u8]) {
@@ -77,6 +82,7 @@ impl Port for PacketPort {
             self.counters.oversize += 1;
             return;
         }
+        self.batch.extend_from_slice(&[0; OFFLOAD_HEADER_BYTES]);
         self.batch.extend_from_slice(frame);
         self.ends.push(self.batch.len());
         if self.ends.len() == SEND_BATCH {
@@ -92,7 +98,7 @@ impl Port for PacketPort {
                 Ok(sent) => {
                     let bytes: usize = (first..first + sent).map(|index| self.gathered(index).len()).sum();
                     self.counters.sent_frames += sent as u64;
-                    self.counters.sent_bytes += bytes as u64;
+                    self.counters.sent_bytes += (bytes - sent * OFFLOAD_HEADER_BYTES) as u64;
                     first += sent;
                 }
                 // The far end's queue is full: a nap lets the kernel empty it, even below a real-time loop.
@@ -122,7 +128,69 @@ impl Port for PacketPort {
     }
 }
 
+/// What was in a slot of the ring.
+enum Slot {
+    Empty,
+    /// One frame, handed over or dropped.
+    Frame,
+    /// The frames of a super-frame, which are to be taken one by one.
+    SuperFrame,
+}
+
 impl PacketPort {
+    /// Hands over the next frame of a super-frame; `false` when there is none.
+    fn take_segment(&mut self, take: &mut dyn FnMut(&[u8])) -> bool {
+        let Some(segment) = self.super_frame.next() else { return false };
+        let frame = with_vlan(segment, self.super_vlan, &mut self.tagged);
+        self.counters.received(frame.len());
+        take(frame);
+        true
+    }
+
+    /// Hands over the frame of the next slot, or begins to cut a super-frame.
+    fn take_slot(&mut self, take: &mut dyn FnMut(&[u8])) -> Slot {
+        let Self { socket, super_frame, tagged, counters, .. } = self;
+        let mut beyond_a_frame = None;
+        let received = socket.receive(|frame, arrival| {
+            let unfinished = Unfinished::read(arrival.offload);
+            if arrival.is_queued || unfinished.is_super_frame() {
+                let whole = if arrival.truncated { 0 } else { super_frame.put(arrival.offload, frame) };
+                beyond_a_frame = Some((arrival, whole));
+            } else if arrival.truncated || frame.len() < ETHERNET_BYTES {
+                counters.oversize += 1;
+            } else if let Ok(completed) = unfinished.complete(frame) {
+                counters.checksums_completed += u64::from(completed);
+                let frame = with_vlan(frame, arrival.vlan, tagged);
+                counters.received(frame.len());
+                take(frame);
+            } else {
+                counters.unfinished += 1;
+            }
+        });
+        match beyond_a_frame {
+            Some((arrival, whole)) => self.take_long(arrival, whole),
+            None if received => Slot::Frame,
+            None => Slot::Empty,
+        }
+    }
+
+    /// Begins to cut what is more than a frame: it is `whole` bytes long, or waits beside the ring.
+    fn take_long(&mut self, arrival: Arrival, whole: usize) -> Slot {
+        let room = self.super_frame.room();
+        let length = if arrival.is_queued { self.socket.receive_queued(room).unwrap_or(0) } else { whole };
+        if !Unfinished::read(arrival.offload).is_super_frame() {
+            self.counters.oversize += 1;
+        } else if self.super_frame.begin(length).is_ok() {
+            self.counters.super_frames_cut += 1;
+            self.super_vlan = arrival.vlan;
+            return Slot::SuperFrame;
+        } else {
+            self.counters.unfinished += 1;
+        }
+        Slot::Frame
+    }
+
+    /// A gathered frame and the empty offload header in front of it.
     fn gathered(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.batch[start..self.ends[index]]
@@ -135,8 +203,8 @@ fn is_full(error: &std::io::Error) -> bool {
 }
 
 /// The frame as it was on the cable: the kernel moves a VLAN tag out of received frames.
-fn with_vlan<'a>(frame: &'a [u8], arrival: Arrival, tagged: &'a mut Vec<u8>) -> &'a [u8] {
-    let Some((protocol, tag)) = arrival.vlan else { return frame };
+fn with_vlan<'a>(frame: &'a [u8], vlan: Option<(u16, u16)>, tagged: &'a mut Vec<u8>) -> &'a [u8] {
+    let Some((protocol, tag)) = vlan else { return frame };
     tagged.clear();
     tagged.extend_from_slice(&frame[..ADDRESS_BYTES]);
     tagged.extend_from_slice(&protocol.to_be_bytes());
@@ -152,11 +220,9 @@ mod tests {
     #[test]
     fn a_vlan_tag_goes_back_behind_the_addresses() {
         let frame: Vec<u8> = (0..20).collect();
-        let plain = Arrival { vlan: None, checksum_missing: false, truncated: false };
         let mut tagged = Vec::new();
-        assert_eq!(with_vlan(&frame, plain, &mut tagged), frame);
-        let in_vlan = Arrival { vlan: Some((0x8100, 42)), ..plain };
-        let bytes = with_vlan(&frame, in_vlan, &mut tagged);
+        assert_eq!(with_vlan(&frame, None, &mut tagged), frame);
+        let bytes = with_vlan(&frame, Some((0x8100, 42)), &mut tagged);
         assert_eq!(bytes[12..18], [0x81, 0x00, 0, 42, 12, 13]);
         assert_eq!(bytes.len(), 24);
     }

@@ -1,6 +1,6 @@
 //! An AF_PACKET socket with a TPACKET_V2 receive ring: frames are read from memory shared with the kernel.
 
-use super::{check, interface::Interface};
+use super::{check, check_size, interface::Interface};
 use crate::error::{Attempt, Result};
 use std::io;
 use std::mem::size_of;
@@ -15,11 +15,22 @@ pub const SEND_BATCH: usize = 64;
 const TPACKET_V2: libc::c_int = 1;
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h: leave out what this host sends.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+/// Bytes of `struct virtio_net_hdr`, which stands in front of each frame on either way and says what its sender has
+/// left undone. In front of what we send it is empty.
+pub const OFFLOAD_HEADER_BYTES: usize = 10;
+/// `PACKET_VNET_HDR` of linux/if_packet.h: put that header there, and expect it.
+const PACKET_VNET_HDR: libc::c_int = 15;
+/// `PACKET_COPY_THRESH` of linux/if_packet.h: what is longer than a slot waits whole beside the ring, too.
+const PACKET_COPY_THRESH: libc::c_int = 7;
+/// What may wait beside the ring: a hundred super-frames of 64 KB with what the kernel keeps beside them.
+const QUEUED_BYTES: libc::c_int = 16 << 20;
 /// Slots of the ring: 6 ms of full frames at 8 Gb/s.
 const SLOTS: u32 = 4096;
 /// What a short frame takes in the send buffer, in bytes, with what the kernel keeps beside it.
 const LEAST_SLOT_BYTES: usize = 2048;
-/// Bytes in front of the frame in a slot: header, address and alignment, rounded up.
+/// Where a frame begins in a slot at the earliest: behind the header of the ring and the offload header.
+const LEAST_START: usize = size_of::<libc::tpacket2_hdr>() + OFFLOAD_HEADER_BYTES;
+/// Bytes in front of the frame in a slot: headers, address and alignment, rounded up.
 const SLOT_OVERHEAD: usize = 96;
 /// Bytes of an Ethernet header with one VLAN tag.
 const ETHERNET_AND_VLAN: usize = 18;
@@ -31,10 +42,12 @@ const BLOCK_BYTES: u32 = 1 << 18;
 pub struct Arrival {
     /// The VLAN tag (TPID, TCI) that the kernel took out of the frame.
     pub vlan: Option<(u16, u16)>,
-    /// The sender left the checksum to hardware that does not exist here.
-    pub checksum_missing: bool,
+    /// What the sender has left undone: `struct virtio_net_hdr`.
+    pub offload: [u8; OFFLOAD_HEADER_BYTES],
     /// The frame was longer than a slot and has been cut.
     pub truncated: bool,
+    /// It waits whole for [`PacketSocket::receive_queued`], which must be called for it.
+    pub is_queued: bool,
 }
 
 /// A raw packet socket bound to one interface.
@@ -66,6 +79,8 @@ impl PacketSocket {
         let slot_bytes = (mtu + ETHERNET_AND_VLAN + SLOT_OVERHEAD).next_power_of_two();
         let (ring, ring_bytes) =
             map_ring(&fd, slot_bytes).attempting(format_args!("make a receive ring for {name}"))?;
+        // Without CAP_NET_ADMIN the system's limit stays: then a few super-frames may wait.
+        let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUED_BYTES);
         // A whole batch must fit. Without CAP_NET_ADMIN the system's limit stays, and a batch leaves in parts.
         let batch_bytes = (SEND_BATCH * slot_bytes.max(LEAST_SLOT_BYTES)) as libc::c_int;
         let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &batch_bytes);
@@ -93,8 +108,8 @@ impl PacketSocket {
         check(unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), length) }).map(drop)
     }
 
-    /// Hands the next waiting frame to `take`; `false` when none waits.
-    pub fn receive(&mut self, take: impl FnOnce(&[u8], Arrival)) -> bool {
+    /// Hands the next waiting frame to `take`, which may change it; `false` when none waits.
+    pub fn receive(&mut self, take: impl FnOnce(&mut [u8], Arrival)) -> bool {
         // SAFETY: `next_slot` stays below SLOTS, so the slot lies inside the mapping, which lives as
         // long as `self`; slots are aligned to their power-of-two size.
         let slot = unsafe { self.ring.add(self.next_slot * self.slot_bytes) };
@@ -107,20 +122,36 @@ impl PacketSocket {
         // SAFETY: the user flag says that the kernel has filled the slot and leaves it to us.
         let header = unsafe { &*slot.cast::<libc::tpacket2_hdr>() };
         // A place beyond the slot would be a fault of the kernel: the frame is taken for one that was cut.
-        let start = usize::from(header.tp_mac).min(self.slot_bytes);
+        let start = usize::from(header.tp_mac).clamp(LEAST_START, self.slot_bytes);
         let length = (header.tp_snaplen as usize).min(self.slot_bytes - start);
-        // SAFETY: the frame begins `start` bytes into the slot and `length` keeps inside it.
-        let frame = unsafe { slice::from_raw_parts(slot.add(start), length) };
-        let vlan = (flags & libc::TP_STATUS_VLAN_VALID != 0)
-            .then_some((header.tp_vlan_tpid.max(libc::ETH_P_8021Q as u16), header.tp_vlan_tci));
-        let checksum_missing = flags & libc::TP_STATUS_CSUMNOTREADY != 0;
-        take(frame, Arrival { vlan, checksum_missing, truncated: header.tp_len as usize > length });
+        let (is_longer, tag) = (header.tp_len as usize > length, (header.tp_vlan_tpid, header.tp_vlan_tci));
+        // SAFETY: the frame begins `start` bytes into the slot, behind the ring's header and the offload header, and
+        // `length` keeps inside the slot, which is ours alone until the status says otherwise.
+        let (offload, frame) = unsafe {
+            let offload = slot.add(start - OFFLOAD_HEADER_BYTES).cast::<[u8; OFFLOAD_HEADER_BYTES]>();
+            (offload.read(), slice::from_raw_parts_mut(slot.add(start), length))
+        };
+        let vlan =
+            (flags & libc::TP_STATUS_VLAN_VALID != 0).then_some((tag.0.max(libc::ETH_P_8021Q as u16), tag.1));
+        let is_queued = flags & libc::TP_STATUS_COPY != 0;
+        take(frame, Arrival { vlan, offload, truncated: is_longer, is_queued });
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next_slot = (self.next_slot + 1) % SLOTS as usize;
         true
     }
 
-    /// Sends up to [`SEND_BATCH`] frames in one call; returns how many the kernel took.
+    /// Takes the next frame that waits beside the ring, behind its offload header; returns how long both are
+    /// together, which may be longer than `room`.
+    ///
+    /// # Errors
+    /// When none waits.
+    pub fn receive_queued(&self, room: &mut [u8]) -> io::Result<usize> {
+        let (place, flags) = (room.as_mut_ptr().cast(), libc::MSG_DONTWAIT | libc::MSG_TRUNC);
+        // SAFETY: the pointer and the length describe `room`, which is borrowed mutably.
+        check_size(unsafe { libc::recv(self.fd.as_raw_fd(), place, room.len(), flags) })
+    }
+
+    /// Sends up to [`SEND_BATCH`] frames in one call, each behind an empty offload header; returns how many the kernel took.
     ///
     /// # Errors
     /// When the kernel took none.
@@ -172,6 +203,10 @@ impl Drop for PacketSocket {
 
 /// Asks for the ring and maps it.
 fn map_ring(fd: &OwnedFd, slot_bytes: usize) -> io::Result<(*mut u8, usize)> {
+    let on: libc::c_int = 1;
+    // Before the ring: the kernel leaves room in its slots.
+    set_option(fd, PACKET_VNET_HDR, &on)?;
+    set_option(fd, PACKET_COPY_THRESH, &on)?;
     set_option(fd, libc::PACKET_VERSION, &TPACKET_V2)?;
     let slots_per_block = BLOCK_BYTES / slot_bytes as u32;
     let request = libc::tpacket_req {

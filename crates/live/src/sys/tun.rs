@@ -1,4 +1,7 @@
 //! Attaching to a TAP interface: whole Ethernet frames, one per read and write, no virtio header.
+//!
+//! Without that header the kernel finishes what hosts leave undone, checksums and super-frames (G-23), once nothing is
+//! promised any more.
 
 use super::{check, interface::request};
 use crate::error::{Attempt, Result};
@@ -25,5 +28,10 @@ pub fn attach(name: &str) -> Result<File> {
     // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives on our stack.
     check(unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })
         .attempting(format_args!("attach to TAP {name}"))?;
+    // A TAP that stays keeps what another program has promised for it: we promise nothing.
+    const NOTHING: libc::c_ulong = 0;
+    // SAFETY: TUNSETOFFLOAD takes its argument by value.
+    check(unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETOFFLOAD as _, NOTHING) })
+        .attempting(format_args!("switch the offloads of TAP {name} off"))?;
     Ok(tap)
 }

@@ -11,6 +11,7 @@ from lossylink.charts.chart import Sheet
 from lossylink.charts.data import save_numbers
 from lossylink.charts.drawing.figure import draw_sheet
 from lossylink.charts.drawing.style import RC
+from lossylink.writing import whole
 
 PICTURES = ("png", "svg", "pdf")
 
@@ -50,4 +51,5 @@ def _save_pictures(sheet: Sheet, files: dict[str, Path]) -> None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for kind, file in files.items():
-            figure.savefig(file, format=kind, metadata=METADATA[kind])
+            with whole(file) as partial:
+                figure.savefig(partial, format=kind, metadata=METADATA[kind])

@@ -14,6 +14,7 @@ from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResu
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
 from lossylink.run_directory import write_json, write_run
+from lossylink.writing import whole
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
@@ -38,9 +39,8 @@ def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
 def write_report(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write the report, in place of an earlier one; gives the result with its path."""
     report = output / REPORT_NAME
-    partial = output / f".{REPORT_NAME}.partial"
-    partial.write_text(render(page_of_result(result, output)), encoding="utf-8")
-    partial.replace(report)
+    with whole(report) as partial:
+        partial.write_text(render(page_of_result(result, output)), encoding="utf-8")
     return replace(result, report_path=report)
 
 

@@ -20,8 +20,11 @@ import polars
 from lossylink import _native
 from lossylink.results import Run
 from lossylink.scenario import Scenario
+from lossylink.writing import whole
 
 SUMMARY = "summary.json"
+NAME = "name"
+"""The file in a point's archive that says which point it is, whatever the archive is called."""
 TABLE_SUFFIX = ".parquet"
 
 _DAMAGED = (
@@ -53,7 +56,7 @@ class PointStore:
         if self._fresh and not is_ours:
             return None
         try:
-            run = _read(path)
+            run = _read(path, path.stem)
         except _DAMAGED:
             return None
         self.resumed += not is_ours
@@ -63,12 +66,10 @@ class PointStore:
         """Write beside and rename, so that a crash leaves an older file or none."""
         path = self._path(scenario)
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        with partial.open("wb") as file:
-            file.write(_packed(run))
+        with whole(path) as partial, partial.open("wb") as file:
+            file.write(_packed(run, path.stem))
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
         self._of_this_call.add(path)
 
     def _path(self, scenario: Scenario) -> Path:
@@ -82,10 +83,11 @@ def build() -> str:
     return f"{_native.version()}+{digest}"
 
 
-def _packed(run: Run) -> bytes:
+def _packed(run: Run, name: str) -> bytes:
     """The run as a zip archive, whose directory comes last: what was cut short cannot be opened."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(NAME, name)
         archive.writestr(SUMMARY, json.dumps(run.summary(), allow_nan=False))
         for name, table in run.tables.items():
             content = io.BytesIO()
@@ -94,8 +96,10 @@ def _packed(run: Run) -> bytes:
     return buffer.getvalue()
 
 
-def _read(path: Path) -> Run:
+def _read(path: Path, wanted: str) -> Run:
     with zipfile.ZipFile(path) as archive:
+        if archive.read(NAME).decode() != wanted:
+            raise ValueError(f"{path} is another point")
         summary = json.loads(archive.read(SUMMARY))
         tables = {
             name.removesuffix(TABLE_SUFFIX): polars.read_parquet(io.BytesIO(archive.read(name)))

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 const PASSTHROUGH: usize = 0;
 
 /// One value for each family, and the two that are in use.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Lines {
     all: Vec<Box<dyn LineProtocol>>,
     /// Every EtherType of theirs, and whose it is.

@@ -45,10 +45,10 @@ use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
+use crate::wire::ethernet::EtherType;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem;
 use hello::Refusal;
 use lines::Lines;
 use session::Session;
@@ -91,7 +91,7 @@ pub struct GuardCounters {
     pub to_link_first: u64,
     /// Frames dropped because they were too short, too long, or no frame of the pool was free.
     pub no_room: u64,
-    /// Frames from the LAN that carried an EtherType of the guards and could not pass unprotected.
+    /// Frames from the LAN that carried an EtherType of the guards (G-3).
     pub reserved: u64,
     /// Frames from the link that claimed to be ours and were malformed or of no session (G-3).
     pub foreign: u64,
@@ -152,22 +152,27 @@ pub struct SessionState {
 #[derive(Debug)]
 pub struct Guard {
     stores: Stores,
-    /// Absent in a plain wire, which looks into no frame.
+    /// Absent as long as nothing was protected.
     session: Option<Session>,
-    /// The line protocols until there is a session, which takes them.
-    spare: Lines,
+    /// The line protocols until there is a session, which takes them; absent in a plain wire.
+    spare: Option<Lines>,
     secret: Option<Secret>,
     headroom: usize,
 }
 
 impl Guard {
-    /// A guard that looks into no frame: a plain wire. Its line protocols, one a family, wait for
-    /// [`Guard::protect`].
-    pub fn transparent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
+    /// A plain wire: it looks into no frame, and can protect none (G-25).
+    pub fn wire(config: GuardConfig) -> Self {
+        Self { stores: Stores::new(&config, 0), session: None, spare: None, secret: None, headroom: 0 }
+    }
+
+    /// A guard that protects nothing and looks for no other, but keeps the EtherTypes of guards free (G-25).
+    /// Its line protocols, one a family, wait for [`Guard::protect`].
+    pub fn silent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
         let spare = Lines::new(lines);
         let secret = config.secret.clone();
         let headroom = spare.headroom() + seal::trailer(secret.is_some());
-        Self { stores: Stores::new(&config, headroom), session: None, spare, secret, headroom }
+        Self { stores: Stores::new(&config, headroom), session: None, spare: Some(spare), secret, headroom }
     }
 
     /// A guard that looks for another at the far end of its link and protects what it sends there, over a
@@ -179,19 +184,23 @@ impl Guard {
         law: impl Into<LossLaw>,
         rng: Stream,
     ) -> Self {
-        let mut guard = Self::transparent(config, lines);
-        let secret = guard.secret.clone();
-        guard.session = Some(Session::new(mem::take(&mut guard.spare), protection, law.into(), rng, secret));
+        let mut guard = Self::silent(config, lines);
+        let lines = guard.spare.take().expect("a silent guard has line protocols");
+        guard.session = Some(Session::new(lines, protection, law.into(), rng, guard.secret.clone()));
         guard
     }
 
-    /// Protects by another protection from now on, in a new session (G-6). A transparent guard begins
+    /// Protects by another protection from now on, in a new session (G-6). A silent guard begins
     /// to look for another; its identities come from `rng`.
+    ///
+    /// # Panics
+    /// If it is a plain wire.
     pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
         let law = law.into();
         let Self { stores, session, spare, secret, .. } = self;
         let session = session.get_or_insert_with(|| {
-            Session::new(mem::take(spare), protection.clone(), law, rng, secret.clone())
+            let lines = spare.take().expect("a plain wire protects nothing");
+            Session::new(lines, protection.clone(), law, rng, secret.clone())
         });
         session.protect(now, stores, protection, law);
     }
@@ -212,7 +221,7 @@ impl Guard {
     fn handle_lan(&mut self, bytes: &[u8]) {
         self.stores.counters.from_lan += 1;
         let Some(ethertype) = self.stores.ethertype(bytes) else { return };
-        if self.session.as_ref().is_some_and(|session| session.is_reserved(ethertype)) {
+        if self.is_reserved(ethertype) {
             self.stores.counters.reserved += 1;
             return;
         }
@@ -220,12 +229,23 @@ impl Guard {
     }
 
     fn handle_link(&mut self, now: Instant, bytes: &[u8]) {
+        self.stores.counters.from_link += 1;
+        let Some(ethertype) = self.stores.ethertype(bytes) else { return };
+        let is_reserved = self.is_reserved(ethertype);
         let Self { stores, session, .. } = self;
-        stores.counters.from_link += 1;
-        let Some(ethertype) = stores.ethertype(bytes) else { return };
         match session {
             Some(session) => session.handle_link(now, stores, ethertype, bytes),
+            None if is_reserved => stores.counters.foreign += 1,
             None => stores.hand_on(bytes),
+        }
+    }
+
+    /// Whether an EtherType is one that guards use among themselves; in a plain wire none is (G-3, G-25).
+    fn is_reserved(&self, ethertype: EtherType) -> bool {
+        match (&self.session, &self.spare) {
+            (Some(session), _) => session.is_reserved(ethertype),
+            (None, Some(lines)) => lines.is_reserved(ethertype),
+            (None, None) => false,
         }
     }
 
@@ -273,7 +293,7 @@ impl Guard {
         self.stores.normal.counters()
     }
 
-    /// What the guard knows of the other end; nothing in a transparent guard.
+    /// What the guard knows of the other end; nothing in a silent guard and in a plain wire.
     pub fn session(&self) -> Option<SessionState> {
         self.session.as_ref().map(Session::state)
     }

@@ -172,13 +172,11 @@ pub enum Origin {
 struct Receiving {
     key: Key,
     window: ReplayWindow,
-    /// Whether a genuine frame has arrived.
-    is_used: bool,
 }
 
 impl Receiving {
     fn new(key: Key) -> Self {
-        Self { key, window: ReplayWindow::new(), is_used: false }
+        Self { key, window: ReplayWindow::new() }
     }
 
     /// Whether a frame is genuine and new; `None` when it is not genuine.
@@ -192,7 +190,6 @@ impl Receiving {
         if !self.key.is_tag(tag, number, headers(frame, header_len), length) {
             return None;
         }
-        self.is_used = true;
         if tag_len == PUBLIC_TAG {
             return Some(true);
         }
@@ -226,13 +223,13 @@ impl Seal {
         }
     }
 
-    /// Seals by a new session from now on. What arrives late from the last one in which anything arrived is known.
+    /// Seals by a new session from now on. What arrives late from the one before is known.
     pub(super) fn rename(&mut self, secret: Option<&Secret>, names: Names) {
         if names == self.names {
             return;
         }
         let before = core::mem::replace(self, Self::new(secret, names));
-        self.former = if before.receiving.is_used { Some(before.receiving) } else { before.former };
+        self.former = Some(before.receiving);
     }
 
     /// Pads and seals a frame whose first `headers` bytes behind the Ethernet header count.
@@ -321,8 +318,6 @@ mod tests {
             let (mut near, mut far) = (Seal::new(secret, NEAR), Seal::new(secret, NEAR.swapped()));
             let frames = [(); 4].map(|()| frame(&mut near));
             assert_eq!(far.origin(&frames[0], HEADERS), Origin::Session);
-            // Two sessions in a row: nothing arrives in the first, so the one before it is still known.
-            far.rename(secret, Names { session: 8, ..NEAR.swapped() });
             far.rename(secret, Names { session: 9, ..NEAR.swapped() });
             assert_eq!(far.origin(&frames[1], HEADERS), Origin::Former);
             near.rename(secret, Names { session: 9, ..NEAR });

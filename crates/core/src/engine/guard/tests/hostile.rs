@@ -361,3 +361,21 @@ fn with_a_secret_neither_copies_nor_forgeries_change_anything() {
     }
     wire.assert_healed("copies and forgeries");
 }
+
+// G-27: whoever has another secret is nobody. Frames pass as they are.
+#[test]
+fn guards_with_different_secrets_let_frames_pass() {
+    for other in [None, Secret::new(&[2; 16])] {
+        let mut wire = Wire::with(Secret::new(&[1; 16]), LinkGuardian::ORDERED);
+        let mut others = Wire::with(other, LinkGuardian::ORDERED);
+        core::mem::swap(&mut wire.guards[1], &mut others.guards[1]);
+        wire.stream(Duration::from_ms(600));
+        let (first, before) = (wire.sent, wire.delivered.len());
+        wire.stream(Duration::from_ms(100));
+        assert_eq!(wire.delivered[before..], Vec::from_iter(first..wire.sent));
+        for guard in &wire.guards {
+            assert_eq!(guard.session().map(|session| session.peer), Some(Peer::Absent));
+            assert!(guard.counters().other_seal > 5);
+        }
+    }
+}

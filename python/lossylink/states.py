@@ -36,7 +36,8 @@ def sender(name: str, near: Counters, forward: Counters, *, ecn_bytes: int | Non
     label = near.get("protection", "none")
     family = family_of(label)
     corrupting = bool(forward["frames_lost"])
-    yield f"sender ({name}), protection {label}" + (f", peer {near['peer']}" if "peer" in near else "")
+    peer = f", peer {near['peer']}" if "peer" in near else ""
+    yield f"sender ({name}), protection {label}{peer}" + (", sealed" if near.get("sealed") else "")
     yield f"ig_debug_counter (frames from the LAN): {near['from_lan']}"
     yield f"eg_debug_counter (frames to the link): {near['to_link']}"
     yield f"corruption_seq_no (egress pkt counter): {forward['frames_offered']}"

@@ -12,7 +12,7 @@ use lossylink_core::engine::fec::report::{self, DecoderState, EncoderState};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderConfig, DecoderCounters, EncoderCounters, Release,
 };
-use lossylink_core::engine::guard::envelope::{self, TAG};
+use lossylink_core::engine::guard::envelope;
 use lossylink_core::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::loss::LossLaw;
@@ -93,7 +93,7 @@ impl FecLine {
         self.sender = code.map(|code| Sender::new(Cauchy::new(), code, flush(code), BlockNumber::ZERO));
     }
 
-    /// A genuine frame of this session, without its tag.
+    /// A genuine frame of this session, without its seal.
     fn handle_coded(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) {
         let header = FecHeader::parse(frame.get(EthernetHeader::LEN..).unwrap_or_default());
         let is_data = matches!(header, Ok((FecHeader { part: FecPart::Data { .. }, .. }, _)));
@@ -113,7 +113,7 @@ impl LineProtocol for FecLine {
     }
 
     fn headroom(&self) -> usize {
-        FecHeader::PARITY_OVERHEAD.0 as usize + TAG
+        FecHeader::PARITY_OVERHEAD.0 as usize
     }
 
     fn protect(&mut self, protection: &Protection, _law: LossLaw) {
@@ -149,11 +149,11 @@ impl LineProtocol for FecLine {
 
     fn handle_link(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) -> Origin {
         let origin = around.seal.origin(frame, FecHeader::LEN);
-        let coded = &frame[..frame.len().saturating_sub(TAG)];
+        let Some(coded) = around.seal.opened(frame) else { return origin };
         match origin {
             Origin::Session => self.handle_coded(around, coded),
             Origin::Former => hand_on_former(around, coded),
-            Origin::Foreign => {}
+            Origin::Repeated | Origin::Foreign => {}
         }
         origin
     }
@@ -186,7 +186,7 @@ impl LineProtocol for FecLine {
     }
 }
 
-/// Tags what the coder has made and lets it leave. Frames of a code without parity are not coded (FEC-1),
+/// Seals what the coder has made and lets it leave. Frames of a code without parity are not coded (FEC-1),
 /// and stay as they are.
 fn put_out(around: &mut Surroundings<'_>, bytes: &[u8]) {
     let Some(mut frame) = around.copy(bytes) else { return };

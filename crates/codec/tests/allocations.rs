@@ -15,7 +15,7 @@ const LOST_EVERY: u64 = 101;
 
 fn guard(name: &str, protection: &Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000 };
+    let config = GuardConfig { queue, longest_frame: 1514, frames: 5_000, secret: None };
     let rate = BitRate::from_gbps(1);
     let lines: Vec<Box<dyn LineProtocol>> = vec![
         Box::new(LinkGuardianLine::new()),

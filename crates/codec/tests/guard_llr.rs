@@ -102,9 +102,9 @@ fn on_a_clean_link_everything_is_numbered_and_arrives_as_it_was() {
 
 // LLR-22: a numbered frame is ten bytes longer, and of a control set nothing is longer than the shortest frame.
 #[test]
-fn the_shim_and_the_tag_take_ten_bytes() {
+fn the_shim_takes_six_bytes_beside_the_seal() {
     let mut pair = settled(llr());
-    assert_eq!(LlrLine::new(RATE, LONGEST).headroom(), 10);
+    assert_eq!(LlrLine::new(RATE, LONGEST).headroom(), 6);
     let sent = frame(0, 1514);
     pair.guards[0].handle_frame(pair.now, Side::Lan, &sent);
     let seen = pair.guards[0].poll_transmit(pair.now, Side::Link).unwrap();

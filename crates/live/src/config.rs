@@ -1,15 +1,21 @@
 //! What a data plane is to do: one JSON object, every key in base units, unknown keys refused.
 
-use crate::error::{Error, Result};
+use crate::error::{Attempt, Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
 use crate::traffic::Load;
-use lossylink_core::engine::guard::QueueLimits;
+use lossylink_core::engine::guard::{QueueLimits, Secret};
 use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of a secret.
+const LONGEST_SECRET: u64 = 4096;
 
 /// The configuration of one data plane process.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,6 +42,9 @@ pub struct Config {
     /// The queue toward the link.
     #[serde(default)]
     pub queue: QueueConfig,
+    /// The file of the secret that the guards of the link share; without it the link is trusted (G-27).
+    #[serde(default)]
+    pub key_file: Option<PathBuf>,
     /// What the process is.
     pub role: Role,
 }
@@ -122,6 +131,14 @@ impl Config {
         Ok(config)
     }
 
+    /// The secret that the guards share, from its file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, others may read it, or it holds too little or too much.
+    pub fn secret(&self) -> Result<Option<Secret>> {
+        self.key_file.as_deref().map(read_secret).transpose()
+    }
+
     /// The queue as the core knows it.
     pub fn queue_limits(&self) -> QueueLimits {
         QueueLimits { capacity: Bytes(self.queue.bytes), mark_from: self.queue.mark_from_bytes.map(Bytes) }
@@ -138,6 +155,28 @@ impl PathConfig {
     pub fn propagation(&self) -> Duration {
         Duration::from_ps(self.propagation_ps)
     }
+}
+
+/// The secret in a file; the end of its last line does not count.
+fn read_secret(path: &Path) -> Result<Secret> {
+    let what = || format!("read the key file {}", path.display());
+    let file = File::open(path).attempting(what())?;
+    let mode = file.metadata().attempting(what())?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        return Err(Error::Usage(format!("others may read the key file {path}: chmod 600 {path}")));
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST_SECRET + 1).read_to_end(&mut bytes).attempting(what())?;
+    let length = bytes.trim_ascii_end().len();
+    let secret = if length as u64 > LONGEST_SECRET { None } else { Secret::new(&bytes[..length]) };
+    secret.ok_or_else(|| {
+        let (path, least) = (path.display(), Secret::SHORTEST);
+        Error::Usage(format!(
+            "the key file {path} holds {length} bytes: {least} to {LONGEST_SECRET} are needed, \
+             `head -c 32 /dev/urandom | base64` makes some"
+        ))
+    })
 }
 
 /// A rate that is not zero.
@@ -182,6 +221,24 @@ mod tests {
         assert_eq!(guard.protection, Some(Protection::LinkGuardian(options)));
         let text = text.replace("copies", "copis");
         assert!(Config::parse(&text).unwrap_err().to_string().contains("unknown field `copis`"));
+    }
+
+    // G-27
+    #[test]
+    fn a_secret_is_read_if_it_is_one() {
+        let path = std::env::temp_dir().join(format!("lossylink-key-{}", std::process::id()));
+        let read = |bytes: &[u8], mode| {
+            std::fs::write(&path, bytes).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            read_secret(&path).map_err(|error| error.to_string())
+        };
+        let secret = read(&[b'k'; 16], 0o600).unwrap();
+        assert_eq!(read(b"kkkkkkkkkkkkkkkk\n", 0o400), Ok(secret));
+        assert!(read(&[b'k'; 16], 0o640).unwrap_err().contains("chmod 600"));
+        assert!(read(b"kkkkkkkkkkkkkkk\n", 0o600).unwrap_err().contains("holds 15 bytes: 16 to 4096"));
+        assert!(read(&[b'k'; 5000], 0o600).unwrap_err().contains("16 to 4096"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(read_secret(&path).unwrap_err().to_string().contains("read the key file"));
     }
 
     #[test]

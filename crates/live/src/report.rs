@@ -54,13 +54,14 @@ fn tree(guard: &Guard, value: impl Fn(&Counter) -> Value) -> Map<String, Value> 
     top
 }
 
-fn session(state: &SessionState) -> [(String, Value); 4] {
+fn session(state: &SessionState) -> [(String, Value); 5] {
     let loop_us = state.loop_time.map(|span| span.as_us_f64());
     [
         ("peer", json!(peer(state.peer))),
         ("protection", json!(state.protection.to_string())),
         ("peer_protection", json!(state.peer_protection.to_string())),
         ("loop_us", json!(loop_us)),
+        ("sealed", json!(state.is_sealed)),
     ]
     .map(|(name, value)| (name.to_owned(), value))
 }
@@ -97,12 +98,13 @@ mod tests {
 
     fn config() -> GuardConfig {
         let queue = QueueLimits { capacity: Bytes(1000), mark_from: None };
-        GuardConfig { queue, longest_frame: 1514, frames: 10 }
+        GuardConfig { queue, longest_frame: 1514, frames: 10, secret: None }
     }
 
     /// Programs read these keys.
-    const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room pauses_obeyed \
-        queue_bytes queue_dropped queue_longest_bytes queue_marked reserved sessions silences stuck to_lan to_link to_link_first";
+    const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room other_seal \
+        other_version pauses_obeyed queue_bytes queue_dropped queue_longest_bytes queue_marked repeated reserved sessions \
+        silences stood_aside stuck to_lan to_link to_link_first";
     const SENDER: &str = "acks beyond_cap buffer_bytes buffer_frames buffer_max_bytes copies copies_evicted data \
         dummies dummies_due holes leading_ack leading_ack_era next_seq next_seq_era notifications \
         out_of_range outstanding retransmitted";
@@ -138,7 +140,7 @@ mod tests {
         for (protection, spelling, of_its_own) in cases {
             let guarding = protected(protection);
             let everybody =
-                words("", OWN).into_iter().chain(words("", "loop_us peer peer_protection protection"));
+                words("", OWN).into_iter().chain(words("", "loop_us peer peer_protection protection sealed"));
             let usual = words("sender.", SENDER).into_iter().chain(words("receiver.", RECEIVER));
             let mut expected: Vec<_> = everybody.chain(usual).chain(of_its_own).collect();
             expected.sort();
@@ -148,7 +150,7 @@ mod tests {
             assert_eq!(guard(&guarding)["protection"], spelling);
             let documented = names(&help(&guarding));
             found.retain(|name| !documented.contains(name));
-            assert_eq!(found, ["peer", "peer_protection", "protection"]);
+            assert_eq!(found, ["peer", "peer_protection", "protection", "sealed"]);
         }
     }
 

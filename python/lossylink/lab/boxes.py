@@ -26,6 +26,9 @@ def guard(
     rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
     queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
     mtu: Annotated[int, typer.Option(help="Largest IP packet of the LAN.")] = 1500,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
+    ] = None,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
     control: _Control = None,
 ) -> None:
@@ -33,11 +36,14 @@ def guard(
 
     The link's interface gets an MTU large enough for the protection's headers while the guard runs.
     SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
-    far end frames pass unprotected, and the status says so.
+    far end frames pass unprotected, and the status says so. Without a key file whoever can send on the link is
+    trusted.
 
     Examples
     --------
         lossylink guard --lan eth1 --link eth2 --protection lg
+
+        lossylink guard --lan eth1 --link eth2 --key-file /etc/lossylink/link.key
     """
     from lossylink.lab.settings import read_protection
     from lossylink.units import parse_rate
@@ -50,6 +56,10 @@ def guard(
     }
     _require_interfaces({"--lan": lan, "--link": link})
     config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
+    if key_file is None:
+        print("no --key-file: whoever can send on the link is trusted", file=sys.stderr)
+    else:
+        config["key_file"] = str(key_file)
     _serve(config, [lan, link])
 
 

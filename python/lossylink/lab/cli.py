@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,6 +46,9 @@ def up(
     window: Annotated[
         str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
     ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     replace: Annotated[bool, typer.Option("--replace", help="Take down a lab that is up.")] = False,
     name: _Name = "",
@@ -79,6 +83,7 @@ def up(
         fifo=fifo,
         port=port,
         window_bytes=None if window is None else _read(parse_size, window),
+        key_file=key_file,
         seed=seed,
     )
     lab = Lab.up(settings, name=name, replace=replace)

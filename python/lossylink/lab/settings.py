@@ -16,7 +16,7 @@ ARTIFACT_QUEUE_BYTES = 560_000
 #: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads (50 and up).
 WIRE_PRIORITY = 40
 #: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
-HEADROOM_BYTES = 32
+HEADROOM_BYTES = 40
 #: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
 MAX_TRACE_FRAMES = 1_000_000
 
@@ -112,6 +112,8 @@ class LabSettings(BaseModel):
     """Most that a receiver offers to one connection; when not given, what its buffer has room for."""
     ecn: bool = False
     rto_min_ps: int | None = Field(None, gt=0)
+    key_file: Path | None = None
+    """The secret of the guards; without it, whoever can send on the link is trusted."""
 
     @property
     def propagation_ps(self) -> int:
@@ -130,6 +132,7 @@ class LabSettings(BaseModel):
             "seed": self.seed,
             "fifo_priority": WIRE_PRIORITY if self.fifo else None,
             "queue": self.queue(),
+            "key_file": None if self.key_file is None else str(self.key_file.resolve()),
         }
 
 

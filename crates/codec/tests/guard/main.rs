@@ -52,7 +52,7 @@ fn guard(name: &str, protection: Protection) -> Guard {
 /// A guard whose LAN has frames of up to `longest`.
 fn guard_of(longest: Bytes, name: &str, protection: Protection) -> Guard {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    let config = GuardConfig { queue, longest_frame: longest.0 as usize, frames: 5_000 };
+    let config = GuardConfig { queue, longest_frame: longest.0 as usize, frames: 5_000, secret: None };
     let line = Box::new(FecLine::new(RATE, longest));
     Guard::new(config, vec![line], protection, 0.0, Streams::new(1).stream(name))
 }

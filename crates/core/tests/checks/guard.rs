@@ -65,10 +65,11 @@ impl Bench {
     /// A pair that has found each other on a clean link.
     fn agreed(line: fn() -> Box<dyn LineProtocol>, protection: &Protection) -> Self {
         let queue = QueueLimits { capacity: Bytes(8 * LONGEST as u64), mark_from: None };
-        let config = GuardConfig { queue, longest_frame: LONGEST, frames: FRAMES };
+        let config = GuardConfig { queue, longest_frame: LONGEST, frames: FRAMES, secret: None };
         let streams = Streams::new(1);
-        let guards = ["near", "far"]
-            .map(|name| Guard::new(config, vec![line()], protection.clone(), 0.0, streams.stream(name)));
+        let guards = ["near", "far"].map(|name| {
+            Guard::new(config.clone(), vec![line()], protection.clone(), 0.0, streams.stream(name))
+        });
         let mut bench = Self {
             guards,
             ethertypes: [line().ethertypes()[0].0.to_be_bytes(), HELLO],

@@ -64,7 +64,7 @@ pub struct Pair {
 /// A guard's parameters in these tests.
 pub fn config() -> GuardConfig {
     let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
-    GuardConfig { queue, longest_frame: 1514, frames: 20_000 }
+    GuardConfig { queue, longest_frame: 1514, frames: 20_000, secret: None }
 }
 
 /// A frame for the other host that carries `id`, of at least 60 bytes.

@@ -51,7 +51,7 @@ impl GuardBox {
         let streams = Streams::new(config.seed ^ crate::sys::process::monotonic_ns());
         let rate = ports.rate_bps.map(config::rate).transpose()?;
         let protection = chosen(ports.protection.as_ref())?;
-        let limits = guard_config(config, Bytes::ZERO);
+        let limits = guard_config(config, Bytes::ZERO)?;
         let lines = lines::lines(rate, Bytes(limits.longest_frame as u64));
         let guard = Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"));
         Ok(Self {

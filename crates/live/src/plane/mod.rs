@@ -62,11 +62,12 @@ fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os:
 }
 
 /// The guard that a configuration asks for; `in_flight` bytes may be on the link.
-fn guard_config(config: &Config, in_flight: Bytes) -> GuardConfig {
+fn guard_config(config: &Config, in_flight: Bytes) -> Result<GuardConfig> {
     let frames = SPARE_FRAMES + (in_flight.0 + config.queue.bytes) / SMALL_FRAME;
-    GuardConfig {
+    Ok(GuardConfig {
         queue: config.queue_limits(),
         longest_frame: config.mtu_bytes + LONGEST_HEADER,
         frames: usize::try_from(frames).unwrap_or(usize::MAX),
-    }
+        secret: config.secret()?,
+    })
 }

@@ -48,20 +48,20 @@ impl PathPlane {
             Direction::new(rate, path.propagation(), process)
         });
         let longest_frame = config.mtu_bytes as u32;
-        let limits = guard_config(config, rate * path.propagation());
+        let limits = guard_config(config, rate * path.propagation())?;
         let station = |end: usize, port: &str| -> Result<Station> {
             let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
             let law = loss[end].law(longest_frame);
             let guard = match &path.protection {
-                Some(Protection::None) => Guard::silent(limits, lines),
+                Some(Protection::None) => Guard::silent(limits.clone(), lines),
                 Some(wanted) => {
                     lines::check(wanted, law)?;
-                    Guard::new(limits, lines, wanted.clone(), law, streams.stream(GUARDS[end]))
+                    Guard::new(limits.clone(), lines, wanted.clone(), law, streams.stream(GUARDS[end]))
                 }
                 // Guards at its ends send longer frames than it was told of.
                 None => Guard::wire(GuardConfig {
                     longest_frame: limits.longest_frame + lines::headroom(&lines),
-                    ..limits
+                    ..limits.clone()
                 }),
             };
             Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))

@@ -151,7 +151,7 @@ fn live(protection: &Value) -> BTreeSet<String> {
         Box::new(LlrLine::new(rate, longest)),
     ];
     let queue = QueueLimits { capacity: Bytes(1000), mark_from: None };
-    let config = GuardConfig { queue, longest_frame: 1514, frames: 10 };
+    let config = GuardConfig { queue, longest_frame: 1514, frames: 10, secret: None };
     let guard = Guard::new(config, lines, protection, 0.0, Streams::new(1).stream("guard"));
     let of = |group: &str, name: &str| if group.is_empty() { name.into() } else { format!("{group}.{name}") };
     let report = guard.report();

@@ -8,13 +8,14 @@
 //! The octets of `protection` are `Protection::to_hello`; those of `sent` and `received` belong to the
 //! line protocols of the two directions.
 //!
-//! The frames have the EtherType for local experiments of IEEE 802 and end with a tag, like all ours.
+//! The frames have the EtherType for local experiments of IEEE 802 and end with a seal, like all ours.
 
 use super::Frame;
-use super::envelope::{self, Key};
+use super::envelope;
 use super::line::HelloOctets;
+use super::seal::MessageSeal;
 use crate::protection::Protection;
-use crate::wire::ethernet::EtherType;
+use crate::wire::ethernet::{EtherType, EthernetHeader};
 
 /// The EtherType of frames from guard to guard: IEEE 802 local experimental 1.
 pub(super) const ETHERTYPE: EtherType = EtherType(0x88b5);
@@ -24,8 +25,6 @@ const MAGIC: [u8; 2] = *b"LG";
 const VERSION: u8 = 2;
 /// Bytes of a message.
 const LENGTH: usize = 37;
-/// The key of messages, which belong to no session.
-const KEY: (u32, u32, u32) = (0x4c6f_7373, 0x794c_696e, 0);
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +37,17 @@ pub(super) enum Kind {
     Pause,
     /// Go on.
     Resume,
+}
+
+/// Why a frame is no message to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It is nothing that a guard sends.
+    Garbage,
+    /// It looks like a message of another version of the protocol.
+    OtherVersion,
+    /// It looks like a message that was sealed with another secret, or was damaged.
+    OtherSeal,
 }
 
 /// One message.
@@ -66,7 +76,7 @@ pub(super) struct Hello {
 
 impl Hello {
     /// Writes the frame.
-    pub(super) fn write(&self, out: &mut Frame) {
+    pub(super) fn write(&self, out: &mut Frame, seal: &MessageSeal) {
         envelope::control_header(out, ETHERTYPE);
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&[VERSION, self.kind as u8]);
@@ -76,18 +86,26 @@ impl Hello {
         for octets in [self.protection.to_hello(), self.sent, self.received] {
             out.extend_from_slice(&octets);
         }
-        envelope::finish(out, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
+        seal.finish(out, LENGTH);
     }
 
-    /// Reads a frame whose EtherType is ours; `None` when it is not such a message.
-    pub(super) fn read(frame: &[u8]) -> Option<Self> {
-        if !envelope::is_genuine(frame, LENGTH, Key::new(KEY.0, KEY.1, KEY.2)) {
-            return None;
+    /// Reads a frame whose EtherType is ours.
+    pub(super) fn read(frame: &[u8], seal: &MessageSeal) -> Result<Self, Refusal> {
+        let bytes: &[u8; LENGTH] =
+            frame.get(EthernetHeader::LEN..).and_then(<[u8]>::first_chunk).ok_or(Refusal::Garbage)?;
+        if bytes[..2] != MAGIC {
+            return Err(Refusal::Garbage);
         }
-        let bytes: &[u8; LENGTH] = envelope::body(frame)?.first_chunk()?;
-        if bytes[..2] != MAGIC || bytes[2] != VERSION {
-            return None;
+        if bytes[2] != VERSION {
+            return Err(Refusal::OtherVersion);
         }
+        if !seal.is_genuine(frame, LENGTH) {
+            return Err(Refusal::OtherSeal);
+        }
+        Self::parse(bytes).ok_or(Refusal::Garbage)
+    }
+
+    fn parse(bytes: &[u8; LENGTH]) -> Option<Self> {
         let kind = match bytes[3] {
             0 => Kind::Hello,
             1 => Kind::Reply,
@@ -120,6 +138,7 @@ fn octets(bytes: &[u8; LENGTH], at: usize) -> [u8; 3] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::secret::Secret;
     use super::*;
     use crate::protection::LinkGuardian;
     use alloc::vec::Vec;
@@ -140,47 +159,73 @@ mod tests {
         }
     }
 
-    // G-5
+    fn open() -> MessageSeal {
+        MessageSeal::new(None)
+    }
+
+    fn sealed(byte: u8) -> MessageSeal {
+        MessageSeal::new(Secret::new(&[byte; 16]).as_ref())
+    }
+
+    fn written(seal: &MessageSeal) -> Frame {
+        let mut frame = Vec::new();
+        hello().write(&mut frame, seal);
+        frame
+    }
+
+    // G-5, G-27
     #[test]
     fn a_message_comes_out_as_it_went_in() {
-        let mut frame = Vec::new();
-        hello().write(&mut frame);
-        assert_eq!(frame.len(), 60);
-        assert_eq!(Hello::read(&frame), Some(hello()));
+        for seal in [open(), sealed(1)] {
+            let frame = written(&seal);
+            assert_eq!(frame.len(), 60);
+            assert_eq!(Hello::read(&frame, &seal), Ok(hello()));
+        }
     }
 
     // G-3, G-5
     #[test]
     fn a_damaged_message_is_none() {
-        let mut frame = Vec::new();
-        hello().write(&mut frame);
-        for at in 14..14 + LENGTH {
-            let mut damaged = frame.clone();
-            damaged[at] ^= 0x40;
-            assert_eq!(Hello::read(&damaged), None, "byte {at}");
+        for seal in [open(), sealed(1)] {
+            let frame = written(&seal);
+            for at in 14..14 + LENGTH {
+                let mut damaged = frame.clone();
+                damaged[at] ^= 0x40;
+                let refusal = match at - 14 {
+                    0 | 1 => Refusal::Garbage,
+                    2 => Refusal::OtherVersion,
+                    _ => Refusal::OtherSeal,
+                };
+                assert_eq!(Hello::read(&damaged, &seal), Err(refusal), "byte {at}");
+            }
+        }
+    }
+
+    // G-27
+    #[test]
+    fn a_message_under_another_secret_or_none_is_told_from_garbage() {
+        for (seal, other) in [(open(), sealed(1)), (sealed(1), open()), (sealed(1), sealed(2))] {
+            assert_eq!(Hello::read(&written(&seal), &other), Err(Refusal::OtherSeal));
         }
     }
 
     // G-5: a guard of another version may protect in a way that this one has not heard of.
     #[test]
     fn a_message_with_an_unknown_protection_is_none() {
-        let mut frame = Vec::new();
-        hello().write(&mut frame);
-        frame[14 + 28] = 99;
-        frame.truncate(14 + LENGTH);
-        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
-        assert_eq!(Hello::read(&frame), None);
-        frame[14 + 28] = 1;
-        frame.truncate(14 + LENGTH);
-        envelope::finish(&mut frame, Key::new(KEY.0, KEY.1, KEY.2), LENGTH);
-        assert_eq!(Hello::read(&frame), Some(hello()));
+        let mut frame = written(&open());
+        for (family, is_known) in [(99, false), (1, true)] {
+            frame[14 + 28] = family;
+            frame.truncate(14 + LENGTH);
+            open().finish(&mut frame, LENGTH);
+            assert_eq!(Hello::read(&frame, &open()).is_ok(), is_known);
+        }
     }
 
     proptest! {
         // G-3
         #[test]
         fn garbage_is_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert_eq!(Hello::read(&bytes), None);
+            prop_assert!(Hello::read(&bytes, &open()).is_err());
         }
     }
 }

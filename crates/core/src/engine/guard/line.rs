@@ -10,8 +10,7 @@
 //! value for each family. Its sending end works while our protection is of that family, its receiving end
 //! while the peer's is; the two directions of a link may be protected by different families.
 
-use super::envelope::{Origin, Seal};
-use super::{Frame, FramePool, GuardCounters};
+use super::{Frame, FramePool, GuardCounters, Origin, Seal};
 use crate::engine::linkguardian::PauseRequest;
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
@@ -36,8 +35,8 @@ pub struct Surroundings<'a> {
     pub to_lan: &'a mut VecDeque<Frame>,
     /// Frames for the link, in the order in which they leave: ahead of everything that still waits.
     pub to_link: &'a mut VecDeque<Frame>,
-    /// The session's tags.
-    pub seal: Seal,
+    /// The session's keys.
+    pub seal: &'a mut Seal,
     /// The longest of the recent round trips between the guards; `None` before the first.
     pub loop_time: Option<Duration>,
     /// Set to have the peer's guard hold its frames back, or go on.
@@ -79,7 +78,7 @@ pub trait LineProtocol: fmt::Debug {
     /// The EtherTypes of its frames on the link: the LAN may not send them (G-3).
     fn ethertypes(&self) -> &'static [EtherType];
 
-    /// By how much its longest frame is longer than the longest of the LAN, tag included (G-4).
+    /// By how much its longest frame is longer than the longest of the LAN, without the seal (G-4).
     fn headroom(&self) -> usize;
 
     /// Sends by this protection from now on, over a link that loses full frames by `law`. A
@@ -101,8 +100,8 @@ pub trait LineProtocol: fmt::Debug {
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame);
 
     /// A frame with one of the [`ethertypes`](Self::ethertypes) arrived from the link; tells where its
-    /// tag is from. One of no session changes nothing (G-3), and of the session before only contents
-    /// count (G-6).
+    /// seal says that it is from. One of no session changes nothing (G-3), and of the session before only
+    /// contents count (G-6).
     fn handle_link(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) -> Origin;
 
     /// When an idle link is to carry a frame of the protocol's own; asked while both guards know each

@@ -118,7 +118,7 @@ impl Lines {
         self.all.iter_mut().for_each(|line| line.handle_timeout(around));
     }
 
-    /// By how much a frame on the link may be longer than on the LAN, whatever protects it (G-4).
+    /// By how much a frame on the link may be longer than on the LAN, whatever protects it, without the seal (G-4).
     pub(super) fn headroom(&self) -> usize {
         self.all.iter().map(|line| line.headroom()).max().unwrap_or(0)
     }

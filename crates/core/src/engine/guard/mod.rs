@@ -19,21 +19,26 @@ mod hello;
 mod line;
 mod lines;
 mod linkguardian;
+mod pause;
 mod pool;
 mod queue;
+mod replay;
 mod report;
+mod seal;
+mod secret;
 mod session;
 mod stores;
 #[cfg(test)]
 mod tests;
 mod watchdog;
 
-pub use envelope::{Origin, Seal};
 pub use handshake::Peer;
 pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
 pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
+pub use seal::{Origin, Seal};
+pub use secret::Secret;
 
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
@@ -44,6 +49,7 @@ use crate::wire::ethernet::EtherType;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use hello::Refusal;
 use lines::Lines;
 use session::Session;
 use stores::Stores;
@@ -58,7 +64,7 @@ pub enum Side {
 }
 
 /// What a guard is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardConfig {
     /// The queue of frames that wait for the link.
     pub queue: QueueLimits,
@@ -66,6 +72,8 @@ pub struct GuardConfig {
     pub longest_frame: usize,
     /// How many frames the guard may hold at once, queues and buffers together.
     pub frames: usize,
+    /// What only the guards of this link know; without it, whoever can send on the link is trusted (G-27).
+    pub secret: Option<Secret>,
 }
 
 /// Events at a guard.
@@ -87,6 +95,12 @@ pub struct GuardCounters {
     pub reserved: u64,
     /// Frames from the link that claimed to be ours and were malformed or of no session (G-3).
     pub foreign: u64,
+    /// Messages of guards that speak another version of the protocol.
+    pub other_version: u64,
+    /// Messages that were sealed with another secret or none, or were damaged (G-27).
+    pub other_seal: u64,
+    /// Sealed frames that had arrived before (G-28).
+    pub repeated: u64,
     /// Acknowledgements of a line protocol that left by themselves and on no frame.
     pub explicit_acks: u64,
     /// Hellos and replies received.
@@ -99,8 +113,21 @@ pub struct GuardCounters {
     pub contents: u64,
     /// Sessions that were begun because nothing moved in the one before (G-22).
     pub stuck: u64,
+    /// Times that protection was given up for a while because nothing moved again and again (G-31).
+    pub stood_aside: u64,
     /// Pauses obeyed.
     pub pauses_obeyed: u64,
+}
+
+impl GuardCounters {
+    /// Counts a frame that is no message to us.
+    fn refuse(&mut self, refusal: Refusal) {
+        match refusal {
+            Refusal::Garbage => self.foreign += 1,
+            Refusal::OtherVersion => self.other_version += 1,
+            Refusal::OtherSeal => self.other_seal += 1,
+        }
+    }
 }
 
 /// What the part of a guard that knows of another guard can tell.
@@ -114,6 +141,8 @@ pub struct SessionState {
     pub peer_protection: Protection,
     /// The longest of the recent round trips between the guards.
     pub loop_time: Option<Duration>,
+    /// Whether both ends must know a secret (G-27).
+    pub is_sealed: bool,
 }
 
 /// A guard. It holds frames but neither clock nor ports.
@@ -127,21 +156,23 @@ pub struct Guard {
     session: Option<Session>,
     /// The line protocols until there is a session, which takes them; absent in a plain wire.
     spare: Option<Lines>,
+    secret: Option<Secret>,
     headroom: usize,
 }
 
 impl Guard {
     /// A plain wire: it looks into no frame, and can protect none (G-25).
     pub fn wire(config: GuardConfig) -> Self {
-        Self { stores: Stores::new(config, 0), session: None, spare: None, headroom: 0 }
+        Self { stores: Stores::new(&config, 0), session: None, spare: None, secret: None, headroom: 0 }
     }
 
     /// A guard that protects nothing and looks for no other, but keeps the EtherTypes of guards free (G-25).
     /// Its line protocols, one a family, wait for [`Guard::protect`].
     pub fn silent(config: GuardConfig, lines: Vec<Box<dyn LineProtocol>>) -> Self {
         let spare = Lines::new(lines);
-        let headroom = spare.headroom();
-        Self { stores: Stores::new(config, headroom), session: None, spare: Some(spare), headroom }
+        let secret = config.secret.clone();
+        let headroom = spare.headroom() + seal::trailer(secret.is_some());
+        Self { stores: Stores::new(&config, headroom), session: None, spare: Some(spare), secret, headroom }
     }
 
     /// A guard that looks for another at the far end of its link and protects what it sends there, over a
@@ -153,10 +184,10 @@ impl Guard {
         law: impl Into<LossLaw>,
         rng: Stream,
     ) -> Self {
-        let lines = Lines::new(lines);
-        let headroom = lines.headroom();
-        let session = Some(Session::new(lines, protection, law.into(), rng));
-        Self { stores: Stores::new(config, headroom), session, spare: None, headroom }
+        let mut guard = Self::silent(config, lines);
+        let lines = guard.spare.take().expect("a silent guard has line protocols");
+        guard.session = Some(Session::new(lines, protection, law.into(), rng, guard.secret.clone()));
+        guard
     }
 
     /// Protects by another protection from now on, in a new session (G-6). A silent guard begins
@@ -166,10 +197,10 @@ impl Guard {
     /// If it is a plain wire.
     pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
         let law = law.into();
-        let Self { stores, session, spare, .. } = self;
+        let Self { stores, session, spare, secret, .. } = self;
         let session = session.get_or_insert_with(|| {
             let lines = spare.take().expect("a plain wire protects nothing");
-            Session::new(lines, protection.clone(), law, rng)
+            Session::new(lines, protection.clone(), law, rng, secret.clone())
         });
         session.protect(now, stores, protection, law);
     }

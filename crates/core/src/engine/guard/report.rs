@@ -32,11 +32,27 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
             "Frames of the link with an EtherType of the guards and no genuine tag.",
             events.foreign,
         ),
+        Counter::new(
+            "other_version",
+            "Messages of guards that speak another version of the protocol.",
+            events.other_version,
+        ),
+        Counter::new(
+            "other_seal",
+            "Messages sealed with another secret or none, or damaged.",
+            events.other_seal,
+        ),
+        Counter::new("repeated", "Sealed frames that had arrived before, dropped.", events.repeated),
         Counter::new("explicit_acks", "Acknowledgements that left by themselves.", events.explicit_acks),
         Counter::new("hellos", "Hellos and replies received.", events.hellos),
         Counter::new("sessions", "Sessions begun.", events.sessions),
         Counter::new("silences", "Times that the peer fell silent.", events.silences),
         Counter::new("stuck", "Sessions begun because nothing moved in the one before.", events.stuck),
+        Counter::new(
+            "stood_aside",
+            "Times that frames went unprotected for 5 s because nothing moved again and again.",
+            events.stood_aside,
+        ),
         Counter::new("pauses_obeyed", "Pauses obeyed.", events.pauses_obeyed),
         Counter::level("frames_held", "Frames held at present.", frames_held as u64),
     ];

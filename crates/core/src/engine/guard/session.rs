@@ -1,10 +1,12 @@
 //! The part of a guard that knows of another guard: who it is, by which protocol frames go and come.
 
-use super::envelope::{Key, Origin, Seal};
 use super::handshake::{Handshake, Says};
 use super::hello::{self, Hello, Kind};
 use super::line::Surroundings;
 use super::lines::Lines;
+use super::pause::Pause;
+use super::seal::{MessageSeal, Origin, Seal};
+use super::secret::Secret;
 use super::stores::Stores;
 use super::watchdog::{Progress, Watchdog};
 use super::{Frame, Peer, SessionState};
@@ -17,8 +19,10 @@ use crate::time::{Duration, Instant};
 use crate::wire::ethernet::EtherType;
 use alloc::vec::Vec;
 
-/// How long a pause lasts without a resume: at 1 Gb/s, the 65535 quanta of a pause frame (LG-25).
-const PAUSE_LASTS: Duration = Duration::from_us(33_554);
+/// Two sessions in which nothing moves, so close to each other, are no accident (G-31).
+const NO_ACCIDENT: Duration = Duration::from_secs(10);
+/// How long frames then pass as they are (G-31).
+const ASIDE: Duration = Duration::from_secs(5);
 
 /// What a guard knows of its peer, and its line protocols.
 #[derive(Debug)]
@@ -26,26 +30,41 @@ pub(super) struct Session {
     protection: Protection,
     handshake: Handshake,
     lines: Lines,
-    /// The session before: its frames under way still count as contents (G-6).
-    former: Option<Key>,
-    paused_until: Instant,
+    /// What the keys of each session are made from; without it, everybody may know them (G-27).
+    secret: Option<Secret>,
+    message_seal: MessageSeal,
+    /// The keys of the session, and of the one before: its frames under way still count as contents (G-6).
+    seal: Seal,
+    pause: Pause,
     /// The last call of `handle_timeout`: what was due by then waits for a free transmitter, not for
     /// another call.
     woken: Instant,
     watchdog: Watchdog,
+    /// When the watchdog last gave a session up.
+    stuck: Option<Instant>,
 }
 
 impl Session {
-    pub(super) fn new(mut lines: Lines, protection: Protection, law: LossLaw, rng: Stream) -> Self {
+    pub(super) fn new(
+        mut lines: Lines,
+        protection: Protection,
+        law: LossLaw,
+        rng: Stream,
+        secret: Option<Secret>,
+    ) -> Self {
         lines.protect(&protection, law);
+        let handshake = Handshake::new(rng);
         Self {
             protection,
-            handshake: Handshake::new(rng),
             lines,
-            former: None,
-            paused_until: Instant::ZERO,
+            message_seal: MessageSeal::new(secret.as_ref()),
+            seal: Seal::new(secret.as_ref(), handshake.names()),
+            secret,
+            handshake,
+            pause: Pause::new(),
             woken: Instant::ZERO,
             watchdog: Watchdog::default(),
+            stuck: None,
         }
     }
 
@@ -64,26 +83,26 @@ impl Session {
 
     /// Begins a session of our own accord (G-6).
     fn renew(&mut self, now: Instant, stores: &mut Stores) {
-        self.former = Some(self.handshake.receiving_key());
         self.handshake.renew(now);
         self.start_over(now, stores);
     }
 
     /// Begins a session: numbers from the start, nothing held (G-6).
     fn start_over(&mut self, now: Instant, stores: &mut Stores) {
-        let Self { handshake, lines, former, .. } = self;
-        let mut around = surroundings(now, stores, handshake, *former);
+        let Self { handshake, lines, seal, secret, .. } = self;
+        seal.rename(secret.as_ref(), handshake.names());
+        let mut around = surroundings(now, stores, handshake, seal);
         lines.start_over(&mut around, handshake.peer_protection());
         stores.drop_urgent();
         stores.pause = None;
-        self.paused_until = now;
+        self.pause.end(now);
         stores.counters.sessions += 1;
         self.watchdog.start_over(self.progress(now, stores));
     }
 
     /// What has moved so far (G-22).
     fn progress(&self, now: Instant, stores: &Stores) -> Progress {
-        let is_held = self.is_agreed() && self.paused_until <= now && !self.lines.ours().may_send(now);
+        let is_held = self.is_agreed() && self.pause.until() <= now && !self.lines.ours().may_send(now);
         Progress {
             arrived: stores.counters.contents,
             delivered: stores.counters.to_lan + stores.to_lan.len() as u64,
@@ -92,11 +111,18 @@ impl Session {
         }
     }
 
-    /// A session in which nothing moves is given up (G-22).
+    /// A session in which nothing moves is given up (G-22); if that happens again, protection is (G-31).
     fn watch(&mut self, now: Instant, stores: &mut Stores) {
-        if self.watchdog.is_stuck(now, self.progress(now, stores)) {
-            stores.counters.stuck += 1;
-            self.renew(now, stores);
+        if !self.watchdog.is_stuck(now, self.progress(now, stores)) {
+            return;
+        }
+        stores.counters.stuck += 1;
+        let is_no_accident = self.stuck.is_some_and(|before| now < before + NO_ACCIDENT);
+        self.stuck = Some(now);
+        self.renew(now, stores);
+        if is_no_accident {
+            stores.counters.stood_aside += 1;
+            self.handshake.stand_aside(now + ASIDE);
         }
     }
 
@@ -116,12 +142,13 @@ impl Session {
         if ethertype == hello::ETHERTYPE {
             return self.handle_hello(now, stores, bytes);
         }
-        let Self { handshake, lines, former, .. } = self;
+        let Self { handshake, lines, seal, .. } = self;
         let Some(line) = lines.owner(ethertype) else { return stores.hand_on(bytes) };
-        let origin = line.handle_link(&mut surroundings(now, stores, handshake, *former), bytes);
+        let origin = line.handle_link(&mut surroundings(now, stores, handshake, seal), bytes);
         match origin {
             Origin::Session => handshake.heard(),
             Origin::Former => {}
+            Origin::Repeated => stores.counters.repeated += 1,
             Origin::Foreign => stores.counters.foreign += 1,
         }
         self.send_pause(stores);
@@ -129,21 +156,19 @@ impl Session {
     }
 
     fn handle_hello(&mut self, now: Instant, stores: &mut Stores, bytes: &[u8]) {
-        let Some(hello) = Hello::read(bytes) else {
-            stores.counters.foreign += 1;
-            return;
+        let hello = match Hello::read(bytes, &self.message_seal) {
+            Ok(hello) => hello,
+            Err(refusal) => return stores.counters.refuse(refusal),
         };
         stores.counters.hellos += 1;
-        let former = self.handshake.receiving_key();
         let meaning = self.handshake.handle(now, &hello);
         if meaning.begins {
-            self.former = Some(former);
             self.start_over(now, stores);
         }
         if meaning.is_asking {
             let says = self.says();
             let reply = self.handshake.reply(&hello, says);
-            stores.send(|frame| reply.write(frame));
+            stores.send(|frame| reply.write(frame, &self.message_seal));
         }
         if meaning.counts {
             self.act_on(now, stores, &hello);
@@ -154,16 +179,16 @@ impl Session {
     fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
         match hello.kind {
             Kind::Pause => {
-                self.paused_until = now + PAUSE_LASTS;
+                self.pause.begin(now);
                 stores.counters.pauses_obeyed += 1;
             }
-            Kind::Resume => self.paused_until = now,
+            Kind::Resume => self.pause.end(now),
             Kind::Hello | Kind::Reply => {}
         }
         // Each half is for the end that the other guard means: the peer's family has sent, ours has been
         // received (G-9).
-        let Self { handshake, lines, former, .. } = self;
-        let mut around = surroundings(now, stores, handshake, *former);
+        let Self { handshake, lines, seal, .. } = self;
+        let mut around = surroundings(now, stores, handshake, seal);
         lines.ours_mut().handle_received(&mut around, hello.received);
         lines.theirs_mut().handle_sent(&mut around, hello.sent);
         self.send_pause(stores);
@@ -185,9 +210,9 @@ impl Session {
         if !self.is_agreed() {
             return None;
         }
-        let Self { handshake, lines, former, .. } = self;
+        let Self { handshake, lines, seal, .. } = self;
         let line = lines.others_mut().find(|line| line.fill_at() <= now)?;
-        line.poll_fill(&mut surroundings(now, stores, handshake, *former))
+        line.poll_fill(&mut surroundings(now, stores, handshake, seal))
     }
 
     fn poll_normal(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
@@ -196,8 +221,8 @@ impl Session {
             if !self.is_agreed() {
                 return Some(frame); // G-8
             }
-            let Self { handshake, lines, former, .. } = self;
-            lines.ours_mut().handle_lan(&mut surroundings(now, stores, handshake, *former), frame);
+            let Self { handshake, lines, seal, .. } = self;
+            lines.ours_mut().handle_lan(&mut surroundings(now, stores, handshake, seal), frame);
             // A protocol may have dropped the frame.
             if let Some(frame) = stores.urgent.pop_front() {
                 return Some(frame);
@@ -207,17 +232,17 @@ impl Session {
     }
 
     fn poll_fill(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
-        let Self { handshake, lines, former, .. } = self;
+        let Self { handshake, lines, seal, .. } = self;
         if handshake.peer() != Peer::Agreed || lines.ours().fill_at() > now {
             return None;
         }
-        lines.ours_mut().poll_fill(&mut surroundings(now, stores, handshake, *former))
+        lines.ours_mut().poll_fill(&mut surroundings(now, stores, handshake, seal))
     }
 
     /// Whether neither a pause nor the protocol holds the normal queue back. What goes out as it is
     /// has no protocol to wait for (G-8).
     fn may_send(&self, now: Instant) -> bool {
-        self.paused_until <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
+        self.pause.until() <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
     }
 
     /// Whether something could leave toward the link as soon as the transmitter is free.
@@ -229,7 +254,7 @@ impl Session {
 
     /// When `handle_timeout` is due.
     pub(super) fn poll_timeout(&self) -> Instant {
-        let mut fill = self.paused_until;
+        let mut fill = self.pause.until();
         if self.is_agreed() {
             let idle = self.lines.fill_at();
             fill = if fill > self.woken { fill.min(idle) } else { idle };
@@ -241,17 +266,15 @@ impl Session {
     /// A deadline has come.
     pub(super) fn handle_timeout(&mut self, now: Instant, stores: &mut Stores) {
         self.woken = now;
-        let Self { handshake, lines, former, .. } = self;
-        lines.handle_timeout(&mut surroundings(now, stores, handshake, *former));
+        let Self { handshake, lines, seal, .. } = self;
+        lines.handle_timeout(&mut surroundings(now, stores, handshake, seal));
         self.send_pause(stores);
         self.watch(now, stores);
         if self.handshake.poll_timeout() > now {
             return;
         }
-        let former = self.handshake.receiving_key();
         let due = self.handshake.handle_timeout(now);
         if due.silent {
-            self.former = Some(former);
             stores.counters.silences += 1;
             self.start_over(now, stores);
         }
@@ -272,7 +295,7 @@ impl Session {
     fn send_message(&mut self, stores: &mut Stores, kind: Kind) {
         let says = self.says();
         let message = self.handshake.message(kind, says);
-        stores.send(|frame| message.write(frame));
+        stores.send(|frame| message.write(frame, &self.message_seal));
     }
 
     fn says(&self) -> Says {
@@ -293,6 +316,7 @@ impl Session {
             peer: self.handshake.peer(),
             peer_protection: self.handshake.peer_protection().clone(),
             loop_time: self.handshake.loop_time(),
+            is_sealed: self.secret.is_some(),
         }
     }
 
@@ -307,14 +331,14 @@ fn surroundings<'a>(
     now: Instant,
     stores: &'a mut Stores,
     handshake: &Handshake,
-    former: Option<Key>,
+    seal: &'a mut Seal,
 ) -> Surroundings<'a> {
     Surroundings {
         now,
         pool: &mut stores.pool,
         to_lan: &mut stores.to_lan,
         to_link: &mut stores.urgent,
-        seal: Seal::new(handshake.sending_key(), handshake.receiving_key(), former),
+        seal,
         loop_time: handshake.loop_time(),
         pause: &mut stores.pause,
         counters: &mut stores.counters,

@@ -21,7 +21,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    pub(super) fn new(config: GuardConfig, headroom: usize) -> Self {
+    pub(super) fn new(config: &GuardConfig, headroom: usize) -> Self {
         Self {
             pool: FramePool::new(config.frames, config.longest_frame + headroom),
             normal: DropTail::new(config.queue),

@@ -14,9 +14,9 @@
 //! A session is a number that only grows. Each end proposes a higher one when it must begin anew, and takes over
 //! the other's if that is higher. No end begins the same session twice, so both count from the same start (G-21).
 
-use super::envelope::Key;
 use super::hello::{Hello, Kind};
 use super::line::HelloOctets;
+use super::seal::Names;
 use crate::protection::Protection;
 use crate::rng::{RngCore, Stream};
 use crate::time::{Duration, Instant};
@@ -79,6 +79,8 @@ pub(super) struct Handshake {
     session: u32,
     partner: Option<Partner>,
     is_agreed: bool,
+    /// Until when no session is agreed on, whatever the partner says (G-31).
+    aside_until: Option<Instant>,
     /// How many messages we have sent.
     number: u32,
     nonces: [(u32, Instant); NONCES],
@@ -98,6 +100,7 @@ impl Handshake {
             session: 0,
             partner: None,
             is_agreed: false,
+            aside_until: None,
             number: 0,
             nonces: [(0, Instant::ZERO); NONCES],
             nonce_count: 0,
@@ -122,14 +125,9 @@ impl Handshake {
         self.partner.as_ref().map_or(&Protection::None, |partner| &partner.protection)
     }
 
-    /// The key of what we send.
-    pub(super) fn sending_key(&self) -> Key {
-        Key::new(self.identity, self.partner_identity(), self.session)
-    }
-
-    /// The key of what we receive.
-    pub(super) fn receiving_key(&self) -> Key {
-        Key::new(self.partner_identity(), self.identity, self.session)
+    /// Who speaks with whom, and in which session.
+    pub(super) fn names(&self) -> Names {
+        Names { ours: self.identity, theirs: self.partner_identity(), session: self.session }
     }
 
     fn partner_identity(&self) -> u32 {
@@ -148,6 +146,12 @@ impl Handshake {
         self.next_hello = now;
     }
 
+    /// Agrees on nothing until then, and says so: frames pass unprotected in both directions (G-31).
+    pub(super) fn stand_aside(&mut self, until: Instant) {
+        self.aside_until = Some(until);
+        self.is_agreed = false;
+    }
+
     /// A session that this end has never been in. When the numbers are used up it is somebody else.
     fn next_session(&mut self) {
         self.session = self.session.checked_add(1).unwrap_or_else(|| {
@@ -159,7 +163,7 @@ impl Handshake {
 
     /// A genuine frame of the session arrived: the peer is in it as well (G-7).
     pub(super) fn heard(&mut self) {
-        self.is_agreed = self.partner.is_some();
+        self.is_agreed = self.partner.is_some() && self.aside_until.is_none();
     }
 
     /// A message arrived (G-20, G-21).
@@ -182,7 +186,8 @@ impl Handshake {
             self.loop_count += 1;
         }
         let counts = hello.session == self.session;
-        self.is_agreed = counts || (self.is_agreed && !begins && hello.session != 0);
+        let stays = self.is_agreed && !begins && hello.session != 0;
+        self.is_agreed = (counts || stays) && self.aside_until.is_none();
         Meaning { begins, counts, is_asking }
     }
 
@@ -258,13 +263,14 @@ impl Handshake {
     /// The next message to the partner, or to whoever is there.
     pub(super) fn message(&mut self, kind: Kind, says: Says) -> Hello {
         let (peer, echo) = self.partner.as_ref().map_or((0, 0), |partner| (partner.identity, partner.nonce));
-        let session = if peer == 0 { 0 } else { self.session };
+        let session = if peer == 0 || self.aside_until.is_some() { 0 } else { self.session };
         self.addressed(kind, (peer, echo, session), says)
     }
 
     /// The answer to a hello. One to somebody who is not our partner names no session.
     pub(super) fn reply(&mut self, hello: &Hello, says: Says) -> Hello {
-        let session = if hello.identity == self.partner_identity() { self.session } else { 0 };
+        let is_partner = hello.identity == self.partner_identity();
+        let session = if is_partner && self.aside_until.is_none() { self.session } else { 0 };
         self.addressed(Kind::Reply, (hello.identity, hello.nonce, session), says)
     }
 
@@ -286,11 +292,13 @@ impl Handshake {
 
     /// When [`Handshake::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.partner.as_ref().map_or(self.next_hello, |partner| self.next_hello.min(partner.heard + SILENCE))
+        let silence = self.partner.as_ref().map_or(Instant::NEVER, |partner| partner.heard + SILENCE);
+        self.next_hello.min(silence)
     }
 
     /// A deadline has come: whether a hello is due, and whether the peer has fallen silent (G-8).
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Due {
+        self.aside_until = self.aside_until.filter(|until| now < *until);
         let is_silent = self.partner.as_ref().is_some_and(|partner| partner.heard + SILENCE <= now);
         if is_silent {
             self.partner = None;

@@ -10,9 +10,9 @@ mod frames;
 mod receiving;
 mod sending;
 
-use super::envelope::{self, Origin, Seal};
+use super::envelope;
 use super::line::{HelloOctets, LineProtocol, Surroundings};
-use super::{Frame, FramePool};
+use super::{Frame, FramePool, Origin, Seal};
 use crate::engine::linkguardian::{FORGOTTEN, Notification, Position, SenderConfig};
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
@@ -100,7 +100,7 @@ impl LinkGuardianLine {
 
     fn acknowledge(&mut self, around: &mut Surroundings<'_>, leading: Position) {
         let Surroundings { to_link, seal, pool, .. } = around;
-        self.sending.handle_ack(leading, to_link, *seal, pool);
+        self.sending.handle_ack(leading, to_link, seal, pool);
     }
 
     fn handle_notification(&mut self, around: &mut Surroundings<'_>, header: LossNotification) {
@@ -110,7 +110,7 @@ impl LinkGuardianLine {
             hole_size: header.hole_size,
         };
         let Surroundings { to_link, seal, pool, .. } = around;
-        self.sending.handle_notification(&notification, to_link, *seal, pool);
+        self.sending.handle_notification(&notification, to_link, seal, pool);
     }
 
     /// Sends a loss notification ahead of everything else (LG-13), and a pause if one is wanted.
@@ -132,7 +132,7 @@ impl LinkGuardianLine {
         }
     }
 
-    fn write_ack(&mut self, now: Instant, seal: Seal, pool: &mut FramePool) -> Option<Frame> {
+    fn write_ack(&mut self, now: Instant, seal: &mut Seal, pool: &mut FramePool) -> Option<Frame> {
         let mut frame = pool.empty()?;
         let leading = self.receiving.poll_ack(now).expect("an ACK was due");
         let ack = LinkGuardianFrame::Ack(sending::ack_header(leading, false));
@@ -194,13 +194,13 @@ impl LineProtocol for LinkGuardianLine {
     }
 
     fn handle_link(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) -> Origin {
-        let parsed = envelope::body(frame).and_then(|body| LinkGuardianFrame::parse(body).ok());
+        let parsed = around.seal.body(frame).and_then(|body| LinkGuardianFrame::parse(body).ok());
         let Some(inner) = parsed else { return Origin::Foreign };
         let origin = around.seal.origin(frame, inner.headers_len());
         match origin {
             Origin::Session => self.handle_inner(around, frame, &inner),
             Origin::Former => handle_former(around, frame, &inner),
-            Origin::Foreign => {}
+            Origin::Repeated | Origin::Foreign => {}
         }
         origin
     }
@@ -214,13 +214,13 @@ impl LineProtocol for LinkGuardianLine {
         let Surroundings { now, seal, pool, counters, .. } = around;
         if self.sending.dummy_at() <= *now {
             let mut frame = pool.empty()?;
-            self.sending.write_dummy(*now, &mut frame, *seal);
+            self.sending.write_dummy(*now, &mut frame, seal);
             return Some(frame);
         }
         if self.receiving.ack_at() > *now {
             return None;
         }
-        let frame = self.write_ack(*now, *seal, pool);
+        let frame = self.write_ack(*now, seal, pool);
         counters.explicit_acks += u64::from(frame.is_some());
         frame
     }

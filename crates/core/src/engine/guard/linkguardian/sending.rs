@@ -1,7 +1,6 @@
 //! The sending end on whole frames: numbers them, keeps copies, sends lost ones again (G-10..G-12).
 
-use super::super::envelope::Seal;
-use super::super::{Frame, FramePool};
+use super::super::{Frame, FramePool, Seal};
 use super::frames;
 use crate::engine::linkguardian::{CopyFate, Notification, Position, Sender, SenderConfig, SendingState};
 use crate::time::{Duration, Instant};
@@ -19,6 +18,10 @@ const WINDOW: i32 = 1 << 15;
 /// The most bytes of copies; older copies make room, and cannot be sent again (G-12).
 const COPIES_LIMIT: Bytes = Bytes(32 << 20);
 
+/// The most bytes of copies beyond the first that may be owed to notifications at any time: two more copies of 255
+/// full frames fit (G-29).
+const MOST_CREDIT: Bytes = Bytes(1 << 20);
+
 /// What the sending end keeps.
 #[derive(Debug)]
 pub(super) struct Sending {
@@ -28,6 +31,8 @@ pub(super) struct Sending {
     held: Bytes,
     most_held: Bytes,
     evicted: u64,
+    /// How much may be sent beyond one copy of each lost frame: each frame earns as much as it is long (G-29).
+    credit: Bytes,
     dummy_at: Instant,
     dummy_gap: Duration,
 }
@@ -41,6 +46,7 @@ impl Sending {
             held: Bytes::ZERO,
             most_held: Bytes::ZERO,
             evicted: 0,
+            credit: MOST_CREDIT,
             dummy_at: Instant::NEVER,
             dummy_gap: FIRST_DUMMY_AFTER,
         }
@@ -66,7 +72,7 @@ impl Sending {
         now: Instant,
         original: Frame,
         ack: Option<Position>,
-        seal: Seal,
+        seal: &mut Seal,
         pool: &mut FramePool,
     ) -> Option<Frame> {
         let Some(mut out) = pool.empty() else {
@@ -75,6 +81,7 @@ impl Sending {
         };
         let position = self.engine.stamp();
         self.seal(&mut out, &original, position, ack, false, seal);
+        self.credit = (self.credit + Bytes(original.len() as u64)).min(MOST_CREDIT);
         self.keep(position, original, pool);
         self.dummy_gap = FIRST_DUMMY_AFTER;
         self.dummy_at = if self.engine.wants_dummy() { now + self.dummy_gap } else { Instant::NEVER };
@@ -104,7 +111,7 @@ impl Sending {
         position: Position,
         ack: Option<Position>,
         is_retransmission: bool,
-        seal: Seal,
+        seal: &mut Seal,
     ) {
         let data = DataHeader {
             era: position.era(),
@@ -128,7 +135,7 @@ impl Sending {
     }
 
     /// Writes the dummy that is due.
-    pub(super) fn write_dummy(&mut self, now: Instant, out: &mut Frame, seal: Seal) {
+    pub(super) fn write_dummy(&mut self, now: Instant, out: &mut Frame, seal: &mut Seal) {
         let Some(position) = self.engine.poll_dummy() else { return };
         let data = DataHeader {
             era: position.era(),
@@ -147,7 +154,7 @@ impl Sending {
         &mut self,
         leading: Position,
         again: &mut VecDeque<Frame>,
-        seal: Seal,
+        seal: &mut Seal,
         pool: &mut FramePool,
     ) {
         self.engine.handle_ack(leading);
@@ -159,7 +166,7 @@ impl Sending {
         &mut self,
         notification: &Notification,
         again: &mut VecDeque<Frame>,
-        seal: Seal,
+        seal: &mut Seal,
         pool: &mut FramePool,
     ) {
         self.engine.handle_notification(notification);
@@ -167,7 +174,7 @@ impl Sending {
     }
 
     /// Looks at every copy that the leading ACK has passed (LG-6): no recirculation, hence at once.
-    fn look_through(&mut self, again: &mut VecDeque<Frame>, seal: Seal, pool: &mut FramePool) {
+    fn look_through(&mut self, again: &mut VecDeque<Frame>, seal: &mut Seal, pool: &mut FramePool) {
         while let Some((position, _)) = self.copies.front() {
             let fate = self.engine.inspect_copy(*position);
             if fate == CopyFate::Hold {
@@ -181,19 +188,27 @@ impl Sending {
         }
     }
 
-    /// N identical copies (LG-7); fewer when no frame is free.
+    /// N identical copies (LG-7); fewer when no frame is free, or when the copies beyond the first would exceed
+    /// what was sent (G-29).
     fn send_again(
-        &self,
+        &mut self,
         position: Position,
         frame: &Frame,
         again: &mut VecDeque<Frame>,
-        seal: Seal,
+        seal: &mut Seal,
         pool: &mut FramePool,
     ) {
-        for _ in 0..self.engine.config().copies {
+        let length = Bytes(frame.len() as u64);
+        for copy in 0..self.engine.config().copies {
+            if copy > 0 && self.credit < length {
+                break;
+            }
             let Some(mut out) = pool.empty() else { break };
             self.seal(&mut out, frame, position, None, true, seal);
             again.push_back(out);
+            if copy > 0 {
+                self.credit -= length;
+            }
         }
     }
 
@@ -220,16 +235,16 @@ pub(super) fn ack_header(leading: Position, is_piggybacked: bool) -> AckHeader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::envelope::Key;
+    use super::super::super::seal::Names;
     use super::*;
 
     fn seal() -> Seal {
-        Seal::new(Key::new(1, 2, 7), Key::new(2, 1, 7), None)
+        Seal::new(None, Names { ours: 1, theirs: 2, session: 7 })
     }
 
     fn protect(sending: &mut Sending, pool: &mut FramePool, length: usize) {
         let frame = pool.copy(&alloc::vec![0; length]).unwrap();
-        let out = sending.protect(Instant::ZERO, frame, None, seal(), pool).unwrap();
+        let out = sending.protect(Instant::ZERO, frame, None, &mut seal(), pool).unwrap();
         pool.give_back(out);
     }
 
@@ -250,7 +265,7 @@ mod tests {
         // LG-33: whoever stops here never lets a position go whose number is in use again.
         assert_eq!(sending.state().engine.abandoned, 0);
         let mut again = VecDeque::new();
-        sending.handle_ack(Position::new(9, false), &mut again, seal(), &mut pool);
+        sending.handle_ack(Position::new(9, false), &mut again, &mut seal(), &mut pool);
         assert!(!sending.is_full() && again.is_empty());
         assert_eq!(pool.in_use(), WINDOW as usize - 10);
     }
@@ -276,7 +291,7 @@ mod tests {
         for us in [25, 75, 175] {
             let due = Instant::ZERO + Duration::from_us(us);
             assert_eq!(sending.dummy_at(), due);
-            sending.write_dummy(due, &mut out, seal());
+            sending.write_dummy(due, &mut out, &mut seal());
             assert_eq!(out.len(), 60);
         }
         assert!(sending.dummy_at().is_never());

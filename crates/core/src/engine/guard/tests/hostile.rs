@@ -1,10 +1,13 @@
-//! What somebody can do who reads the link, knows the format, and puts frames of his own on it (G-20..G-22).
+//! What somebody can do who reads the link, knows the format, and puts frames of his own on it (G-20..G-22, G-27..G-31).
 
 use super::super::hello::{ETHERTYPE, Hello, Kind};
+use super::super::seal::{MessageSeal, Names};
 use super::super::*;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;
 use crate::units::Bytes;
+use crate::wire::ethernet::EtherType;
+use crate::wire::linkguardian::{DataHeader, LinkGuardianFrame, LossNotification};
 
 /// One-way time between the guards.
 const FLIGHT: Duration = Duration::from_us(100);
@@ -19,17 +22,22 @@ struct Wire {
     heard: Vec<(usize, Frame)>,
     delivered: Vec<u32>,
     sent: u32,
+    secret: Option<Secret>,
 }
 
 impl Wire {
     fn agreed() -> Self {
+        Self::with(None, LinkGuardian::ORDERED)
+    }
+
+    fn with(secret: Option<Secret>, options: LinkGuardian) -> Self {
         let queue = QueueLimits { capacity: Bytes(500_000), mark_from: None };
-        let config = GuardConfig { queue, longest_frame: 1514, frames: 40_000 };
+        let config = GuardConfig { queue, longest_frame: 1514, frames: 40_000, secret: secret.clone() };
         let streams = Streams::new(5);
         let guards = ["near", "far"].map(|name| {
-            let protection = Protection::LinkGuardian(LinkGuardian::ORDERED);
+            let protection = Protection::LinkGuardian(options);
             let lines: Vec<Box<dyn LineProtocol>> = vec![Box::new(LinkGuardianLine::new())];
-            Guard::new(config, lines, protection, 1e-3, streams.stream(name))
+            Guard::new(config.clone(), lines, protection, 1e-3, streams.stream(name))
         });
         let mut wire = Self {
             guards,
@@ -38,6 +46,7 @@ impl Wire {
             heard: Vec::new(),
             delivered: Vec::new(),
             sent: 0,
+            secret,
         };
         wire.run(Duration::from_ms(120));
         assert!(wire.is_agreed());
@@ -82,27 +91,47 @@ impl Wire {
         }
     }
 
+    /// The near host sends a frame; its number.
+    fn stream_one(&mut self) -> u32 {
+        let mut frame = vec![0x5a; 200];
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        frame[14..18].copy_from_slice(&self.sent.to_be_bytes());
+        self.sent += 1;
+        self.guards[0].handle_frame(self.now, Side::Lan, &frame);
+        self.drive();
+        self.run(SPACING);
+        self.sent - 1
+    }
+
+    /// The near host sends for so long.
+    fn stream_span(&mut self, span: Duration) {
+        for _ in 0..span / SPACING {
+            self.stream_one();
+        }
+    }
+
     /// The near host sends for so long; how many of its frames arrived.
     fn stream(&mut self, span: Duration) -> usize {
         let before = self.delivered.len();
-        for _ in 0..span / SPACING {
-            let mut frame = vec![0x5a; 200];
-            frame[12..14].copy_from_slice(&[0x08, 0x00]);
-            frame[14..18].copy_from_slice(&self.sent.to_be_bytes());
-            self.sent += 1;
-            self.guards[0].handle_frame(self.now, Side::Lan, &frame);
-            self.drive();
-            self.run(SPACING);
-        }
+        self.stream_span(span);
         self.run(Duration::from_ms(5));
         self.delivered.len() - before
     }
 
-    /// The newest message toward an end that was heard on the link.
-    fn newest(&self, end: usize) -> Hello {
+    /// The newest message toward an end that was heard on the link, as a frame.
+    fn newest_frame(&self, end: usize) -> Frame {
         let toward = self.heard.iter().rev().filter(|(to, _)| *to == end);
         let mut hellos = toward.filter(|(_, frame)| envelope::ethertype(frame) == Some(ETHERTYPE));
-        Hello::read(&hellos.next().expect("a hello was heard").1).expect("it is a hello")
+        hellos.next().expect("a hello was heard").1.clone()
+    }
+
+    /// The newest message toward an end that was heard on the link.
+    fn newest(&self, end: usize) -> Hello {
+        Hello::read(&self.newest_frame(end), &self.message_seal()).expect("it is a hello")
+    }
+
+    fn message_seal(&self) -> MessageSeal {
+        MessageSeal::new(self.secret.as_ref())
     }
 
     /// A message that was made from the newest one comes out of the link at an end.
@@ -111,9 +140,28 @@ impl Wire {
         hello.number = hello.number.wrapping_add(1);
         change(&mut hello);
         let mut frame = Frame::new();
-        hello.write(&mut frame);
+        hello.write(&mut frame, &self.message_seal());
         self.guards[end].handle_frame(self.now, Side::Link, &frame);
         self.drive();
+    }
+
+    /// A control frame of LinkGuardian comes out of the link at an end, sealed as everybody can.
+    fn forge_control(&mut self, end: usize, inner: &LinkGuardianFrame<'_>) {
+        let hello = self.newest(end);
+        let names = Names { ours: hello.identity, theirs: hello.peer, session: hello.session };
+        let mut frame = Frame::new();
+        envelope::control_header(&mut frame, EtherType::LINKGUARDIAN);
+        let mut headers = [0; 16];
+        let length = inner.emit_headers(&mut headers);
+        frame.extend_from_slice(&headers[..length]);
+        Seal::new(None, names).finish(&mut frame, length);
+        self.guards[end].handle_frame(self.now, Side::Link, &frame);
+        self.drive();
+    }
+
+    /// How many frames of the near end with a host's contents were on the link since `from`.
+    fn carried(&self, from: usize) -> usize {
+        self.heard[from..].iter().filter(|(end, frame)| *end == 1 && frame.len() > 200).count()
     }
 
     /// After whatever was done: both agree, and a second's frames all arrive, once and in order.
@@ -213,4 +261,121 @@ fn invented_pauses_are_not_obeyed() {
     }
     assert_eq!(wire.guards[0].counters().pauses_obeyed, 0);
     assert_eq!(wire.stream(Duration::from_ms(10)), 200);
+}
+
+// G-29: every frame that leaves is said to be lost, and so are 254 before it.
+#[test]
+fn forged_notifications_cost_no_more_than_was_sent() {
+    const FRAMES: usize = 8000;
+    let mut wire = Wire::with(None, LinkGuardian { copies: Some(8), holes: None, ..LinkGuardian::ORDERED });
+    let (from, first) = (wire.heard.len(), wire.sent);
+    for sent in 0..FRAMES as u32 {
+        assert_eq!(wire.stream_one(), first + sent);
+        let leading = (first + sent) as u16;
+        wire.forge_control(
+            0,
+            &LinkGuardianFrame::Notification(LossNotification {
+                era: false,
+                leading_ack: leading,
+                hole_size: 255,
+                first_lost: leading.wrapping_sub(254),
+            }),
+        );
+    }
+    // Each frame twice, as much again in further copies, and the credit of a megabyte at the start.
+    let most = 3 * FRAMES + (1 << 20) / 200;
+    let carried = wire.carried(from);
+    assert!((2 * FRAMES..=most).contains(&carried), "{carried} frames for {FRAMES}");
+    wire.assert_healed("notifications");
+}
+
+// G-30: pauses by somebody who reads the link, without end.
+#[test]
+fn forged_pauses_hold_frames_back_for_half_of_the_time_at_most() {
+    let mut wire = Wire::agreed();
+    let (from, mut number) = (wire.sent, wire.newest(0).number + 1000);
+    let before = wire.delivered.len();
+    for _ in 0..3000 {
+        number += 1;
+        wire.forge(0, |hello| (hello.kind, hello.number) = (Kind::Pause, number));
+        wire.stream_span(Duration::from_ms(1));
+    }
+    assert!(wire.guards[0].counters().pauses_obeyed > 1000);
+    // The queue holds what a tenth of a second brings.
+    let sent = (wire.sent - from) as usize;
+    wire.run(Duration::from_ms(100));
+    assert!(wire.delivered.len() - before > sent * 9 / 10, "{} of {sent}", wire.delivered.len() - before);
+    wire.assert_healed("pauses");
+}
+
+// G-31: a place far ahead, as soon as there is a session: the link is worse off than without protection.
+#[test]
+fn what_never_moves_goes_unprotected() {
+    let mut wire = Wire::agreed();
+    let (sent, before) = (wire.sent, wire.delivered.len());
+    for _ in 0..2000 {
+        let next = (wire.sent as u16).wrapping_add(20_000);
+        let dummy =
+            DataHeader { is_dummy: true, blocking_mode: true, sequence: next, ..DataHeader::default() };
+        wire.forge_control(1, &LinkGuardianFrame::Dummy(dummy));
+        wire.stream_span(Duration::from_ms(10));
+    }
+    let (sent, arrived) = ((wire.sent - sent) as usize, wire.delivered.len() - before);
+    assert!(arrived > sent * 8 / 10, "{arrived} of {sent}");
+    assert!(wire.guards[1].counters().stood_aside > 1);
+    wire.run(Duration::from_secs(6));
+    wire.assert_healed("places far ahead");
+}
+
+// G-27, G-28: with a secret, what was recorded may come again and what is made up may come, at either end.
+#[test]
+fn with_a_secret_neither_copies_nor_forgeries_change_anything() {
+    let secret = Secret::new(b"sixteen or more bytes");
+    let mut wire = Wire::with(secret, LinkGuardian::ORDERED);
+    wire.stream(Duration::from_ms(300));
+    let counters = |wire: &Wire| wire.guards.each_ref().map(Guard::counters);
+    let before = counters(&wire);
+    let recorded = wire.heard.clone();
+    assert!(recorded.len() > 6000);
+    for (end, frame) in recorded.iter().chain(recorded.iter().rev()) {
+        wire.guards[*end].handle_frame(wire.now, Side::Link, frame);
+        wire.guards[1 - *end].handle_frame(wire.now, Side::Link, frame);
+        wire.drive();
+    }
+    for end in [0, 1] {
+        let hello = Hello::read(&wire.newest_frame(end), &wire.message_seal()).unwrap();
+        let mut open = Frame::new();
+        hello.write(&mut open, &MessageSeal::new(None));
+        let mut other = Frame::new();
+        hello.write(&mut other, &MessageSeal::new(Secret::new(&[1; 16]).as_ref()));
+        for frame in [open, other] {
+            wire.guards[end].handle_frame(wire.now, Side::Link, &frame);
+        }
+    }
+    let after = counters(&wire);
+    for end in [0, 1] {
+        assert_eq!(after[end].sessions, before[end].sessions);
+        assert_eq!(after[end].other_seal, before[end].other_seal + 2);
+        assert!(after[end].repeated > 500, "{}", after[end].repeated);
+        assert_eq!(after[end].to_lan, before[end].to_lan);
+    }
+    wire.assert_healed("copies and forgeries");
+}
+
+// G-27: whoever has another secret is nobody. Frames pass as they are.
+#[test]
+fn guards_with_different_secrets_let_frames_pass() {
+    for other in [None, Secret::new(&[2; 16])] {
+        let mut wire = Wire::with(Secret::new(&[1; 16]), LinkGuardian::ORDERED);
+        let mut others = Wire::with(other, LinkGuardian::ORDERED);
+        core::mem::swap(&mut wire.guards[1], &mut others.guards[1]);
+        wire.stream(Duration::from_ms(600));
+        let (first, before) = (wire.sent, wire.delivered.len());
+        wire.stream(Duration::from_ms(100));
+        assert_eq!(wire.delivered[before..], Vec::from_iter(first..wire.sent));
+        for guard in &wire.guards {
+            assert_eq!(guard.session().map(|session| session.peer), Some(Peer::Absent));
+            assert!(guard.counters().other_seal > 5);
+        }
+    }
 }

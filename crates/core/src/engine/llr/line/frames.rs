@@ -1,25 +1,25 @@
 //! Frames of link-level retry on a live link: the shim in place of the preamble, control sets as frames (LLR-22).
 //!
 //! ```text
-//! | addresses | 88B6 | shim, original EtherType within | payload | padding | tag |
-//! | addresses | 88B6 | control set                     |           padding | tag |
-//!     12 B       2 B      6 B, or 8 B                                to 60 B   4 B
+//! | addresses | 88B6 | shim, original EtherType within | payload | padding | seal |
+//! | addresses | 88B6 | control set                     |           padding | seal |
+//!     12 B       2 B      6 B, or 8 B                                to 60 B
 //! ```
 
 use super::super::{Control, Number};
-use crate::engine::guard::envelope::{self, ETHERTYPE, Seal, TAG};
-use crate::engine::guard::{Frame, Origin};
+use crate::engine::guard::envelope::{self, ETHERTYPE};
+use crate::engine::guard::{Frame, Origin, Seal};
 use crate::wire::ethernet::EthernetHeader;
 use crate::wire::llr::{self, ControlSet, LlrFrame, Shim};
 
-/// By how much a numbered frame is longer than its original (G-4).
-pub(super) const HEADROOM: usize = Shim::LEN + TAG;
+/// By how much a numbered frame is longer than its original before it is sealed (G-4).
+pub(super) const HEADROOM: usize = Shim::LEN;
 
 /// Writes a frame of the LAN with its number into `out`.
 ///
 /// # Panics
 /// If the frame is shorter than an Ethernet header.
-pub(super) fn write(out: &mut Frame, original: &[u8], number: Number, is_replay: bool, seal: Seal) {
+pub(super) fn write(out: &mut Frame, original: &[u8], number: Number, is_replay: bool, seal: &mut Seal) {
     let ethertype = envelope::ethertype(original).expect("a frame from the LAN has an Ethernet header");
     let shim = Shim { is_replay, is_poisoned: false, number: number.bits(), ethertype };
     let mut header = [0; Shim::LEN];
@@ -33,7 +33,7 @@ pub(super) fn write(out: &mut Frame, original: &[u8], number: Number, is_replay:
 }
 
 /// Writes a control set as a frame from guard to guard into `out`.
-pub(super) fn write_control(out: &mut Frame, control: Control, seal: Seal) {
+pub(super) fn write_control(out: &mut Frame, control: Control, seal: &mut Seal) {
     envelope::control_header(out, llr::ETHERTYPE);
     let mut set = [0; ControlSet::LEN];
     control.to_set().emit(&mut set);
@@ -41,9 +41,9 @@ pub(super) fn write_control(out: &mut Frame, control: Control, seal: Seal) {
     seal.finish(out, ControlSet::LEN);
 }
 
-/// What a frame from the link says, and where its tag is from; `None` when it makes no sense.
-pub(super) fn read(frame: &[u8], seal: Seal) -> Option<(LlrFrame<'_>, Origin)> {
-    let inner = LlrFrame::parse(envelope::body(frame)?).ok()?;
+/// What a frame from the link says, and where it is from; `None` when it makes no sense.
+pub(super) fn read<'a>(frame: &'a [u8], seal: &mut Seal) -> Option<(LlrFrame<'a>, Origin)> {
+    let inner = LlrFrame::parse(seal.body(frame)?).ok()?;
     let headers = match inner {
         LlrFrame::Data(..) => Shim::LEN,
         LlrFrame::Control(_) => ControlSet::LEN,

@@ -153,7 +153,9 @@ impl LineProtocol for LlrLine {
             (Origin::Former, LlrFrame::Data(shim, payload)) => {
                 self.receiving.handle_former(around, frame, shim, payload);
             }
-            (Origin::Former, LlrFrame::Control(_)) | (Origin::Foreign, _) => return origin,
+            (Origin::Former, LlrFrame::Control(_)) | (Origin::Repeated | Origin::Foreign, _) => {
+                return origin;
+            }
         }
         if origin == Origin::Session {
             self.speak(around);

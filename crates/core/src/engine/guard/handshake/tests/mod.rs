@@ -44,8 +44,7 @@ fn agreed() -> (Handshake, Handshake) {
 fn four_messages_make_a_session() {
     let (near, far) = agreed();
     assert_eq!((near.peer(), far.peer()), (Peer::Agreed, Peer::Agreed));
-    assert_eq!(near.sending_key(), far.receiving_key());
-    assert_eq!(far.sending_key(), near.receiving_key());
+    assert_eq!(near.names(), far.names().swapped());
     assert_eq!(near.loop_time(), Some(Duration::from_us(200)));
 }
 
@@ -53,11 +52,11 @@ fn four_messages_make_a_session() {
 #[test]
 fn silence_ends_the_session() {
     let (mut near, _) = agreed();
-    let before = near.receiving_key();
+    let before = near.names();
     assert!(!near.handle_timeout(at(500_399)).silent);
     assert!(near.handle_timeout(at(500_400)).silent);
     assert_eq!(near.peer(), Peer::Absent);
-    assert_ne!(near.receiving_key(), before);
+    assert_ne!(near.names(), before);
 }
 
 // G-20

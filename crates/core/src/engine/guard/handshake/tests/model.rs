@@ -193,7 +193,7 @@ impl World {
         self.pass(HEALED, true);
         let [near, far] = &self.ends;
         let agreed = near.peer() == Peer::Agreed && far.peer() == Peer::Agreed;
-        let alike = near.sending_key() == far.receiving_key() && far.sending_key() == near.receiving_key();
+        let alike = near.names() == far.names().swapped();
         // Each is in the session that it has begun last, and began it knowing how the other protects.
         let begun = (0..2).all(|end| self.begun[end].last() == Some(&self.present(end)));
         let known = self.ends.iter().all(|end| *end.peer_protection() == SAYS.protection);

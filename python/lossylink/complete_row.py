@@ -7,7 +7,7 @@ from typing import Any
 
 from lossylink.protections import Protection
 from lossylink.scenario import Scenario
-from lossylink.scenario.loss import is_independent
+from lossylink.scenario.loss import independent_ratio
 
 
 def complete_row(
@@ -60,10 +60,11 @@ def _interval(events: int, trials: int) -> list[float] | None:
 
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
     """Return what a protection leaves of independent losses; nothing for other losses."""
-    mean = scenario.forward.mean
-    if mean is None or not is_independent(scenario.forward.native):
+    ratio = independent_ratio(scenario.forward.native)
+    if ratio is None:
         return None
-    return protection.family.residual_loss(protection.value, loss_ratio=mean)
+    reverse = independent_ratio(scenario.reverse.native)
+    return protection.family.residual_loss(protection.value, loss_ratio=ratio, reverse_loss_ratio=reverse)
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:

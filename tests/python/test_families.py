@@ -174,7 +174,15 @@ SENDER = dict.fromkeys(
 )
 RECEIVER = dict.fromkeys(
     (
-        *("expected_seq", "ack", "ack_era", "leading_ack", "leading_ack_era", "ack_pending"),
+        *(
+            "expected_seq",
+            "ack",
+            "ack_era",
+            "leading_ack",
+            "leading_ack_era",
+            "ack_pending",
+            "control_copies",
+        ),
         *("given_up", "buffer_bytes", "buffer_max_bytes", "buffer_overflowed"),
         *("paused", "pauses", "resumes", "pause_bytes", "resume_bytes"),
         *("lost", "notifications", "duplicates"),
@@ -256,6 +264,7 @@ def test_the_status_of_linkguardian_has_the_artifacts_fields() -> None:
     for field in (
         "Next seq no: 2",
         "No. of reTx copies: 2",
+        "No. of control frame copies: 3",
         "Emulated holes: 2",
         "ack_era: 3",
         "loop: 40 us",

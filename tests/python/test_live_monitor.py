@@ -60,6 +60,22 @@ def test_the_monitor_switches_on_and_off_again() -> None:
         )
 
 
+def test_the_way_back_has_a_monitor_of_its_own() -> None:
+    with lab() as up, _monitored(up) as told:
+        up.set_loss(forward="20%", reverse="20%")
+        until(
+            lambda: bool(told) and "control_copies=" in told[-1],
+            seconds=PATIENCE_SECONDS,
+            what="the decision to send copies of control frames",
+        )
+        assert any("on the way back" in line for line in told)
+        until(
+            lambda: all(guard["receiver"]["control_copies"] > 1 for guard in up.guards()),
+            seconds=PATIENCE_SECONDS,
+            what="copies of control frames",
+        )
+
+
 def test_a_clean_link_is_left_alone() -> None:
     monitor = Policy(on_loss=1e-3).monitor()
     assert [monitor.observe(second, 1000 * second, 1000 * second) for second in range(100)] == [None] * 100

@@ -18,6 +18,7 @@ def test_defaults_are_the_published_protocol() -> None:
     assert value("lg") == {
         "family": "linkguardian",
         "copies": None,
+        "control_copies": None,
         "dummies": None,
         "holes": 5,
         "mode": {"ordered": {"backpressure": True}},
@@ -47,6 +48,8 @@ def test_non_blocking_has_no_order_and_no_backpressure() -> None:
         ("lg:copies=3", "copies", 3),
         ("lg:copies=16", "copies", 16),
         ("lg:copies=auto", "copies", None),
+        ("lg-nb:control_copies=3", "control_copies", 3),
+        ("lg:control_copies=auto", "control_copies", None),
         ("lg:dummies=1", "dummies", 1),
         ("lg:dummies=0", "dummies", 0),
         ("lg:holes=unlimited", "holes", None),

@@ -52,6 +52,22 @@ def test_rare_losses_follow_the_closed_forms(protection: str, theory: float, sla
     assert abs(estimate - theory) <= WIDER * half_width + slack * theory
 
 
+@pytest.mark.parametrize(("option", "copies"), [("1", 1), ("2", 2), ("auto", 3)])
+@pytest.mark.parametrize("mode", ["lg", "lg-nb"])
+def test_notifications_are_lost_in_all_their_copies(mode: str, option: str, copies: int) -> None:
+    """Both ways lose one frame in a hundred: p (q^C + (1 - q^C) p^N), C by LG-46 if auto."""
+    p = q = 1e-2
+    row = rare(
+        f"{mode}:copies=3,holes=unlimited,control_copies={option}", **{"loss": str(p), "loss.reverse": str(q)}
+    )
+    theory = p * (q**copies + (1 - q**copies) * p**3)
+    assert row["residual_loss_theory"] == pytest.approx(theory, rel=1e-9)
+    estimate, half_width = row["residual_loss_rate"], row["rare_relative_error"] * row["residual_loss_rate"]
+    assert row["rare_verdict"] == "sound"
+    assert half_width < 0.1 * estimate
+    assert abs(estimate - theory) <= WIDER * half_width
+
+
 @pytest.mark.parametrize(
     ("protection", "theory"),
     [

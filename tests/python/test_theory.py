@@ -167,6 +167,29 @@ class TestLinkGuardian:
         assert float(left[0]) <= target * (1 + 1e-7)
         assert n == 1 or float(left[1]) > target
 
+    @given(
+        p=st.floats(min_value=1e-7, max_value=1.0),
+        q=st.floats(min_value=1e-7, max_value=1.0),
+        n=st.integers(min_value=0, max_value=16),
+        c=st.integers(min_value=1, max_value=16),
+    )
+    def test_lost_notifications_are_told_apart_from_lost_copies(
+        self, p: float, q: float, n: int, c: int
+    ) -> None:
+        def left(**more: float) -> float:
+            return float(linkguardian.effective_loss_ratio(loss_ratio=p, copies=n, **more))
+
+        both = left(reverse_loss_ratio=q, control_copies=c)
+        assert 1 - both / p == pytest.approx((1 - q**c) * (1 - p**n), abs=1e-12)
+        assert left(reverse_loss_ratio=0.0, control_copies=c) == left()
+
+    def test_control_copies_are_counted_as_copies_are(self) -> None:
+        ratios = [1e-9, 1e-4, 1e-3, 1e-2, 0.1]
+        assert list(linkguardian.control_copies(reverse_loss_ratio=ratios)) == list(
+            linkguardian.copies(loss_ratio=ratios)
+        )
+        assert int(linkguardian.control_copies(reverse_loss_ratio=0)) == 1
+
     def test_saturated_speed(self) -> None:
         speed = linkguardian.nonblocking_speed_bps(rate_bps=100e9, loss_ratio=1e-3, copies=2)
         assert float(speed) == pytest.approx(100e9 * (1538 / 1541) / 1.002)

@@ -35,18 +35,29 @@ pub fn headroom(lines: &[Box<dyn LineProtocol>]) -> usize {
 pub fn check(protection: &Protection, law: impl Into<LossLaw>) -> Result<()> {
     protection.check_live().map_err(|error| Error::Usage(error.to_string()))?;
     match copies(protection, law) {
-        Some(copies) if copies > MOST_COPIES => {
+        Some(Copies { frames: copies, .. }) if copies > MOST_COPIES => {
             Err(Error::Usage(format!("copies {copies}: give 1 to {MOST_COPIES}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Copies of each retransmission on a link that loses full frames by `law`, where the protection sends copies.
-pub fn copies(protection: &Protection, law: impl Into<LossLaw>) -> Option<u8> {
+/// How often an end sends what a loss must not cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// Copies of each retransmission.
+    pub frames: u8,
+    /// Copies of each control frame about what the other end sends (G-26).
+    pub control: u8,
+}
+
+/// The copies of an end whose direction loses full frames by `law`, where the protection sends copies.
+pub fn copies(protection: &Protection, law: impl Into<LossLaw>) -> Option<Copies> {
+    let law = law.into();
     match protection {
         Protection::LinkGuardian(options) => {
-            Some(options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies)
+            let frames = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies;
+            Some(Copies { frames, control: options.control_copies(law) })
         }
         Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => None,
     }
@@ -82,6 +93,17 @@ mod tests {
         assert_eq!(refusal.to_string(), "copies 17: give 1 to 16");
         let given = LinkGuardian { copies: Some(16), ..LinkGuardian::ORDERED };
         assert!(check(&Protection::LinkGuardian(given), 0.34).is_ok());
+    }
+
+    // G-26
+    #[test]
+    fn control_frames_are_counted_by_the_same_law_and_never_refused() {
+        let given = LinkGuardian { copies: Some(2), ..LinkGuardian::ORDERED };
+        let copies_at = |loss: f64| copies(&Protection::LinkGuardian(given), loss);
+        assert_eq!(copies_at(0.0), Some(Copies { frames: 2, control: 1 }));
+        assert_eq!(copies_at(1e-2), Some(Copies { frames: 2, control: 3 }));
+        assert_eq!(copies_at(0.9), Some(Copies { frames: 2, control: MOST_COPIES }));
+        assert!(check(&Protection::LinkGuardian(given), 0.9).is_ok());
     }
 
     #[test]

@@ -107,8 +107,8 @@ mod tests {
         silences stood_aside stuck to_lan to_link to_link_first";
     const SENDER: &str = "acks beyond_cap buffer_bytes buffer_frames buffer_max_bytes copies copies_evicted data \
         dummies dummies_due holes leading_ack leading_ack_era next_seq next_seq_era notifications \
-        out_of_range outstanding retransmitted";
-    const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed data \
+        notifications_repeated out_of_range outstanding retransmitted";
+    const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed control_copies data \
         dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
         notifications pause_bytes paused pauses resume_bytes resumes retransmissions stale";
     const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent \

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     row_keys=(
         *COMMON_ROW,
         *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),
-        *("protected_at_s", "unprotected_at_s", "protection_changes", "copies", "checks"),
+        *("protected_at_s", "unprotected_at_s", "protection_changes", "copies", "control_copies", "checks"),
     ),
     headline=(
         SPEED,

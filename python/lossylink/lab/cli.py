@@ -207,11 +207,13 @@ def protect(
 
 
 def _tell_copies(lab: Lab) -> None:
-    """Say how often a lost frame is sent again, where the protection in force does so."""
+    """Say how often a lost frame and a control frame are sent, where the protection in force does so."""
     copies = lab.copies()
     if copies is not None:
+        near, far = copies
         why = "; these guards do not know the loss of the wire" if lab.settings.split else ""
-        print(f"copies of each retransmission: {copies[0]} from h4, {copies[1]} from h8{why}")
+        print(f"copies of each retransmission: {near.frames} from h4, {far.frames} from h8{why}")
+        print(f"copies of each loss notification: {near.control} from h4, {far.control} from h8{why}")
 
 
 @app.command("auto")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lossylink.errors import LossylinkError, RunError, UserError
@@ -26,6 +27,20 @@ from lossylink.protections import takes_option
 
 #: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
 PING_CHECK = ("-c", "5", "-i", "0.05")
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How often a guard sends what must not be lost."""
+
+    frames: int
+    """Copies of each retransmission."""
+    control: int
+    """Copies of each loss notification, pause and resume about what the other guard sends (G-26)."""
+
+
+def _copies_of(guard: dict[str, Any]) -> Copies:
+    return Copies(frames=guard["sender"]["copies"], control=guard["receiver"]["control_copies"])
 
 
 class Lab:
@@ -106,12 +121,12 @@ class Lab:
         near, far = topology.guard_places(split=self.settings.split)
         return _guard_counters(self.plane(near[0]), near[1]), _guard_counters(self.plane(far[0]), far[1])
 
-    def copies(self) -> tuple[int, int] | None:
+    def copies(self) -> tuple[Copies, Copies] | None:
         """Return how often each guard sends a retransmission, or nothing where the protection sends none."""
         near, far = self.guards()
         if not takes_option(near.get("protection", "none"), "copies"):
             return None
-        return near["sender"]["copies"], far["sender"]["copies"]
+        return _copies_of(near), _copies_of(far)
 
     def host_port(self) -> dict[str, Any]:
         """Return the counters of the port toward h4."""

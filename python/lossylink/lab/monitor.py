@@ -1,5 +1,8 @@
 """``lab auto``: watches a link's counters and switches its protection, as the core's monitor decides.
 
+Each direction has a monitor. The one of the data says whether the link is protected and with how many copies,
+the one of the way back how often control frames are sent (LG-47).
+
 The evidence and the thresholds are those of ``docs/protocols/monitor.md``; this file reads, obeys and tells.
 The published thresholds need 10^9 frames to switch off, three hours at 1 Gb/s: a lab has its own.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
@@ -75,15 +78,15 @@ def _shortest_window(confidence: float, off_loss: float) -> int:
     return math.ceil(-math.log(1 - confidence) / off_loss) + 1
 
 
-def protection_of(copies: int) -> str:
-    """Return the protection that a decision asks for.
+def protection_of(copies: int, control_copies: int = 1) -> str:
+    """Return the protection that the decisions about both directions ask for.
 
     Examples
     --------
-    >>> protection_of(0), protection_of(2)
-    ('off', 'lg:copies=2')
+    >>> protection_of(0), protection_of(2), protection_of(2, 3)
+    ('off', 'lg:copies=2', 'lg:copies=2,control_copies=3')
     """
-    return for_copies(copies) if copies else "off"
+    return for_copies(copies, control_copies) if copies else "off"
 
 
 def run_monitor(
@@ -96,28 +99,42 @@ def run_monitor(
 ) -> None:
     """Poll the link and switch its protection, until Ctrl-C, for ``seconds`` or until ``stop`` is set."""
     policy, stop = policy or Policy(), stop or Event()
-    monitor = policy.monitor()
-    # The monitor takes its link for unprotected at first.
+    monitors = {"forward": policy.monitor(), "reverse": policy.monitor()}
+    # A monitor takes its link for unprotected at first.
     lab.protect("off")
     started = time.monotonic()
     try:
         while time.monotonic() - started < seconds:
-            _look(lab, monitor, tell, time.monotonic() - started)
+            _look(lab, monitors, tell, time.monotonic() - started)
             if stop.wait(policy.poll_seconds):
                 return
     except KeyboardInterrupt:
         return
 
 
-def _look(lab: Lab, monitor: Monitor, tell: Callable[[str], None], now: float) -> None:
-    forward = lab.link.counters()["directions"]["forward"]
-    offered, lost = forward["frames_offered"], forward["frames_lost"]
-    copies = monitor.observe(now, offered - lost, offered)
-    if copies is None:
+def _look(lab: Lab, monitors: dict[str, Monitor], tell: Callable[[str], None], now: float) -> None:
+    """Do what the monitors make of both directions. Losses on the way back alone protect nothing."""
+    directions = lab.link.counters()["directions"]
+    before = _asked_for(monitors)
+    changed = [name for name, monitor in monitors.items() if _decides(monitor, directions[name], now)]
+    protection = _asked_for(monitors)
+    if protection == before:
         return
-    protection = protection_of(copies)
     lab.protect(protection)
+    corrupting = [name for name, monitor in monitors.items() if name in changed or monitor.copies]
+    found = ", ".join(_found(monitors[name], " on the way back" * (name == "reverse")) for name in corrupting)
+    tell(f"{now:7.1f} s: {found}: {protection}")
+
+
+def _asked_for(monitors: dict[str, Monitor]) -> str:
+    return protection_of(monitors["forward"].copies, max(1, monitors["reverse"].copies))
+
+
+def _decides(monitor: Monitor, counters: Mapping[str, int], now: float) -> bool:
+    offered, lost = counters["frames_offered"], counters["frames_lost"]
+    return monitor.observe(now, offered - lost, offered) is not None
+
+
+def _found(monitor: Monitor, where: str) -> str:
     frames, corrupted = monitor.counts
-    tell(
-        f"{now:7.1f} s: {corrupted} of the last {frames} frames lost ({corrupted / frames:.1e}): {protection}"
-    )
+    return f"{corrupted} of the last {frames} frames{where} lost ({corrupted / frames:.1e})"

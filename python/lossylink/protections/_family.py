@@ -139,9 +139,21 @@ class Family(ABC):
         del value
         return True
 
-    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float | None:
-        """Return the share of frames that stays lost of independent losses; nothing without a closed form."""
-        del value, loss_ratio
+    def residual_loss(
+        self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
+    ) -> float | None:
+        """Return the share of frames that stays lost of independent losses; nothing without a closed form.
+
+        Parameters
+        ----------
+        value
+            The protection.
+        loss_ratio
+            Share of data frames that the link loses.
+        reverse_loss_ratio
+            The same of the way back; nothing if its losses are not independent.
+        """
+        del value, loss_ratio, reverse_loss_ratio
         return None
 
     def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:
@@ -159,9 +171,12 @@ class Family(ABC):
         del link, target, budget_us
         return ()
 
-    def for_copies(self, copies: int) -> str | None:
-        """Return the spelling that a monitor asks for when it wants so many copies; nothing without one."""
-        del copies
+    def for_copies(self, copies: int, control_copies: int) -> str | None:
+        """Return the spelling that a monitor asks for when it wants so many copies; nothing without one.
+
+        ``control_copies`` are those of control frames on the way back.
+        """
+        del copies, control_copies
         return None
 
     def sender_lines(self, near: Report) -> Iterable[str]:

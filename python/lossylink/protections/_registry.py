@@ -130,16 +130,16 @@ def look_of(label: str) -> Look:
     return Look()
 
 
-def for_copies(copies: int) -> str:
+def for_copies(copies: int, control_copies: int = 1) -> str:
     """Return the spelling that a monitor's decision asks for; no copies are no protection.
 
     Examples
     --------
-    >>> for_copies(0), for_copies(2)
-    ('none', 'lg:copies=2')
+    >>> for_copies(0), for_copies(2), for_copies(2, 3)
+    ('none', 'lg:copies=2', 'lg:copies=2,control_copies=3')
     """
     for family in families():
-        if copies and (text := family.for_copies(copies)):
+        if copies and (text := family.for_copies(copies, control_copies)):
             return text
     return "none"
 

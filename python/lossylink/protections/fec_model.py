@@ -47,7 +47,10 @@ class _FecModel(Family):
         del loss_ratio
         return code.share(value, frame_wire_bytes=frame_wire_bytes)
 
-    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float:
+    def residual_loss(
+        self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
+    ) -> float:
+        del reverse_loss_ratio  # nothing goes back
         return code.residual_loss(value, loss_ratio=loss_ratio)
 
     def sender_lines(self, near: Report) -> Iterable[str]:

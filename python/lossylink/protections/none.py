@@ -39,8 +39,10 @@ class _None(Family):
         del value, loss_ratio, frame_wire_bytes
         return 1.0
 
-    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float:
-        del value
+    def residual_loss(
+        self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
+    ) -> float:
+        del value, reverse_loss_ratio
         return loss_ratio
 
     def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:

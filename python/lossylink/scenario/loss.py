@@ -87,6 +87,19 @@ def is_independent(native: Mapping[str, Any]) -> bool:
     return native["model"] in {"none", "bernoulli", "quantised"}
 
 
+def independent_ratio(native: Mapping[str, Any]) -> float | None:
+    """Return the loss ratio of a process whose frames are lost on their own; nothing for any other.
+
+    Examples
+    --------
+    >>> independent_ratio({"model": "bernoulli", "p": 0.1})
+    0.1
+    >>> independent_ratio({"model": "at", "positions": [1]}) is None
+    True
+    """
+    return mean_of(native) if is_independent(native) else None
+
+
 def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
     """Read a loss process; trace files are looked for relative to ``folder``.
 

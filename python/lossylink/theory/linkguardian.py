@@ -67,16 +67,26 @@ def copies(*, loss_ratio: ArrayLike, target_loss_ratio: ArrayLike = TARGET_LOSS_
     return np.asarray(np.maximum(1, needed), dtype=np.int64)
 
 
-def effective_loss_ratio(*, loss_ratio: ArrayLike, copies: ArrayLike) -> FloatArray:
-    """Loss left after one round of N copies: p^(N+1).
+def effective_loss_ratio(
+    *,
+    loss_ratio: ArrayLike,
+    copies: ArrayLike,
+    reverse_loss_ratio: ArrayLike = 0.0,
+    control_copies: ArrayLike = 1,
+) -> FloatArray:
+    """Loss left after one round of N copies: p^(N+1), and p q^C (1 - p^N) of the notifications.
 
     Parameters
     ----------
     loss_ratio
         p, from 0 to 1, independent from frame to frame.
     copies
-        N, at least 0; both broadcast. Leaves out lost notifications, holes beyond the published cap
-        of 5 and (ordered mode) frames skipped by its timeout.
+        N, at least 0. Leaves out holes beyond the published cap of 5 and (ordered mode) frames skipped by its
+        timeout.
+    reverse_loss_ratio
+        q, from 0 to 1: loss of control frames on the way back.
+    control_copies
+        C of each loss notification, at least 1. All broadcast.
 
     Raises
     ------
@@ -87,9 +97,43 @@ def effective_loss_ratio(*, loss_ratio: ArrayLike, copies: ArrayLike) -> FloatAr
     --------
     >>> f"{float(effective_loss_ratio(loss_ratio=0.05, copies=1)):.2e}"
     '2.50e-03'
+    >>> both = {"loss_ratio": 0.01, "reverse_loss_ratio": 0.01}
+    >>> left = effective_loss_ratio(**both, copies=3, control_copies=[1, 2, 3])
+    >>> [f"{float(ratio):.2e}" for ratio in left]
+    ['1.00e-04', '1.01e-06', '2.00e-08']
     """
     p = _validate.ratio("loss_ratio", loss_ratio)
-    return np.asarray(p ** (_validate.count("copies", copies) + 1))
+    q = _validate.ratio("reverse_loss_ratio", reverse_loss_ratio)
+    n = _validate.count("copies", copies)
+    c = _validate.count("control_copies", control_copies, at_least=1)
+    return np.asarray(p ** (n + 1) + p * q**c * (1 - p**n))
+
+
+def control_copies(
+    *, reverse_loss_ratio: ArrayLike, target_loss_ratio: ArrayLike = TARGET_LOSS_RATIO
+) -> NDArray[np.int64]:
+    """Return the copies C of each control frame: the rule of `copies` on the way back (LG-46).
+
+    Parameters
+    ----------
+    reverse_loss_ratio
+        q, the loss ratio of the way back, from 0 and below 1.
+    target_loss_ratio
+        As in `copies`; both broadcast.
+
+    Raises
+    ------
+    ValueError
+        When a ratio lies outside 0..1.
+
+    Examples
+    --------
+    >>> control_copies(reverse_loss_ratio=[0, 1e-4, 1e-2])
+    array([1, 1, 3])
+    """
+    q = _validate.ratio("reverse_loss_ratio", reverse_loss_ratio)
+    loses = q > 0
+    return np.where(loses, copies(loss_ratio=np.where(loses, q, 0.5), target_loss_ratio=target_loss_ratio), 1)
 
 
 def nonblocking_speed_bps(

@@ -42,7 +42,13 @@ fn fec(size: u32, rows: u32) -> Protection {
 /// LinkGuardian with two copies and no cap on holes.
 fn ordered() -> Protection {
     let mode = Mode::Ordered { backpressure: true };
-    Protection::LinkGuardian(LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode })
+    Protection::LinkGuardian(LinkGuardian {
+        copies: Some(2),
+        dummies: Some(3),
+        holes: None,
+        control_copies: None,
+        mode,
+    })
 }
 
 fn guard(name: &str, protection: Protection) -> Guard {

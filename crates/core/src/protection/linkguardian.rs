@@ -1,7 +1,9 @@
 //! LinkGuardian's options.
 
 use super::{ProtectionError, within};
-use crate::engine::linkguardian::{DEFAULT_TARGET_LOSS, Gaps, SenderConfig, copies_under};
+use crate::engine::linkguardian::{
+    DEFAULT_TARGET_LOSS, Gaps, SenderConfig, control_copies_under, copies_under,
+};
 use crate::loss::LossLaw;
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,10 @@ pub struct LinkGuardian {
     /// Copies of each retransmission; `None` follows the rule for N from the link's loss (LG-19).
     #[serde(default)]
     pub copies: Option<u32>,
+    /// Copies of each loss notification, pause and resume; `None` follows the same rule from the loss of the
+    /// way back (LG-46).
+    #[serde(default)]
+    pub control_copies: Option<u32>,
     /// Dummies after the last frame; `None` takes the switch's number, zero looks for no tail losses (LG-4).
     #[serde(default)]
     pub dummies: Option<u32>,
@@ -47,6 +53,7 @@ impl LinkGuardian {
     /// The published protocol, in order.
     pub const ORDERED: Self = Self {
         copies: None,
+        control_copies: None,
         dummies: None,
         holes: Some(SenderConfig::PUBLISHED_HOLE_CAP as u32),
         mode: Mode::Ordered { backpressure: true },
@@ -70,8 +77,17 @@ impl LinkGuardian {
         }
     }
 
+    /// How often the receiver sends each loss notification, pause and resume on a way back that loses control
+    /// frames by `law` (LG-46).
+    pub fn control_copies(&self, law: impl Into<LossLaw>) -> u8 {
+        let by_rule = || control_copies_under(&law.into(), DEFAULT_TARGET_LOSS);
+        count(self.control_copies).unwrap_or_else(by_rule)
+    }
+
     pub(super) fn check(&self) -> Result<(), ProtectionError> {
-        self.copies.map_or(Ok(()), |copies| within("copies", copies, 1, u32::from(MOST_COPIES)))?;
+        for (option, copies) in [("copies", self.copies), ("control_copies", self.control_copies)] {
+            copies.map_or(Ok(()), |copies| within(option, copies, 1, u32::from(MOST_COPIES)))?;
+        }
         self.dummies.map_or(Ok(()), |dummies| within("dummies", dummies, 0, MOST_COUNTED))?;
         self.holes.map_or(Ok(()), |holes| within("holes", holes, 1, MOST_COUNTED))
     }
@@ -101,6 +117,17 @@ mod tests {
             LinkGuardian { copies: Some(7), ..LinkGuardian::ORDERED }.sender(1e-3, FORGOTTEN, 3).copies,
             7
         );
+    }
+
+    // LG-46
+    #[test]
+    fn the_copies_of_control_frames_follow_the_loss_of_the_way_back_unless_they_are_given() {
+        for (loss, copies) in [(0.0, 1), (1e-8, 1), (1e-4, 1), (1e-3, 2), (1e-2, 3), (0.1, 7), (0.9, 16)] {
+            assert_eq!(LinkGuardian::ORDERED.control_copies(loss), copies, "loss {loss}");
+        }
+        let given = LinkGuardian { control_copies: Some(5), ..LinkGuardian::ORDERED };
+        assert_eq!(given.control_copies(0.0), 5);
+        assert_eq!(given.sender(1e-3, FORGOTTEN, 3).copies, 2, "copies of frames do not follow it");
     }
 
     // LG-4

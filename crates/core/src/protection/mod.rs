@@ -116,8 +116,11 @@ impl Protection {
     pub fn to_hello(&self) -> [u8; 3] {
         match self {
             Self::None | Self::FecModel(_) => [0; 3],
-            Self::LinkGuardian(options) => [if options.is_ordered() { 1 } else { 2 }, 0, 0],
             // Options that have been checked fit an octet each.
+            Self::LinkGuardian(options) => {
+                let family = if options.is_ordered() { 1 } else { 2 };
+                [family, options.control_copies.unwrap_or(0) as u8, 0] // G-26
+            }
             Self::Fec(options) => [3, options.k as u8, options.h as u8],
             Self::Llr(_) => [4, 0, 0],
         }
@@ -128,8 +131,11 @@ impl Protection {
     pub fn from_hello(octets: [u8; 3]) -> Option<Self> {
         let heard = match octets {
             [0, 0, 0] => Self::None,
-            [1, 0, 0] => Self::LinkGuardian(LinkGuardian::ORDERED),
-            [2, 0, 0] => Self::LinkGuardian(LinkGuardian::NON_BLOCKING),
+            [family @ (1 | 2), control_copies, 0] => {
+                let mode = if family == 1 { LinkGuardian::ORDERED } else { LinkGuardian::NON_BLOCKING };
+                let control_copies = (control_copies > 0).then_some(u32::from(control_copies));
+                Self::LinkGuardian(LinkGuardian { control_copies, ..mode })
+            }
             [3, k, h] => Self::Fec(Fec::new(u32::from(k), u32::from(h))),
             [4, 0, 0] => Self::Llr(Llr::default()),
             _ => return None,
@@ -210,13 +216,18 @@ mod tests {
         assert!(error.to_string().contains("unknown variant `lgg`"), "{error}");
     }
 
-    // FEC-1, LG-19
+    // FEC-1, LG-19, LG-46
     #[test]
     fn counts_have_bounds() {
         let mode = r#""mode":{"ordered":{"backpressure":true}}"#;
         let with = |option: &str| format!(r#"{{"family":"linkguardian",{option},{mode}}}"#);
         assert_eq!(read(&with(r#""copies":16"#)).check(), Ok(()));
         assert_eq!(refusal(&with(r#""copies":17"#)), "copies 17 is not a whole number from 1 to 16");
+        assert_eq!(read(&with(r#""control_copies":16"#)).check(), Ok(()));
+        assert_eq!(
+            refusal(&with(r#""control_copies":17"#)),
+            "control_copies 17 is not a whole number from 1 to 16"
+        );
         assert_eq!(refusal(&with(r#""copies":0"#)), "copies 0 is not a whole number from 1 to 16");
         assert_eq!(refusal(&with(r#""holes":0"#)), "holes 0 is not a whole number from 1 to 255");
         assert_eq!(refusal(&with(r#""dummies":256"#)), "dummies 256 is not a whole number from 0 to 255");
@@ -233,13 +244,15 @@ mod tests {
         );
     }
 
-    // G-5
+    // G-5, G-26
     #[test]
     fn the_receiving_end_learns_what_it_must_follow() {
         let protections = [
             Protection::None,
             Protection::LinkGuardian(LinkGuardian::ORDERED),
             Protection::LinkGuardian(LinkGuardian::NON_BLOCKING),
+            Protection::LinkGuardian(LinkGuardian { control_copies: Some(16), ..LinkGuardian::ORDERED }),
+            Protection::LinkGuardian(LinkGuardian { control_copies: Some(1), ..LinkGuardian::NON_BLOCKING }),
             Protection::Fec(Fec::new(128, 32)),
             Protection::Llr(Llr::default()),
         ];
@@ -254,7 +267,7 @@ mod tests {
     // G-3
     #[test]
     fn what_nobody_sends_is_none() {
-        for octets in [[0, 1, 0], [1, 0, 1], [3, 0, 1], [3, 129, 1], [3, 1, 33], [99, 0, 0]] {
+        for octets in [[0, 1, 0], [1, 0, 1], [2, 17, 0], [3, 0, 1], [3, 129, 1], [3, 1, 33], [99, 0, 0]] {
             assert_eq!(Protection::from_hello(octets), None, "{octets:?}");
         }
     }

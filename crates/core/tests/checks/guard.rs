@@ -47,7 +47,8 @@ pub fn receive_path(bytes: &[u8]) {
         0 => Mode::Ordered { backpressure: true },
         _ => Mode::NonBlocking { deduplicate: true },
     };
-    let options = LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode };
+    let control_copies = Some(1 + u32::from(choice >> 1) % 3);
+    let options = LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, control_copies, mode };
     receive_path_of(|| Box::new(LinkGuardianLine::new()), &Protection::LinkGuardian(options), script);
 }
 

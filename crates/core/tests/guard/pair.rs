@@ -146,9 +146,14 @@ impl Pair {
 
     /// Protects what `end` sends by another protection.
     pub fn protect(&mut self, end: usize, protection: Protection) {
+        self.protect_under(end, protection, 0.0);
+    }
+
+    /// The same over a link that is said to lose this share of what `end` sends.
+    pub fn protect_under(&mut self, end: usize, protection: Protection, loss: f64) {
         self.restarts += 1;
         let stream = self.streams.trial(self.restarts).stream("protected");
-        self.guards[end].protect(self.now, protection, 0.0, stream);
+        self.guards[end].protect(self.now, protection, loss, stream);
     }
 
     /// What a counter of the guard at `end` reads.

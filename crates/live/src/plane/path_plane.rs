@@ -146,7 +146,8 @@ impl Plane for PathPlane {
         })
     }
 
-    /// A protection whose copies follow the loss begins a new session if their number changes.
+    /// A protection whose copies follow the loss, those of control frames included, begins a new session if a number
+    /// changes.
     fn set_loss(&mut self, now: Instant, models: [&mut Option<LossModel>; 2]) -> Result<()> {
         let protection = self.protection.clone();
         if let Some(protection) = &protection {

@@ -2,7 +2,7 @@
 
 use crate::ConfigError;
 use crate::config::{Config, HostProfile};
-use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS};
+use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean, linkguardian,
 };
@@ -37,6 +37,7 @@ impl<'a> Setup<'a> {
             rate,
             propagation: config.link.propagation(),
             law: forward.law(full),
+            control_law: reverse.law(MINIMUM_OCTETS - GAP_OCTETS),
             frame_octets: full + GAP_OCTETS,
             protection: config.protection.clone(),
             is_switched: false,
@@ -64,7 +65,10 @@ impl<'a> Setup<'a> {
 
     /// What whoever switches the protection on advises.
     pub(super) fn advice(&self) -> Advice {
-        Advice { copies: linkguardian::advised_copies(&self.plan, DEFAULT_TARGET_LOSS) }
+        Advice {
+            copies: linkguardian::advised_copies(&self.plan, DEFAULT_TARGET_LOSS),
+            control_copies: linkguardian::advised_control_copies(&self.plan, DEFAULT_TARGET_LOSS),
+        }
     }
 
     /// The losses of both directions, each with its own random stream.
@@ -106,14 +110,14 @@ impl<'a> Setup<'a> {
         self.config.protection != Protection::None
     }
 
-    /// No losses of the forward direction, on a link that has healed.
-    pub(super) fn no_loss(streams: &Streams) -> LossProcess {
-        clean(streams).0
+    /// No losses, on a link that has healed.
+    pub(super) fn healed(streams: &Streams) -> Losses {
+        clean(streams)
     }
 
-    /// The losses that set in on a clean link.
-    pub(super) fn forward_loss(&self, streams: &Streams) -> LossProcess {
-        self.losses(streams).0
+    /// The losses of both directions that set in on a clean link.
+    pub(super) fn setting_in(&self, streams: &Streams) -> Losses {
+        self.losses(streams)
     }
 
     /// The host profile.

@@ -135,7 +135,7 @@ fn set_retransmissions(row: &mut Row) {
     for key in ["retransmissions", "duplicates_dropped", "timeouts", "pauses"] {
         row.set(key, 0);
     }
-    for key in ["copies", "retx_delay_us_p50", "retx_delay_us_max"] {
+    for key in ["copies", "control_copies", "retx_delay_us_p50", "retx_delay_us_max"] {
         row.set(key, Value::Null);
     }
     row.set("pause_seconds", 0.0);

@@ -211,6 +211,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
         each!(&self.line, link => link.traffic())
     }
 
+    fn reverse_traffic(&self) -> &Traffic {
+        each!(&self.line, link => link.reverse_traffic())
+    }
+
     fn queue(&self) -> &FrameQueue<P> {
         each!(&self.line, link => link.queue())
     }

@@ -27,6 +27,8 @@ pub struct Blueprint {
     pub propagation: Duration,
     /// The law by which the link loses full frames: what an operator would set a protection up for.
     pub law: LossLaw,
+    /// The law by which the way back loses the shortest frames, which control frames are.
+    pub control_law: LossLaw,
     /// Octets of a full frame on the wire, the gap included.
     pub frame_octets: u32,
     /// What protects it; its options have been checked.

@@ -184,6 +184,10 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         self.line.wire.traffic()
     }
 
+    fn reverse_traffic(&self) -> &Traffic {
+        self.backward.traffic()
+    }
+
     fn queue(&self) -> &FrameQueue<P> {
         &self.queue
     }

@@ -172,6 +172,10 @@ impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
         self.link.traffic()
     }
 
+    fn reverse_traffic(&self) -> &Traffic {
+        self.link.reverse_traffic()
+    }
+
     fn queue(&self) -> &FrameQueue<P> {
         self.link.queue()
     }

@@ -57,6 +57,8 @@ use lossylink_core::time::{Duration, Instant};
 pub struct Advice {
     /// Copies of each retransmission that reach the target loss (LG-19).
     pub copies: u8,
+    /// Copies of each control frame on the way back that do (LG-46).
+    pub control_copies: u8,
 }
 
 /// What of the data stays lost together when a protection fails.
@@ -145,6 +147,9 @@ pub trait ProtectedLink<P: Copy + Default> {
 
     /// What went over the forward direction of the link.
     fn traffic(&self) -> &Traffic;
+
+    /// What went over the reverse direction of the link.
+    fn reverse_traffic(&self) -> &Traffic;
 
     /// The queue in front of the link, for its counters.
     fn queue(&self) -> &FrameQueue<P>;

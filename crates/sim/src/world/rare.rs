@@ -336,12 +336,16 @@ impl Follower {
         while self.path.link.traffic().frames < end {
             self.path.step();
             self.path.collect(self.path.now);
-            let Some(steered) = self.path.link.losses_mut().0.steered() else { return Ok(Look::default()) };
+            let (forward, reverse) = self.path.link.losses_mut();
+            // Notifications are lost with a raised chance, too, and weigh as much (RARE-1, RARE-7).
+            let weight_back = reverse.steered().map_or(0.0, |steered| steered.log_weight());
+            let Some(steered) = forward.steered() else { return Ok(Look::default()) };
             if steered.is_void() {
                 return Ok(Look::default());
             }
             let Some(&target) = steered.target() else { continue };
-            let (log_weight, wants_rehearsal) = (steered.log_weight(), steered.wants_rehearsal());
+            let log_weight = steered.log_weight() + weight_back;
+            let wants_rehearsal = steered.wants_rehearsal();
             if self.is_settled(&target) {
                 return self.weigh(&target, libm::exp(log_weight));
             }

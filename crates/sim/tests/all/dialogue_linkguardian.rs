@@ -20,6 +20,10 @@ fn copies(copies: u8, options: Options) -> Options {
     Options { sender: SenderConfig { copies, ..options.sender }, ..options }
 }
 
+fn control_copies(control_copies: u8, options: Options) -> Options {
+    Options { control_copies, ..options }
+}
+
 fn dummies(dummies: u8, options: Options) -> Options {
     Options { sender: SenderConfig { dummies, ..options.sender }, ..options }
 }
@@ -205,6 +209,72 @@ fn a_lost_notification_costs_one_wait() {
     assert_eq!(pair.finish(16), at_ns(&[(16, 16_223.28), (18, 18_223.28), (19, 19_223.28)]));
 }
 
+/// Of three copies of the notification two are lost: the third takes 6.72 more for each. Where all arrive, or
+/// some, the frame is sent again once.
+// LG-31, LG-37, LG-46
+#[test]
+fn a_copy_of_a_notification_takes_the_place_of_a_lost_one() {
+    for (reverse, late) in [(&[][..], 0.0), (&[35, 36], 0.0), (&[34], 6.72), (&[34, 35], 2.0 * 6.72)] {
+        for (options, then) in [(ORDERED, 18_553.28 + late), (NON_BLOCKING, 18_223.28)] {
+            let mut pair = Pair::new("ideal", control_copies(3, options), &[17], reverse);
+            pair.offer_each(20, 0.0, 1000.0);
+            let mut expected: Vec<(u64, f64)> = vec![(17, 18_553.28 + late), (18, then)];
+            expected.sort_by(|one, other| one.1.total_cmp(&other.1));
+            assert_eq!(pair.finish(17), at_ns(&[&expected[..], &[(19, 19_223.28)]].concat()), "{reverse:?}");
+            once(&pair, 3 - reverse.len() as u64);
+            // Two acknowledgements of each of 19 frames that come in sequence.
+            assert_eq!(pair.link.reverse_traffic().control_octets, (3 + 2 * 18) * 84);
+        }
+    }
+}
+
+/// The same between recirculating switches, whichever single frame of the way back is lost. Two of the frames are
+/// copies of the notification.
+// LG-6, LG-46
+#[test]
+fn no_single_loss_on_the_way_back_costs_a_frame_with_two_copies() {
+    for options in [ORDERED, NON_BLOCKING] {
+        let arrived: Vec<u64> = (0..60)
+            .map(|lost| {
+                let mut pair = Pair::new("tofino1", control_copies(2, options), &[17], &[lost]);
+                pair.offer_each(30, 0.0, 1000.0);
+                assert_eq!(pair.finish(0).len(), 30, "frame {lost} of the way back");
+                let arrived = pair.counters().sender.notifications;
+                once(&pair, arrived);
+                arrived
+            })
+            .collect();
+        let times = |count| arrived.iter().filter(|&&arrived| arrived == count).count();
+        assert_eq!((times(1), times(2)), (2, 58), "{arrived:?}");
+    }
+}
+
+/// One frame was lost and sent again once, on the word of so many notifications.
+fn once(pair: &Pair, notifications: u64) {
+    let counters = pair.counters();
+    assert_eq!((counters.sender.retransmitted, counters.receiver.retransmissions), (1, 1));
+    assert_eq!((counters.receiver.duplicates, counters.timeouts), (0, 0));
+    assert_eq!(counters.receiver.notifications, 1);
+    assert_eq!((counters.sender.notifications, counters.sender.repeated), (notifications, notifications - 1));
+}
+
+/// The notifications of two holes do not mix: all copies of the first leave before those of the second, and
+/// an acknowledgement of what lies behind waits for all of them.
+// LG-26, LG-46
+#[test]
+fn nothing_overtakes_the_last_copy_of_a_notification() {
+    // The first two copies of the first notification are lost. If anything went before the third, it would free
+    // the frame that the third asks for.
+    let mut pair = Pair::new("ideal", control_copies(3, NON_BLOCKING), &[16, 18], &[33, 34]);
+    pair.offer_each(16, 0.0, 1000.0);
+    (0..4).for_each(|_| pair.offer(ns(16_000.0)));
+    pair.run_until(ns(16_300.0));
+    // A frame back that takes an acknowledgement along; the notifications wait for it.
+    pair.offer_back(3, 5_264, ns(16_300.0));
+    assert_eq!(pair.finish(0).len(), 20);
+    assert_eq!(pair.counters().sender.retransmitted, 2);
+}
+
 /// The copies are frames 19 and 20 on the wire.
 // LG-21, LG-31
 #[test]
@@ -373,6 +443,23 @@ fn a_lost_resume_lasts_as_long_as_the_quanta() {
     assert_eq!(deliveries[6..8], at_ns(&[(7, 7_400.0), (8, 1_006.72 + quanta + 223.28)]));
     assert_eq!(deliveries.len(), 39);
     assert_eq!(dialogue.pair.counters().expired_pauses, 1);
+}
+
+/// Of two copies of the pause the first is lost, and of two copies of the resume: each takes effect 6.72 later,
+/// and nothing else changes. The notification was sent twice too.
+// LG-25, LG-46
+#[test]
+fn a_copy_takes_the_place_of_a_lost_pause_and_of_a_lost_resume() {
+    let (pause, resume) = (PAUSE + 1, RESUME + 2);
+    for (reverse, late) in [(&[][..], 0.0), (&[pause], 0.0), (&[resume], 6.72), (&[pause, resume], 6.72)] {
+        let options = Options { backpressure: true, control_copies: 2, ..ORDERED };
+        let mut pair = Pair::with_profile(&small_buffers(), options, &[0, 4], reverse);
+        (0..40).for_each(|_| pair.offer(ns(0.0)));
+        let deliveries = pair.finish(0);
+        assert_eq!(deliveries[6..8], at_ns(&[(7, 7_400.0), (8, AFTER_RESUME + late)]), "{reverse:?}");
+        let counters = pair.counters();
+        assert_eq!((counters.pauses, counters.expired_pauses, counters.rx_buffer_dropped), (1, 0, 0));
+    }
 }
 
 /// A pause that takes 20 us to act does so before the resume that was sent after it.

@@ -26,10 +26,15 @@ const FRAME_OCTETS: (f64, f64) = (1538.0, 1541.0);
 /// No repair takes longer on a link that never pauses.
 const REPAIR_US: f64 = 5.0;
 
+/// A way back that loses nothing.
+const CLEAN: (f64, u8) = (0.0, 1);
+
 /// One protected stress test between recirculating switches.
 struct Point {
     gbps: u64,
     loss: f64,
+    /// Of the way back, and copies of control frames there.
+    reverse: (f64, u8),
     copies: u8,
     ordered: bool,
     frames: u64,
@@ -47,7 +52,10 @@ impl Point {
         let streams = Streams::new(self.seed);
         let model = LossModel::bernoulli(self.loss).expect("a probability");
         let sender = SenderConfig { copies: self.copies, dummies: 3, hole_cap: Some(5) };
-        let options = Options { sender, ordered: self.ordered, backpressure: true, deduplicate: true };
+        let (reverse, control_copies) = self.reverse;
+        let reverse = LossModel::bernoulli(reverse).expect("a probability");
+        let ordered = self.ordered;
+        let options = Options { sender, control_copies, ordered, backpressure: true, deduplicate: true };
         let mut link = LinkGuardianLink::new(
             &profile("tofino1"),
             LineRate::new(BitRate::from_gbps(self.gbps)),
@@ -55,7 +63,7 @@ impl Point {
             &options,
             (
                 LossProcess::new(&model, streams.stream("link/0/loss")),
-                LossProcess::new(&LossModel::None, streams.stream("link/0/reverse-loss")),
+                LossProcess::new(&reverse, streams.stream("link/0/reverse-loss")),
             ),
             &mut streams.stream("link/0/phases"),
         );
@@ -105,7 +113,8 @@ fn effective_loss_is_that_of_theory() {
     for ordered in [false, true] {
         for (loss, copies) in [(0.05, 1), (0.05, 2), (0.1, 1), (0.1, 2)] {
             seed += 1;
-            let outcome = Point { gbps: 100, loss, copies, ordered, frames: 1_250_000, seed }.run();
+            let outcome =
+                Point { gbps: 100, loss, copies, reverse: CLEAN, ordered, frames: 1_250_000, seed }.run();
             let theory = loss.powi(i32::from(copies) + 1);
             check_loss(&outcome, ordered, theory, &format!("ordered {ordered}, p {loss}, N {copies}"));
             lost += outcome.gone_in_all_copies();
@@ -116,6 +125,43 @@ fn effective_loss_is_that_of_theory() {
     assert_eq!(sent, 10_000_000);
     let (low, high) = interval(lost, sent, Z95);
     assert!((low..=high).contains(&(expected / sent as f64)), "all points together: {low:e}..{high:e}");
+}
+
+/// A loss stays if all C copies of its notification are lost on the way back, or one arrives and all N copies of
+/// the frame are lost: p (q^C + (1 - q^C) p^N). A notification tells of a run of losses, which goes with it:
+/// the count spreads as runs of geometric length do, by the root of (1 + p) / (1 - p) more than single frames.
+// LG-26, LG-46
+#[test]
+fn copies_of_notifications_leave_what_theory_says() {
+    const COPIES: u8 = 3;
+    let mut seed = 100;
+    for p in [1e-2, 5e-2, 0.1] {
+        for control_copies in 1..=3 {
+            seed += 1;
+            let frames = if p < 2e-2 && control_copies > 1 { 20_000_000 } else { 2_000_000 };
+            let point = Point {
+                gbps: 100,
+                loss: p,
+                reverse: (p, control_copies),
+                copies: COPIES,
+                ordered: false,
+                frames,
+                seed,
+            };
+            let outcome = point.run();
+            let told = 1.0 - p.powi(i32::from(control_copies));
+            let theory = p * (1.0 - told * (1.0 - p.powi(i32::from(COPIES))));
+            let (gone, sent) = (outcome.gone_in_all_copies(), outcome.traffic.data_frames);
+            // The quantile of nine points that shall all lie inside with 95 %: 1 - 0.95^(1/9).
+            let (low, high) = interval(gone, sent, 2.765_88 * ((1.0 + p) / (1.0 - p)).sqrt());
+            println!("p {p}, C {control_copies}: {gone} gone, {low:.3e}..{high:.3e} around {theory:.3e}");
+            assert!((low..=high).contains(&theory), "p {p}, C {control_copies}: {theory:e}");
+            let counters = &outcome.counters;
+            // What was not asked for in vain was sent again once, however many copies arrived.
+            assert!(counters.sender.retransmitted + counters.sender.beyond_cap <= counters.receiver.lost);
+            assert_eq!(outcome.result.delivered.duplicated(), 0);
+        }
+    }
 }
 
 fn check_loss(outcome: &Outcome, ordered: bool, theory: f64, point: &str) {
@@ -147,7 +193,8 @@ fn saturated_non_blocking_speed_is_that_of_arithmetic() {
             let copies = copies_for(loss, DEFAULT_TARGET_LOSS);
             // Long enough that the repair of a loss at the end takes less than 2e-4 of the time.
             let frames = 500_000 * (gbps / 160).max(1);
-            let outcome = Point { gbps, loss, copies, ordered: false, frames, seed: SEED }.run();
+            let outcome =
+                Point { gbps, loss, copies, reverse: CLEAN, ordered: false, frames, seed: SEED }.run();
             let realised = outcome.traffic.data_lost as f64 / outcome.traffic.data_frames as f64;
             let speed = gbps as f64 * FRAME_OCTETS.0 / FRAME_OCTETS.1 / (1.0 + f64::from(copies) * realised);
             let slower = speed / outcome.speed_gbps() - 1.0;
@@ -169,7 +216,9 @@ fn saturated_non_blocking_speed_is_that_of_arithmetic() {
 fn a_link_without_loss_delivers_everything() {
     for ordered in [false, true] {
         for gbps in [10, 100, 800] {
-            let outcome = Point { gbps, loss: 0.0, copies: 1, ordered, frames: 100_000, seed: SEED }.run();
+            let outcome =
+                Point { gbps, loss: 0.0, copies: 1, reverse: CLEAN, ordered, frames: 100_000, seed: SEED }
+                    .run();
             let speed = gbps as f64 * FRAME_OCTETS.0 / FRAME_OCTETS.1;
             assert_eq!((outcome.gone(), outcome.result.delivered.reordered()), (0, 0));
             assert!((outcome.speed_gbps() / speed - 1.0).abs() < 1e-9, "{} Gb/s", outcome.speed_gbps());

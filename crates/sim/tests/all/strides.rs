@@ -49,7 +49,8 @@ impl World {
             }
             Some(ordered) => {
                 let sender = SenderConfig { copies: 1, dummies: 3, hole_cap: Some(5) };
-                let options = Options { sender, ordered, backpressure: true, deduplicate: true };
+                let options =
+                    Options { control_copies: 1, sender, ordered, backpressure: true, deduplicate: true };
                 let mut phases = streams.stream("phases");
                 let zero = Duration::ZERO;
                 LinkGuardianLink::new(&profile, rate, zero, &options, losses, &mut phases).into()

@@ -3,6 +3,7 @@
 //! `LOSSYLINK_SWARM_SEED=17` runs one seed, `LOSSYLINK_SWARM_SEEDS=5000` the first so many.
 
 use crate::swarm;
+use lossylink_core::loss::LossModel;
 use std::any::Any;
 use std::panic::catch_unwind;
 use swarm::{Evidence, World, check, run};
@@ -39,7 +40,7 @@ fn words(panic: &(dyn Any + Send)) -> &str {
     literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }
 
-// LG-8, LG-10, LG-20, LG-26, LG-28, LG-30, LG-33, LG-34, LG-35
+// LG-8, LG-10, LG-20, LG-26, LG-28, LG-30, LG-33, LG-34, LG-35, LG-46
 #[test]
 fn every_seed_is_safe_and_drains() {
     if let Some(seed) = number("LOSSYLINK_SWARM_SEED") {
@@ -65,6 +66,9 @@ fn the_seeds_cover_the_faults() {
     some("a restart", &|world| !world.restarts.is_empty());
     some("a blackout", &|world| !world.blackouts.is_empty());
     some("frames on the way back", &|world| world.back.is_some());
+    some("copies of control frames that are lost", &|world| {
+        world.options.control_copies > 1 && world.reverse != LossModel::None
+    });
     some("recirculation", &|world| world.profile.recirculates);
     some("memory", &|world| !world.profile.recirculates);
 }
@@ -94,6 +98,7 @@ fn the_checker_finds_what_is_wrong() {
     tampered("not delivered = given up", &|evidence| evidence.counters.timeouts += 1);
     tampered("offered = sent", &|evidence| evidence.queue_drops += 1);
     tampered("came back", &|evidence| evidence.returned.push(0));
+    tampered("asked for once", &|evidence| evidence.counters.sender.retransmitted += 1);
     tampered("left", &|evidence| evidence.copies_held = 1);
     tampered("healed link", &|evidence| {
         evidence.delivered.pop();

@@ -30,6 +30,7 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
         rate: LineRate::new(config.link.rate()),
         propagation: config.link.propagation(),
         law: model.law(FRAME_BYTES + 4),
+        control_law: 0.0.into(),
         frame_octets: FRAME_OCTETS,
         protection: config.protection.clone(),
         is_switched: false,

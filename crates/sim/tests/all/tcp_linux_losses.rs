@@ -93,7 +93,8 @@ fn flow_over_lg_nb(position: u64, seed: u64) -> LateNetwork {
         .map(|model| LossProcess::new(&model, streams.stream("loss")));
     let [forward, reverse] = losses;
     let sender = SenderConfig { copies: 1, dummies: 3, hole_cap: Some(5) };
-    let options = Options { sender, ordered: false, backpressure: false, deduplicate: true };
+    let options =
+        Options { sender, control_copies: 1, ordered: false, backpressure: false, deduplicate: true };
     let mut phases = streams.stream("phases");
     let losses = (forward, reverse);
     let link = LinkGuardianLink::new(&profile, rate, Duration::ZERO, &options, losses, &mut phases);

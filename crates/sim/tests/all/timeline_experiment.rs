@@ -150,6 +150,32 @@ fn a_monitor_protects_a_link_that_corrupts_and_leaves_one_that_has_healed() {
     }
 }
 
+/// Each direction has a monitor: the one of the way back sets the copies of control frames, and only those.
+// LG-47
+#[test]
+fn the_monitor_of_the_way_back_sets_the_copies_of_control_frames() {
+    for (reverse, copies) in
+        [(json!({"model": "none"}), 1.0), (json!({"model": "bernoulli", "p": 1e-2}), 3.0)]
+    {
+        let mut config = automatic("lg-nb");
+        config["loss"]["reverse"] = reverse;
+        config["timeline"]["corruption_end_ps"] = json!(null);
+        let outcome = run(&config);
+        assert_eq!((number(&outcome, "copies"), number(&outcome, "control_copies")), (3.0, copies));
+        assert_eq!(number(&outcome, "protection_changes"), 1.0);
+    }
+    let mut config = automatic("lg-nb");
+    config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 1e-2});
+    config["protection"]["control_copies"] = json!(2);
+    assert_eq!(number(&run(&config), "control_copies"), 2.0, "what the user chose stays");
+    config["loss"]["forward"] = json!({"model": "none"});
+    assert_eq!(
+        number(&run(&config), "protection_changes"),
+        0.0,
+        "losses on the way back alone protect nothing"
+    );
+}
+
 /// A link that goes on losing one frame in a hundred stays protected, whatever the seed.
 #[test]
 fn a_monitor_does_not_flap_on_a_constant_loss() {

@@ -15,7 +15,7 @@ from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.samples import Line, Sample, lines_of
 from lossylink.errors import UserError
 from lossylink.protections import Protection, parse_protection, read_common
-from lossylink.scenario.loss import is_independent, parse_loss
+from lossylink.scenario.loss import independent_ratio, parse_loss
 from lossylink.statistics import Estimate, zero_events_upper_bound
 
 RATES = {
@@ -96,15 +96,20 @@ def _closed_form(line: Line) -> list[Series]:
     """Return the closed form over the losses of a line; none for bursts, or where there is no form."""
     first = line.samples[0]
     protection = _protection(first)
-    if protection is None or not all(_is_independent(sample) for sample in line.samples):
-        return []
+    ways_back = {_independent_ratio(sample, "loss.reverse") for sample in line.samples}
+    if (
+        protection is None
+        or len(ways_back) != 1
+        or not all(_is_independent(sample) for sample in line.samples)
+    ):
+        return []  # lines of several ways back have no form of their own
+    (way_back,) = ways_back
     losses = [sample.number("loss_rate") or 0.0 for sample in line.samples]
     grid = np.geomspace(min(losses) / 3, min(0.5, max(losses) * 3), CURVE_POINTS)
     found = [
         (float(loss), left)
         for loss in grid
-        if (left := protection.family.residual_loss(protection.value, loss_ratio=float(loss))) is not None
-        and left >= LEAST_LOSS
+        if (left := _left(protection, float(loss), way_back)) is not None and left >= LEAST_LOSS
     ]
     if not found:
         return []
@@ -127,11 +132,22 @@ def _protection(sample: Sample) -> Protection | None:
         return None
 
 
+def _left(protection: Protection, loss_ratio: float, reverse_loss_ratio: float | None) -> float | None:
+    return protection.family.residual_loss(
+        protection.value, loss_ratio=loss_ratio, reverse_loss_ratio=reverse_loss_ratio
+    )
+
+
 def _is_independent(sample: Sample) -> bool:
+    return _independent_ratio(sample, "loss.forward") is not None
+
+
+def _independent_ratio(sample: Sample, key: str) -> float | None:
+    """Return the ratio of one direction's independent losses; nothing for others."""
     try:
-        return is_independent(parse_loss(sample.settings.get("loss.forward", "0")).native)
+        return independent_ratio(parse_loss(sample.settings.get(key, "0")).native)
     except UserError:
-        return False  # a recording that is no longer there
+        return None  # a recording that is no longer there
 
 
 KIND = Kind(

@@ -67,7 +67,10 @@ class _Fec(Family):
         del loss_ratio  # parity is sent whether anything is lost or not
         return code.share(value, frame_wire_bytes=frame_wire_bytes)
 
-    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float:
+    def residual_loss(
+        self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
+    ) -> float:
+        del reverse_loss_ratio  # nothing goes back
         return code.residual_loss(value, loss_ratio=loss_ratio)
 
     def plan(self, link: Link, *, target: float, budget_us: float | None) -> Iterable[Prediction]:

@@ -20,6 +20,13 @@ _COPIES = Option(
     usage="`copies=N`, `auto`",
     description="copies of each retransmission, or auto: from the loss ratio",
 )
+_CONTROL_COPIES = Option(
+    name="control_copies",
+    read=count("control_copies", none="auto"),
+    default=None,
+    usage="`control_copies=N`, `auto`",
+    description="copies of each loss notification and pause, or auto: from the loss ratio of the way back",
+)
 _DUMMIES = Option(
     name="dummies",
     read=count("dummies", none="auto"),
@@ -72,7 +79,10 @@ class _LinkGuardian(Family):
             word="lg",
             name="LinkGuardian",
             meaning="LinkGuardian, ordered",
-            options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _ORDER, _BACKPRESSURE, _DEDUPLICATE),
+            options=(
+                *(_COPIES, _CONTROL_COPIES, _DUMMIES, _HOLES, _TAIL),
+                *(_ORDER, _BACKPRESSURE, _DEDUPLICATE),
+            ),
             look=Look(slot="blue"),
             variants={
                 "order=off,tail=off": Look(slot="orange"),
@@ -85,7 +95,7 @@ class _LinkGuardian(Family):
             word="lg-nb",
             name="LinkGuardian NB",
             meaning="LinkGuardian, non-blocking",
-            options=(_COPIES, _DUMMIES, _HOLES, _TAIL, _DEDUPLICATE),
+            options=(_COPIES, _CONTROL_COPIES, _DUMMIES, _HOLES, _TAIL, _DEDUPLICATE),
             look=Look(slot="green"),
         ),
     )
@@ -97,20 +107,23 @@ class _LinkGuardian(Family):
         "duplicates": ("receiver", "duplicates"),
     }
 
-    def residual_loss(self, value: Mapping[str, Any], *, loss_ratio: float) -> float | None:
+    def residual_loss(
+        self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
+    ) -> float | None:
         from lossylink.protections.linkguardian import prediction  # numpy, which help texts do without
         from lossylink.theory.linkguardian import copies
 
         if loss_ratio == 0:
             return 0.0
-        if value["holes"] not in {None, PUBLISHED_HOLES}:
+        if value["holes"] not in {None, PUBLISHED_HOLES} or reverse_loss_ratio is None:
             return None
         options = prediction.Options(
             ordered="ordered" in value["mode"],
             copies=value["copies"] or min(int(copies(loss_ratio=loss_ratio)), most_copies()),
             unlimited_holes=value["holes"] is None,
+            control_copies=value["control_copies"] or prediction.control_copies(reverse_loss_ratio),
         )
-        return prediction.effective_loss(options, loss_ratio)
+        return prediction.effective_loss(options, loss_ratio, reverse_loss_ratio)
 
     def value(
         self, spelling: Spelling, argument: Mapping[str, Any], options: Mapping[str, Any]
@@ -126,6 +139,7 @@ class _LinkGuardian(Family):
         return {
             "family": self.tag,
             "copies": options["copies"],
+            "control_copies": options["control_copies"],
             "dummies": options["dummies"] if options["tail"] else 0,
             "holes": options["holes"],
             "mode": mode,
@@ -158,8 +172,12 @@ class _LinkGuardian(Family):
         """The ordered mode alone holds frames back behind a lost one."""
         return "ordered" in value["mode"]
 
-    def for_copies(self, copies: int) -> str:
-        return f"lg:copies={min(copies, most_copies())}"
+    def for_copies(self, copies: int, control_copies: int) -> str:
+        spelling = f"lg:copies={min(copies, most_copies())}"
+        # One is what the rule gives on a way back without losses.
+        return spelling + (
+            f",control_copies={min(control_copies, most_copies())}" if control_copies > 1 else ""
+        )
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.linkguardian import status

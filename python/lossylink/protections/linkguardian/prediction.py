@@ -38,12 +38,15 @@ class Options:
     ordered: bool
     copies: int
     unlimited_holes: bool
+    control_copies: int = 1
+    """Copies of each loss notification (LG-46)."""
 
     @property
     def spelling(self) -> str:
         """As `lossylink run` takes it."""
         holes = ",holes=unlimited" if self.unlimited_holes else ""
-        return f"{'lg' if self.ordered else 'lg-nb'}:copies={self.copies}{holes}"
+        control = f",control_copies={self.control_copies}" if self.control_copies > 1 else ""
+        return f"{'lg' if self.ordered else 'lg-nb'}:copies={self.copies}{control}{holes}"
 
 
 def choose(link: Link, *, target: float, ordered: bool) -> Options:
@@ -68,9 +71,26 @@ def choose(link: Link, *, target: float, ordered: bool) -> Options:
     return Options(ordered=ordered, copies=copies, unlimited_holes=True)
 
 
-def effective_loss(options: Options, loss_ratio: float) -> float:
-    """Loss left of independent losses after one round of copies, of which a run asks for the first five."""
-    copies_lost = float(linkguardian.effective_loss_ratio(loss_ratio=loss_ratio, copies=options.copies))
+def control_copies(reverse_loss_ratio: float) -> int:
+    """Return the copies of a loss notification that the core sends by its rule (LG-46)."""
+    if reverse_loss_ratio >= 1:
+        return most_copies()
+    return min(int(linkguardian.control_copies(reverse_loss_ratio=reverse_loss_ratio)), most_copies())
+
+
+def effective_loss(options: Options, loss_ratio: float, reverse_loss_ratio: float = 0.0) -> float:
+    """Loss left of independent losses after one round of copies, of which a run asks for the first five.
+
+    Where the way back loses control frames too, the notification of a loss may be lost in all its copies.
+    """
+    copies_lost = float(
+        linkguardian.effective_loss_ratio(
+            loss_ratio=loss_ratio,
+            copies=options.copies,
+            reverse_loss_ratio=reverse_loss_ratio,
+            control_copies=options.control_copies,
+        )
+    )
     if options.unlimited_holes:
         return copies_lost
     beyond_cap = loss_ratio**PUBLISHED_HOLES

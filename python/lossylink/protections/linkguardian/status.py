@@ -59,6 +59,7 @@ def receiver_lines(far: Report) -> Iterator[str]:
         yield f"PFC pauses: {receiver['pauses']}, resumes: {receiver['resumes']}"
         yield f"PFC state: {'paused' if receiver['paused'] else 'running'}"
     yield f"Lost: {receiver['lost']}, notifications: {receiver['notifications']}"
+    yield f"No. of control frame copies: {receiver['control_copies']}"
     yield f"Duplicates dropped: {receiver['duplicates']}"
     if "buffer_bytes" in receiver:
         now, most = receiver["buffer_bytes"] / 1000, receiver["buffer_max_bytes"] / 1000

@@ -24,6 +24,15 @@ use core::fmt;
 /// What rides in each hello for one end of a line protocol: as much as a position takes.
 pub type HelloOctets = [u8; 3];
 
+/// A word to the peer's guard to hold its frames back, or to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseMessage {
+    /// Which of the two.
+    pub request: PauseRequest,
+    /// How often it is said, in case the link loses it (G-26).
+    pub copies: u8,
+}
+
 /// What a guard lends its line protocol for one call.
 #[derive(Debug)]
 pub struct Surroundings<'a> {
@@ -40,7 +49,7 @@ pub struct Surroundings<'a> {
     /// The longest of the recent round trips between the guards; `None` before the first.
     pub loop_time: Option<Duration>,
     /// Set to have the peer's guard hold its frames back, or go on.
-    pub pause: &'a mut Option<PauseRequest>,
+    pub pause: &'a mut Option<PauseMessage>,
     /// The guard's events, for those that it cannot see itself.
     pub counters: &'a mut GuardCounters,
 }

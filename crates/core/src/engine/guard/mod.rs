@@ -33,7 +33,7 @@ mod tests;
 mod watchdog;
 
 pub use handshake::Peer;
-pub use line::{HelloOctets, LineProtocol, PassthroughLine, Surroundings};
+pub use line::{HelloOctets, LineProtocol, PassthroughLine, PauseMessage, Surroundings};
 pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};

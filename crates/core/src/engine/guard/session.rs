@@ -2,7 +2,7 @@
 
 use super::handshake::{Handshake, Says};
 use super::hello::{self, Hello, Kind};
-use super::line::Surroundings;
+use super::line::{PauseMessage, Surroundings};
 use super::lines::Lines;
 use super::pause::Pause;
 use super::seal::{MessageSeal, Origin, Seal};
@@ -179,8 +179,9 @@ impl Session {
     fn act_on(&mut self, now: Instant, stores: &mut Stores, hello: &Hello) {
         match hello.kind {
             Kind::Pause => {
+                // Further copies make it last longer by what they come later (G-26).
+                stores.counters.pauses_obeyed += u64::from(self.pause.until() <= now);
                 self.pause.begin(now);
-                stores.counters.pauses_obeyed += 1;
             }
             Kind::Resume => self.pause.end(now),
             Kind::Hello | Kind::Reply => {}
@@ -285,11 +286,12 @@ impl Session {
 
     /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for it.
     fn send_pause(&mut self, stores: &mut Stores) {
-        match stores.pause.take() {
-            Some(PauseRequest::Pause) => self.send_message(stores, Kind::Pause),
-            Some(PauseRequest::Resume) => self.send_message(stores, Kind::Resume),
-            None => {}
-        }
+        let Some(PauseMessage { request, copies }) = stores.pause.take() else { return };
+        let kind = match request {
+            PauseRequest::Pause => Kind::Pause,
+            PauseRequest::Resume => Kind::Resume,
+        };
+        (0..copies).for_each(|_| self.send_message(stores, kind));
     }
 
     fn send_message(&mut self, stores: &mut Stores, kind: Kind) {

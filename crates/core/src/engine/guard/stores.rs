@@ -1,8 +1,8 @@
 //! What a guard holds, whatever protects its link: the pool, the queues, the counters.
 
 use super::envelope;
+use super::line::PauseMessage;
 use super::{DropTail, Frame, FramePool, GuardConfig, GuardCounters};
-use crate::engine::linkguardian::PauseRequest;
 use crate::wire::ethernet::EtherType;
 use alloc::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Stores {
     pub(super) urgent: VecDeque<Frame>,
     pub(super) to_lan: VecDeque<Frame>,
     /// What a line protocol wants the peer to be told.
-    pub(super) pause: Option<PauseRequest>,
+    pub(super) pause: Option<PauseMessage>,
     pub(super) counters: GuardCounters,
 }
 

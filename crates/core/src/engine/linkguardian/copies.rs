@@ -1,6 +1,6 @@
 //! How many copies of a retransmission meet a target loss rate (LG-19).
 
-use super::{Gaps, effective_loss};
+use super::{FORGOTTEN, Gaps, effective_loss};
 use crate::loss::LossLaw;
 
 /// The effective loss rate that LinkGuardian aims at.
@@ -41,10 +41,17 @@ pub fn copies_under(law: &LossLaw, gaps: Gaps<'_>, target: f64) -> u8 {
     }
 }
 
+/// How often a control frame is sent on a way back that loses control frames by `law`: the number that
+/// retransmissions would have there, [`MOST_COPIES`] at most (LG-46).
+///
+/// What a notification tells of was lost on the way forward, which says nothing about the state of the way back.
+pub fn control_copies_under(law: &LossLaw, target: f64) -> u8 {
+    copies_under(law, FORGOTTEN, target).min(MOST_COPIES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::linkguardian::FORGOTTEN;
     use crate::loss::GilbertElliott;
 
     fn bursts(mean: f64, burst: f64) -> LossLaw {
@@ -62,6 +69,14 @@ mod tests {
             let needed = copies_under(&bursts(mean, burst), FORGOTTEN, target);
             assert_eq!(needed, copies, "bursts of {burst} frames");
         }
+    }
+
+    // LG-46
+    #[test]
+    fn copies_of_control_frames_share_a_burst_too() {
+        assert_eq!(control_copies_under(&bursts(1e-3, 1.5), DEFAULT_TARGET_LOSS), 6);
+        assert_eq!(control_copies_under(&bursts(1e-3, 10.0), DEFAULT_TARGET_LOSS), MOST_COPIES);
+        assert_eq!(control_copies_under(&LossLaw::Independent(1.0), DEFAULT_TARGET_LOSS), MOST_COPIES);
     }
 
     // LG-19

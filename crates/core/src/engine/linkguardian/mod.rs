@@ -26,7 +26,7 @@ mod sender;
 pub use acknowledgement::{AckUpdate, Acknowledgement};
 pub use backpressure::{Backpressure, PauseRequest, PauseState, Thresholds};
 pub use bursts::{FORGOTTEN, Gaps, effective_loss};
-pub use copies::{DEFAULT_TARGET_LOSS, MOST_COPIES, copies_for, copies_under};
+pub use copies::{DEFAULT_TARGET_LOSS, MOST_COPIES, control_copies_under, copies_for, copies_under};
 pub use hole_set::HoleSet;
 pub use non_blocking::NonBlocking;
 pub use ordered::{AckNoTimeout, Ordered};

@@ -84,6 +84,11 @@ impl SendingState {
             Counter::new("acks", "Acknowledgements taken in, piggy-backed and explicit.", engine.acks),
             Counter::new("notifications", "Loss notifications taken in.", engine.notifications),
             Counter::new(
+                "notifications_repeated",
+                "Of them those that said nothing new: further copies.",
+                engine.repeated,
+            ),
+            Counter::new(
                 "beyond_cap",
                 "Lost positions not asked for again, being beyond the cap.",
                 engine.beyond_cap,
@@ -115,6 +120,8 @@ pub struct ReceivingState {
     pub leading: Position,
     /// How many more times that is to be told.
     pub acks_due: u8,
+    /// Copies of each loss notification, pause and resume.
+    pub control_copies: u8,
     /// What an end that keeps order holds and gives up.
     pub order: Option<OrderState>,
     /// Backpressure, if the end has it.
@@ -170,7 +177,7 @@ pub struct TimerState {
 }
 
 impl ReceivingState {
-    /// What engine and register know of themselves; buffer, backpressure and timers are their driver's.
+    /// What engine and register know of themselves; copies, buffer, backpressure and timers are their driver's.
     pub fn of(engine: &Receiver, register: &Acknowledgement) -> Self {
         Self {
             engine: *engine.counters(),
@@ -208,6 +215,11 @@ impl ReceivingState {
                 "ack_pending",
                 "How many more times that number is to be acknowledged.",
                 u64::from(self.acks_due),
+            ),
+            Counter::level(
+                "control_copies",
+                "Copies of each loss notification, pause and resume.",
+                u64::from(self.control_copies),
             ),
             Counter::new("data", "Data frames that arrived for the first time.", engine.data),
             Counter::new("retransmissions", "Retransmitted copies that arrived.", engine.retransmissions),

@@ -44,6 +44,8 @@ pub struct SenderCounters {
     pub acks: u64,
     /// Loss notifications taken in.
     pub notifications: u64,
+    /// Of them those that said nothing new: further copies (LG-46).
+    pub repeated: u64,
     /// Lost positions that were not marked, being beyond the cap (LG-9).
     pub beyond_cap: u64,
     /// Acknowledged positions that were never sent (LG-8).
@@ -184,9 +186,14 @@ impl Sender {
         self.advance(leading);
     }
 
-    /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31).
+    /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31); further copies of
+    /// it say nothing new, and what it asked for is sent again once (LG-46).
     pub fn handle_notification(&mut self, notification: &Notification) {
         self.counters.notifications += 1;
+        if !notification.leading.is_after(self.leading_ack) {
+            self.counters.repeated += 1;
+            return;
+        }
         let lost = u32::from(notification.hole_size);
         let marked = self.config.hole_cap.map_or(lost, |cap| lost.min(u32::from(cap)));
         self.counters.beyond_cap += u64::from(lost - marked);
@@ -294,6 +301,25 @@ mod tests {
             assert_eq!(sender.holes(), u32::from(size) - unmarked);
             assert_eq!(sender.counters().beyond_cap, u64::from(unmarked));
         }
+    }
+
+    // LG-46
+    #[test]
+    fn a_repeated_notification_changes_nothing() {
+        let mut sender = sender_after(20);
+        for copy in 1..=3 {
+            sender.handle_notification(&hole(3, 9));
+            assert_eq!((sender.holes(), sender.counters().beyond_cap), (5, 4), "copy {copy}");
+            assert_eq!((sender.counters().notifications, sender.counters().repeated), (copy, copy - 1));
+        }
+        assert_eq!(sender.inspect_copy(at(3)), CopyFate::Retransmit);
+        sender.handle_notification(&hole(3, 9));
+        assert_eq!(sender.inspect_copy(at(3)), CopyFate::Release, "one request sends once");
+        // The next hole is news, and stays so when a copy of the one before comes late.
+        sender.handle_notification(&hole(14, 1));
+        sender.handle_notification(&hole(3, 9));
+        assert_eq!(sender.inspect_copy(at(14)), CopyFate::Retransmit);
+        assert_eq!((sender.counters().beyond_cap, sender.counters().repeated), (4, 4));
     }
 
     // LG-9

@@ -11,7 +11,7 @@ use super::row::Row;
 use super::setup::Setup;
 use crate::capture::TcpConnections;
 use crate::config::{Config, TimelineConfig};
-use crate::net::{Advice, ProtectedLink, Report};
+use crate::net::{Advice, Losses, ProtectedLink, Report, Traffic};
 use crate::transport::tcp;
 use crate::{ConfigError, Control, Outcome};
 use bins::Bins;
@@ -36,7 +36,8 @@ struct Timeline<'a> {
     /// Data frames that entered the link while it corrupted, and how many had entered when that last began.
     at_risk: u64,
     at_risk_since: Option<u64>,
-    monitor: Option<Monitor>,
+    /// Read the counters of the two switches: of the data, and of the way back (LG-47).
+    monitors: Option<[Monitor; 2]>,
     poll: Instant,
 }
 
@@ -83,8 +84,8 @@ impl<'a> Timeline<'a> {
         let mut link = inspected(setup, setup.waiting_link(&streams)?);
         link.set_tap(capture.tap());
         let network = open_flows(setup, link, &streams, capture.tap())?;
-        let monitor = if setup.protects() && config.protection_ps.is_none() {
-            Some(monitor(setup.config)?)
+        let monitors = if setup.protects() && config.protection_ps.is_none() {
+            Some([monitor(setup.config)?, monitor(setup.config)?])
         } else {
             None
         };
@@ -100,8 +101,8 @@ impl<'a> Timeline<'a> {
             protection: at(config.protection_ps.filter(|_| setup.protects())),
             at_risk: 0,
             at_risk_since: None,
-            poll: if monitor.is_some() { Instant::ZERO } else { Instant::NEVER },
-            monitor,
+            poll: if monitors.is_some() { Instant::ZERO } else { Instant::NEVER },
+            monitors,
             switching: Switching::default(),
         })
     }
@@ -133,13 +134,13 @@ impl<'a> Timeline<'a> {
         if now == self.corruption {
             self.corruption = Instant::NEVER;
             self.at_risk_since = Some(self.network.link.traffic().data_frames);
-            self.network.link.set_loss(self.setup.forward_loss(&self.streams));
+            self.set_losses(self.setup.setting_in(&self.streams));
         }
         if now == self.healing {
             self.healing = Instant::NEVER;
             self.at_risk = self.frames_at_risk();
             self.at_risk_since = None;
-            self.network.link.set_loss(Setup::no_loss(&self.streams));
+            self.set_losses(Setup::healed(&self.streams));
         }
         if now == self.protection {
             self.protection = Instant::NEVER;
@@ -147,7 +148,7 @@ impl<'a> Timeline<'a> {
         }
         if now == self.poll {
             self.poll = now + Duration::from_ps(self.config.poll_ps);
-            self.ask_monitor(now);
+            self.ask_monitors(now);
         }
         if now == self.switching.poll_timeout() {
             self.switching.advance(now, &mut self.network);
@@ -160,18 +161,27 @@ impl<'a> Timeline<'a> {
         self.at_risk + open
     }
 
-    fn protect(&mut self, now: Instant, copies: u8) {
-        self.switching.protect(now, Advice { copies }, &mut self.network);
+    /// Both directions begin or cease to corrupt.
+    fn set_losses(&mut self, (forward, reverse): Losses) {
+        self.network.link.set_loss(forward);
+        *self.network.link.losses_mut().1 = reverse;
     }
 
-    /// Reads the counters of the far switch, and does what the monitor makes of them.
-    fn ask_monitor(&mut self, now: Instant) {
-        let traffic = *self.network.link.traffic();
-        let Some(monitor) = &mut self.monitor else { return };
-        match monitor.observe(now, traffic.frames - traffic.lost, traffic.frames) {
-            Some(Decision::Protect { copies }) => self.protect(now, copies),
-            Some(Decision::Unprotect) => self.switching.unprotect(now),
-            None => {}
+    /// Reads the counters of both switches, and does what the monitors make of them (LG-47).
+    fn ask_monitors(&mut self, now: Instant) {
+        let (traffic, reverse) = (*self.network.link.traffic(), *self.network.link.reverse_traffic());
+        let Some([forward, back]) = &mut self.monitors else { return };
+        let read = |monitor: &mut Monitor, traffic: Traffic| {
+            monitor.observe(now, traffic.frames - traffic.lost, traffic.frames)
+        };
+        let decisions = (read(forward, traffic), read(back, reverse));
+        let advice =
+            forward.copies().map(|copies| Advice { copies, control_copies: back.copies().unwrap_or(1) });
+        match (decisions, advice) {
+            ((None, None), _) => {}
+            ((Some(Decision::Unprotect), _), _) => self.switching.unprotect(now),
+            (_, Some(advice)) => self.switching.protect(now, advice, &mut self.network),
+            (_, None) => {}
         }
     }
 
@@ -205,6 +215,7 @@ impl<'a> Timeline<'a> {
             .set("unprotected_at_s", switched.last_off.map(Instant::as_secs_f64))
             .set("protection_changes", switched.changes)
             .set("copies", report.count("copies"))
+            .set("control_copies", report.count("control_copies"))
             .set("frames_offered", traffic.data_frames)
             .set("frames_at_risk", self.frames_at_risk())
             .set("frames_lost", traffic.data_lost)

@@ -10,7 +10,7 @@ use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use std::sync::Arc;
 
-const ONE_COPY: Advice = Advice { copies: 1 };
+const ONE_COPY: Advice = Advice { copies: 1, control_copies: 1 };
 
 fn plan(protection: Protection) -> Blueprint {
     Blueprint {
@@ -18,6 +18,7 @@ fn plan(protection: Protection) -> Blueprint {
         rate: LineRate::new(BitRate::from_gbps(100)),
         propagation: Duration::ZERO,
         law: 1e-3.into(),
+        control_law: 0.0.into(),
         frame_octets: 1538,
         protection,
         is_switched: false,
@@ -197,7 +198,18 @@ fn the_number_of_copies_is_advised_unless_it_is_chosen() {
     for (chosen, copies) in [(None, 4), (Some(2), 2)] {
         let options = LinkGuardian { copies: chosen, ..LinkGuardian::ORDERED };
         let mut link = waiting(Protection::LinkGuardian(options), &[]);
-        link.protect(Instant::ZERO, Advice { copies: 4 });
+        link.protect(Instant::ZERO, Advice { copies: 4, control_copies: 1 });
         assert_eq!(link.report(Instant::ZERO).count("copies"), Some(copies));
+    }
+}
+
+// LG-46, LG-47
+#[test]
+fn the_number_of_control_copies_is_advised_unless_it_is_chosen() {
+    for (chosen, copies) in [(None, 4), (Some(2), 2)] {
+        let options = LinkGuardian { control_copies: chosen, ..LinkGuardian::ORDERED };
+        let mut link = waiting(Protection::LinkGuardian(options), &[]);
+        link.protect(Instant::ZERO, Advice { copies: 1, control_copies: 4 });
+        assert_eq!(link.report(Instant::ZERO).count("control_copies"), Some(copies));
     }
 }

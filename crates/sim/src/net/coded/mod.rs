@@ -229,11 +229,6 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
-    /// The reverse direction's traffic.
-    pub const fn reverse_traffic(&self) -> &Traffic {
-        self.backward.traffic()
-    }
-
     /// Changes the code at the next block boundary (FEC-8).
     pub fn set_code(&mut self, code: Code) {
         self.coder.set_code(code);
@@ -353,6 +348,10 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
 
     fn traffic(&self) -> &Traffic {
         self.line.wire.traffic()
+    }
+
+    fn reverse_traffic(&self) -> &Traffic {
+        self.backward.traffic()
     }
 
     fn queue(&self) -> &FrameQueue<P> {

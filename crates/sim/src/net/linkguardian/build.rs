@@ -3,7 +3,7 @@
 use super::timing::{HEADER_OCTETS, Timing};
 use super::{LinkGuardianLink, Options};
 use crate::net::{Blueprint, Losses};
-use lossylink_core::engine::linkguardian::copies_under;
+use lossylink_core::engine::linkguardian::{control_copies_under, copies_under};
 use lossylink_core::protection::{LinkGuardian, Mode};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -18,6 +18,7 @@ impl Options {
         };
         Self {
             sender: chosen.sender(plan.law, &gaps(plan, true), plan.switch.dummy_count),
+            control_copies: chosen.control_copies(plan.control_law),
             ordered: chosen.is_ordered(),
             backpressure,
             deduplicate,
@@ -28,6 +29,11 @@ impl Options {
 /// The copies that the rule gives on the link of `plan` for a target (LG-19).
 pub fn advised_copies(plan: &Blueprint, target: f64) -> u8 {
     copies_under(&plan.law, &gaps(plan, true), target)
+}
+
+/// The copies of control frames that the rule gives on the link of `plan` for a target (LG-46).
+pub fn advised_control_copies(plan: &Blueprint, target: f64) -> u8 {
+    control_copies_under(&plan.control_law, target)
 }
 
 /// What lies between the frame that shows a run of losses and the first copy, in full frames on a busy line, for
@@ -81,6 +87,10 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let options = Options::of(plan, chosen);
         let phases = &mut streams.stream("link/0/phases");
         let link = Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses, phases);
-        Self { copies_are_chosen: chosen.copies.is_some(), ..link }
+        Self {
+            copies_are_chosen: chosen.copies.is_some(),
+            control_copies_are_chosen: chosen.control_copies.is_some(),
+            ..link
+        }
     }
 }

@@ -16,7 +16,7 @@ pub mod timing;
 mod tx_buffer;
 mod wires;
 
-pub use build::{advised_copies, gaps};
+pub use build::{advised_control_copies, advised_copies, gaps};
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
@@ -45,6 +45,8 @@ use wires::{BackwardWire, ControlFrame, ForwardWire};
 pub struct Options {
     /// Parameters of the sender: copies, dummies, hole cap.
     pub sender: SenderConfig,
+    /// Copies of each loss notification, pause and resume, at least 1 (LG-46).
+    pub control_copies: u8,
     /// Whether order is kept.
     pub ordered: bool,
     /// Whether the receiver pauses the sender (ordered mode only).
@@ -89,6 +91,8 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     backward: BackwardWire<P>,
     /// Whether the number of copies is the user's, and no advice changes it.
     copies_are_chosen: bool,
+    /// The same of the number of copies of control frames.
+    control_copies_are_chosen: bool,
     /// How long after the last copy of a frame nothing of it can come any more.
     settled: Duration,
 }
@@ -131,7 +135,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             circulating(),
             options.ordered,
         );
-        let back = ReturnPort::new(timing, circulating());
+        let back = ReturnPort::new(timing, circulating(), options.control_copies);
         let (forward, reverse) = losses;
         let wait = profile.ack_no_timeout(rate.bit_rate());
         Self {
@@ -140,6 +144,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             forward: ForwardWire::new(Wire::new(forward)),
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
+            control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
             settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
         }
@@ -181,11 +186,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// How many copies of sent frames are kept at `now`.
     pub fn copies_held(&mut self, now: Instant) -> usize {
         self.sending.copies_held(now)
-    }
-
-    /// What went over the reverse direction of the link.
-    pub const fn reverse_traffic(&self) -> &Traffic {
-        self.backward.wire.traffic()
     }
 
     /// Starts both ends over at `position`, as the control plane does when it switches protection
@@ -277,6 +277,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn traffic(&self) -> &Traffic {
         self.forward.wire.traffic()
+    }
+
+    fn reverse_traffic(&self) -> &Traffic {
+        self.backward.wire.traffic()
     }
 
     fn queue(&self) -> &FrameQueue<P> {

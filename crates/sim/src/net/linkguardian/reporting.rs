@@ -80,6 +80,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             order,
             pausing: receiving.backpressure.as_ref().map(PausingState::from),
             timer,
+            control_copies: receiving.back.control_copies,
             ..ReceivingState::of(engine, &register)
         };
         state.group()
@@ -92,6 +93,11 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let copies = u64::from(self.sending.engine.config().copies);
         vec![
             Figure::setting("copies", copies, "copies of each retransmission (LG-19)"),
+            Figure::setting(
+                "control_copies",
+                u64::from(self.receiving.back.control_copies),
+                "copies of each loss notification, pause and resume (LG-46)",
+            ),
             Figure::count(
                 "retransmissions",
                 sender.retransmitted,

@@ -35,6 +35,8 @@ pub(super) struct ReturnPort<P: Copy + Default> {
     updates: Pipe<AckUpdate>,
     register: Acknowledgement,
     ack_packet: Circulating,
+    /// How often each notification, pause and resume is sent (LG-46).
+    pub(super) control_copies: u8,
     /// Notifications and pauses on their way to the port.
     notifications: Pipe<ControlFrame>,
     requests: Pipe<ControlFrame>,
@@ -47,13 +49,17 @@ pub(super) struct ReturnPort<P: Copy + Default> {
 }
 
 impl<P: Copy + Default> ReturnPort<P> {
-    pub(super) fn new(timing: Timing, ack_packet: Circulating) -> Self {
+    /// # Panics
+    /// If no control frame would be sent.
+    pub(super) fn new(timing: Timing, ack_packet: Circulating, control_copies: u8) -> Self {
+        assert!(control_copies > 0, "a control frame is sent once at least");
         Self {
             timing,
             lead: timing.notification_port.min(timing.timer_packet),
             updates: Pipe::new(),
             register: Acknowledgement::default(),
             ack_packet,
+            control_copies,
             notifications: Pipe::new(),
             requests: Pipe::new(),
             urgent: Ring::new(),
@@ -139,8 +145,11 @@ impl<P: Copy + Default> ReturnPort<P> {
     /// Takes in what reaches the port, and sends what the line has room for: control first (LG-29).
     #[cold]
     pub(super) fn serve(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        self.notifications.drain_due(now, |_, frame| self.urgent.push(frame));
-        self.requests.drain_due(now, |_, frame| self.urgent.push(frame));
+        // Copies leave one behind the other: nothing overtakes the last of them (LG-26, LG-46).
+        let copies = 0..self.control_copies;
+        for way in [&mut self.notifications, &mut self.requests] {
+            way.drain_due(now, |_, frame| copies.clone().for_each(|_| self.urgent.push(frame)));
+        }
         while self.busy_until <= now {
             if let Some(frame) = self.urgent.pop() {
                 self.send_urgent(now, frame, wire);

@@ -4,12 +4,15 @@ use super::LinkGuardianLink;
 use crate::net::{Advice, Handover};
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
-    /// Goes on protecting, or begins to: frames are numbered again, and retransmissions have as many
-    /// copies as is advised, unless the user chose their number.
+    /// Goes on protecting, or begins to: frames are numbered again, and retransmissions and control frames
+    /// have as many copies as is advised, unless the user chose their number.
     pub(super) fn stay(&mut self, advice: Advice) {
         self.sending.set_leaving(false);
         if !self.copies_are_chosen {
             self.sending.engine.set_copies(advice.copies);
+        }
+        if !self.control_copies_are_chosen {
+            self.receiving.back.control_copies = advice.control_copies;
         }
     }
 

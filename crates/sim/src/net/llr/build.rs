@@ -97,6 +97,7 @@ mod tests {
             rate: LineRate::new(BitRate::from_gbps(100)),
             propagation,
             law: 1e-3.into(),
+            control_law: 0.0.into(),
             frame_octets: 1538,
             protection: Protection::None,
             is_switched: false,

@@ -133,11 +133,6 @@ impl<P: Copy + Default> LlrLink<P> {
         self.timing.replay_lag(octets, self.forward.errors_seen)
     }
 
-    /// What went over the reverse direction of the link.
-    pub const fn reverse_traffic(&self) -> &Traffic {
-        self.back.wire.traffic()
-    }
-
     /// Replaces the reverse loss process.
     pub fn set_reverse_loss(&mut self, loss: LossProcess) {
         self.back.wire.set_loss(loss);
@@ -241,6 +236,10 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
 
     fn traffic(&self) -> &Traffic {
         self.forward.wire.traffic()
+    }
+
+    fn reverse_traffic(&self) -> &Traffic {
+        self.back.wire.traffic()
     }
 
     fn queue(&self) -> &FrameQueue<P> {

@@ -18,6 +18,7 @@ pub(crate) fn ns(ns: f64) -> Instant {
 /// One copy, no dummies, the published cap, order without backpressure.
 pub(crate) const ORDERED: Options = Options {
     sender: SenderConfig { copies: 1, dummies: 0, hole_cap: Some(5) },
+    control_copies: 1,
     ordered: true,
     backpressure: false,
     deduplicate: true,

@@ -15,6 +15,7 @@ pub(crate) fn check(world: &World, evidence: &Evidence) -> Result<(), String> {
     order_is_kept(world, &evidence.delivered)?;
     copies_are_dropped(world, evidence)?;
     what_went_back_came_back(evidence)?;
+    one_request_sends_once(evidence)?;
     a_line_carries_one_frame_at_a_time(world, evidence)?;
     everything_is_accounted_for(world, evidence)?;
     the_healed_link_delivers(evidence)?;
@@ -58,6 +59,17 @@ fn what_went_back_came_back(evidence: &Evidence) -> Result<(), String> {
         format!("{} frames came back, {arrived} were not lost", evidence.returned.len())
     })?;
     require(evidence.returned.is_sorted_by(|a, b| a < b), || "frames came back out of order".into())
+}
+
+/// However many copies of a notification arrive, each loss is sent again once at most: LG-6, LG-46.
+fn one_request_sends_once(evidence: &Evidence) -> Result<(), String> {
+    let (sender, receiver) = (&evidence.counters.sender, &evidence.counters.receiver);
+    require(sender.retransmitted + sender.beyond_cap <= receiver.lost, || {
+        format!(
+            "asked for once: {} losses, {} sent again and {} beyond the cap",
+            receiver.lost, sender.retransmitted, sender.beyond_cap
+        )
+    })
 }
 
 /// All that either direction carried, gaps and control frames included, took its time: LG-37.

@@ -66,6 +66,9 @@ impl World {
         let mut dice = Dice(streams.stream("swarm/world"));
         let rate = BitRate::from_gbps(dice.one_of(&[10, 25, 40, 100, 100, 200, 400, 800]));
         let (profile, options) = (dice.profile(), dice.options());
+        // From a stream of its own: the worlds that once found something stay what they are.
+        let control_copies = Dice(streams.stream("swarm/control-copies")).one_of(&[1, 1, 2, 3, 7]);
+        let options = Options { control_copies, ..options };
         // A recirculating reorder buffer is simulated round by round: there a long wait is dear.
         let is_dear = profile.recirculates && options.ordered;
         let is_long = dice.chance(0.25);
@@ -193,6 +196,7 @@ impl Dice {
                 dummies: self.one_of(&[0, 1, 3, 3, 10]),
                 hole_cap: self.one_of(&[Some(5), Some(5), Some(1), Some(40), None]),
             },
+            control_copies: 1,
             ordered: self.chance(0.6),
             backpressure: self.chance(0.7),
             deduplicate: self.chance(0.8),

@@ -11,9 +11,9 @@ mod receiving;
 mod sending;
 
 use super::envelope;
-use super::line::{HelloOctets, LineProtocol, Surroundings};
+use super::line::{HelloOctets, LineProtocol, PauseMessage, Surroundings};
 use super::{Frame, FramePool, Origin, Seal};
-use crate::engine::linkguardian::{FORGOTTEN, Notification, Position, SenderConfig};
+use crate::engine::linkguardian::{FORGOTTEN, Notification, Position, ReceivingState, SenderConfig};
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
 use crate::protection::{LinkGuardian, Mode, Protection};
@@ -31,6 +31,11 @@ pub struct LinkGuardianLine {
     receiving: Receiving,
     /// Whether a non-blocking receiving end drops the second copies of a retransmission.
     deduplicate: bool,
+    /// How the peer protects, and by which law this end's frames are lost.
+    peer: LinkGuardian,
+    law: LossLaw,
+    /// How often a notification or a pause is sent, which follows from both (G-26).
+    control_copies: u8,
 }
 
 impl Default for LinkGuardianLine {
@@ -47,7 +52,15 @@ impl LinkGuardianLine {
             sending: Sending::new(config, false),
             receiving: Receiving::new(false, true),
             deduplicate: true,
+            peer: LinkGuardian::ORDERED,
+            law: LossLaw::Independent(0.0),
+            control_copies: 1,
         }
+    }
+
+    /// Takes the peer's word for how often a control frame is sent, or the rule (G-26).
+    fn count_control_copies(&mut self) {
+        self.control_copies = self.peer.control_copies(self.law);
     }
 
     /// A genuine frame of this session.
@@ -113,22 +126,29 @@ impl LinkGuardianLine {
         self.sending.handle_notification(&notification, to_link, seal, pool);
     }
 
-    /// Sends a loss notification ahead of everything else (LG-13), and a pause if one is wanted.
+    /// Sends a loss notification ahead of everything else (LG-13), and a pause if one is wanted, each in all its
+    /// copies (G-26).
     fn ask_again(&mut self, around: &mut Surroundings<'_>, notification: Option<Notification>) {
-        if let Some(notification) = notification
-            && let Some(mut frame) = around.empty_frame()
-        {
-            let header = LossNotification {
-                era: notification.leading.era(),
-                leading_ack: notification.leading.number(),
-                hole_size: notification.hole_size,
-                first_lost: notification.first_lost.number(),
-            };
-            frames::write_control(&mut frame, &LinkGuardianFrame::Notification(header), around.seal);
-            around.to_link.push_back(frame);
+        if let Some(notification) = notification {
+            self.notify(around, &notification);
         }
         if let Some(request) = self.receiving.poll_pause() {
-            *around.pause = Some(request);
+            *around.pause = Some(PauseMessage { request, copies: self.control_copies });
+        }
+    }
+
+    /// Identical copies, one behind the other; fewer when no frame is free.
+    fn notify(&self, around: &mut Surroundings<'_>, notification: &Notification) {
+        let header = LossNotification {
+            era: notification.leading.era(),
+            leading_ack: notification.leading.number(),
+            hole_size: notification.hole_size,
+            first_lost: notification.first_lost.number(),
+        };
+        for _ in 0..self.control_copies {
+            let Some(mut frame) = around.empty_frame() else { break };
+            frames::write_control(&mut frame, &LinkGuardianFrame::Notification(header), around.seal);
+            around.to_link.push_back(frame);
         }
     }
 
@@ -161,6 +181,8 @@ impl LineProtocol for LinkGuardianLine {
         };
         let config = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES);
         self.sending = Sending::new(config, options.is_ordered());
+        self.law = law;
+        self.count_control_copies();
         let deduplicate = match options.mode {
             Mode::NonBlocking { deduplicate } => deduplicate,
             Mode::Ordered { .. } => true,
@@ -176,7 +198,13 @@ impl LineProtocol for LinkGuardianLine {
     fn start_over(&mut self, around: &mut Surroundings<'_>, peer: &Protection) {
         self.receiving.start_over(around.now, around.to_lan);
         self.sending.start_over(around.pool);
-        let is_ordered = matches!(peer, Protection::LinkGuardian(options) if options.is_ordered());
+        let guarding = match peer {
+            Protection::LinkGuardian(options) => Some(*options),
+            _ => None,
+        };
+        self.peer = guarding.unwrap_or(LinkGuardian::NON_BLOCKING);
+        self.count_control_copies();
+        let is_ordered = guarding.is_some_and(|options| options.is_ordered());
         if self.receiving.is_ordered() != is_ordered {
             self.receiving = Receiving::new(is_ordered, self.deduplicate);
         }
@@ -256,7 +284,8 @@ impl LineProtocol for LinkGuardianLine {
     }
 
     fn report(&self) -> Vec<Group> {
-        alloc::vec![self.sending.state().group(), self.receiving.state().group()]
+        let receiving = ReceivingState { control_copies: self.control_copies, ..self.receiving.state() };
+        alloc::vec![self.sending.state().group(), receiving.group()]
     }
 }
 

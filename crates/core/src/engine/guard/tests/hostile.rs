@@ -300,7 +300,7 @@ fn forged_pauses_hold_frames_back_for_half_of_the_time_at_most() {
         wire.forge(0, |hello| (hello.kind, hello.number) = (Kind::Pause, number));
         wire.stream_span(Duration::from_ms(1));
     }
-    assert!(wire.guards[0].counters().pauses_obeyed > 1000);
+    assert!(wire.guards[0].counters().pauses_obeyed > 30);
     // The queue holds what a tenth of a second brings.
     let sent = (wire.sent - from) as usize;
     wire.run(Duration::from_ms(100));

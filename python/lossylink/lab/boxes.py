@@ -36,8 +36,8 @@ def guard(
 
     The link's interface gets an MTU large enough for the protection's headers while the guard runs.
     SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
-    far end frames pass unprotected, and the status says so. Without a key file whoever can send on the link is
-    trusted.
+    far end frames pass unprotected, and the status says so. Without a key file, whoever can send on the link
+    is trusted.
 
     Examples
     --------

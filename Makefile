@@ -41,6 +41,11 @@ test-python: build ## Tests of the Python package, with the examples in its docu
 	@echo "the live tests, one after another: each lab has the machine to itself"
 	$(BIN)/python -m pytest tests/python/test_live_*.py
 
+.PHONY: hostile
+hostile: build ## Two minutes of faults and forgeries against two guards, with and without a key
+	$(BIN)/python -m tests.hostile
+	$(BIN)/python -m tests.hostile --key
+
 .PHONY: lint
 lint: build ## Formatting, lints and types, in Rust and Python
 	cargo fmt --all -- --check

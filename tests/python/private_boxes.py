@@ -57,9 +57,9 @@ class Boxes:
         """Return the command line of a lossylink command."""
         return [sys.executable, "-m", "lossylink", *words]
 
-    def guard(self, box: str, *, lan: str, link: str) -> subprocess.Popen[str]:
+    def guard(self, box: str, *options: str, lan: str, link: str) -> subprocess.Popen[str]:
         """Start a guard in a box and wait until its ports are open."""
-        return self._serve(box, ["guard", "--lan", lan, "--link", link])
+        return self._serve(box, ["guard", "--lan", lan, "--link", link, *options])
 
     def wire(self, box: str, *, near: str, far: str) -> subprocess.Popen[str]:
         """Start a wire in a box and wait until its ports are open."""

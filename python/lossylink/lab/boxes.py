@@ -35,6 +35,7 @@ def guard(
     """Protect the link between this box and another one that runs a guard as well.
 
     The link's interface gets an MTU large enough for the protection's headers while the guard runs.
+    What happens is told on the standard error: the peer found and lost, corruption every ten seconds.
     SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
     far end frames pass unprotected, and the status says so. Without a key file, whoever can send on the link
     is trusted.
@@ -60,7 +61,7 @@ def guard(
         print("no --key-file: whoever can send on the link is trusted", file=sys.stderr)
     else:
         config["key_file"] = str(key_file)
-    _serve(config, [lan, link])
+    _serve(config, [lan, link], tells=True)
 
 
 def wire(
@@ -158,14 +159,17 @@ def restore() -> None:
         print(line)
 
 
-def _serve(config: dict[str, Any], ports: list[str]) -> None:
+def _serve(config: dict[str, Any], ports: list[str], *, tells: bool = False) -> None:
     """Run the data plane in this process; its interfaces are as before when it ends."""
     from lossylink import _native
     from lossylink.cli.exits import leave
+    from lossylink.lab.events import tell
     from lossylink.lab.interfaces import borrowed, warn_of_checksums
 
     warn_of_checksums(ports)
     with borrowed(ports):
         print(f"control socket: {config['control']}", file=sys.stderr)
+        if tells:
+            tell(Path(config["control"]))
         code = _native.live_main([json.dumps(config)])
     leave(code)

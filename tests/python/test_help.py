@@ -26,6 +26,8 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     """Every command that does something, with the words that call it."""
     for name, one in group.commands.items():
         if hasattr(one, "commands"):
+            if one.invoke_without_command:
+                yield (*path, name), one
             yield from commands(one, (*path, name))
         else:
             yield (*path, name), one

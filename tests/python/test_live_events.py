@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import threading
@@ -55,6 +56,15 @@ def test_a_guard_tells_who_comes_and_goes(tmp_path: Path) -> None:
         stranger.kill()
         far = boxes.guard("b2", "-p", "llr", "--key-file", str(key), lan="lan", link="trunk")
         said.wait_for("peer found: this end protects by lg, the peer by llr")
+        ask = [*boxes.lossylink("guard"), "status", "--control", "/run/b1.sock"]
+        status = boxes.run("b1", ask)
+        assert "peer: agreed; this end protects by lg, the peer by llr" in status
+        assert "frames sealed" in status
+        assert json.loads(boxes.run("b1", [*ask, "--json"]))["guards"]["guard"]["sealed"]
+        assert "lossylink_guards_sessions_total" in boxes.run("b1", [*ask, "--prometheus"])
+        change = [*boxes.lossylink("guard"), "set", "lg:copies=3", "--control", "/run/b1.sock"]
+        assert boxes.run("b1", change).startswith("this end protects by lg")
+        assert boxes.counters("b1")["guards"]["guard"]["sender"]["copies"] == 3
         far.kill()
         said.wait_for("peer lost: frames pass unprotected")
         # SIGTERM still drains and restores: the thread that tells takes no signal.

@@ -9,7 +9,7 @@ import typer
 from lossylink.cli import doctor, explain, plan, plot, report, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
-from lossylink.lab import boxes, validation
+from lossylink.lab import boxes, guard_cli, validation
 from lossylink.lab import cli as lab
 from lossylink.scenario.packaged import packaged, title_of
 
@@ -34,10 +34,10 @@ def build() -> typer.Typer:
     app.command("keys")(explain.keys)
     app.command("explain")(explain.explain)
     app.command("doctor")(doctor.command)
-    app.command("guard")(boxes.guard)
     app.command("wire")(boxes.wire)
     app.command("restore")(boxes.restore)
     app.command("validate")(validation.command)
+    app.add_typer(guard_cli.app, name="guard")
     app.add_typer(lab.app, name="lab")
     return app
 

@@ -1,4 +1,4 @@
-"""``lossylink guard`` and ``lossylink wire``: one data plane between two interfaces of this machine."""
+"""``lossylink wire``, and what it shares with ``guard``: one data plane between two interfaces."""
 
 from __future__ import annotations
 
@@ -10,58 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lossylink.protections import usages
-
-_Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
-
-
-def guard(
-    lan: Annotated[
-        str, typer.Option(help="Interface of the protected network: eth1, or tap:NAME@NAMESPACE.")
-    ],
-    link: Annotated[str, typer.Option(help="Interface of the link that corrupts.")],
-    protection: Annotated[
-        str, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
-    ] = "lg",
-    rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
-    queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
-    mtu: Annotated[int, typer.Option(help="Largest IP packet of the LAN.")] = 1500,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
-    ] = None,
-    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
-    control: _Control = None,
-) -> None:
-    """Protect the link between this box and another one that runs a guard as well.
-
-    The link's interface gets an MTU large enough for the protection's headers while the guard runs.
-    What happens is told on the standard error: the peer found and lost, corruption every ten seconds.
-    SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
-    far end frames pass unprotected, and the status says so. Without a key file, whoever can send on the link
-    is trusted.
-
-    Examples
-    --------
-        lossylink guard --lan eth1 --link eth2 --protection lg
-
-        lossylink guard --lan eth1 --link eth2 --key-file /etc/lossylink/link.key
-    """
-    from lossylink.lab.settings import read_protection
-    from lossylink.units import parse_rate
-
-    role = {
-        "lan": lan,
-        "link": link,
-        "rate_bps": None if rate is None else _quantity(parse_rate, rate),
-        "protection": read_protection(protection).live_value,
-    }
-    _require_interfaces({"--lan": lan, "--link": link})
-    config = _config("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
-    if key_file is None:
-        print("no --key-file: whoever can send on the link is trusted", file=sys.stderr)
-    else:
-        config["key_file"] = str(key_file)
-    _serve(config, [lan, link], tells=True)
+Control = Annotated[Path | None, typer.Option(help="Control socket; in the lab's directory when not given.")]
 
 
 def wire(
@@ -76,7 +25,7 @@ def wire(
     mtu: Annotated[int, typer.Option(help="Largest IP packet, headroom of guards included.")] = 1514,
     seed: Annotated[int, typer.Option(help="Decides every loss.")] = 1,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
-    control: _Control = None,
+    control: Control = None,
 ) -> None:
     """Emulate a link between two interfaces: exact rate, delay, queue and loss.
 
@@ -90,19 +39,19 @@ def wire(
     role = {
         "near": near,
         "far": far,
-        "rate_bps": _quantity(parse_rate, rate),
-        "propagation_ps": _quantity(parse_time, rtt) // 2,
+        "rate_bps": quantity(parse_rate, rate),
+        "propagation_ps": quantity(parse_time, rtt) // 2,
         "loss_forward": read_loss(loss).native,
         "loss_reverse": read_loss(loss_reverse).native,
     }
-    _require_interfaces({"--near": near, "--far": far})
-    config = _config("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}
+    require_interfaces({"--near": near, "--far": far})
+    config = configuration("path", role, queue=queue, mtu=mtu, fifo=fifo, control=control) | {"seed": seed}
     if ecn_threshold is not None:
-        config["queue"]["mark_from_bytes"] = _quantity(parse_size, ecn_threshold)
-    _serve(config, [near, far])
+        config["queue"]["mark_from_bytes"] = quantity(parse_size, ecn_threshold)
+    serve(config, [near, far])
 
 
-def _require_interfaces(ports: dict[str, str]) -> None:
+def require_interfaces(ports: dict[str, str]) -> None:
     """Refuse an interface of this namespace that is not there, before anything is made."""
     from lossylink.errors import UserError
 
@@ -114,7 +63,8 @@ def _require_interfaces(ports: dict[str, str]) -> None:
         raise UserError(f"{option} {port}: there is no interface {name}; this machine has {', '.join(there)}")
 
 
-def _quantity(parse: Any, text: str) -> int:
+def quantity(parse: Any, text: str) -> int:
+    """Read a quantity; a mistake is one line."""
     from lossylink.errors import UserError
 
     try:
@@ -123,9 +73,10 @@ def _quantity(parse: Any, text: str) -> int:
         raise UserError(str(error)) from None
 
 
-def _config(
+def configuration(
     kind: str, role: dict[str, Any], *, queue: str, mtu: int, fifo: bool, control: Path | None
 ) -> dict[str, Any]:
+    """Return what a data plane is told, with its control socket in the usual place if none is given."""
     from lossylink.lab.directory import runtime_directory
     from lossylink.lab.settings import WIRE_PRIORITY
     from lossylink.units import parse_size
@@ -138,7 +89,7 @@ def _config(
         "mtu_bytes": mtu,
         "control": str(control),
         "fifo_priority": WIRE_PRIORITY if fifo else None,
-        "queue": {"bytes": _quantity(parse_size, queue)},
+        "queue": {"bytes": quantity(parse_size, queue)},
         "role": {kind: role},
     }
 
@@ -159,7 +110,7 @@ def restore() -> None:
         print(line)
 
 
-def _serve(config: dict[str, Any], ports: list[str], *, tells: bool = False) -> None:
+def serve(config: dict[str, Any], ports: list[str], *, tells: bool = False) -> None:
     """Run the data plane in this process; its interfaces are as before when it ends."""
     from lossylink import _native
     from lossylink.cli.exits import leave

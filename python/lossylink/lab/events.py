@@ -12,7 +12,7 @@ from typing import Any
 
 from lossylink.errors import RunError
 from lossylink.lab.plane import PlaneClient
-from lossylink.protections import family_of
+from lossylink.protections import Arrivals, family_of
 
 #: How often the counters are looked at, in seconds.
 _LOOK_SECONDS = 1.0
@@ -39,9 +39,9 @@ def happened(before: Report, after: Report) -> Iterator[str]:
     """
     was, is_now = (_standing(report) for report in (before, after))
     if is_now == "agreed" and was != "agreed":
-        yield f"peer found: {_agreement(after)}"
+        yield f"peer found: {agreement(after)}"
     elif is_now == "agreed" and _protections(before) != _protections(after):
-        yield f"agreed anew: {_agreement(after)}"
+        yield f"agreed anew: {agreement(after)}"
     elif is_now != "agreed" and was == "agreed":
         yield "peer lost: frames pass unprotected"
     if is_now != "agreed":
@@ -52,8 +52,10 @@ def happened(before: Report, after: Report) -> Iterator[str]:
         yield "nothing moved for 500 ms: a new session was begun"
 
 
-def corruption(before: Report, after: Report, *, seconds: float) -> Iterator[str]:
+def corruption(before: Report | None, after: Report, *, seconds: float) -> Iterator[str]:
     """Yield what the link has corrupted on its way to this guard between two looks, if anything.
+
+    Without an earlier look it is what was corrupted since the guard started.
 
     Examples
     --------
@@ -67,7 +69,8 @@ def corruption(before: Report, after: Report, *, seconds: float) -> Iterator[str
     []
     """
     family = family_of(after["peer_protection"])
-    then, now = (family.arrivals(report) for report in (before, after))
+    then = Arrivals(0, 0, 0) if before is None else family.arrivals(before)
+    now = family.arrivals(after)
     if then is None or now is None or now.lost <= then.lost:
         return
     from lossylink.statistics import binomial_interval  # scipy waits until something was lost
@@ -133,7 +136,8 @@ def _standing(report: Report) -> str:
     return str(report["peer"]).split(":")[0]
 
 
-def _agreement(report: Report) -> str:
+def agreement(report: Report) -> str:
+    """Return how both ends protect, and the round trip between them once it is measured."""
     loop_us = report["loop_us"]
     words = "this end protects by {}, the peer by {}".format(*_protections(report))
     return words if loop_us is None else f"{words}, round trip {loop_us:.0f} us"

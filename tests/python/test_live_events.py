@@ -61,6 +61,8 @@ def test_a_guard_tells_who_comes_and_goes(tmp_path: Path) -> None:
         assert "peer: agreed; this end protects by lg, the peer by llr" in status
         assert "frames sealed" in status
         assert json.loads(boxes.run("b1", [*ask, "--json"]))["guards"]["guard"]["sealed"]
+        # 30 bytes for the longest frame of any family and 8 of a seal (docs/guides/live-lab.md).
+        assert boxes.state("b1", "trunk")[0] == 1538
         assert "lossylink_guards_sessions_total" in boxes.run("b1", [*ask, "--prometheus"])
         change = [*boxes.lossylink("guard"), "set", "lg:copies=3", "--control", "/run/b1.sock"]
         assert boxes.run("b1", change).startswith("this end protects by lg")

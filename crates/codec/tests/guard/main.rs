@@ -14,7 +14,7 @@ use lossylink_codec::FecLine;
 use lossylink_core::engine::guard::{
     Guard, GuardConfig, LineProtocol, LinkGuardianLine, Peer, QueueLimits, Side,
 };
-use lossylink_core::protection::{Fec, LinkGuardian, Mode, Protection};
+use lossylink_core::protection::{Fec, LinkGuardian, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -41,13 +41,11 @@ fn fec(size: u32, rows: u32) -> Protection {
 
 /// LinkGuardian with two copies and no cap on holes.
 fn ordered() -> Protection {
-    let mode = Mode::Ordered { backpressure: true };
     Protection::LinkGuardian(LinkGuardian {
         copies: Some(2),
         dummies: Some(3),
         holes: None,
-        control_copies: None,
-        mode,
+        ..LinkGuardian::ORDERED
     })
 }
 

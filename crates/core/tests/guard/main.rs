@@ -31,24 +31,20 @@ fn lines() -> Vec<Box<dyn LineProtocol>> {
 
 /// LinkGuardian with two copies and no cap on holes.
 fn ordered() -> Protection {
-    let mode = Mode::Ordered { backpressure: true };
     Protection::LinkGuardian(LinkGuardian {
         copies: Some(2),
         dummies: Some(3),
         holes: None,
-        control_copies: None,
-        mode,
+        ..LinkGuardian::ORDERED
     })
 }
 
 fn non_blocking() -> Protection {
-    let mode = Mode::NonBlocking { deduplicate: true };
     Protection::LinkGuardian(LinkGuardian {
         copies: Some(2),
         dummies: Some(3),
         holes: None,
-        control_copies: None,
-        mode,
+        ..LinkGuardian::NON_BLOCKING
     })
 }
 
@@ -87,7 +83,7 @@ fn second_copies_are_dropped_unless_they_are_wanted() {
     for (deduplicate, copies) in [(true, 1), (false, 2)] {
         let mode = Mode::NonBlocking { deduplicate };
         let copied =
-            LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, control_copies: None, mode };
+            LinkGuardian { copies: Some(2), dummies: Some(3), holes: None, mode, ..LinkGuardian::ORDERED };
         let mut pair = agreed(1, Protection::LinkGuardian(copied), [at(&[2]), NONE]);
         stream(&mut pair, 0..10, 1514);
         assert_eq!(ids(&pair.delivered[1]).iter().filter(|id| **id == 2).count(), copies);

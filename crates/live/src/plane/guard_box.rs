@@ -3,12 +3,13 @@
 use super::guard_config;
 use crate::clock::Clock;
 use crate::config::{self, Config, GuardPortsConfig};
-use crate::error::{Error, Result};
+use crate::error::{Attempt, Error, Result};
 use crate::histogram::{Histogram, Lateness};
 use crate::lines;
 use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
+use crate::sys::process;
 use lossylink_core::engine::guard::{Guard, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
@@ -47,8 +48,9 @@ pub(super) struct GuardBox {
 
 impl GuardBox {
     pub(super) fn build(config: &Config, ports: &GuardPortsConfig, clock: Clock) -> Result<Self> {
-        // Identities must differ from those of the process before: the clock is the seed.
-        let streams = Streams::new(config.seed ^ crate::sys::process::monotonic_ns());
+        // Whoever cannot read the link must not guess identities and nonces (G-20, G-21): no seed is set.
+        let seed = process::unpredictable().attempting("draw a seed for identities")?;
+        let streams = Streams::new(seed);
         let rate = ports.rate_bps.map(config::rate).transpose()?;
         let protection = chosen(ports.protection.as_ref())?;
         let limits = guard_config(config, Bytes::ZERO)?;

@@ -13,6 +13,20 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Eight bytes that nobody can predict, from the kernel.
+///
+/// # Errors
+/// On a kernel without `getrandom` (before 3.17).
+pub fn unpredictable() -> io::Result<u64> {
+    let mut bytes = [0; size_of::<u64>()];
+    // SAFETY: the kernel writes at most the length of the array into it; up to 256 bytes come whole.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    if got != bytes.len() as isize {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(u64::from_ne_bytes(bytes))
+}
+
 /// Gives the calling thread the fixed real-time priority `priority` (SCHED_FIFO).
 ///
 /// # Errors

@@ -1,0 +1,210 @@
+"""What a measurement says: in lines for the screen, and as a directory that `lossylink run` takes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from lossylink.errors import UserError
+from lossylink.manifest import manifest
+from lossylink.measuring.exchange import Direction
+from lossylink.measuring.fit import Fit, Report, counted, figures, fit
+from lossylink.planning import Link, plan
+from lossylink.run_directory import MANIFEST, write_json
+from lossylink.scenario.loss import parse_loss
+from lossylink.statistics import Estimate, binomial_interval
+
+TARGET: Final = 1e-8
+"""Effective loss of a healthy link, for which the plan is made."""
+
+MOST_DROPPED_SHARE: Final = 0.01
+"""Share of the missing probes that the two boxes may have dropped before the run is invalid."""
+
+FIGURES = "measurement.json"
+#: Runs of losses that a line shows.
+_SHOWN_RUNS = 6
+#: Frames of the scenario: a hundred losses or more, unless that takes long.
+_FEWEST_FRAMES, _MOST_FRAMES, _LOSSES = 1_000_000, 100_000_000, 1000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One direction of a link, and what is known of its losses."""
+
+    key: str
+    """``forward`` or ``reverse``, as in a scenario."""
+    title: str
+    """The direction in words."""
+    fit: Fit
+    unit: str = "probes"
+    direction: Direction | None = None
+    """The frames one by one, where they were recorded."""
+
+    @classmethod
+    def of(
+        cls, key: str, title: str, direction: Direction, *, unit: str = "probes", report: Report | None = None
+    ) -> Finding:
+        """Fit a loss model to a direction; what the boxes dropped is not counted as the link's.
+
+        Ctrl-C ends the fit, not the measurement.
+        """
+        record = direction.record
+        try:
+            found = fit(record, report=report)
+        except KeyboardInterrupt:
+            stopped = "the fit was stopped; taken as independent"
+            found = counted(frames=record.frames, losses=record.losses, verdict=stopped)
+        if direction.dropped:
+            found = _without(found, direction.dropped)
+        return cls(key, title, found, unit, direction)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nearly all that is missing was lost on the link."""
+        if self.direction is None:
+            return True
+        return self.direction.dropped <= MOST_DROPPED_SHARE * self.direction.record.losses
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is known in words."""
+        found, ratio = self.fit, self.fit.ratio
+        share = f"{ratio.value:.4g} (95 % interval {ratio.low:.3g} to {ratio.high:.3g})"
+        if not found.losses:
+            share = f"less than {ratio.high:.3g} with 95 % confidence"
+        yield f"{self.title}: {found.frames:,} {self.unit}, {found.losses:,} lost: {share}"
+        if self.direction is not None:
+            told = self.direction
+            yield (
+                f"  {told.duplicated} came twice, {told.reordered} late, {told.altered} altered; "
+                f"{told.dropped} dropped in the boxes"
+            )
+            if not self.is_valid:
+                yield "  INVALID: the boxes dropped too many of them; lower --rate and measure again"
+            runs = [f"{length} x {count:,}" for length, count in told.record.run_counts().items()]
+            more = ", ..." if len(runs) > _SHOWN_RUNS else ""
+            if runs:
+                yield f"  runs of losses, frames x times: {', '.join(runs[:_SHOWN_RUNS])}{more}"
+        yield f"  {found.verdict}"
+        if found.losses:
+            yield f"  loss: {found.loss.spelling}"
+
+    def figures(self) -> dict[str, Any]:
+        """Return what is known as JSON."""
+        told: dict[str, Any] = {"direction": self.title, **figures(self.fit), "is_valid": self.is_valid}
+        if self.direction is not None:
+            one = self.direction
+            told |= {
+                "duplicated": one.duplicated,
+                "reordered": one.reordered,
+                "altered": one.altered,
+                "dropped_in_boxes": one.dropped,
+                "run_frames": one.record.run_counts(),
+                "gap_frames": one.record.gap_frames(),
+                "trace": f"{self.key}.trace",
+            }
+        return told
+
+
+def _without(found: Fit, dropped: int) -> Fit:
+    """Return a fit whose ratio leaves out what the boxes dropped; its upper end is as if they had not."""
+    losses = max(0, found.losses - dropped)
+    low = binomial_interval(losses, found.frames)
+    ratio = Estimate(losses / found.frames, min(low.low, found.ratio.low), found.ratio.high)
+    return replace(found, losses=losses, ratio=ratio)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The plan for a direction: the command, and what it says first."""
+
+    command: str
+    sentence: str
+
+
+def advise(finding: Finding, *, rate_bps: int, frame_bytes: int) -> Advice:
+    """Plan for the loss of a direction; for the upper end of its interval if nothing was lost."""
+    loss = finding.fit.loss if finding.fit.losses else parse_loss(f"{finding.fit.ratio.high:.3g}")
+    words = ["--link", f"{rate_bps / 1e9:g}Gbps", "--loss", loss.spelling, "--target", f"{TARGET:g}"]
+    words += ["--frame", f"{frame_bytes}B"]
+    try:
+        link = Link.losing(loss, rate_bps=rate_bps, propagation_ps=0, frame_bytes=frame_bytes)
+        planned = plan(link, target=TARGET)
+        sentence = f"take {planned.recommended}: {planned.reason}"
+    except UserError as error:
+        sentence = str(error)
+    except KeyboardInterrupt:
+        sentence = "the plan was stopped; run the command for it"
+    return Advice(shlex.join(["lossylink", "plan", *words]), sentence)
+
+
+def scenario_text(findings: Sequence[Finding], *, rate_bps: int, frame_bytes: int, title: str) -> str:
+    """Return a scenario that `lossylink run` takes.
+
+    Examples
+    --------
+    >>> from lossylink.measuring.fit import counted
+    >>> found = Finding("forward", "to the peer", counted(frames=10**6, losses=100, verdict="by counters"))
+    >>> print(scenario_text([found], rate_bps=10**9, frame_bytes=1514, title="eth2"))
+    # Measured by lossylink: the loss and the rate are the link's, the rest is an example.
+    experiment = "stress"
+    title = "eth2"
+    protection = ["none"]
+    <BLANKLINE>
+    [link]
+    rate = "1Gbps"
+    <BLANKLINE>
+    [loss]
+    # to the peer: 100 of 1,000,000 lost, 8.14e-05 to 0.000122
+    forward = "0.0001"
+    reverse = "none"
+    <BLANKLINE>
+    [traffic]
+    packets = 10000000
+    frame = 1514
+    <BLANKLINE>
+    """
+    text = [
+        "# Measured by lossylink: the loss and the rate are the link's, the rest is an example.",
+        'experiment = "stress"',
+        f"title = {json.dumps(title)}",
+        'protection = ["none"]',
+        "",
+        "[link]",
+        f'rate = "{rate_bps / 1e9:g}Gbps"',
+        "",
+        "[loss]",
+    ]
+    known = {finding.key: finding for finding in findings}
+    for key in ("forward", "reverse"):
+        finding = known.get(key)
+        if finding is None:
+            text.append(f'{key} = "none"')
+            continue
+        found = finding.fit
+        interval = f"{found.ratio.low:.3g} to {found.ratio.high:.3g}"
+        text.append(
+            f"# {json.dumps(finding.title)[1:-1]}: {found.losses:,} of {found.frames:,} lost, {interval}"
+        )
+        if finding.direction is not None and found.losses:
+            text.append(f'# as it was recorded: {key} = "trace:{key}.trace"')
+        text.append(f'{key} = "{found.loss.spelling}"')
+    ratios = [finding.fit.ratio.value for finding in findings if finding.fit.losses]
+    frames = min(_MOST_FRAMES, max(_FEWEST_FRAMES, int(_LOSSES / min(ratios)) if ratios else 0))
+    text += ["", "[traffic]", f"packets = {frames}", f"frame = {frame_bytes}"]
+    return "\n".join(text) + "\n"
+
+
+def write(folder: Path, findings: Sequence[Finding], *, scenario: str, told: dict[str, Any]) -> None:
+    """Write the scenario, the traces, the figures and the manifest."""
+    (folder / "scenario.toml").write_text(scenario, encoding="utf-8")
+    for finding in findings:
+        if finding.direction is not None:
+            trace = f"# {finding.title}: 0 arrived, 1 was lost\n{finding.direction.record.trace()}"
+            (folder / f"{finding.key}.trace").write_text(trace, encoding="utf-8")
+    directions = {finding.key: finding.figures() for finding in findings}
+    write_json(folder / FIGURES, told | {"directions": directions})
+    write_json(folder / MANIFEST, manifest(seed=0))

@@ -91,9 +91,9 @@ fn settle(ends: &mut [Guard; 2], now: Instant, lost: &[u64], count: &mut u64) ->
     }
 }
 
-/// Lets two guards find each other: question and answer, then the session.
+/// Lets two guards find each other: question and answer, the session, a long message each way.
 fn meet(ends: &mut [Guard; 2]) {
-    for _ in 0..3 {
+    for _ in 0..5 {
         ends.iter_mut().for_each(|end| end.handle_timeout(Instant::ZERO));
         settle(ends, Instant::ZERO, &[], &mut 0);
     }

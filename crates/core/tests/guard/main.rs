@@ -1,6 +1,7 @@
 //! Dialogues of two guards over a link, and swarms of faults.
 #![allow(missing_docs, unreachable_pub)]
 
+mod link;
 mod pair;
 mod swarm;
 

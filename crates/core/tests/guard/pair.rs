@@ -40,6 +40,10 @@ struct Direction {
     loss: LossProcess,
     /// Nothing gets through at all.
     is_cut: bool,
+    /// The longest frame that gets through.
+    longest: usize,
+    /// Frames that did not get through.
+    lost: u64,
 }
 
 impl Direction {
@@ -105,6 +109,8 @@ impl Pair {
             flying: VecDeque::new(),
             loss: LossProcess::new(loss, streams.stream(name)),
             is_cut: false,
+            longest: usize::MAX,
+            lost: 0,
         };
         Self {
             guards: [guard("near", &protections[0]), guard("far", &protections[1])],
@@ -135,6 +141,16 @@ impl Pair {
 
     pub fn cut(&mut self, is_cut: bool) {
         self.directions.iter_mut().for_each(|direction| direction.is_cut = is_cut);
+    }
+
+    /// No longer frame gets through.
+    pub fn narrow(&mut self, longest: usize) {
+        self.directions.iter_mut().for_each(|direction| direction.longest = longest);
+    }
+
+    /// Frames that have not got through from each end.
+    pub fn lost(&self) -> [u64; 2] {
+        self.directions.each_ref().map(|direction| direction.lost)
     }
 
     /// Ends one guard, with all that it holds, and starts another in its place.
@@ -216,8 +232,11 @@ impl Pair {
             let Some(frame) = guard.poll_transmit(self.now, Side::Link) else { break };
             direction.sending = true;
             direction.free_from = self.now + wire_octets(Bytes(frame.len() as u64)) / RATE;
-            if !direction.loss.is_lost(frame.len() as u32) && !direction.is_cut {
+            let fits = frame.len() <= direction.longest && !direction.is_cut;
+            if !direction.loss.is_lost(frame.len() as u32) && fits {
                 direction.flying.push_back((direction.free_from + PROPAGATION, frame.clone()));
+            } else {
+                direction.lost += 1;
             }
             guard.recycle(frame);
         }

@@ -13,6 +13,16 @@ const IP_TOUCHED: usize = 12;
 /// The two ECN bits; "not ECN-capable" is 0, "congestion experienced" is all of them.
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 
+/// The ECN field of a frame's IP header; zero, "not ECN-capable", for everything else (RT-4).
+pub fn field(frame: &[u8]) -> u8 {
+    let Some(ip) = frame.get(ETHERNET..).filter(|ip| ip.len() >= IP_TOUCHED) else { return 0 };
+    match [frame[12], frame[13]] {
+        IPV4 if ip[0] >> 4 == 4 => ip[1] & CONGESTION_EXPERIENCED,
+        IPV6 if ip[0] >> 4 == 6 => ip[1] >> 4 & CONGESTION_EXPERIENCED,
+        _ => 0,
+    }
+}
+
 /// Marks the frame as having met congestion; `false` when its transport is not ECN-capable.
 pub fn mark(frame: &mut [u8]) -> bool {
     if frame.len() < ETHERNET + IP_TOUCHED {
@@ -84,6 +94,7 @@ mod tests {
         fn a_marked_ipv4_header_keeps_a_valid_checksum(class: u8, identification: u16) {
             let mut frame = ipv4_frame(class, identification);
             let capable = class & 3 != 0;
+            prop_assert_eq!(field(&frame), class & 3);
             prop_assert_eq!(mark(&mut frame), capable);
             // A header with its checksum inside sums to zero.
             prop_assert_eq!(checksum(&frame[14..34]), 0);
@@ -98,6 +109,7 @@ mod tests {
         frame[14..16].copy_from_slice(&[0x60, 0x20]);
         assert!(mark(&mut frame));
         assert_eq!(frame[14..16], [0x60, 0x30]);
+        assert_eq!(field(&frame), 3);
     }
 
     #[test]
@@ -105,6 +117,7 @@ mod tests {
         let mut arp = [0u8; 60];
         arp[12..14].copy_from_slice(&[0x08, 0x06]);
         assert!(!mark(&mut arp));
+        assert_eq!(field(&arp), 0);
         assert!(!mark(&mut [0u8; 13]));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! | magic 2 | version 1 | kind 1 | identity 4 | peer 4 | session 4 | number 4 | nonce 4 | echo 4 |
-//! | protection 3 | sent 3 | received 3 |
+//! | protection 3 | sent 3 | received 3 | longest 2 | widest 2 | tally 8 | account 16 |
 //! ```
 //!
 //! The octets of `protection` are `Protection::to_hello`; those of `sent` and `received` belong to the
@@ -11,6 +11,7 @@
 //! The frames have the EtherType for local experiments of IEEE 802 and end with a seal, like all ours.
 
 use super::Frame;
+use super::account::Tally;
 use super::envelope;
 use super::line::HelloOctets;
 use super::seal::MessageSeal;
@@ -22,9 +23,9 @@ pub(super) const ETHERTYPE: EtherType = EtherType(0x88b5);
 /// "LG".
 const MAGIC: [u8; 2] = *b"LG";
 /// Changes with the layout.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Bytes of a message.
-const LENGTH: usize = 37;
+const LENGTH: usize = 65;
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,8 @@ pub(super) enum Kind {
 pub(super) enum Refusal {
     /// It is nothing that a guard sends.
     Garbage,
-    /// It looks like a message of another version of the protocol.
-    OtherVersion,
+    /// It looks like a message of another version of the protocol, this one.
+    OtherVersion(u8),
     /// It looks like a message that was sealed with another secret, or was damaged.
     OtherSeal,
 }
@@ -72,11 +73,19 @@ pub(super) struct Hello {
     pub(super) sent: HelloOctets,
     /// How far the sender has received, for the sending end of its peer's protection (G-9).
     pub(super) received: HelloOctets,
+    /// The longest frame of the sender's LAN, in bytes.
+    pub(super) longest: u16,
+    /// The longest message that the sender has heard from this peer of late, in bytes (G-32).
+    pub(super) widest: u16,
+    /// What the sender has put on the link before this message (G-33).
+    pub(super) tally: Tally,
+    /// What has become of the peer's frames, as the sender counts (G-33).
+    pub(super) account: [u32; 4],
 }
 
 impl Hello {
-    /// Writes the frame.
-    pub(super) fn write(&self, out: &mut Frame, seal: &MessageSeal) {
+    /// Writes the frame, of at least so many bytes.
+    pub(super) fn write(&self, out: &mut Frame, seal: &MessageSeal, least: usize) {
         envelope::control_header(out, ETHERTYPE);
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&[VERSION, self.kind as u8]);
@@ -86,7 +95,13 @@ impl Hello {
         for octets in [self.protection.to_hello(), self.sent, self.received] {
             out.extend_from_slice(&octets);
         }
-        seal.finish(out, LENGTH);
+        out.extend_from_slice(&self.longest.to_be_bytes());
+        out.extend_from_slice(&self.widest.to_be_bytes());
+        let [frames, lost, contents, missing] = self.account;
+        for word in [self.tally.frames, self.tally.contents, frames, lost, contents, missing] {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        seal.finish(out, LENGTH, least);
     }
 
     /// Reads a frame whose EtherType is ours.
@@ -97,7 +112,7 @@ impl Hello {
             return Err(Refusal::Garbage);
         }
         if bytes[2] != VERSION {
-            return Err(Refusal::OtherVersion);
+            return Err(Refusal::OtherVersion(bytes[2]));
         }
         if !seal.is_genuine(frame, LENGTH) {
             return Err(Refusal::OtherSeal);
@@ -124,12 +139,20 @@ impl Hello {
             protection: Protection::from_hello(octets(bytes, 28))?,
             sent: octets(bytes, 31),
             received: octets(bytes, 34),
+            longest: half(bytes, 37),
+            widest: half(bytes, 39),
+            tally: Tally { frames: word(bytes, 41), contents: word(bytes, 45) },
+            account: [49, 53, 57, 61].map(|at| word(bytes, at)),
         })
     }
 }
 
 fn word(bytes: &[u8; LENGTH], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn half(bytes: &[u8; LENGTH], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 fn octets(bytes: &[u8; LENGTH], at: usize) -> [u8; 3] {
@@ -156,6 +179,10 @@ mod tests {
             protection: Protection::LinkGuardian(LinkGuardian::ORDERED),
             sent: [1, 255, 255],
             received: [0, 0, 5],
+            longest: 1514,
+            widest: 9038,
+            tally: Tally { frames: u32::MAX, contents: 77 },
+            account: [1, 2, 3, 0x0405_0607],
         }
     }
 
@@ -169,17 +196,21 @@ mod tests {
 
     fn written(seal: &MessageSeal) -> Frame {
         let mut frame = Vec::new();
-        hello().write(&mut frame, seal);
+        hello().write(&mut frame, seal, 0);
         frame
     }
 
     // G-5, G-27
     #[test]
     fn a_message_comes_out_as_it_went_in() {
-        for seal in [open(), sealed(1)] {
+        for (seal, length) in [(open(), 83), (sealed(1), 87)] {
             let frame = written(&seal);
-            assert_eq!(frame.len(), 60);
+            assert_eq!(frame.len(), length);
             assert_eq!(Hello::read(&frame, &seal), Ok(hello()));
+            let mut long = Vec::new();
+            hello().write(&mut long, &seal, 1538);
+            assert_eq!((long.len(), Hello::read(&long, &seal)), (1538, Ok(hello())));
+            assert_eq!(Hello::read(&long[..1537], &seal), Err(Refusal::OtherSeal));
         }
     }
 
@@ -193,7 +224,7 @@ mod tests {
                 damaged[at] ^= 0x40;
                 let refusal = match at - 14 {
                     0 | 1 => Refusal::Garbage,
-                    2 => Refusal::OtherVersion,
+                    2 => Refusal::OtherVersion(VERSION ^ 0x40),
                     _ => Refusal::OtherSeal,
                 };
                 assert_eq!(Hello::read(&damaged, &seal), Err(refusal), "byte {at}");
@@ -216,7 +247,7 @@ mod tests {
         for (family, is_known) in [(99, false), (1, true)] {
             frame[14 + 28] = family;
             frame.truncate(14 + LENGTH);
-            open().finish(&mut frame, LENGTH);
+            open().finish(&mut frame, LENGTH, 0);
             assert_eq!(Hello::read(&frame, &open()).is_ok(), is_known);
         }
     }

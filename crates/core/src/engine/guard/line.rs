@@ -90,6 +90,11 @@ pub trait LineProtocol: fmt::Debug {
     /// By how much its longest frame is longer than the longest of the LAN, without the seal (G-4).
     fn headroom(&self) -> usize;
 
+    /// How long a frame of the LAN is on the link, without the seal.
+    fn length_of(&self, frame: &[u8]) -> usize {
+        frame.len() + self.headroom()
+    }
+
     /// Sends by this protection from now on, over a link that loses full frames by `law`. A
     /// protection of another family ends the sending.
     fn protect(&mut self, protection: &Protection, law: LossLaw);

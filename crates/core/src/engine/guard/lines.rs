@@ -27,6 +27,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// This line protocol alone, in use both ways whatever protects the link (RT-1).
+    pub(super) fn only(line: Box<dyn LineProtocol>) -> Self {
+        let routes = line.ethertypes().iter().map(|ethertype| (*ethertype, PASSTHROUGH)).collect();
+        Self { all: vec![line], routes, ours: PASSTHROUGH, theirs: PASSTHROUGH }
+    }
+
     /// These line protocols and that of no protection, which is in use both ways.
     ///
     /// # Panics

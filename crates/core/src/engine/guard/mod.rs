@@ -12,6 +12,7 @@
 //! is here, others stand where their engines are. The rules are those of `docs/protocols/guard.md`; code and
 //! tests cite them as `G-n`.
 
+mod account;
 pub mod ecn;
 pub mod envelope;
 mod handshake;
@@ -30,7 +31,9 @@ mod session;
 mod stores;
 #[cfg(test)]
 mod tests;
+mod too_long;
 mod watchdog;
+mod width;
 
 pub use handshake::Peer;
 pub use line::{HelloOctets, LineProtocol, PassthroughLine, PauseMessage, Surroundings};
@@ -117,6 +120,10 @@ pub struct GuardCounters {
     pub stood_aside: u64,
     /// Pauses obeyed.
     pub pauses_obeyed: u64,
+    /// Frames of the LAN dropped because nothing may go out unsealed and no session was agreed on (RT-1).
+    pub unsent: u64,
+    /// Frames of the LAN dropped because the path carries none so long (RT-12).
+    pub too_long: u64,
 }
 
 impl GuardCounters {
@@ -124,7 +131,7 @@ impl GuardCounters {
     fn refuse(&mut self, refusal: Refusal) {
         match refusal {
             Refusal::Garbage => self.foreign += 1,
-            Refusal::OtherVersion => self.other_version += 1,
+            Refusal::OtherVersion(_) => self.other_version += 1,
             Refusal::OtherSeal => self.other_seal += 1,
         }
     }
@@ -143,6 +150,19 @@ pub struct SessionState {
     pub loop_time: Option<Duration>,
     /// Whether both ends must know a secret (G-27).
     pub is_sealed: bool,
+    /// Whether nothing passes that is not sealed (RT-1).
+    pub is_closed: bool,
+    /// The longest frame of the LAN, in bytes.
+    pub longest: usize,
+    /// The longest frame of the peer's LAN, in bytes; `None` without a peer.
+    pub peer_longest: Option<u16>,
+    /// The longest frame that this end sends, zero if none is longer than those of the LAN, and the longest
+    /// message that has reached the peer of late, in bytes (G-32).
+    pub needed_and_carried: (u16, u16),
+    /// Whether the peer is there and our longest frames do not reach it (G-32).
+    pub is_too_narrow: bool,
+    /// Of which version the last message was that this end could not read for its version.
+    pub other_version: Option<u8>,
 }
 
 /// A guard. It holds frames but neither clock nor ports.
@@ -186,7 +206,31 @@ impl Guard {
     ) -> Self {
         let mut guard = Self::silent(config, lines);
         let lines = guard.spare.take().expect("a silent guard has line protocols");
-        guard.session = Some(Session::new(lines, protection, law.into(), rng, guard.secret.clone()));
+        let limits = (guard.longest(), guard.secret.clone());
+        guard.session = Some(Session::new(lines, protection, law.into(), rng, limits));
+        guard
+    }
+
+    /// A guard on a path: this line protocol seals all that leaves, whatever protects it, and nothing else is
+    /// accepted (RT-1). Its identities come from `rng`.
+    ///
+    /// # Panics
+    /// Without a secret: everybody can send on a path.
+    pub fn closed(
+        config: GuardConfig,
+        line: Box<dyn LineProtocol>,
+        protection: Protection,
+        rng: Stream,
+    ) -> Self {
+        assert!(config.secret.is_some(), "a path needs a secret");
+        let mut guard = Self::silent(config, Vec::new());
+        let lines = Lines::only(line);
+        let longest = guard.longest();
+        guard.headroom = lines.headroom() + seal::trailer(true);
+        guard.stores.pool = FramePool::new(guard.stores.pool.limit(), longest + guard.headroom);
+        guard.spare = None;
+        let limits = (longest, guard.secret.clone());
+        guard.session = Some(Session::closed(lines, protection, rng, limits));
         guard
     }
 
@@ -197,10 +241,11 @@ impl Guard {
     /// If it is a plain wire.
     pub fn protect(&mut self, now: Instant, protection: Protection, law: impl Into<LossLaw>, rng: Stream) {
         let law = law.into();
+        let longest = self.longest();
         let Self { stores, session, spare, secret, .. } = self;
         let session = session.get_or_insert_with(|| {
             let lines = spare.take().expect("a plain wire protects nothing");
-            Session::new(lines, protection.clone(), law, rng, secret.clone())
+            Session::new(lines, protection.clone(), law, rng, (longest, secret.clone()))
         });
         session.protect(now, stores, protection, law);
     }
@@ -210,22 +255,37 @@ impl Guard {
         self.headroom
     }
 
+    /// The longest frame of the LAN.
+    fn longest(&self) -> usize {
+        self.stores.pool.longest() - self.headroom
+    }
+
+    /// What the port of the link has dropped so far: `missed` frames that came and were not seen here, and
+    /// `refused` frames that it did not send. Neither is a loss of the link (G-33).
+    pub fn set_port_drops(&mut self, missed: u64, refused: u64) {
+        self.stores.missed = missed;
+        self.stores.refused = refused;
+    }
+
     /// A frame arrives on one side.
     pub fn handle_frame(&mut self, now: Instant, side: Side, bytes: &[u8]) {
         match side {
-            Side::Lan => self.handle_lan(bytes),
+            Side::Lan => self.handle_lan(now, bytes),
             Side::Link => self.handle_link(now, bytes),
         }
     }
 
-    fn handle_lan(&mut self, bytes: &[u8]) {
+    fn handle_lan(&mut self, now: Instant, bytes: &[u8]) {
         self.stores.counters.from_lan += 1;
         let Some(ethertype) = self.stores.ethertype(bytes) else { return };
         if self.is_reserved(ethertype) {
             self.stores.counters.reserved += 1;
             return;
         }
-        self.stores.enqueue(bytes);
+        let Self { stores, session, .. } = self;
+        if session.as_mut().is_none_or(|session| session.takes(now, stores, bytes)) {
+            stores.enqueue(bytes);
+        }
     }
 
     fn handle_link(&mut self, now: Instant, bytes: &[u8]) {

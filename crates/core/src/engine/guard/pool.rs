@@ -55,6 +55,11 @@ impl FramePool {
         self.longest
     }
 
+    /// How many frames may be in use.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Frames in use.
     pub fn in_use(&self) -> usize {
         self.outside

@@ -1,5 +1,6 @@
 //! What the guard itself has counted, whatever protects its link.
 
+use super::account::Account;
 use super::{DropTail, GuardCounters};
 use crate::engine::report::{Counter, Group, Passed, Queued};
 use alloc::vec;
@@ -53,9 +54,30 @@ pub(super) fn own(events: &GuardCounters, queue: &DropTail, frames_held: usize) 
             "Times that frames went unprotected for 5 s because nothing moved again and again.",
             events.stood_aside,
         ),
+        Counter::new(
+            "unsent",
+            "Frames of the LAN dropped on a path, where none goes unsealed, for want of a session.",
+            events.unsent,
+        ),
+        Counter::new(
+            "too_long",
+            "Frames of the LAN dropped because the path carries none so long.",
+            events.too_long,
+        ),
         Counter::new("pauses_obeyed", "Pauses obeyed.", events.pauses_obeyed),
         Counter::level("frames_held", "Frames held at present.", frames_held as u64),
     ];
     counters.extend(passed.counters().chain(queued.counters()));
     Group { name: "", counters }
+}
+
+/// What one direction of the link has done, whatever protects it (G-33).
+pub(super) fn direction(name: &'static str, account: &Account) -> Group {
+    let counters = vec![
+        Counter::new("frames", "Frames of every kind put on the link in this direction.", account.frames),
+        Counter::new("lost", "Of those, frames that did not arrive.", account.lost),
+        Counter::new("contents", "Frames of the LAN sent in this direction.", account.contents),
+        Counter::new("missing", "Of those, frames that were not handed on at the far end.", account.missing),
+    ];
+    Group { name, counters }
 }

@@ -242,6 +242,25 @@ impl Seal {
         self.sealed += 1;
     }
 
+    /// Pads and seals a frame of which everything counts, contents included (RT-3).
+    pub fn finish_whole(&mut self, out: &mut Frame) {
+        let trailer = self.trailer();
+        out.resize(out.len().max(SHORTEST - trailer), 0);
+        self.finish(out, out.len() - EthernetHeader::LEN);
+    }
+
+    /// Where a frame is from of which everything counts (RT-3).
+    pub fn origin_whole(&mut self, frame: &[u8]) -> Origin {
+        let Some(body) = self.body(frame) else { return Origin::Foreign };
+        let header_len = body.len();
+        self.origin(frame, header_len)
+    }
+
+    /// By how many bytes a frame is longer behind what it says.
+    fn trailer(&self) -> usize {
+        self.sending.tag_len() + self.sending.count_len()
+    }
+
     /// Where a frame with `headers` bytes of headers is from. What is genuine counts as arrived from then on.
     pub fn origin(&mut self, frame: &[u8], header_len: usize) -> Origin {
         let known = |receiving: &mut Receiving, origin| {
@@ -255,8 +274,7 @@ impl Seal {
 
     /// The frame without its trailer; `None` when it is shorter than an Ethernet header and a trailer.
     pub fn opened<'a>(&self, frame: &'a [u8]) -> Option<&'a [u8]> {
-        let trailer = self.sending.tag_len() + self.sending.count_len();
-        between(frame, trailer).map(|body| &frame[..EthernetHeader::LEN + body.len()])
+        between(frame, self.trailer()).map(|body| &frame[..EthernetHeader::LEN + body.len()])
     }
 
     /// What stands between the Ethernet header and the trailer; `None` when the frame is too short for both.
@@ -274,10 +292,10 @@ impl MessageSeal {
         Self(Key::of_messages(secret))
     }
 
-    /// Pads and seals a message whose first `header_len` bytes behind the Ethernet header count.
-    pub(super) fn finish(&self, out: &mut Frame, header_len: usize) {
+    /// Pads a message to `least` bytes and seals it; its first `header_len` bytes behind the Ethernet header count.
+    pub(super) fn finish(&self, out: &mut Frame, header_len: usize, least: usize) {
         let tag_len = self.0.tag_len();
-        out.resize(out.len().max(SHORTEST - tag_len), 0);
+        out.resize(out.len().max(least.max(SHORTEST) - tag_len), 0);
         let tag = self.0.tag(0, headers(out, header_len), out.len());
         out.extend_from_slice(&tag[..tag_len]);
     }

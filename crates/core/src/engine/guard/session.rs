@@ -1,14 +1,18 @@
 //! The part of a guard that knows of another guard: who it is, by which protocol frames go and come.
 
+use super::account::{Accounts, Arrived, Tally};
 use super::handshake::{Handshake, Says};
-use super::hello::{self, Hello, Kind};
+use super::hello::{self, Hello, Kind, Refusal};
 use super::line::{PauseMessage, Surroundings};
 use super::lines::Lines;
 use super::pause::Pause;
-use super::seal::{MessageSeal, Origin, Seal};
+use super::report;
+use super::seal::{self, MessageSeal, Origin, Seal};
 use super::secret::Secret;
 use super::stores::Stores;
+use super::too_long;
 use super::watchdog::{Progress, Watchdog};
+use super::width::Width;
 use super::{Frame, Peer, SessionState};
 use crate::engine::linkguardian::PauseRequest;
 use crate::engine::report::Group;
@@ -23,6 +27,8 @@ use alloc::vec::Vec;
 const NO_ACCIDENT: Duration = Duration::from_secs(10);
 /// How long frames then pass as they are (G-31).
 const ASIDE: Duration = Duration::from_secs(5);
+/// The least time between two answers to frames that are too long (RT-12).
+const ANSWER_INTERVAL: Duration = Duration::from_ms(10);
 
 /// What a guard knows of its peer, and its line protocols.
 #[derive(Debug)]
@@ -42,19 +48,42 @@ pub(super) struct Session {
     watchdog: Watchdog,
     /// When the watchdog last gave a session up.
     stuck: Option<Instant>,
+    /// The longest frame of the LAN, in bytes.
+    longest: usize,
+    width: Width,
+    accounts: Accounts,
+    /// Of which version the last message was that we could not read for its version.
+    other_version: Option<u8>,
+    /// Whether nothing passes that is not sealed: the link is a path (RT-1).
+    is_closed: bool,
+    /// When the next answer to a frame that is too long may leave (RT-12).
+    next_answer: Instant,
 }
 
 impl Session {
+    /// One on a path (RT-1).
+    pub(super) fn closed(
+        lines: Lines,
+        protection: Protection,
+        rng: Stream,
+        limits: (usize, Option<Secret>),
+    ) -> Self {
+        let mut session = Self::new(lines, protection, LossLaw::from(0.0), rng, limits);
+        session.is_closed = true;
+        session.width.search();
+        session
+    }
+
     pub(super) fn new(
         mut lines: Lines,
         protection: Protection,
         law: LossLaw,
         rng: Stream,
-        secret: Option<Secret>,
+        (longest, secret): (usize, Option<Secret>),
     ) -> Self {
         lines.protect(&protection, law);
         let handshake = Handshake::new(rng);
-        Self {
+        let mut session = Self {
             protection,
             lines,
             message_seal: MessageSeal::new(secret.as_ref()),
@@ -65,7 +94,24 @@ impl Session {
             woken: Instant::ZERO,
             watchdog: Watchdog::default(),
             stuck: None,
-        }
+            longest,
+            width: Width::default(),
+            accounts: Accounts::default(),
+            other_version: None,
+            is_closed: false,
+            next_answer: Instant::ZERO,
+        };
+        session.measure(Instant::ZERO);
+        session
+    }
+
+    /// Our longest frame on the link is as long as our protection makes it (G-32).
+    fn measure(&mut self, now: Instant) {
+        let needed = match self.lines.ours().headroom() {
+            0 => 0,
+            headroom => self.longest + headroom + seal::trailer(self.secret.is_some()),
+        };
+        self.width.need(now, needed);
     }
 
     /// Protects by another protection, in a new session (G-6).
@@ -79,6 +125,7 @@ impl Session {
         self.renew(now, stores);
         self.lines.protect(&protection, law);
         self.protection = protection;
+        self.measure(now);
     }
 
     /// Begins a session of our own accord (G-6).
@@ -126,6 +173,28 @@ impl Session {
         }
     }
 
+    /// Whether a frame of the LAN may wait for the link. On a path none does while nobody is there (RT-1), and none
+    /// that is too long for the path (RT-12).
+    pub(super) fn takes(&mut self, now: Instant, stores: &mut Stores, frame: &[u8]) -> bool {
+        if !self.is_closed {
+            return true;
+        }
+        if self.handshake.peer() == Peer::Absent {
+            stores.counters.unsent += 1;
+            return false;
+        }
+        let length = self.lines.ours().length_of(frame) + seal::trailer(true);
+        let Some(excess) = length.checked_sub(self.width.limit()).filter(|excess| *excess > 0) else {
+            return true;
+        };
+        stores.counters.too_long += 1;
+        if self.width.is_searched() && self.next_answer <= now {
+            self.next_answer = now + ANSWER_INTERVAL;
+            stores.answer(|out| too_long::answer(out, frame, excess));
+        }
+        false
+    }
+
     /// Whether an EtherType is one that guards use among themselves (G-3).
     pub(super) fn is_reserved(&self, ethertype: EtherType) -> bool {
         self.lines.is_reserved(ethertype)
@@ -143,7 +212,13 @@ impl Session {
             return self.handle_hello(now, stores, bytes);
         }
         let Self { handshake, lines, seal, .. } = self;
-        let Some(line) = lines.owner(ethertype) else { return stores.hand_on(bytes) };
+        let Some(line) = lines.owner(ethertype) else {
+            match self.is_closed {
+                true => stores.counters.foreign += 1, // RT-1
+                false => stores.hand_on(bytes),
+            }
+            return;
+        };
         let origin = line.handle_link(&mut surroundings(now, stores, handshake, seal), bytes);
         match origin {
             Origin::Session => handshake.heard(),
@@ -151,28 +226,59 @@ impl Session {
             Origin::Repeated => stores.counters.repeated += 1,
             Origin::Foreign => stores.counters.foreign += 1,
         }
-        self.send_pause(stores);
+        self.send_pause(now, stores);
         self.watch(now, stores);
     }
 
     fn handle_hello(&mut self, now: Instant, stores: &mut Stores, bytes: &[u8]) {
         let hello = match Hello::read(bytes, &self.message_seal) {
             Ok(hello) => hello,
-            Err(refusal) => return stores.counters.refuse(refusal),
+            Err(refusal) => {
+                if let Refusal::OtherVersion(version) = refusal {
+                    self.other_version = Some(version);
+                }
+                return stores.counters.refuse(refusal);
+            }
         };
         stores.counters.hellos += 1;
+        let former = self.handshake.names().theirs;
         let meaning = self.handshake.handle(now, &hello);
+        if self.handshake.names().theirs != former {
+            self.forget(now);
+        }
+        if meaning.is_fresh {
+            self.learn(now, stores, &hello, bytes.len());
+        }
         if meaning.begins {
             self.start_over(now, stores);
         }
         if meaning.is_asking {
-            let says = self.says();
+            let says = self.says(now, stores);
             let reply = self.handshake.reply(&hello, says);
-            stores.send(|frame| reply.write(frame, &self.message_seal));
+            stores.send(|frame| reply.write(frame, &self.message_seal, 0));
         }
         if meaning.counts {
             self.act_on(now, stores, &hello);
         }
+    }
+
+    /// The peer is another, or none.
+    fn forget(&mut self, now: Instant) {
+        self.width.forget(now);
+        self.accounts.forget();
+    }
+
+    /// Takes what a fresh message says of the link, in whichever session (G-32, G-33).
+    fn learn(&mut self, now: Instant, stores: &Stores, hello: &Hello, bytes: usize) {
+        if self.width.hear(now, bytes, hello.widest) {
+            self.handshake.hurry(now);
+        }
+        // The message itself has been counted, and its sender did not.
+        let arrived = Arrived {
+            frames: stores.counters.from_link - 1 + stores.missed,
+            contents: stores.counters.to_lan + stores.to_lan.len() as u64 - stores.answered,
+        };
+        self.accounts.hear(hello.tally, arrived, hello.account);
     }
 
     /// Takes what a message says beside the session (G-20).
@@ -192,7 +298,7 @@ impl Session {
         let mut around = surroundings(now, stores, handshake, seal);
         lines.ours_mut().handle_received(&mut around, hello.received);
         lines.theirs_mut().handle_sent(&mut around, hello.sent);
-        self.send_pause(stores);
+        self.send_pause(now, stores);
     }
 
     /// Strict priorities: control and retransmissions, then frames of the LAN, then idle fill (LG-18).
@@ -233,17 +339,19 @@ impl Session {
     }
 
     fn poll_fill(&mut self, now: Instant, stores: &mut Stores) -> Option<Frame> {
+        let is_agreed = self.is_agreed();
         let Self { handshake, lines, seal, .. } = self;
-        if handshake.peer() != Peer::Agreed || lines.ours().fill_at() > now {
+        if !is_agreed || lines.ours().fill_at() > now {
             return None;
         }
         lines.ours_mut().poll_fill(&mut surroundings(now, stores, handshake, seal))
     }
 
     /// Whether neither a pause nor the protocol holds the normal queue back. What goes out as it is
-    /// has no protocol to wait for (G-8).
+    /// has no protocol to wait for (G-8); on a path it waits for a session (RT-1).
     fn may_send(&self, now: Instant) -> bool {
-        self.pause.until() <= now && (!self.is_agreed() || self.lines.ours().may_send(now))
+        let is_let = if self.is_agreed() { self.lines.ours().may_send(now) } else { !self.is_closed };
+        self.pause.until() <= now && is_let
     }
 
     /// Whether something could leave toward the link as soon as the transmitter is free.
@@ -269,7 +377,7 @@ impl Session {
         self.woken = now;
         let Self { handshake, lines, seal, .. } = self;
         lines.handle_timeout(&mut surroundings(now, stores, handshake, seal));
-        self.send_pause(stores);
+        self.send_pause(now, stores);
         self.watch(now, stores);
         if self.handshake.poll_timeout() > now {
             return;
@@ -277,54 +385,90 @@ impl Session {
         let due = self.handshake.handle_timeout(now);
         if due.silent {
             stores.counters.silences += 1;
+            self.forget(now);
             self.start_over(now, stores);
+            if self.is_closed {
+                stores.drop_normal();
+            }
         }
         if due.hello {
-            self.send_message(stores, Kind::Hello);
+            // Who is not there need not hear long messages.
+            let is_known = self.handshake.peer() != Peer::Absent;
+            let least = if is_known { self.width.probe(now) } else { 0 };
+            if least > 0 {
+                self.handshake.leave_untimed();
+            }
+            self.send_message(now, stores, Kind::Hello, least);
         }
     }
 
     /// Tells the peer to hold its frames back or to go on, if a line protocol has asked for it.
-    fn send_pause(&mut self, stores: &mut Stores) {
+    fn send_pause(&mut self, now: Instant, stores: &mut Stores) {
         let Some(PauseMessage { request, copies }) = stores.pause.take() else { return };
         let kind = match request {
             PauseRequest::Pause => Kind::Pause,
             PauseRequest::Resume => Kind::Resume,
         };
-        (0..copies).for_each(|_| self.send_message(stores, kind));
+        (0..copies).for_each(|_| self.send_message(now, stores, kind, 0));
     }
 
-    fn send_message(&mut self, stores: &mut Stores, kind: Kind) {
-        let says = self.says();
+    /// Sends a message of at least so many bytes.
+    fn send_message(&mut self, now: Instant, stores: &mut Stores, kind: Kind, least: usize) {
+        let says = self.says(now, stores);
         let message = self.handshake.message(kind, says);
-        stores.send(|frame| message.write(frame, &self.message_seal));
+        stores.send(|frame| message.write(frame, &self.message_seal, least));
     }
 
-    fn says(&self) -> Says {
+    fn says(&self, now: Instant, stores: &Stores) -> Says {
+        // What waits in front of the LAN's frames leaves before this message.
+        let frames = stores.counters.to_link + stores.urgent.len() as u64 - stores.refused;
+        let tally = Tally { frames: frames as u32, contents: stores.counters.to_link_first as u32 };
         Says {
             protection: self.protection.clone(),
             sent: self.lines.ours().sent(),
             received: self.lines.theirs().received(),
+            longest: u16::try_from(self.longest).unwrap_or(u16::MAX),
+            widest: self.width.heard(now),
+            tally,
+            account: self.accounts.arriving.words(),
         }
     }
 
+    /// Both ends are in one session, and the link carries what leaves from here.
     fn is_agreed(&self) -> bool {
-        self.handshake.peer() == Peer::Agreed
+        self.peer() == Peer::Agreed
+    }
+
+    fn peer(&self) -> Peer {
+        match self.handshake.peer() {
+            Peer::Agreed if !self.is_closed && !self.width.is_enough() => Peer::Known,
+            peer => peer,
+        }
     }
 
     pub(super) fn state(&self) -> SessionState {
         SessionState {
             protection: self.protection.clone(),
-            peer: self.handshake.peer(),
+            peer: self.peer(),
             peer_protection: self.handshake.peer_protection().clone(),
             loop_time: self.handshake.loop_time(),
             is_sealed: self.secret.is_some(),
+            is_closed: self.is_closed,
+            longest: self.longest,
+            peer_longest: self.handshake.peer_longest(),
+            needed_and_carried: self.width.needed_and_carried(),
+            is_too_narrow: !self.is_closed && self.width.is_too_narrow(),
+            other_version: self.other_version,
         }
     }
 
     /// The counters of its line protocols.
     pub(super) fn report(&self) -> Vec<Group> {
-        self.lines.report()
+        let [arriving, leaving] =
+            [("arriving", &self.accounts.arriving), ("leaving", &self.accounts.leaving)];
+        let mut groups = self.lines.report();
+        groups.extend([arriving, leaving].map(|(name, account)| report::direction(name, account)));
+        groups
     }
 }
 

@@ -18,6 +18,12 @@ pub(super) struct Stores {
     /// What a line protocol wants the peer to be told.
     pub(super) pause: Option<PauseMessage>,
     pub(super) counters: GuardCounters,
+    /// Frames that reached the link's port and were dropped before we saw them.
+    pub(super) missed: u64,
+    /// Frames that the link's port did not take from us.
+    pub(super) refused: u64,
+    /// Frames for the LAN that the guard itself has made (RT-12).
+    pub(super) answered: u64,
 }
 
 impl Stores {
@@ -29,6 +35,9 @@ impl Stores {
             to_lan: VecDeque::new(),
             pause: None,
             counters: GuardCounters::default(),
+            missed: 0,
+            refused: 0,
+            answered: 0,
         }
     }
 
@@ -67,6 +76,25 @@ impl Stores {
                 self.urgent.push_back(frame);
             }
             None => self.counters.no_room += 1,
+        }
+    }
+
+    /// Drops frames of the LAN that wait: nothing may go out unsealed (RT-1).
+    pub(super) fn drop_normal(&mut self) {
+        while let Some(frame) = self.normal.pop() {
+            self.counters.unsent += 1;
+            self.pool.give_back(frame);
+        }
+    }
+
+    /// Puts a frame of the guard's own among those for the LAN, if `write` makes one.
+    pub(super) fn answer(&mut self, write: impl FnOnce(&mut Frame) -> bool) {
+        let Some(mut frame) = self.pool.empty() else { return };
+        if write(&mut frame) {
+            self.answered += 1;
+            self.to_lan.push_back(frame);
+        } else {
+            self.pool.give_back(frame);
         }
     }
 

@@ -14,6 +14,7 @@
 //! A session is a number that only grows. Each end proposes a higher one when it must begin anew, and takes over
 //! the other's if that is higher. No end begins the same session twice, so both count from the same start (G-21).
 
+use super::account::Tally;
 use super::hello::{Hello, Kind};
 use super::line::HelloOctets;
 use super::seal::Names;
@@ -53,6 +54,8 @@ pub(super) struct Meaning {
     pub(super) begins: bool,
     /// The message is fresh, and of the session in which this end is now: what else it says counts.
     pub(super) counts: bool,
+    /// The message is fresh, of whichever session: what it says of the link counts.
+    pub(super) is_fresh: bool,
     /// It asks for an answer.
     pub(super) is_asking: bool,
 }
@@ -62,6 +65,8 @@ pub(super) struct Meaning {
 struct Partner {
     identity: u32,
     protection: Protection,
+    /// The longest frame of its LAN.
+    longest: u16,
     /// The number of its newest message.
     number: u32,
     /// The nonce in that message, which is given back.
@@ -86,6 +91,8 @@ pub(super) struct Handshake {
     nonces: [(u32, Instant); NONCES],
     /// How many nonces there have been; the newest is the one before.
     nonce_count: usize,
+    /// The nonce of the last question that was too long to time the loop by; zero is none.
+    untimed: u32,
     next_hello: Instant,
     next_reply: Instant,
     loops: [Duration; LOOP_SAMPLES],
@@ -104,6 +111,7 @@ impl Handshake {
             number: 0,
             nonces: [(0, Instant::ZERO); NONCES],
             nonce_count: 0,
+            untimed: 0,
             next_hello: Instant::ZERO,
             next_reply: Instant::ZERO,
             loops: [Duration::ZERO; LOOP_SAMPLES],
@@ -125,6 +133,11 @@ impl Handshake {
         self.partner.as_ref().map_or(&Protection::None, |partner| &partner.protection)
     }
 
+    /// The longest frame of the peer's LAN, as it says.
+    pub(super) fn peer_longest(&self) -> Option<u16> {
+        self.partner.as_ref().map(|partner| partner.longest)
+    }
+
     /// Who speaks with whom, and in which session.
     pub(super) fn names(&self) -> Names {
         Names { ours: self.identity, theirs: self.partner_identity(), session: self.session }
@@ -144,6 +157,16 @@ impl Handshake {
         self.next_session();
         self.is_agreed = false;
         self.next_hello = now;
+    }
+
+    /// Says something as soon as it may, and not only at the next hello.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.next_hello = now;
+    }
+
+    /// The question that is asked now is a long one: its round trip is not that of a short frame (G-9, G-32).
+    pub(super) fn leave_untimed(&mut self) {
+        self.untimed = self.newest_nonce();
     }
 
     /// Agrees on nothing until then, and says so: frames pass unprotected in both directions (G-31).
@@ -181,14 +204,14 @@ impl Handshake {
             return Meaning { is_asking, ..Meaning::default() };
         };
         let begins = self.enter(now, hello);
-        if hello.kind == Kind::Reply {
+        if hello.kind == Kind::Reply && hello.echo != self.untimed {
             self.loops[self.loop_count % LOOP_SAMPLES] = now - asked;
             self.loop_count += 1;
         }
         let counts = hello.session == self.session;
         let stays = self.is_agreed && !begins && hello.session != 0;
         self.is_agreed = (counts || stays) && self.aside_until.is_none();
-        Meaning { begins, counts, is_asking }
+        Meaning { begins, counts, is_fresh: true, is_asking }
     }
 
     /// Takes what a fresh message says of the session; whether another begins.
@@ -209,6 +232,7 @@ impl Handshake {
         self.partner = Some(Partner {
             identity: hello.identity,
             protection,
+            longest: hello.longest,
             number: hello.number,
             nonce: hello.nonce,
             heard: now,
@@ -282,12 +306,20 @@ impl Handshake {
             peer,
             session,
             number: self.number,
-            nonce: self.nonces[self.nonce_count.wrapping_sub(1) % NONCES].0,
+            nonce: self.newest_nonce(),
             echo,
             protection: says.protection,
             sent: says.sent,
             received: says.received,
+            longest: says.longest,
+            widest: says.widest,
+            tally: says.tally,
+            account: says.account,
         }
+    }
+
+    fn newest_nonce(&self) -> u32 {
+        self.nonces[self.nonce_count.wrapping_sub(1) % NONCES].0
     }
 
     /// When [`Handshake::handle_timeout`] is due.
@@ -321,6 +353,10 @@ pub(super) struct Says {
     pub(super) protection: Protection,
     pub(super) sent: HelloOctets,
     pub(super) received: HelloOctets,
+    pub(super) longest: u16,
+    pub(super) widest: u16,
+    pub(super) tally: Tally,
+    pub(super) account: [u32; 4],
 }
 
 /// What a deadline of the handshake asks for.

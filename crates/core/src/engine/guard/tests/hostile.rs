@@ -140,7 +140,7 @@ impl Wire {
         hello.number = hello.number.wrapping_add(1);
         change(&mut hello);
         let mut frame = Frame::new();
-        hello.write(&mut frame, &self.message_seal());
+        hello.write(&mut frame, &self.message_seal(), 0);
         self.guards[end].handle_frame(self.now, Side::Link, &frame);
         self.drive();
     }
@@ -345,9 +345,9 @@ fn with_a_secret_neither_copies_nor_forgeries_change_anything() {
     for end in [0, 1] {
         let hello = Hello::read(&wire.newest_frame(end), &wire.message_seal()).unwrap();
         let mut open = Frame::new();
-        hello.write(&mut open, &MessageSeal::new(None));
+        hello.write(&mut open, &MessageSeal::new(None), 0);
         let mut other = Frame::new();
-        hello.write(&mut other, &MessageSeal::new(Secret::new(&[1; 16]).as_ref()));
+        hello.write(&mut other, &MessageSeal::new(Secret::new(&[1; 16]).as_ref()), 0);
         for frame in [open, other] {
             wire.guards[end].handle_frame(wire.now, Side::Link, &frame);
         }

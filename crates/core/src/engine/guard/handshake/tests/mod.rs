@@ -11,8 +11,15 @@ fn pair() -> (Handshake, Handshake) {
     (Handshake::new(streams.stream("near")), Handshake::new(streams.stream("far")))
 }
 
-const SAYS: Says =
-    Says { protection: Protection::LinkGuardian(LinkGuardian::ORDERED), sent: [0; 3], received: [0; 3] };
+const SAYS: Says = Says {
+    protection: Protection::LinkGuardian(LinkGuardian::ORDERED),
+    sent: [0; 3],
+    received: [0; 3],
+    longest: 1514,
+    widest: 0,
+    tally: Tally { frames: 0, contents: 0 },
+    account: [0; 4],
+};
 
 fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_us(us)

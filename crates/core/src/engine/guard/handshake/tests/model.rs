@@ -4,13 +4,12 @@
 //! From each state that such events lead to, the link is left alone, and both ends must agree within a second.
 
 use super::super::*;
+use super::SAYS;
 use crate::protection::LinkGuardian;
 use crate::rng::Streams;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-const SAYS: Says =
-    Says { protection: Protection::LinkGuardian(LinkGuardian::ORDERED), sent: [0; 3], received: [0; 3] };
 const OTHER: Protection = Protection::LinkGuardian(LinkGuardian::NON_BLOCKING);
 /// How long a message takes across the link.
 const FLIGHT: Duration = Duration::from_us(100);
@@ -113,6 +112,10 @@ impl World {
             protection: OTHER,
             sent: [0; 3],
             received: [0; 3],
+            longest: 9014,
+            widest: 9038,
+            tally: Tally { frames: 0x5555, contents: 0x5555 },
+            account: [0x5555; 4],
         };
         self.hear(end, &invented, true);
         let after = &self.ends[end];

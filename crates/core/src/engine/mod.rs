@@ -5,6 +5,7 @@
 //! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
 //! * [`monitor`]: which links need protection, decided from their counters.
 //! * [`fec`]: forward error correction by systematic block codes.
+//! * [`routed`]: a path of datagrams, repaired by numbers, requests and a bound.
 //! * [`report`]: what both ends of a link tell about themselves.
 //!
 //! Engines hold no frames, no clock and no queues. They are told what passed by, and answer what
@@ -18,3 +19,4 @@ pub mod llr;
 pub mod monitor;
 pub mod passthrough;
 pub mod report;
+pub mod routed;

@@ -36,6 +36,8 @@ pub enum Protection {
     FecModel(FecModel),
     /// Link-level retry of Ultra Ethernet.
     Llr(Llr),
+    /// Repetition over a path of datagrams, which tunes itself.
+    Routed,
 }
 
 /// Why a protection cannot be as it was asked for: one line that says what is wrong and the mend.
@@ -70,6 +72,9 @@ pub enum ProtectionError {
         /// What to take in its place.
         instead: &'static str,
     },
+    /// The family needs a path of datagrams between two guards.
+    #[error("routed is for guards with --udp; on a link, use lg, fec or llr")]
+    RoutedOnly,
     /// An option works in the simulator only.
     #[error("live, {family} takes no option {option}")]
     SimulatedOption {
@@ -87,7 +92,7 @@ impl Protection {
     /// The first option that is.
     pub fn check(&self) -> Result<(), ProtectionError> {
         match self {
-            Self::None => Ok(()),
+            Self::None | Self::Routed => Ok(()),
             Self::LinkGuardian(options) => options.check(),
             Self::Fec(options) => options.check(),
             Self::FecModel(options) => options.check(),
@@ -108,7 +113,17 @@ impl Protection {
                 Err(ProtectionError::SimulatedOnly { family: "fec-model", instead: "fec:K/H" })
             }
             Self::Llr(options) => options.check_live(),
+            Self::Routed => Err(ProtectionError::RoutedOnly),
         }
+    }
+
+    /// Refuses, beyond options out of range, what the simulator has no link for.
+    ///
+    /// # Errors
+    /// If the family is not simulated, or an option is out of range.
+    pub fn check_simulated(&self) -> Result<(), ProtectionError> {
+        self.check()?;
+        if *self == Self::Routed { Err(ProtectionError::RoutedOnly) } else { Ok(()) }
     }
 
     /// What of a live protection the receiving end must know: three octets in every hello of a guard,
@@ -123,6 +138,7 @@ impl Protection {
             }
             Self::Fec(options) => [3, options.k as u8, options.h as u8],
             Self::Llr(_) => [4, 0, 0],
+            Self::Routed => [5, 0, 0],
         }
     }
 
@@ -138,6 +154,7 @@ impl Protection {
             }
             [3, k, h] => Self::Fec(Fec::new(u32::from(k), u32::from(h))),
             [4, 0, 0] => Self::Llr(Llr::default()),
+            [5, 0, 0] => Self::Routed,
             _ => return None,
         };
         heard.check().is_ok().then_some(heard)
@@ -153,6 +170,7 @@ impl fmt::Display for Protection {
             Self::Fec(options) => write!(f, "fec:{}/{}", options.k, options.h),
             Self::FecModel(options) => write!(f, "fec-model:{}/{}", options.k, options.h),
             Self::Llr(_) => f.write_str("llr"),
+            Self::Routed => f.write_str("routed"),
         }
     }
 }
@@ -188,6 +206,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let same = [
             (r#"{"family":"none"}"#, "none"),
+            (r#"{"family":"routed"}"#, "routed"),
             (r#"{"family":"linkguardian","mode":{"ordered":{"backpressure":true}}}"#, "lg"),
             (
                 r#"{"family":"linkguardian","copies":2,"holes":null,"mode":{"non-blocking":{"deduplicate":false}}}"#,
@@ -255,6 +274,7 @@ mod tests {
             Protection::LinkGuardian(LinkGuardian { control_copies: Some(1), ..LinkGuardian::NON_BLOCKING }),
             Protection::Fec(Fec::new(128, 32)),
             Protection::Llr(Llr::default()),
+            Protection::Routed,
         ];
         for protection in protections {
             assert_eq!(Protection::from_hello(protection.to_hello()), Some(protection));
@@ -267,7 +287,9 @@ mod tests {
     // G-3
     #[test]
     fn what_nobody_sends_is_none() {
-        for octets in [[0, 1, 0], [1, 0, 1], [2, 17, 0], [3, 0, 1], [3, 129, 1], [3, 1, 33], [99, 0, 0]] {
+        for octets in
+            [[0, 1, 0], [1, 0, 1], [2, 17, 0], [3, 0, 1], [3, 129, 1], [3, 1, 33], [5, 1, 0], [99, 0, 0]]
+        {
             assert_eq!(Protection::from_hello(octets), None, "{octets:?}");
         }
     }
@@ -284,5 +306,8 @@ mod tests {
             refusal(r#"{"family":"fec-model","k":5,"h":5}"#),
             "fec-model is a model of the simulator; live, use fec:K/H"
         );
+        let of_paths = refusal(r#"{"family":"routed"}"#);
+        assert_eq!(of_paths, "routed is for guards with --udp; on a link, use lg, fec or llr");
+        assert_eq!(Protection::Routed.check_simulated().unwrap_err().to_string(), of_paths);
     }
 }

@@ -16,6 +16,7 @@ pub mod linkguardian;
 pub mod llr;
 pub mod pfc;
 pub mod roce;
+pub mod routed;
 pub mod tcp;
 pub mod udp;
 

@@ -87,7 +87,7 @@ impl Config {
     /// is out of range.
     pub fn from_json(text: &str) -> Result<Self, ConfigError> {
         let config: Self = serde_json::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
-        config.protection.check().map_err(|error| ConfigError(error.to_string()))?;
+        config.protection.check_simulated().map_err(|error| ConfigError(error.to_string()))?;
         Ok(config)
     }
 

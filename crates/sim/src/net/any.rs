@@ -10,7 +10,7 @@ use super::{
 use crate::ConfigError;
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
-use lossylink_core::protection::Protection;
+use lossylink_core::protection::{Protection, ProtectionError};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
 
@@ -62,6 +62,7 @@ fn build<P: Copy + Default>(
         Protection::Fec(options) => Line::Fec(FecLink::on(plan, options, losses)?),
         Protection::FecModel(options) => Line::FecModel(FecModelLink::on(plan, options, losses)?),
         Protection::Llr(options) => Line::Llr(LlrLink::on(plan, options, losses)?),
+        Protection::Routed => return Err(ConfigError(ProtectionError::RoutedOnly.to_string())),
     })
 }
 

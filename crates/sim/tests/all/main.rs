@@ -24,6 +24,7 @@ mod rdma_script;
 mod rdma_selective;
 mod rdma_swarm;
 mod residual_law;
+mod routed;
 mod state;
 mod stress_acceptance;
 mod strides;

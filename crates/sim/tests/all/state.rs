@@ -162,7 +162,7 @@ fn live(protection: &Value) -> BTreeSet<String> {
 
 /// Handshake, memory, bytes and stale INITs, which the simulator has not; and a timer that was chosen.
 const LIVE_ALONE: &str = "explicit_acks foreign frames_held hellos no_room other_seal other_version \
-    pauses_obeyed repeated reserved sessions silences stood_aside stuck coder.failed_rebuilds coder.malformed llr.rx_stale_init llr.timer_raised";
+    pauses_obeyed repeated reserved sessions silences stood_aside stuck too_long unsent coder.failed_rebuilds coder.malformed llr.rx_stale_init llr.timer_raised";
 /// Timer packets, and a pause that a live guard does not look at when it reports.
 const SIMULATED_ALONE: &str =
     "sender.queue_paused sender.pauses_expired receiver.time_remaining receiver.timer_packets";

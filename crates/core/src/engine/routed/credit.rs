@@ -1,0 +1,169 @@
+//! Which repetitions are paid: a share of what is sent for the first time, and less where a queue stands (RT-10).
+
+use crate::time::Duration;
+
+/// The most that may be saved, and what there is at the start: a burst of fifty full frames, and some to spare.
+const MOST_BYTES: u64 = 128 << 10;
+/// The most that may be saved for times with a queue on the path: ten full frames.
+const MOST_QUEUED_BYTES: u64 = 16 << 10;
+/// The share that is earned while no queue stands, at least and at most, in ten-thousandths.
+const LEAST_SHARE: u64 = 500;
+const MOST_SHARE: u64 = 3000;
+/// The same while one stands.
+const LEAST_QUEUED_SHARE: u64 = 10;
+const MOST_QUEUED_SHARE: u64 = 500;
+/// The loss that is assumed before it is known: frames lost, and sent.
+const ASSUMED: (u64, u64) = (20, 1000);
+/// Frames over which the loss is reckoned: counts are halved at each multiple.
+const RECENT: u64 = 8192;
+/// Ten-thousandths in one.
+const WHOLE: u64 = 10_000;
+/// What a loop may be longer than five quarters of the lowest without a queue on the path: late wake-ups.
+const SLACK: Duration = Duration::from_ms(2);
+
+/// What one sending end may repeat.
+#[derive(Clone, Copy, Debug)]
+pub struct Credit {
+    /// For times without a queue and with one, in ten-thousandths of a byte.
+    saved: u64,
+    saved_queued: u64,
+    /// Frames sent, and lost, while no queue stood.
+    sent: u64,
+    lost: u64,
+    lowest_loop: Option<Duration>,
+    has_queue: bool,
+}
+
+impl Default for Credit {
+    fn default() -> Self {
+        Self {
+            saved: MOST_BYTES * WHOLE,
+            saved_queued: MOST_QUEUED_BYTES * WHOLE,
+            sent: ASSUMED.1,
+            lost: ASSUMED.0,
+            lowest_loop: None,
+            has_queue: false,
+        }
+    }
+}
+
+impl Credit {
+    /// A frame of so many bytes was sent for the first time.
+    pub fn earn(&mut self, bytes: u64) {
+        if !self.has_queue {
+            self.sent += 1;
+            if self.sent >= RECENT {
+                (self.sent, self.lost) = (self.sent / 2, self.lost / 2);
+            }
+        }
+        let earned = bytes * self.share();
+        if self.has_queue {
+            self.saved_queued = (self.saved_queued + earned).min(MOST_QUEUED_BYTES * WHOLE);
+        } else {
+            self.saved = (self.saved + earned).min(MOST_BYTES * WHOLE);
+        }
+    }
+
+    /// So many frames were asked for, for the first time. Those that a queue may have dropped say nothing of the path.
+    pub fn lose(&mut self, frames: u64) {
+        if !self.has_queue {
+            self.lost += frames;
+        }
+    }
+
+    /// The longest of the recent loops, as the guards measure it.
+    pub fn note_loop(&mut self, loop_time: Option<Duration>) {
+        let Some(loop_time) = loop_time else { return };
+        let lowest = self.lowest_loop.map_or(loop_time, |lowest| lowest.min(loop_time));
+        self.lowest_loop = Some(lowest);
+        self.has_queue = loop_time > lowest + lowest / 4 + SLACK;
+    }
+
+    /// What is earned at present, in ten-thousandths: two and a half times the loss.
+    pub fn share(&self) -> u64 {
+        let wanted = self.lost * 5 * WHOLE / (2 * self.sent);
+        match self.has_queue {
+            true => wanted.clamp(LEAST_QUEUED_SHARE, MOST_QUEUED_SHARE),
+            false => wanted.clamp(LEAST_SHARE, MOST_SHARE),
+        }
+    }
+
+    /// Pays for so many bytes, if they can be paid.
+    pub fn pay(&mut self, bytes: u64) -> bool {
+        let saved = if self.has_queue { &mut self.saved_queued } else { &mut self.saved };
+        let left = saved.checked_sub(bytes * WHOLE);
+        *saved = left.unwrap_or(*saved);
+        left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_ms;
+
+    /// What is paid of a loss of one in `every` frames of a thousand bytes, in thousandths of what is sent.
+    fn paid(credit: &mut Credit, every: u64, frames: u64) -> u64 {
+        let mut paid = 0;
+        for number in 0..frames {
+            credit.earn(1000);
+            if number % every == 0 {
+                credit.lose(1);
+                paid += u64::from(credit.pay(1000));
+            }
+        }
+        paid * 1000 / frames
+    }
+
+    // RT-10
+    #[test]
+    fn without_a_queue_repetitions_take_what_the_loss_asks_for_and_never_more_than_three_tenths() {
+        assert_eq!(paid(&mut Credit::default(), 100, 100_000), 10, "all of them");
+        assert_eq!(paid(&mut Credit::default(), 10, 100_000), 100, "all of them");
+        assert_eq!(paid(&mut Credit::default(), 2, 1_000_000), 300);
+        let mut clean = Credit::default();
+        paid(&mut clean, 10_000, 100_000);
+        assert_eq!(clean.share(), LEAST_SHARE);
+    }
+
+    // RT-10
+    #[test]
+    fn with_a_queue_they_take_what_the_path_loses_without_one() {
+        for (every, queued_share) in [(100_000, 10), (1000, 25), (100, 250), (20, 500)] {
+            let mut credit = Credit::default();
+            credit.note_loop(Some(MS(20)));
+            paid(&mut credit, every, 200_000);
+            credit.note_loop(Some(MS(40)));
+            let share = credit.share();
+            assert!(share.abs_diff(queued_share) <= queued_share / 5, "one in {every}: {share}");
+            let drops = paid(&mut credit, 5, 1_000_000);
+            assert_eq!(drops, share / 10, "what the queue drops is not taken for the path's loss");
+            assert_eq!(credit.share(), share);
+        }
+    }
+
+    // RT-10
+    #[test]
+    fn a_queue_is_told_by_the_loop() {
+        let mut credit = Credit::default();
+        credit.note_loop(Some(MS(20)));
+        credit.note_loop(Some(MS(27)));
+        assert_eq!(credit.share(), LEAST_SHARE, "a quarter and 2 ms");
+        credit.note_loop(Some(Duration::from_us(27_001)));
+        assert_eq!(credit.share(), MOST_QUEUED_SHARE, "the loss that is assumed");
+    }
+
+    // RT-10
+    #[test]
+    fn a_burst_of_fifty_full_frames_is_paid_at_once_and_savings_end() {
+        let mut credit = Credit::default();
+        assert!((0..50).all(|_| credit.pay(1500)));
+        (0..1_000_000).for_each(|_| credit.earn(1500));
+        let mut bytes = 0;
+        while credit.pay(1) {
+            bytes += 1;
+        }
+        assert_eq!(bytes, MOST_BYTES);
+    }
+}

@@ -1,0 +1,34 @@
+//! The routed guard's protection: numbered datagrams, asked for again while that is worth it (`docs/protocols/routed.md`).
+//!
+//! ```text
+//!   handle_lan --> [Sending: number, keep, pay] --to_link-->     to_lan <-- [Receiver: holes]        <-- handle_link
+//!                          ^ request, how far                                  | request, how far
+//!                          +---------------------------------------------------+
+//! ```
+//!
+//! [`Receiver`] decides what is handed on and asked for; [`Waits`] how long to wait; [`Credit`] which repetitions
+//! are paid. [`RoutedLine`] puts them to work on whole frames.
+
+mod credit;
+mod line;
+mod receiver;
+mod report;
+mod sending;
+mod waits;
+
+pub use credit::Credit;
+pub use line::RoutedLine;
+pub use receiver::{Receiver, ReceiverCounters};
+pub use waits::Waits;
+
+/// The number that ends in these 24 bits and is nearest to `near`; numbers below zero do not exist.
+fn extended(low: u32, near: u64) -> u64 {
+    const SPAN: u64 = 1 << crate::wire::routed::NUMBER_BITS;
+    let ahead = u64::from(low).wrapping_sub(near) % SPAN;
+    if ahead < SPAN / 2 { near + ahead } else { (near + ahead).saturating_sub(SPAN) }
+}
+
+/// The low 24 bits of a number.
+fn low(number: u64) -> u32 {
+    (number % (1 << crate::wire::routed::NUMBER_BITS)) as u32
+}

@@ -1,0 +1,304 @@
+//! The receiving end: hands on what comes, finds holes, and says what to ask for (RT-5 to RT-9).
+//!
+//! ```text
+//!   settled |  base                              end
+//!   ........|[hole][settled][settled][hole][settled]|
+//!              found, asked, given up
+//! ```
+
+use super::Waits;
+use crate::time::{Duration, Instant};
+use alloc::collections::VecDeque;
+
+/// Numbers that may be open at once: beyond, the oldest holes are given up.
+const MOST_OPEN: usize = 1 << 16;
+/// How often a hole is asked for.
+pub(super) const MOST_REQUESTS: u8 = 5;
+
+/// A number that was skipped.
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    number: u64,
+    found: Instant,
+    /// When it counts as lost, or is asked for again, or is given up.
+    due: Instant,
+    asked: Instant,
+    requests: u8,
+}
+
+/// Numbers to ask for, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The first of them.
+    pub first: u64,
+    /// How many there are.
+    pub length: u8,
+    /// For which repetition.
+    pub repetition: u8,
+}
+
+/// What the receiving end has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverCounters {
+    /// Numbers that counted as lost.
+    pub lost: u64,
+    /// Of those, numbers that came after all.
+    pub recovered: u64,
+    /// Of those, numbers that did not.
+    pub given_up: u64,
+    /// Frames that had come before, or came too late.
+    pub duplicates: u64,
+    /// Frames that were overtaken within the reordering window.
+    pub reordered: u64,
+}
+
+/// The receiving end of one session.
+#[derive(Debug)]
+pub struct Receiver {
+    /// All numbers before this one are settled.
+    base: u64,
+    /// Of the numbers from there on, which are settled: handed on, or given up. Each of the others has a hole.
+    settled: VecDeque<bool>,
+    holes: VecDeque<Hole>,
+    waits: Waits,
+    /// No later than the first deadline of a hole.
+    due: Instant,
+    counters: ReceiverCounters,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Self {
+            base: 0,
+            settled: VecDeque::new(),
+            holes: VecDeque::new(),
+            waits: Waits::default(),
+            due: Instant::NEVER,
+            counters: ReceiverCounters::default(),
+        }
+    }
+}
+
+impl Receiver {
+    /// All numbers before this one are settled.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The number behind the highest that is known of.
+    pub fn end(&self) -> u64 {
+        self.base + self.settled.len() as u64
+    }
+
+    /// What has been seen so far.
+    pub fn counters(&self) -> ReceiverCounters {
+        self.counters
+    }
+
+    /// The waits in force.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
+    }
+
+    /// The guards have measured their loop, or not yet.
+    pub fn note_loop(&mut self, loop_time: Option<Duration>) {
+        self.waits.note_loop(loop_time);
+    }
+
+    /// A new session: numbers from zero.
+    pub fn start_over(&mut self) {
+        self.counters.given_up += self.holes.iter().filter(|hole| hole.requests > 0).count() as u64;
+        self.settled.clear();
+        self.holes.clear();
+        (self.base, self.due) = (0, Instant::NEVER);
+    }
+
+    /// A frame arrived: for the first time, or as a repetition. Whether it is handed on (RT-6).
+    pub fn handle(&mut self, now: Instant, number: u64, repetition: u8) -> bool {
+        self.know(now, number);
+        if number == self.end() {
+            self.settled.push_back(false);
+        }
+        let place = number.checked_sub(self.base).map(|place| place as usize);
+        let Some(place) = place.filter(|place| !self.settled[*place]) else {
+            self.counters.duplicates += 1;
+            return false;
+        };
+        self.learn(now, number, repetition);
+        self.settle(place);
+        true
+    }
+
+    /// All numbers before `next` were sent: those that are not here are holes. A peer that is too far ahead loses
+    /// its oldest.
+    pub fn know(&mut self, now: Instant, next: u64) {
+        if self.end() >= next {
+            return;
+        }
+        let due = now + self.waits.window(now);
+        self.due = self.due.min(due);
+        while self.end() < next {
+            if self.settled.len() == MOST_OPEN {
+                self.give_up(self.base);
+            }
+            self.holes.push_back(Hole { number: self.end(), found: now, due, asked: now, requests: 0 });
+            self.settled.push_back(false);
+        }
+    }
+
+    /// The sending end will not repeat these numbers (RT-9).
+    pub fn gone(&mut self, first: u64, length: u8) {
+        for number in first..first + u64::from(length) {
+            self.give_up(number);
+        }
+    }
+
+    /// When [`Receiver::handle_timeout`] is due, or somewhat before.
+    pub fn poll_timeout(&self) -> Instant {
+        self.due
+    }
+
+    /// Deadlines may have come: what is to be asked for goes to `ask`.
+    pub fn handle_timeout(&mut self, now: Instant, ask: &mut impl FnMut(Wanted)) {
+        if self.due > now {
+            return;
+        }
+        let is_over = |hole: &&Hole| hole.due <= now && hole.requests == MOST_REQUESTS;
+        while let Some(number) = self.holes.iter().find(is_over).map(|hole| hole.number) {
+            self.give_up(number); // RT-9
+        }
+        let repair = self.waits.repair();
+        let mut wanted: Option<Wanted> = None;
+        for hole in self.holes.iter_mut().filter(|hole| hole.due <= now) {
+            self.counters.lost += u64::from(hole.requests == 0);
+            hole.requests += 1;
+            (hole.asked, hole.due) = (now, now + repair);
+            match &mut wanted {
+                Some(run) if run.reaches(hole.number) && run.repetition == hole.requests => run.length += 1,
+                run => {
+                    run.take().into_iter().for_each(&mut *ask);
+                    *run = Some(Wanted { first: hole.number, length: 1, repetition: hole.requests });
+                }
+            }
+        }
+        wanted.into_iter().for_each(ask);
+        self.due = self.holes.iter().map(|hole| hole.due).min().unwrap_or(Instant::NEVER);
+    }
+
+    /// The hole of a number that has come is closed; what its coming tells of the path is taken.
+    fn learn(&mut self, now: Instant, number: u64, repetition: u8) {
+        let Some(hole) = self.close(number) else { return };
+        self.counters.recovered += u64::from(hole.requests > 0);
+        if repetition == 0 {
+            self.counters.reordered += u64::from(hole.requests == 0);
+            self.waits.overtaken(now, now - hole.found); // RT-7
+        } else if repetition == hole.requests {
+            self.waits.answered(now - hole.asked); // RT-8
+        }
+    }
+
+    /// Forgets the hole of a number.
+    fn close(&mut self, number: u64) -> Option<Hole> {
+        let place = self.holes.binary_search_by_key(&number, |hole| hole.number).ok()?;
+        self.holes.remove(place)
+    }
+
+    /// A number will not come.
+    fn give_up(&mut self, number: u64) {
+        if self.close(number).is_some() {
+            self.counters.given_up += 1;
+            self.settle((number - self.base) as usize);
+        }
+    }
+
+    fn settle(&mut self, place: usize) {
+        self.settled[place] = true;
+        while self.settled.front() == Some(&true) {
+            self.settled.pop_front();
+            self.base += 1;
+        }
+        if self.holes.is_empty() {
+            self.due = Instant::NEVER;
+        }
+    }
+}
+
+impl Wanted {
+    /// Whether `number` is the next of the run, and the run has room.
+    fn reaches(&self, number: u64) -> bool {
+        self.length < u8::MAX && self.first + u64::from(self.length) == number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn receiver() -> Receiver {
+        let mut receiver = Receiver::default();
+        receiver.note_loop(Some(Duration::from_ms(16)));
+        receiver
+    }
+
+    fn asked(receiver: &mut Receiver, now: Instant) -> Vec<(u64, u8, u8)> {
+        let mut asked = Vec::new();
+        receiver
+            .handle_timeout(now, &mut |wanted| asked.push((wanted.first, wanted.length, wanted.repetition)));
+        asked
+    }
+
+    // RT-7, RT-8, RT-9: the window of a loop of 16 ms is 1 ms; its repair time a quarter and 2 ms longer.
+    #[test]
+    fn a_hole_is_asked_for_after_the_window_and_again_until_it_is_given_up() {
+        let mut receiver = receiver();
+        assert!(receiver.handle(at(0), 0, 0) && receiver.handle(at(10), 4, 0));
+        assert_eq!(receiver.poll_timeout(), at(1010));
+        assert_eq!(asked(&mut receiver, at(1009)), []);
+        assert_eq!(asked(&mut receiver, at(1010)), [(1, 3, 1)]);
+        for round in 1..5 {
+            let due = at(1010 + u64::from(round) * 22_000);
+            assert_eq!(receiver.poll_timeout(), due);
+            assert_eq!(asked(&mut receiver, due), [(1, 3, round + 1)]);
+        }
+        assert!(receiver.handle(at(90_000), 2, 5), "the last answer");
+        assert_eq!(asked(&mut receiver, at(1010 + 5 * 22_000)), []);
+        let counters = receiver.counters();
+        assert_eq!((counters.lost, counters.recovered, counters.given_up, receiver.base()), (3, 1, 2, 5));
+    }
+
+    // RT-6
+    #[test]
+    fn a_number_is_handed_on_once() {
+        let mut receiver = receiver();
+        let came = [0, 2, 1, 1, 2, 0].map(|number| receiver.handle(at(5), number, 0));
+        assert_eq!(came, [true, true, true, false, false, false]);
+        assert_eq!((receiver.base(), receiver.end(), receiver.counters().duplicates), (3, 3, 3));
+        assert_eq!((receiver.counters().reordered, receiver.poll_timeout()), (1, Instant::NEVER));
+    }
+
+    // RT-9
+    #[test]
+    fn what_is_gone_is_given_up_at_once() {
+        let mut receiver = receiver();
+        receiver.know(at(0), 3);
+        receiver.gone(0, 2);
+        assert_eq!((receiver.base(), receiver.counters().given_up), (2, 2));
+        assert!(!receiver.handle(at(9), 1, 1), "it comes too late");
+        assert!(receiver.handle(at(9), 2, 0));
+        assert_eq!((receiver.base(), receiver.poll_timeout()), (3, Instant::NEVER));
+    }
+
+    // RT-13
+    #[test]
+    fn a_peer_that_is_far_ahead_loses_its_oldest() {
+        let mut receiver = receiver();
+        receiver.know(at(0), MOST_OPEN as u64 + 5);
+        assert_eq!((receiver.base(), receiver.counters().given_up), (5, 5));
+        assert_eq!(receiver.end(), MOST_OPEN as u64 + 5);
+    }
+}

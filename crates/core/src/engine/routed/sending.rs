@@ -1,0 +1,189 @@
+//! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid (RT-9, RT-10, RT-13).
+
+use super::receiver::MOST_REQUESTS;
+use super::{Credit, extended, low};
+use crate::engine::guard::{Frame, FramePool, Surroundings};
+use crate::time::{Duration, Instant};
+use crate::wire::routed::Entry;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// What is kept of frames that were sent (RT-13).
+const MOST_FRAMES: usize = 1 << 15;
+const MOST_BYTES: u64 = 32 << 20;
+/// How often an end that has nothing more to send says how far it is, and the first time at the earliest (RT-13).
+const TOLD: u8 = 3;
+const LEAST_IDLE: Duration = Duration::from_ms(1);
+/// The loop that is assumed before it is measured.
+const UNMEASURED: Duration = Duration::from_ms(80);
+/// Loops after which an idle end first says how far it is.
+const IDLE_PART: u64 = 8;
+
+/// What the sending end has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SendingCounters {
+    /// Frames sent for the first time.
+    pub(super) data: u64,
+    /// Their bytes, sealed.
+    pub(super) data_bytes: u64,
+    /// Repetitions, copies included.
+    pub(super) repeated: u64,
+    /// Their bytes.
+    pub(super) repeated_bytes: u64,
+    /// Frames that were asked for and not repeated for want of credit.
+    pub(super) unpaid: u64,
+    /// Frames that were asked for and not kept any more.
+    pub(super) not_kept: u64,
+}
+
+/// The frames of one session that may be asked for.
+#[derive(Debug, Default)]
+pub(super) struct Sending {
+    /// The number of the oldest frame that is kept.
+    first: u64,
+    /// The frames as the LAN gave them.
+    kept: VecDeque<Frame>,
+    held_bytes: u64,
+    credit: Credit,
+    /// When to say how far was sent, and how often that was said since the last frame.
+    tell_at: Option<Instant>,
+    told: u8,
+    counters: SendingCounters,
+}
+
+impl Sending {
+    /// The number of the next frame.
+    pub(super) fn next(&self) -> u64 {
+        self.first + self.kept.len() as u64
+    }
+
+    pub(super) fn counters(&self) -> SendingCounters {
+        self.counters
+    }
+
+    /// Frames and bytes that are kept.
+    pub(super) fn kept(&self) -> (u64, u64) {
+        (self.kept.len() as u64, self.held_bytes)
+    }
+
+    pub(super) fn credit(&self) -> &Credit {
+        &self.credit
+    }
+
+    /// A new session: numbers from zero, nothing kept.
+    pub(super) fn start_over(&mut self, pool: &mut FramePool) {
+        while self.forget_oldest(pool) {}
+        self.first = 0;
+        (self.tell_at, self.told) = (None, 0);
+    }
+
+    fn forget_oldest(&mut self, pool: &mut FramePool) -> bool {
+        let Some(frame) = self.kept.pop_front() else { return false };
+        self.first += 1;
+        self.held_bytes -= frame.len() as u64;
+        pool.give_back(frame);
+        true
+    }
+
+    /// Takes a frame that leaves now. `seal` seals it with its number and says how long it is then.
+    pub(super) fn take(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        frame: Frame,
+        seal: impl FnOnce(u64, &Frame, &mut Surroundings<'_>) -> Option<u64>,
+    ) {
+        let number = self.next();
+        // A frame for which there was no room is lost as on the path, and can be asked for.
+        let bytes = seal(number, &frame, around).unwrap_or(0);
+        self.counters.data += 1;
+        self.counters.data_bytes += bytes;
+        self.credit.note_loop(around.loop_time);
+        self.credit.earn(bytes);
+        self.held_bytes += frame.len() as u64;
+        self.kept.push_back(frame);
+        while self.kept.len() > MOST_FRAMES || self.held_bytes > MOST_BYTES {
+            self.forget_oldest(around.pool);
+        }
+        self.told = 0;
+        self.tell_at = Some(around.now + idle(around.loop_time));
+    }
+
+    /// The receiving end has settled all numbers before that which ends in these bits.
+    pub(super) fn settle(&mut self, bits: u32, pool: &mut FramePool) {
+        let settled = extended(bits, self.next());
+        while self.first < settled.min(self.next()) {
+            self.forget_oldest(pool);
+        }
+    }
+
+    /// The receiving end asks for these. `repeat` seals one copy of a frame and says how long it is; what will not
+    /// come is noted in `gone`.
+    pub(super) fn handle_request(
+        &mut self,
+        entry: Entry,
+        gone: &mut Vec<Entry>,
+        mut repeat: impl FnMut(u64, &Frame) -> Option<u64>,
+    ) {
+        if !(1..=MOST_REQUESTS).contains(&entry.repetition) {
+            return;
+        }
+        let first = extended(entry.first, self.next());
+        for number in first..first + u64::from(entry.length) {
+            self.credit.lose(u64::from(entry.repetition == 1));
+            let place = number.checked_sub(self.first).map(|place| place as usize);
+            let Some(frame) = place.and_then(|place| self.kept.get(place)) else {
+                // A number that was never sent is nobody's.
+                if number < self.first {
+                    self.counters.not_kept += 1;
+                    note(gone, number);
+                }
+                continue;
+            };
+            let copies = if entry.repetition == 1 { 1 } else { 2 };
+            for copy in 0..copies {
+                // Longer than what leaves by no more than its headers.
+                if !self.credit.pay(frame.len() as u64 + HEADERS) {
+                    if copy == 0 {
+                        self.counters.unpaid += 1;
+                        note(gone, number);
+                    }
+                    break;
+                }
+                let Some(bytes) = repeat(number, frame) else { break };
+                self.counters.repeated += 1;
+                self.counters.repeated_bytes += bytes;
+            }
+        }
+    }
+
+    /// When to say how far was sent.
+    pub(super) fn tell_at(&self) -> Instant {
+        self.tell_at.unwrap_or(Instant::NEVER)
+    }
+
+    /// How far was sent is said now.
+    pub(super) fn tell(&mut self, now: Instant, loop_time: Option<Duration>) -> u32 {
+        self.told += 1;
+        self.tell_at = (self.told < TOLD).then(|| now + idle(loop_time) * (1 << self.told));
+        low(self.next())
+    }
+}
+
+/// By how much a repetition is longer than the frame: what RT-2 puts around it.
+const HEADERS: u64 = 30;
+
+fn idle(loop_time: Option<Duration>) -> Duration {
+    (loop_time.unwrap_or(UNMEASURED) / IDLE_PART).max(LEAST_IDLE)
+}
+
+/// Notes that a number will not come.
+fn note(gone: &mut Vec<Entry>, number: u64) {
+    match gone.last_mut() {
+        Some(run)
+            if run.length < u8::MAX && low(u64::from(run.first) + u64::from(run.length)) == low(number) =>
+        {
+            run.length += 1;
+        }
+        _ => gone.push(Entry { first: low(number), length: 1, repetition: 0 }),
+    }
+}

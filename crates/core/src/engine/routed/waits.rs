@@ -1,0 +1,130 @@
+//! How long a receiving end waits: before a hole counts as lost, and before it asks again (RT-7, RT-8).
+//!
+//! Sources: RFC 6298 (smoothed round trip and variation), RFC 8985 section 6.2 (the reordering window of RACK).
+
+use crate::time::{Duration, Instant};
+
+/// The repair time before any round trip is known.
+const UNMEASURED: Duration = Duration::from_ms(200);
+/// What a repair time allows for beside the round trip at least: late wake-ups of both ends.
+const SLACK: Duration = Duration::from_ms(2);
+/// The reordering window without reordering, within these bounds.
+const WINDOW_PART: u64 = 16;
+const LEAST_WINDOW: Duration = Duration::from_us(100);
+const MOST_WINDOW: Duration = Duration::from_ms(1);
+/// Round trips for which reordering is remembered, as RACK remembers it for 16 recoveries.
+const MEMORY: u64 = 16;
+
+/// The waits of one receiving end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waits {
+    /// Smoothed round trip of repairs and its variation.
+    smoothed: Option<(Duration, Duration)>,
+    /// The loop of the hellos.
+    loop_time: Option<Duration>,
+    /// The latest that a frame has come behind its hole, and until when that counts.
+    overtaken: Duration,
+    overtaken_until: Instant,
+}
+
+impl Waits {
+    /// The guards have measured their loop, or not yet.
+    pub fn note_loop(&mut self, loop_time: Option<Duration>) {
+        self.loop_time = loop_time;
+    }
+
+    /// A request was answered after so long.
+    pub fn answered(&mut self, span: Duration) {
+        self.smoothed = Some(match self.smoothed {
+            None => (span, span / 2),
+            Some((smoothed, variation)) => {
+                let off = span.saturating_sub(smoothed) + smoothed.saturating_sub(span);
+                ((smoothed * 7 + span) / 8, (variation * 3 + off) / 4)
+            }
+        });
+    }
+
+    /// A frame that was sent once came so long after its hole was found.
+    pub fn overtaken(&mut self, now: Instant, late: Duration) {
+        if late >= self.overtaken || now >= self.overtaken_until {
+            self.overtaken = late;
+        }
+        self.overtaken_until = now + self.round_trip() * MEMORY;
+    }
+
+    /// The round trip, as far as it is known.
+    fn round_trip(&self) -> Duration {
+        self.smoothed.map(|(smoothed, _)| smoothed).or(self.loop_time).unwrap_or(UNMEASURED)
+    }
+
+    /// How long a hole may be nothing but reordering.
+    pub fn window(&self, now: Instant) -> Duration {
+        let round_trip = self.round_trip();
+        let usual = (round_trip / WINDOW_PART).max(LEAST_WINDOW).min(MOST_WINDOW);
+        let late = if now < self.overtaken_until { self.overtaken * 5 / 4 } else { Duration::ZERO };
+        usual.max(late.min(round_trip))
+    }
+
+    /// After how long to ask again.
+    pub fn repair(&self) -> Duration {
+        match (self.smoothed, self.loop_time) {
+            (Some((smoothed, variation)), _) => smoothed + (variation * 4).max(smoothed / 4 + SLACK),
+            (None, Some(loop_time)) => loop_time + loop_time / 4 + SLACK,
+            (None, None) => UNMEASURED,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_ms;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS(ms)
+    }
+
+    // RT-8
+    #[test]
+    fn the_repair_time_follows_the_measured_round_trip_and_its_variation() {
+        let mut waits = Waits::default();
+        assert_eq!(waits.repair(), MS(200));
+        waits.note_loop(Some(MS(40)));
+        assert_eq!(waits.repair(), MS(52));
+        waits.answered(MS(20));
+        assert_eq!(waits.repair(), MS(60), "the first sample, and four times half of it");
+        (0..100).for_each(|_| waits.answered(MS(20)));
+        let steady = waits.repair();
+        assert!(steady >= MS(27) && steady < MS(28), "a quarter and 2 ms above it: {steady}");
+        (0..100).for_each(|turn| waits.answered(MS(if turn % 2 == 0 { 10 } else { 30 })));
+        let varying = waits.repair();
+        assert!(varying > MS(55) && varying < MS(65), "20 ms, and four times 10 ms: {varying}");
+    }
+
+    // RT-7
+    #[test]
+    fn the_window_adapts_to_reordering_and_forgets_it() {
+        let mut waits = Waits::default();
+        waits.note_loop(Some(MS(32)));
+        assert_eq!(waits.window(at(0)), MS(1));
+        waits.overtaken(at(0), MS(8));
+        assert_eq!(waits.window(at(0)), MS(10));
+        waits.overtaken(at(1), MS(4));
+        assert_eq!(waits.window(at(1)), MS(10), "a smaller one takes nothing back");
+        assert_eq!(waits.window(at(512)), MS(10));
+        assert_eq!(waits.window(at(513)), MS(1), "sixteen round trips later");
+        waits.overtaken(at(600), MS(500));
+        assert_eq!(waits.window(at(600)), MS(32), "one round trip at most");
+    }
+
+    // RT-7
+    #[test]
+    fn the_window_has_bounds() {
+        let mut waits = Waits::default();
+        waits.note_loop(Some(Duration::from_us(200)));
+        assert_eq!(waits.window(at(0)), LEAST_WINDOW);
+        waits.note_loop(Some(MS(150)));
+        assert_eq!(waits.window(at(0)), MOST_WINDOW);
+    }
+}

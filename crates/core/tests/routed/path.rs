@@ -1,0 +1,211 @@
+//! Two closed guards, a path of datagrams between them, and a clock. The path delays, loses, reorders, repeats, narrows
+//! and marks.
+
+use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, Peer, QueueLimits, Secret, Side};
+use lossylink_core::engine::report::Reading;
+use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::protection::Protection;
+use lossylink_core::rng::{RngCore, Stream, Streams};
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::{BitRate, Bytes};
+use std::collections::BTreeMap;
+
+/// The octets that a port takes off.
+const LOCAL: usize = 12;
+/// Octets of IPv4 and UDP.
+const HEADERS: usize = 28;
+
+/// What a direction of the path does to datagrams.
+pub struct Way {
+    pub delay: Duration,
+    /// Each datagram takes up to so much longer, at random: datagrams overtake each other.
+    pub jitter: Duration,
+    pub loss: LossProcess,
+    /// One in so many comes twice; zero is none.
+    pub twice: u32,
+    /// The longest IP packet.
+    pub mtu: usize,
+    /// Marks every datagram whose ECN field lets it.
+    pub marks: bool,
+    pub is_cut: bool,
+    rate: BitRate,
+    free_from: Instant,
+    /// Datagrams that were put on it, and their octets with headers.
+    pub sent: u64,
+    pub octets: u64,
+}
+
+/// Guard, path, guard.
+pub struct Path {
+    pub guards: [Guard; 2],
+    pub ways: [Way; 2],
+    pub now: Instant,
+    /// What each end handed to its LAN, and when.
+    pub delivered: [Vec<(Instant, Frame)>; 2],
+    /// What is under way: to which end, with which mark.
+    flying: BTreeMap<(Instant, u64), (usize, Frame)>,
+    count: u64,
+    rng: Stream,
+    streams: Streams,
+    restarts: u64,
+}
+
+pub fn config() -> GuardConfig {
+    let queue = QueueLimits { capacity: Bytes(560_000), mark_from: None };
+    let secret = Secret::new(b"sixteen bytes or more");
+    GuardConfig { queue, longest_frame: 1514, frames: 40_000, secret }
+}
+
+fn guard(protection: Protection, stream: Stream) -> Guard {
+    Guard::closed(config(), Box::new(RoutedLine::default()), protection, stream)
+}
+
+impl Path {
+    /// Two guards that have not heard of each other, `delay` apart.
+    pub fn new(seed: u64, protections: [Protection; 2], delay: Duration) -> Self {
+        let streams = Streams::new(seed);
+        let way = |name: &str| Way {
+            delay,
+            jitter: Duration::ZERO,
+            loss: LossProcess::new(&LossModel::None, streams.stream(name)),
+            twice: 0,
+            mtu: 1600,
+            marks: false,
+            is_cut: false,
+            rate: BitRate::from_bps(200_000_000),
+            free_from: Instant::ZERO,
+            sent: 0,
+            octets: 0,
+        };
+        let [near, far] = protections;
+        Self {
+            guards: [guard(near, streams.stream("near")), guard(far, streams.stream("far"))],
+            ways: [way("forward"), way("reverse")],
+            now: Instant::ZERO,
+            delivered: [Vec::new(), Vec::new()],
+            flying: BTreeMap::new(),
+            count: 0,
+            rng: streams.stream("path"),
+            streams,
+            restarts: 0,
+        }
+    }
+
+    /// Two guards that repair and have agreed.
+    pub fn agreed(seed: u64, delay: Duration) -> Self {
+        let mut path = Self::new(seed, [Protection::Routed, Protection::Routed], delay);
+        path.run_for(delay * 8 + Duration::from_secs(1));
+        assert!(path.is_agreed(), "two guards on a clean path agree");
+        path
+    }
+
+    pub fn is_agreed(&self) -> bool {
+        self.guards.iter().all(|guard| guard.session().unwrap().peer == Peer::Agreed)
+    }
+
+    pub fn lose(&mut self, models: [&LossModel; 2]) {
+        for (way, model) in self.ways.iter_mut().zip(models) {
+            self.restarts += 1;
+            way.loss = LossProcess::new(model, self.streams.trial(self.restarts).stream("loss"));
+        }
+    }
+
+    pub fn restart(&mut self, end: usize) {
+        self.restarts += 1;
+        let stream = self.streams.trial(self.restarts).stream("restarted");
+        self.guards[end] = guard(Protection::Routed, stream);
+    }
+
+    pub fn count(&self, end: usize, name: &str) -> u64 {
+        read(&self.guards[end], "routed", name)
+    }
+
+    pub fn own(&self, end: usize, name: &str) -> u64 {
+        read(&self.guards[end], "", name)
+    }
+
+    /// The host at `end` sends a frame.
+    pub fn send(&mut self, end: usize, bytes: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Lan, bytes);
+        self.drive(end);
+    }
+
+    /// A datagram comes to `end` from whom it may.
+    pub fn inject(&mut self, end: usize, frame: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Link, frame);
+        self.drive(end);
+    }
+
+    pub fn run_for(&mut self, span: Duration) {
+        let until = self.now + span;
+        loop {
+            let [near, far] = [0, 1].map(|end| self.guards[end].poll_timeout().max(self.now));
+            let arrival = self.flying.first_key_value().map_or(Instant::NEVER, |((at, _), _)| *at);
+            let next = near.min(far).min(arrival);
+            if next > until {
+                break;
+            }
+            self.now = next;
+            if arrival == next {
+                let (_, (end, frame)) = self.flying.pop_first().unwrap();
+                self.guards[end].handle_frame(self.now, Side::Link, &frame);
+                self.drive(end);
+            }
+            for end in [0, 1] {
+                if self.guards[end].poll_timeout() <= self.now {
+                    self.guards[end].handle_timeout(self.now);
+                    self.drive(end);
+                    assert!(self.guards[end].poll_timeout() > self.now, "a timer that was served is not due");
+                }
+            }
+        }
+        self.now = until;
+    }
+
+    fn drive(&mut self, end: usize) {
+        while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Lan) {
+            self.delivered[end].push((self.now, frame.clone()));
+            self.guards[end].recycle(frame);
+        }
+        while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Link) {
+            assert!(matches!(frame[LOCAL..LOCAL + 2], [0x88, 0xb5 | 0xb6]), "only guards' frames leave");
+            self.fly(1 - end, &frame);
+            self.guards[end].recycle(frame);
+        }
+    }
+
+    /// A datagram sets out for `end`.
+    fn fly(&mut self, end: usize, frame: &[u8]) {
+        let Self { ways, rng, flying, count, now, .. } = self;
+        let way = &mut ways[1 - end];
+        let octets = frame.len() - LOCAL + HEADERS;
+        way.sent += 1;
+        way.octets += octets as u64;
+        way.free_from = way.free_from.max(*now) + Bytes(octets as u64) / way.rate;
+        let is_message = frame[LOCAL + 1] == 0xb5;
+        let mut frame = [&[0; LOCAL], &frame[LOCAL..]].concat();
+        if !is_message {
+            frame[0] = if way.marks { 3 } else { frame[0] };
+        }
+        if way.loss.is_lost(octets as u32) || way.is_cut || octets > way.mtu {
+            return;
+        }
+        let copies = if way.twice > 0 && rng.next_u32().is_multiple_of(way.twice) { 2 } else { 1 };
+        for _ in 0..copies {
+            let later = Duration::from_ps(rng.next_u64() % (way.jitter.as_ps() + 1));
+            *count += 1;
+            flying.insert((way.free_from + way.delay + later, *count), (end, frame.clone()));
+        }
+    }
+}
+
+fn read(guard: &Guard, group: &str, name: &str) -> u64 {
+    let groups = guard.report();
+    let group = groups.iter().find(|found| found.name == group).expect(group);
+    let counter = group.counters.iter().find(|found| found.name == name).expect(name);
+    match counter.reading {
+        Reading::Number(number) => number,
+        other => panic!("{name} is no number: {other:?}"),
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::error::{Attempt, Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
+use crate::sys::privilege::Capability;
 use crate::traffic::Load;
 use lossylink_core::engine::guard::{QueueLimits, Secret};
 use lossylink_core::loss::{LossModel, LossSpec};
@@ -45,6 +46,13 @@ pub struct Config {
     /// The file of the secret that the guards of the link share; without it the link is trusted (G-27).
     #[serde(default)]
     pub key_file: Option<PathBuf>,
+    /// What the loop keeps of its privileges once the ports are open, beside the right to lock memory, which is all
+    /// that the other threads keep; everything if absent.
+    #[serde(default)]
+    pub keeps: Option<Vec<Capability>>,
+    /// Whether hosts may send and receive many frames as one packet. Their frames are the same on the link.
+    #[serde(default)]
+    pub super_frames: bool,
     /// What the process is.
     pub role: Role,
 }

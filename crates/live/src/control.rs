@@ -8,6 +8,7 @@
 use crate::error::{Attempt, Result};
 use crate::prometheus;
 use crate::sys;
+use crate::sys::privilege::{self, OF_HELPERS};
 use crate::sys::process::wake_up_call;
 use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::protection::Protection;
@@ -81,18 +82,23 @@ pub struct Control {
 }
 
 impl Control {
-    /// Makes the socket and starts to listen.
+    /// Makes the socket and starts to listen, without any privilege if `is_confined`.
     ///
     /// # Errors
     /// When the socket cannot be made there.
-    pub fn listen(path: &Path) -> Result<Self> {
+    pub fn listen(path: &Path, is_confined: bool) -> Result<Self> {
         let listener = listen(path).attempting(format_args!("make the control socket {}", path.display()))?;
         let alarm = Arc::new(wake_up_call().attempting("make an event descriptor")?);
         let (asking, questions) = channel();
         let bell = Arc::clone(&alarm);
         thread::Builder::new()
             .name("control".to_owned())
-            .spawn(move || serve(&listener, &asking, &bell))
+            .spawn(move || {
+                // Threads of clients begin with what this one has left.
+                if !is_confined || privilege::keep_only(OF_HELPERS).is_ok() {
+                    serve(&listener, &asking, &bell);
+                }
+            })
             .attempting("start the control thread")?;
         Ok(Self { questions, alarm, path: path.to_owned() })
     }
@@ -257,7 +263,7 @@ mod tests {
     #[test]
     fn a_question_is_answered_over_the_socket() {
         let path = std::env::temp_dir().join(format!("lossylink-control-{}", std::process::id()));
-        let control = Control::listen(&path).unwrap();
+        let control = Control::listen(&path, false).unwrap();
         let mut client = UnixStream::connect(&path).unwrap();
         writeln!(client, r#"{{"command":"counters"}}"#).unwrap();
         let watched = [control.readable()];
@@ -270,10 +276,19 @@ mod tests {
         assert!(!path.exists());
     }
 
+    /// Sets a flag when it goes, also when a test fails.
+    struct Over<'a>(&'a AtomicUsize);
+
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(1, Ordering::Release);
+        }
+    }
+
     /// A control socket with a loop that answers with the command's name, until the test is over.
     fn answering(name: &str, test: impl FnOnce(&Path)) {
         let path = std::env::temp_dir().join(format!("lossylink-{name}-{}", std::process::id()));
-        let control = Control::listen(&path).unwrap();
+        let control = Control::listen(&path, false).unwrap();
         let over = &AtomicUsize::new(0);
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -282,16 +297,19 @@ mod tests {
                     control.answer(|command| json!({"asked": format!("{command:?}")}));
                 }
             });
+            let _over = Over(over);
             test(&path);
-            over.store(1, Ordering::Release);
         });
     }
 
     fn asked(path: &Path, words: &str) -> String {
-        let mut client = UnixStream::connect(path).unwrap();
+        asked_of(&mut UnixStream::connect(path).unwrap(), words)
+    }
+
+    fn asked_of(client: &mut UnixStream, words: &str) -> String {
         client.write_all(words.as_bytes()).unwrap();
         let mut answer = String::new();
-        BufReader::new(&client).read_line(&mut answer).unwrap();
+        BufReader::new(client).read_line(&mut answer).unwrap();
         answer
     }
 
@@ -299,7 +317,7 @@ mod tests {
     #[test]
     fn a_loss_is_read_before_the_loop_hears_of_it() {
         let path = std::env::temp_dir().join(format!("lossylink-reading-{}", std::process::id()));
-        let control = Control::listen(&path).unwrap();
+        let control = Control::listen(&path, false).unwrap();
         for (loss, mend) in [
             (r#"{"model":"bernoulli","p":2}"#, "2 is not a probability"),
             (r#"{"model":"at","positions":[3,3]}"#, "position 3 is given twice"),
@@ -315,10 +333,11 @@ mod tests {
     fn silent_clients_hold_nobody_out() {
         answering("silent", |path| {
             let silent: Vec<_> = (1..CLIENTS).map(|_| UnixStream::connect(path).unwrap()).collect();
-            assert_eq!(asked(path, "{\"command\":\"counters\"}\n"), "{\"asked\":\"Counters\"}\n");
-            let one_more = UnixStream::connect(path).unwrap();
+            let mut last = UnixStream::connect(path).unwrap();
+            let answer = asked_of(&mut last, "{\"command\":\"counters\"}\n");
+            assert_eq!(answer, "{\"asked\":\"Counters\"}\n");
             assert!(asked(path, "").contains("too many clients"));
-            drop((silent, one_more));
+            drop((silent, last));
         });
     }
 

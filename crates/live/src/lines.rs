@@ -6,6 +6,7 @@ use lossylink_codec::FecLine;
 use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
 use lossylink_core::engine::linkguardian::{FORGOTTEN, SenderConfig};
 use lossylink_core::engine::llr::LlrLine;
+use lossylink_core::engine::routed::RoutedLine;
 use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::{MOST_COPIES, Protection};
 use lossylink_core::units::{BitRate, Bytes};
@@ -21,6 +22,25 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
         Box::new(FecLine::new(rate, longest)),
         Box::new(LlrLine::new(rate, longest)),
     ]
+}
+
+/// The one of a guard on a path (RT-1).
+pub fn routed() -> Box<dyn LineProtocol> {
+    Box::new(RoutedLine::default())
+}
+
+/// Refuses what a guard on a path cannot protect by: it chooses by itself, or is told to repair nothing.
+///
+/// # Errors
+/// With the mend.
+pub fn check_routed(protection: &Protection) -> Result<()> {
+    match protection {
+        Protection::None | Protection::Routed => Ok(()),
+        other => {
+            let mend = "leave the protection out, or give none to repair nothing";
+            Err(Error::Usage(format!("{other} is for links, and a guard with --udp tunes itself: {mend}")))
+        }
+    }
 }
 
 /// By how much the longest frame of any of them is longer than the longest of the LAN (G-4).
@@ -59,7 +79,11 @@ pub fn copies(protection: &Protection, law: impl Into<LossLaw>) -> Option<Copies
             let frames = options.sender(law, FORGOTTEN, SenderConfig::PUBLISHED_DUMMIES).copies;
             Some(Copies { frames, control: options.control_copies(law) })
         }
-        Protection::None | Protection::Fec(_) | Protection::FecModel(_) | Protection::Llr(_) => None,
+        Protection::None
+        | Protection::Fec(_)
+        | Protection::FecModel(_)
+        | Protection::Llr(_)
+        | Protection::Routed => None,
     }
 }
 
@@ -104,6 +128,16 @@ mod tests {
         assert_eq!(copies_at(1e-2), Some(Copies { frames: 2, control: 3 }));
         assert_eq!(copies_at(0.9), Some(Copies { frames: 2, control: MOST_COPIES }));
         assert!(check(&Protection::LinkGuardian(given), 0.9).is_ok());
+    }
+
+    // RT-1
+    #[test]
+    fn a_path_and_a_link_are_protected_by_different_means() {
+        assert!(check_routed(&Protection::Routed).is_ok() && check_routed(&Protection::None).is_ok());
+        let refusal = check_routed(&Protection::Llr(Llr::default())).unwrap_err();
+        assert!(refusal.is_usage() && refusal.to_string().starts_with("llr is for links"), "{refusal}");
+        let refusal = check(&Protection::Routed, 0.0).unwrap_err();
+        assert_eq!(refusal.to_string(), "routed is for guards with --udp; on a link, use lg, fec or llr");
     }
 
     #[test]

@@ -6,8 +6,19 @@ use serde_json::{Map, Value, json};
 
 /// What the measured loop is.
 const LOOP_HELP: &str = "The longest of the recent round trips between the guards, in microseconds.";
-/// What a guard with a key says of the link.
-const SEALED_HELP: &str = "Whether frames of the link are sealed with a key.";
+/// What the state of a session is, where it is a number.
+const STATE_HELP: [(&str, &str); 10] = [
+    ("agreed", "Whether the peer is there and both have agreed; frames pass unprotected while not."),
+    ("loop_us", LOOP_HELP),
+    ("path", "Whether the link is a path of datagrams, on which nothing goes unsealed."),
+    ("sealed", "Whether frames of the link are sealed with a key."),
+    ("frame_bytes_needed", "The longest frame that this end sends, if it is longer than those of the LAN."),
+    ("frame_bytes_carried", "The longest message that has reached the peer in the last 10 s."),
+    ("lan_frame_bytes", "The longest frame of this end's LAN."),
+    ("peer_lan_frame_bytes", "The longest frame of the peer's LAN."),
+    ("too_narrow", "Whether the peer is there and the longest frames of this end do not reach it."),
+    ("other_version_heard", "The version of the protocol in the last message of another version."),
+];
 
 /// Every event that a guard counts, and the state of both its ends.
 pub(crate) fn guard(guard: &Guard) -> Value {
@@ -25,8 +36,7 @@ pub(crate) fn guard(guard: &Guard) -> Value {
 /// The documentation of the same counters, in the same places.
 pub(crate) fn help(guard: &Guard) -> Value {
     let mut help = tree(guard, |counter| documented(counter.help, counter.kind));
-    help.insert("loop_us".to_owned(), documented(LOOP_HELP, Kind::Level));
-    help.insert("sealed".to_owned(), documented(SEALED_HELP, Kind::Level));
+    help.extend(STATE_HELP.map(|(name, text)| (name.to_owned(), documented(text, Kind::Level))));
     Value::Object(help)
 }
 
@@ -57,20 +67,30 @@ fn tree(guard: &Guard, value: impl Fn(&Counter) -> Value) -> Map<String, Value> 
     top
 }
 
-fn session(state: &SessionState) -> [(String, Value); 5] {
+fn session(state: &SessionState) -> [(String, Value); 13] {
     let loop_us = state.loop_time.map(|span| span.as_us_f64());
+    let (needed, carried) = state.needed_and_carried;
     [
-        ("peer", json!(peer(state.peer))),
+        ("peer", json!(peer(state))),
+        ("agreed", json!(matches!(state.peer, Peer::Agreed))),
         ("protection", json!(state.protection.to_string())),
         ("peer_protection", json!(state.peer_protection.to_string())),
         ("loop_us", json!(loop_us)),
+        ("path", json!(state.is_closed)),
         ("sealed", json!(state.is_sealed)),
+        ("frame_bytes_needed", json!(needed)),
+        ("frame_bytes_carried", json!(carried)),
+        ("lan_frame_bytes", json!(state.longest)),
+        ("peer_lan_frame_bytes", json!(state.peer_longest)),
+        ("too_narrow", json!(state.is_too_narrow)),
+        ("other_version_heard", json!(state.other_version)),
     ]
     .map(|(name, value)| (name.to_owned(), value))
 }
 
-fn peer(peer: Peer) -> &'static str {
-    match peer {
+fn peer(state: &SessionState) -> &'static str {
+    match state.peer {
+        Peer::Absent if state.is_closed => "absent: dropping frames",
         Peer::Absent => "absent: passing frames unprotected",
         Peer::Known => "known: agreeing",
         Peer::Agreed => "agreed",
@@ -84,7 +104,7 @@ mod tests {
     use crate::histogram::{Histogram, Lateness};
     use crate::lines;
     use crate::port::PortCounters;
-    use lossylink_core::engine::guard::{GuardConfig, QueueLimits};
+    use lossylink_core::engine::guard::{GuardConfig, QueueLimits, Secret};
     use lossylink_core::protection::{Fec, Llr, Protection};
     use lossylink_core::rng::Streams;
     use lossylink_core::units::Bytes;
@@ -107,13 +127,16 @@ mod tests {
     /// Programs read these keys.
     const OWN: &str = "explicit_acks foreign frames_held from_lan from_link hellos no_room other_seal \
         other_version pauses_obeyed queue_bytes queue_dropped queue_longest_bytes queue_marked repeated reserved sessions \
-        silences stood_aside stuck to_lan to_link to_link_first";
+        silences stood_aside stuck to_lan to_link to_link_first too_long unsent";
     const SENDER: &str = "acks beyond_cap buffer_bytes buffer_frames buffer_max_bytes copies copies_evicted data \
         dummies dummies_due holes leading_ack leading_ack_era next_seq next_seq_era notifications \
         notifications_repeated out_of_range outstanding retransmitted";
     const RECEIVER: &str = "ack ack_era ack_pending buffer_bytes buffer_max_bytes buffer_overflowed control_copies data \
         dummies duplicates expected_seq expected_seq_era forwarded given_up leading_ack leading_ack_era lost \
         notifications pause_bytes paused pauses resume_bytes resumes retransmissions stale";
+    const STATE: &str = "agreed frame_bytes_carried frame_bytes_needed lan_frame_bytes loop_us other_version_heard path peer \
+        peer_lan_frame_bytes peer_protection protection sealed too_narrow";
+    const DIRECTION: &str = "contents frames lost missing";
     const CODER: &str = "duplicates failed_rebuilds full_blocks given_up_blocks inconsistent \
         kept_bytes kept_max_bytes malformed open_data partial_blocks received_data received_parity recovered restarts sent_data sent_parity stale unrecovered";
 
@@ -122,6 +145,9 @@ mod tests {
         rx_init_echo rx_missing_seq rx_nack rx_ok rx_replay rx_stale_init rx_state timer_raised tx_ack \
         tx_discard tx_flushes tx_given_up tx_init tx_init_echo tx_nack tx_next tx_ok tx_replay \
         tx_replayed_frames tx_state tx_timer_replays tx_unnumbered window_bytes";
+
+    const ROUTED: &str = "bound_percent data data_bytes duplicates given_up kept_bytes kept_frames lost malformed \
+        mismarked not_kept recovered reordered reordering_window_us repair_time_us repeated repeated_bytes unpaid";
 
     fn words(prefix: &str, text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| format!("{prefix}{word}")).collect()
@@ -142,8 +168,9 @@ mod tests {
         ];
         for (protection, spelling, of_its_own) in cases {
             let guarding = protected(protection);
+            let everybody = words("", OWN).into_iter().chain(words("", STATE));
             let everybody =
-                words("", OWN).into_iter().chain(words("", "loop_us peer peer_protection protection sealed"));
+                everybody.chain(words("arriving.", DIRECTION)).chain(words("leaving.", DIRECTION));
             let usual = words("sender.", SENDER).into_iter().chain(words("receiver.", RECEIVER));
             let mut expected: Vec<_> = everybody.chain(usual).chain(of_its_own).collect();
             expected.sort();
@@ -156,6 +183,21 @@ mod tests {
             assert_eq!(found, ["peer", "peer_protection", "protection"]);
             assert!(found.iter().all(|name| guard(&guarding)[name].is_string()), "a number has a text");
         }
+    }
+
+    #[test]
+    fn a_guard_over_a_path_has_the_keys_that_programs_read() {
+        let config = GuardConfig { secret: Secret::new(&[7; 32]), ..config() };
+        let rng = Streams::new(1).stream("guard");
+        let guarding = Guard::closed(config, lines::routed(), Protection::Routed, rng);
+        let everybody = words("", OWN).into_iter().chain(words("", STATE)).chain(words("routed.", ROUTED));
+        let everybody = everybody.chain(words("arriving.", DIRECTION)).chain(words("leaving.", DIRECTION));
+        let mut expected: Vec<_> = everybody.collect();
+        expected.sort();
+        let mut found = names(&guard(&guarding));
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(guard(&guarding)["peer"], "absent: dropping frames");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod wait;
 
 use std::panic;
 
+use lossylink_live::sys::privilege;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -40,6 +41,12 @@ fn live_main(py: Python<'_>, arguments: Vec<String>) -> i32 {
     py.detach(|| lossylink_live::main(&arguments))
 }
 
+/// Gives up what privileges the calling thread has, for good, but the right to live in locked memory.
+#[pyfunction]
+fn give_up_privileges() -> PyResult<()> {
+    Ok(privilege::keep_only(privilege::OF_HELPERS)?)
+}
+
 /// A broken invariant reaches Python as a `RuntimeError` with the assertion's words; the default hook would print them
 /// a second time, so it speaks only when a backtrace was asked for.
 fn quiet_panics() {
@@ -59,6 +66,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::copies_for, module)?)?;
     module.add_function(wrap_pyfunction!(rules::copies_leave, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
+    module.add_function(wrap_pyfunction!(give_up_privileges, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -1,6 +1,6 @@
 //! A guard between two real ports: one of the two boxes at the ends of a link that corrupts.
 
-use super::guard_config;
+use super::{TAGS, guard_config, routed};
 use crate::clock::Clock;
 use crate::config::{self, Config, GuardPortsConfig};
 use crate::error::{Attempt, Error, Result};
@@ -28,6 +28,8 @@ const HEARD_FIRST: usize = 64;
 const AHEAD: Duration = Duration::from_us(50);
 /// How much time without traffic counts toward the rate after a late wake-up.
 const BEHIND: Duration = Duration::from_us(200);
+/// How often the guard is told what the port of its link has dropped: that costs a system call.
+const PORT_INTERVAL: Duration = Duration::from_ms(50);
 /// The loss rate for which copies are counted when nobody has said: the artifact's, two copies.
 const ASSUMED_LOSS: f64 = 1e-3;
 
@@ -42,6 +44,7 @@ pub(super) struct GuardBox {
     free_from: Instant,
     streams: Streams,
     changes: u64,
+    next_port_look: Instant,
     lateness: Histogram,
     is_retired: bool,
 }
@@ -52,22 +55,37 @@ impl GuardBox {
         let seed = process::unpredictable().attempting("draw a seed for identities")?;
         let streams = Streams::new(seed);
         let rate = ports.rate_bps.map(config::rate).transpose()?;
-        let protection = chosen(ports.protection.as_ref())?;
         let limits = guard_config(config, Bytes::ZERO)?;
-        let lines = lines::lines(rate, Bytes(limits.longest_frame as u64));
-        let guard = Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"));
+        let guard = if routed::is_path(ports)? {
+            routed::guard(limits, ports.protection.as_ref(), streams.stream("guard"))?
+        } else {
+            let protection = chosen(ports.protection.as_ref())?;
+            let lines = lines::lines(rate, Bytes(limits.longest_frame as u64));
+            Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"))
+        };
         Ok(Self {
-            lan: config::port(&ports.lan)?.open(config.mtu_bytes)?,
-            link: config::port(&ports.link)?.open(config.mtu_bytes + guard.headroom())?,
+            lan: config::port(&ports.lan)?.open(config.mtu_bytes, config.super_frames)?,
+            link: config::port(&ports.link)?.open(config.mtu_bytes + TAGS + guard.headroom(), false)?,
             guard,
             clock,
             rate,
             free_from: Instant::ZERO,
             streams,
             changes: 0,
+            next_port_look: Instant::ZERO,
             lateness: Histogram::default(),
             is_retired: false,
         })
+    }
+
+    /// Tells the guard what is not the link's doing (G-33).
+    fn look_at_port(&mut self, now: Instant) {
+        if self.next_port_look <= now {
+            self.next_port_look = now + PORT_INTERVAL;
+            let counters = self.link.counters();
+            self.guard.set_port_drops(counters.missed, counters.send_refused);
+            routed::show_carrier(&self.guard, self.lan.as_mut());
+        }
     }
 
     /// After the guard has been told something: sends what it has for either side.
@@ -121,6 +139,7 @@ impl Plane for GuardBox {
         let due = self.guard.poll_timeout();
         if due <= now {
             self.lateness.record(now.saturating_since(due));
+            self.look_at_port(now);
             self.hear()?;
             let now = self.clock.now();
             if self.guard.poll_timeout() <= now {
@@ -171,7 +190,7 @@ impl Plane for GuardBox {
     }
 
     fn protect(&mut self, now: Instant, protection: Option<&Protection>) -> Result<()> {
-        let wanted = chosen(protection)?;
+        let wanted = routed::chosen(&self.guard, protection).unwrap_or_else(|| chosen(protection))?;
         self.changes += 1;
         let rng = self.streams.trial(self.changes).stream("guard");
         self.guard.protect(now, wanted, ASSUMED_LOSS, rng);

@@ -2,22 +2,27 @@
 
 mod guard_box;
 mod path_plane;
+mod routed;
 
 use crate::clock::Clock;
 use crate::config::{Config, Role};
 use crate::control::Control;
 use crate::error::{Attempt, Result};
 use crate::runner::{Pace, Plane, Runner};
+use crate::sys::privilege::{self, OF_HELPERS};
 use crate::sys::process::termination;
 use crate::traffic;
 use guard_box::GuardBox;
 use lossylink_core::engine::guard::GuardConfig;
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
+use lossylink_core::wire::ethernet::EthernetHeader;
 use path_plane::PathPlane;
 
+/// Bytes of two VLAN tags. On the link they stand behind an EtherType of the guards, where an MTU counts them.
+const TAGS: usize = 8;
 /// Bytes of an Ethernet header with two VLAN tags.
-const LONGEST_HEADER: usize = 22;
+const LONGEST_HEADER: usize = EthernetHeader::LEN + TAGS;
 /// Frames beyond the queue and the flight that a guard may hold: copies, reorder buffer, control. Half
 /// of the largest window of unacknowledged frames is more than any measured loop needs at 10 Gb/s.
 const SPARE_FRAMES: u64 = 32_768;
@@ -52,13 +57,17 @@ pub fn run(text: &str) -> Result<()> {
 
 /// Opens the control socket, which says that the plane is ready, and runs the loop.
 fn serve(plane: impl Plane, config: &Config, clock: Clock, termination: std::os::fd::OwnedFd) -> Result<()> {
-    let control = Control::listen(&config.control)?;
+    let control = Control::listen(&config.control, config.keeps.is_some())?;
     let pace = Pace {
         fifo_priority: config.fifo_priority,
         processor: config.processor,
         spin: Duration::from_us(config.spin_us),
     };
-    Runner::new(plane, clock, control, termination, pace).run()
+    let runner = Runner::new(plane, clock, control, termination, pace);
+    if let Some(kept) = &config.keeps {
+        privilege::keep_only(&[kept, OF_HELPERS].concat()).attempting("give up privileges")?;
+    }
+    runner.run()
 }
 
 /// The guard that a configuration asks for; `in_flight` bytes may be on the link.

@@ -64,7 +64,8 @@ impl PathPlane {
                     ..limits.clone()
                 }),
             };
-            Ok(Station::new(config::port(port)?.open(config.mtu_bytes)?, guard))
+            let port = config::port(port)?.open(config.mtu_bytes, config.super_frames)?;
+            Ok(Station::new(port, guard))
         };
         let stations = [station(0, &path.near)?, station(1, &path.far)?];
         let emulated = Path::new(stations, directions, clock);

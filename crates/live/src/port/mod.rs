@@ -3,6 +3,8 @@
 mod packet;
 mod super_frame;
 mod tap;
+mod tun;
+mod udp;
 mod unfinished;
 mod xdp;
 
@@ -39,8 +41,14 @@ pub trait Port: fmt::Debug {
     /// Sends what `send` has gathered.
     fn flush(&mut self);
 
+    /// Whether `send` leaves frames to `flush`.
+    fn gathers(&self) -> bool;
+
     /// The descriptor that turns readable when a frame waits.
     fn readable(&self) -> BorrowedFd<'_>;
+
+    /// Says whether anything that is sent here goes anywhere; most interfaces have no say in that.
+    fn set_carrier(&mut self, _is_up: bool) {}
 
     /// What has passed and what was refused so far.
     fn counters(&mut self) -> PortCounters;
@@ -69,13 +77,15 @@ pub struct PortCounters {
     pub checksums_completed: u64,
     /// Super-frames, cut into the frames that were received.
     pub super_frames_cut: u64,
+    /// Super-frames, joined of frames that were sent.
+    pub super_frames_joined: u64,
     /// Frames and super-frames that the sender had left undone and that could not be finished, dropped.
     pub unfinished: u64,
 }
 
 impl PortCounters {
     /// What each of them counts.
-    pub(crate) const HELP: [(&str, Kind, &str); 11] = [
+    pub(crate) const HELP: [(&str, Kind, &str); 12] = [
         ("received_frames", Kind::Count, "Frames that came in."),
         ("received_bytes", Kind::Count, "Bytes of those frames, without FCS."),
         ("longest_received_bytes", Kind::Level, "The longest of those frames, without FCS."),
@@ -86,8 +96,16 @@ impl PortCounters {
         ("oversize", Kind::Count, "Frames longer than the port carries, dropped."),
         ("checksums_completed", Kind::Count, "Frames whose sender left the checksum undone, completed."),
         ("super_frames_cut", Kind::Count, "Super-frames, cut into frames."),
+        ("super_frames_joined", Kind::Count, "Super-frames, joined of frames that were sent."),
         ("unfinished", Kind::Count, "Frames that could not be finished for their sender, dropped."),
     ];
+
+    /// Enters what the kernel took: so many frames, as one packet.
+    fn sent(&mut self, frames: u64, bytes: u64) {
+        self.sent_frames += frames;
+        self.sent_bytes += bytes;
+        self.super_frames_joined += u64::from(frames > 1);
+    }
 
     /// Enters a frame that came in.
     fn received(&mut self, length: usize) {
@@ -126,12 +144,13 @@ impl Drop for RaisedMtu {
     }
 }
 
-/// Which port to open: `tap:NAME`, `packet:NAME`, `xdp:NAME`, each with an optional `@NAMESPACE`.
+/// Which port to open: `tap:NAME`, `tun:NAME`, `packet:NAME`, `xdp:NAME` or `udp:PEER:PORT`, each with an optional
+/// `@NAMESPACE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSpec {
     /// The way in.
     pub kind: PortKind,
-    /// The interface.
+    /// The interface; for `udp`, the peer and the port.
     pub interface: String,
     /// The named network namespace that holds it; the process's own if absent.
     pub namespace: Option<String>,
@@ -146,22 +165,31 @@ pub enum PortKind {
     Packet,
     /// An XDP socket on an interface of one queue; for root.
     Xdp,
+    /// A TUN interface: IP packets of this host.
+    Tun,
+    /// Datagrams to and from one peer (RT-2).
+    Udp,
 }
 
 impl PortSpec {
-    /// Opens the port for frames of up to `mtu` payload bytes.
+    /// Opens the port for frames of up to `mtu` payload bytes. With `super_frames` the host behind it may send and
+    /// receive many frames as one; an XDP port passes each by itself in any case.
     ///
     /// # Errors
     /// When the kernel refuses, with what was attempted.
-    pub fn open(&self, mtu: usize) -> Result<Box<dyn Port>> {
+    pub fn open(&self, mtu: usize, super_frames: bool) -> Result<Box<dyn Port>> {
         if mtu > MAX_MTU {
             return Err(Error::Usage(format!("an MTU of {mtu} is too large: at most {MAX_MTU} bytes")));
         }
         let namespace = self.namespace.as_deref();
         Ok(match self.kind {
-            PortKind::Tap => Box::new(tap::TapPort::open(&self.interface, namespace, mtu)?),
-            PortKind::Packet => Box::new(packet::PacketPort::open(&self.interface, namespace, mtu)?),
+            PortKind::Tap => Box::new(tap::TapPort::open(&self.interface, namespace, mtu, super_frames)?),
+            PortKind::Packet => {
+                Box::new(packet::PacketPort::open(&self.interface, namespace, mtu, super_frames)?)
+            }
             PortKind::Xdp => Box::new(xdp::XdpPort::open(&self.interface, namespace, mtu)?),
+            PortKind::Tun => Box::new(tun::TunPort::open(&self.interface, namespace, mtu)?),
+            PortKind::Udp => Box::new(udp::UdpPort::open(&self.interface, namespace, mtu)?),
         })
     }
 }
@@ -174,8 +202,11 @@ impl FromStr for PortSpec {
             Some(("tap", rest)) => (PortKind::Tap, rest),
             Some(("packet", rest)) => (PortKind::Packet, rest),
             Some(("xdp", rest)) => (PortKind::Xdp, rest),
+            Some(("tun", rest)) => (PortKind::Tun, rest),
+            Some(("udp", rest)) => (PortKind::Udp, rest),
             Some((other, _)) => {
-                return Err(Error::Usage(format!("`{other}` is no kind of port: use tap, packet or xdp")));
+                let kinds = "use tap, tun, packet, xdp or udp";
+                return Err(Error::Usage(format!("`{other}` is no kind of port: {kinds}")));
             }
             None => (PortKind::Packet, text),
         };
@@ -197,6 +228,9 @@ mod tests {
         assert_eq!((spec.kind, spec.interface.as_str()), (PortKind::Tap, "eth0"));
         assert_eq!(spec.namespace.as_deref(), Some("lossylink-h4"));
         assert_eq!("xdp:eth1".parse::<PortSpec>().unwrap().kind, PortKind::Xdp);
+        assert_eq!("tun:over0".parse::<PortSpec>().unwrap().kind, PortKind::Tun);
+        let spec: PortSpec = "udp:[2001:db8::1]:5000@box".parse().unwrap();
+        assert_eq!((spec.kind, spec.interface.as_str()), (PortKind::Udp, "[2001:db8::1]:5000"));
         let spec: PortSpec = "eth1".parse().unwrap();
         assert_eq!((spec.kind, spec.namespace), (PortKind::Packet, None));
     }
@@ -205,6 +239,6 @@ mod tests {
     fn an_unknown_kind_is_the_users_mistake() {
         let error = "dpdk:eth0".parse::<PortSpec>().unwrap_err();
         assert!(error.is_usage());
-        assert_eq!(error.to_string(), "`dpdk` is no kind of port: use tap, packet or xdp");
+        assert_eq!(error.to_string(), "`dpdk` is no kind of port: use tap, tun, packet, xdp or udp");
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! A frame that its sender left unfinished is finished here (G-23): on a veth nobody else does.
 
-use super::super_frame::SuperFrame;
-use super::unfinished::Unfinished;
-use super::{ETHERNET_BYTES, Port, PortCounters, RaisedMtu};
+use super::super_frame::{Joiner, LONGEST, Packet, SuperFrame, write_whole};
+use super::unfinished::{OFFLOAD_HEADER_BYTES, Unfinished};
+use super::{ETHERNET_BYTES, Port, PortCounters, RaisedMtu, TAG_BYTES};
 use crate::error::Result;
 use crate::sys::interface::Interface;
 use crate::sys::namespace;
-use crate::sys::packet::{Arrival, OFFLOAD_HEADER_BYTES, PacketSocket, SEND_BATCH};
+use crate::sys::packet::{Arrival, PacketSocket, SEND_BATCH};
 use crate::sys::poll::wait;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -27,10 +27,9 @@ pub(super) struct PacketPort {
     socket: PacketSocket,
     _mtu: RaisedMtu,
     longest_frame: usize,
-    /// Frames gathered for the next batch, one after another, each behind an empty offload header.
-    batch: Vec<u8>,
-    /// Where each gathered frame ends in `batch`.
-    ends: Vec<usize>,
+    batch: Batch,
+    /// Joins what hosts are to receive; absent where the other side takes frames alone.
+    joiner: Option<Joiner>,
     /// A received frame with its VLAN tag put back.
     tagged: Vec<u8>,
     /// The super-frame that is being cut.
@@ -40,18 +39,35 @@ pub(super) struct PacketPort {
     counters: PortCounters,
 }
 
+/// Packets gathered for the next call to the kernel, one after another.
+#[derive(Debug)]
+struct Batch {
+    bytes: Vec<u8>,
+    packets: Vec<Gathered>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+struct Gathered {
+    /// Where it ends.
+    end: usize,
+    frames: u64,
+    frame_bytes: u64,
+}
+
 impl PacketPort {
-    pub(super) fn open(name: &str, namespace: Option<&str>, mtu: usize) -> Result<Self> {
-        let longest_frame = mtu + ETHERNET_BYTES + VLAN_BYTES;
+    pub(super) fn open(name: &str, namespace: Option<&str>, mtu: usize, super_frames: bool) -> Result<Self> {
+        let longest_frame = mtu + ETHERNET_BYTES + TAG_BYTES;
+        let longest_packet = if super_frames { LONGEST } else { OFFLOAD_HEADER_BYTES + longest_frame };
         namespace::inside(namespace, || {
             let interface = Interface::open(name)?;
             interface.set_up()?;
             Ok(Self {
                 _mtu: RaisedMtu::at_least(interface, mtu)?,
-                socket: PacketSocket::open(name, mtu)?,
+                socket: PacketSocket::open(name, mtu, longest_packet)?,
                 longest_frame,
-                batch: Vec::with_capacity(SEND_BATCH * (OFFLOAD_HEADER_BYTES + longest_frame)),
-                ends: Vec::with_capacity(SEND_BATCH),
+                batch: Batch::new(longest_packet),
+                joiner: super_frames.then(Joiner::default),
                 tagged: Vec::with_capacity(longest_frame + VLAN_BYTES),
                 super_frame: SuperFrame::new(longest_frame),
                 super_vlan: None,
@@ -82,39 +98,24 @@ impl Port for PacketPort {
             self.counters.oversize += 1;
             return;
         }
-        self.batch.extend_from_slice(&[0; OFFLOAD_HEADER_BYTES]);
-        self.batch.extend_from_slice(frame);
-        self.ends.push(self.batch.len());
-        if self.ends.len() == SEND_BATCH {
-            self.flush();
+        match &mut self.joiner {
+            Some(joiner) => joiner.put(frame, &mut |packet| self.batch.put(packet)),
+            None => self.batch.put_frame(frame),
+        }
+        if self.batch.packets.len() >= SEND_BATCH {
+            self.send_batch();
         }
     }
 
     fn flush(&mut self) {
-        let (mut first, mut naps) = (0, 0);
-        while first < self.ends.len() {
-            let frames = (first..self.ends.len()).map(|index| self.gathered(index));
-            match self.socket.send(frames) {
-                Ok(sent) => {
-                    let bytes: usize = (first..first + sent).map(|index| self.gathered(index).len()).sum();
-                    self.counters.sent_frames += sent as u64;
-                    self.counters.sent_bytes += (bytes - sent * OFFLOAD_HEADER_BYTES) as u64;
-                    first += sent;
-                }
-                // The far end's queue is full: a nap lets the kernel empty it, even below a real-time loop.
-                Err(error) if naps < NAPS && is_full(&error) => {
-                    naps += 1;
-                    let _ = wait(&[], Some(NAP_NS));
-                }
-                // The interface refuses this frame (down, too long): skip it like a cable would.
-                Err(_) => {
-                    self.counters.send_refused += 1;
-                    first += 1;
-                }
-            }
+        if let Some(joiner) = &mut self.joiner {
+            joiner.finish(&mut |packet| self.batch.put(packet));
         }
-        self.batch.clear();
-        self.ends.clear();
+        self.send_batch();
+    }
+
+    fn gathers(&self) -> bool {
+        true
     }
 
     fn readable(&self) -> BorrowedFd<'_> {
@@ -137,7 +138,64 @@ enum Slot {
     SuperFrame,
 }
 
+impl Batch {
+    fn new(longest_packet: usize) -> Self {
+        // The last put may add what was joined of every conversation.
+        let packets = 2 * SEND_BATCH;
+        Self { bytes: Vec::with_capacity(SEND_BATCH * longest_packet), packets: Vec::with_capacity(packets) }
+    }
+
+    fn put(&mut self, packet: Packet<'_>) {
+        self.bytes.extend_from_slice(packet.bytes);
+        let Packet { frames, frame_bytes, .. } = packet;
+        self.packets.push(Gathered { end: self.bytes.len(), frames, frame_bytes });
+    }
+
+    fn put_frame(&mut self, frame: &[u8]) {
+        write_whole(&mut self.bytes, frame);
+        let frame_bytes = frame.len() as u64;
+        self.packets.push(Gathered { end: self.bytes.len(), frames: 1, frame_bytes });
+    }
+
+    /// A packet behind its offload header.
+    fn bytes(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.packets[index - 1].end };
+        &self.bytes[start..self.packets[index].end]
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.packets.clear();
+    }
+}
+
 impl PacketPort {
+    fn send_batch(&mut self) {
+        let Self { socket, batch, counters, .. } = self;
+        let (mut first, mut naps) = (0, 0);
+        while first < batch.packets.len() {
+            match socket.send((first..batch.packets.len()).map(|index| batch.bytes(index))) {
+                Ok(sent) => {
+                    for packet in &batch.packets[first..first + sent] {
+                        counters.sent(packet.frames, packet.frame_bytes);
+                    }
+                    first += sent;
+                }
+                // The far end's queue is full: a nap lets the kernel empty it, even below a real-time loop.
+                Err(error) if naps < NAPS && is_full(&error) => {
+                    naps += 1;
+                    let _ = wait(&[], Some(NAP_NS));
+                }
+                // The interface refuses this one (down, too long): skip it like a cable would.
+                Err(_) => {
+                    counters.send_refused += batch.packets[first].frames;
+                    first += 1;
+                }
+            }
+        }
+        batch.clear();
+    }
+
     /// Hands over the next frame of a super-frame; `false` when there is none.
     fn take_segment(&mut self, take: &mut dyn FnMut(&[u8])) -> bool {
         let Some(segment) = self.super_frame.next() else { return false };
@@ -188,12 +246,6 @@ impl PacketPort {
             self.counters.unfinished += 1;
         }
         Slot::Frame
-    }
-
-    /// A gathered frame and the empty offload header in front of it.
-    fn gathered(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.batch[start..self.ends[index]]
     }
 }
 

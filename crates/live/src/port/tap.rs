@@ -1,5 +1,7 @@
-//! The TAP port: the host's own interface, opened inside its namespace; one system call a frame.
+//! The TAP port: the host's own interface, opened inside its namespace; one system call a frame or super-frame.
 
+use super::super_frame::{Joiner, Packet, SuperFrame, write_whole};
+use super::unfinished::{OFFLOAD_HEADER_BYTES, Unfinished};
 use super::{ETHERNET_BYTES, Port, PortCounters, TAG_BYTES};
 use crate::error::{Attempt, Error, Result};
 use crate::sys::interface::Interface;
@@ -20,14 +22,20 @@ pub(super) struct TapPort {
     tap: File,
     /// `/proc/net/dev` of the interface's namespace; it stays tied to that namespace.
     statistics: File,
-    buffer: Vec<u8>,
+    /// What was read last: a frame, or a super-frame that is being cut.
+    super_frame: SuperFrame,
+    /// Joins what the host is to receive; absent where the host takes frames alone.
+    joiner: Option<Joiner>,
+    /// A frame to send, behind its offload header.
+    outgoing: Vec<u8>,
+    longest_frame: usize,
     counters: PortCounters,
 }
 
 impl TapPort {
-    pub(super) fn open(name: &str, namespace: Option<&str>, mtu: usize) -> Result<Self> {
+    pub(super) fn open(name: &str, namespace: Option<&str>, mtu: usize, super_frames: bool) -> Result<Self> {
         namespace::inside(namespace, || {
-            let tap = tun::attach(name)?;
+            let tap = tun::attach(name, super_frames)?;
             let interface = Interface::open(name)?;
             interface.set_mtu(mtu)?;
             // Inside a user namespace only netlink may set it, and the lab already has: no reason to fail.
@@ -35,9 +43,47 @@ impl TapPort {
             interface.set_up()?;
             let statistics =
                 File::open("/proc/thread-self/net/dev").attempting("open the interface statistics")?;
-            let buffer = vec![0; mtu + ETHERNET_BYTES + TAG_BYTES];
-            Ok(Self { name: name.to_owned(), tap, statistics, buffer, counters: PortCounters::default() })
+            let longest_frame = mtu + ETHERNET_BYTES + TAG_BYTES;
+            Ok(Self {
+                name: name.to_owned(),
+                tap,
+                statistics,
+                super_frame: SuperFrame::new(longest_frame),
+                joiner: super_frames.then(Joiner::default),
+                outgoing: Vec::with_capacity(OFFLOAD_HEADER_BYTES + longest_frame),
+                longest_frame,
+                counters: PortCounters::default(),
+            })
         })
+    }
+
+    /// Reads the next frame or super-frame; `false` when none waits.
+    fn read(&mut self) -> Result<Option<usize>> {
+        let Self { tap, super_frame, name, .. } = self;
+        sys::read(tap.as_fd(), super_frame.room()).attempting(format_args!("read a frame from TAP {name}"))
+    }
+
+    /// Hands over the frame of `length` bytes that was read, or begins to cut it; `true` if it was one frame.
+    fn take(&mut self, length: usize, take: &mut dyn FnMut(&[u8])) -> bool {
+        let Self { super_frame, longest_frame, counters, .. } = self;
+        let Some((header, frame)) = super_frame.read(length) else { return true };
+        let unfinished = Unfinished::read(header);
+        if unfinished.is_super_frame() {
+            let is_cut = super_frame.begin(length).is_ok();
+            counters.super_frames_cut += u64::from(is_cut);
+            counters.unfinished += u64::from(!is_cut);
+            return !is_cut;
+        }
+        match unfinished.complete(frame) {
+            _ if frame.len() > *longest_frame => counters.oversize += 1,
+            Ok(completed) => {
+                counters.checksums_completed += u64::from(completed);
+                counters.received(frame.len());
+                take(frame);
+            }
+            Err(_) => counters.unfinished += 1,
+        }
+        true
     }
 
     /// The `TX dropped` column of the interface: frames for which its queue had no room.
@@ -51,28 +97,41 @@ impl TapPort {
 
 impl Port for TapPort {
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
-        for taken in 0..limit {
-            let read = sys::read(self.tap.as_fd(), &mut self.buffer)
-                .attempting(format_args!("read a frame from TAP {}", self.name))?;
-            let Some(length) = read else { return Ok(taken) };
-            self.counters.received(length);
-            take(&self.buffer[..length]);
+        let mut taken = 0;
+        while taken < limit {
+            if let Some(segment) = self.super_frame.next() {
+                self.counters.received(segment.len());
+                take(segment);
+                taken += 1;
+            } else if let Some(length) = self.read()? {
+                taken += usize::from(self.take(length, take));
+            } else {
+                break;
+            }
         }
-        Ok(limit)
+        Ok(taken)
     }
 
     fn send(&mut self, frame: &[u8]) {
-        match sys::write(self.tap.as_fd(), frame) {
-            Ok(_) => {
-                self.counters.sent_frames += 1;
-                self.counters.sent_bytes += frame.len() as u64;
-            }
-            // The interface is down, or the kernel is out of memory: the frame is lost, as on a cable.
-            Err(_) => self.counters.send_refused += 1,
+        let Self { tap, joiner, outgoing, counters, .. } = self;
+        if let Some(joiner) = joiner {
+            return joiner.put(frame, &mut |packet| write(tap, packet, counters));
+        }
+        outgoing.clear();
+        write_whole(outgoing, frame);
+        write(tap, Packet::whole(outgoing), counters);
+    }
+
+    fn flush(&mut self) {
+        let Self { tap, joiner, counters, .. } = self;
+        if let Some(joiner) = joiner {
+            joiner.finish(&mut |packet| write(tap, packet, counters));
         }
     }
 
-    fn flush(&mut self) {}
+    fn gathers(&self) -> bool {
+        self.joiner.is_some()
+    }
 
     fn readable(&self) -> BorrowedFd<'_> {
         self.tap.as_fd()
@@ -83,6 +142,14 @@ impl Port for TapPort {
             self.counters.missed = dropped;
         }
         self.counters
+    }
+}
+
+fn write(tap: &File, packet: Packet<'_>, counters: &mut PortCounters) {
+    match sys::write(tap.as_fd(), packet.bytes) {
+        Ok(_) => counters.sent(packet.frames, packet.frame_bytes),
+        // The interface is down, or the kernel is out of memory: the frames are lost, as on a cable.
+        Err(_) => counters.send_refused += packet.frames,
     }
 }
 

@@ -5,7 +5,7 @@
 //! linux/virtio_net.h, VIRTIO 1.2, 5.1.6.2; on packet sockets its numbers have the byte order of the machine.
 
 use super::ETHERNET_BYTES;
-use crate::sys::packet::OFFLOAD_HEADER_BYTES;
+pub(super) use crate::sys::OFFLOAD_HEADER_BYTES;
 use lossylink_core::wire::checksum::Checksum;
 
 /// The checksum is to be completed (`VIRTIO_NET_HDR_F_NEEDS_CSUM`).
@@ -16,12 +16,27 @@ const NO_SUPER_FRAME: u8 = 0;
 /// not say so; no protocol with an internet checksum has it there. Source: RFC 9260, 3.1.
 const SCTP_CHECKSUM_OFFSET: u16 = 8;
 
+/// Beside a kind of TCP: the segments bear a congestion mark, which is for the first to tell.
+const WITH_ECN: u8 = 0x80;
+
+/// What a super-frame is of (`VIRTIO_NET_HDR_GSO_*` of linux/virtio_net.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// TCP over IPv4.
+    TcpOverIpv4 = 1,
+    /// TCP over IPv6.
+    TcpOverIpv6 = 4,
+    /// Datagrams of UDP.
+    Udp = 5,
+}
+
 /// What is left to do on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unfinished {
     flags: u8,
-    /// What a super-frame is of: TCP, UDP, or a protocol that nobody cuts here.
-    pub(super) kind: u8,
+    kind: u8,
+    /// Bytes in front of the payload.
+    header_bytes: u16,
     /// Bytes of payload in each of the frames that a super-frame is to become.
     pub(super) payload_bytes: u16,
     /// Where the checksum begins to count, from the first byte of the frame without a VLAN tag.
@@ -35,11 +50,44 @@ pub(super) struct Unfinished {
 pub(super) struct Unfinishable;
 
 impl Unfinished {
+    /// What is left to do on a super-frame that nobody has cut, nor completed its checksum at `start + offset`.
+    pub(super) fn of(
+        kind: Kind,
+        header_bytes: usize,
+        payload_bytes: usize,
+        start: usize,
+        offset: usize,
+    ) -> Self {
+        let [header_bytes, payload_bytes, start, offset] =
+            [header_bytes, payload_bytes, start, offset].map(|number| number as u16);
+        Self { flags: NEEDS_CHECKSUM, kind: kind as u8, header_bytes, payload_bytes, start, offset }
+    }
+
     /// Reads the header that stands in front of a frame.
     pub(super) fn read(header: [u8; OFFLOAD_HEADER_BYTES]) -> Self {
-        let [flags, kind, _, _, rest @ ..] = header;
-        let [payload_bytes, start, offset] = [0, 2, 4].map(|at| u16::from_ne_bytes([rest[at], rest[at + 1]]));
-        Self { flags, kind, payload_bytes, start, offset }
+        let [flags, kind, rest @ ..] = header;
+        let [header_bytes, payload_bytes, start, offset] =
+            [0, 2, 4, 6].map(|at| u16::from_ne_bytes([rest[at], rest[at + 1]]));
+        Self { flags, kind, header_bytes, payload_bytes, start, offset }
+    }
+
+    /// The header that says so.
+    pub(super) fn header(self) -> [u8; OFFLOAD_HEADER_BYTES] {
+        let Self { flags, kind, header_bytes, payload_bytes, start, offset } = self;
+        let mut header = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
+        for (place, number) in
+            header[2..].chunks_exact_mut(2).zip([header_bytes, payload_bytes, start, offset])
+        {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        header
+    }
+
+    /// What the super-frame is of; nothing if nobody cuts that here.
+    pub(super) fn kind(self) -> Option<Kind> {
+        [Kind::TcpOverIpv4, Kind::TcpOverIpv6, Kind::Udp].into_iter().find(|&kind| {
+            kind as u8 == self.kind & !WITH_ECN && (kind != Kind::Udp || self.kind == Kind::Udp as u8)
+        })
     }
 
     /// Whether the frame is one of many frames.

@@ -67,6 +67,10 @@ impl Port for XdpPort {
         self.socket.kick();
     }
 
+    fn gathers(&self) -> bool {
+        true
+    }
+
     fn readable(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

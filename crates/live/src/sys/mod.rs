@@ -5,13 +5,20 @@ pub mod interface;
 pub mod namespace;
 pub mod packet;
 pub mod poll;
+pub mod privilege;
 pub mod process;
 pub mod tun;
+pub mod tunnel;
+pub mod udp;
 pub mod xdp;
 mod xdp_ring;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Bytes of `struct virtio_net_hdr`, which stands in front of each frame of a packet socket or a TAP on either way and
+/// says what its sender has left undone.
+pub const OFFLOAD_HEADER_BYTES: usize = 10;
 
 /// Turns the -1 of a system call into its error.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {

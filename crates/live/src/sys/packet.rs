@@ -1,6 +1,6 @@
 //! An AF_PACKET socket with a TPACKET_V2 receive ring: frames are read from memory shared with the kernel.
 
-use super::{check, check_size, interface::Interface};
+use super::{OFFLOAD_HEADER_BYTES, check, check_size, interface::Interface};
 use crate::error::{Attempt, Result};
 use std::io;
 use std::mem::size_of;
@@ -15,9 +15,6 @@ pub const SEND_BATCH: usize = 64;
 const TPACKET_V2: libc::c_int = 1;
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h: leave out what this host sends.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
-/// Bytes of `struct virtio_net_hdr`, which stands in front of each frame on either way and says what its sender has
-/// left undone. In front of what we send it is empty.
-pub const OFFLOAD_HEADER_BYTES: usize = 10;
 /// `PACKET_VNET_HDR` of linux/if_packet.h: put that header there, and expect it.
 const PACKET_VNET_HDR: libc::c_int = 15;
 /// `PACKET_COPY_THRESH` of linux/if_packet.h: what is longer than a slot waits whole beside the ring, too.
@@ -32,8 +29,8 @@ const LEAST_SLOT_BYTES: usize = 2048;
 const LEAST_START: usize = size_of::<libc::tpacket2_hdr>() + OFFLOAD_HEADER_BYTES;
 /// Bytes in front of the frame in a slot: headers, address and alignment, rounded up.
 const SLOT_OVERHEAD: usize = 96;
-/// Bytes of an Ethernet header with one VLAN tag.
-const ETHERNET_AND_VLAN: usize = 18;
+/// Bytes of an Ethernet header with two VLAN tags.
+const ETHERNET_AND_TAGS: usize = 22;
 /// One ring block: a power-of-two number of pages that every slot size divides.
 const BLOCK_BYTES: u32 = 1 << 18;
 
@@ -64,11 +61,12 @@ pub struct PacketSocket {
 unsafe impl Send for PacketSocket {}
 
 impl PacketSocket {
-    /// Opens a socket on `name` in the current network namespace for frames of up to `mtu` payload bytes.
+    /// Opens a socket on `name` in the current network namespace for frames of up to `mtu` payload bytes, which sends
+    /// packets of up to `longest_sent` bytes.
     ///
     /// # Errors
     /// Without CAP_NET_RAW, or without such an interface.
-    pub fn open(name: &str, mtu: usize) -> Result<Self> {
+    pub fn open(name: &str, mtu: usize, longest_sent: usize) -> Result<Self> {
         let index = Interface::open(name)?.index()?;
         // Protocol 0: nothing is delivered before `bind` names the interface.
         // SAFETY: `socket` takes no pointers.
@@ -76,13 +74,13 @@ impl PacketSocket {
             .attempting(format_args!("open a packet socket for {name}"))?;
         // SAFETY: the descriptor was just opened and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let slot_bytes = (mtu + ETHERNET_AND_VLAN + SLOT_OVERHEAD).next_power_of_two();
+        let slot_bytes = (mtu + ETHERNET_AND_TAGS + SLOT_OVERHEAD).next_power_of_two();
         let (ring, ring_bytes) =
             map_ring(&fd, slot_bytes).attempting(format_args!("make a receive ring for {name}"))?;
         // Without CAP_NET_ADMIN the system's limit stays: then a few super-frames may wait.
         let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUED_BYTES);
         // A whole batch must fit. Without CAP_NET_ADMIN the system's limit stays, and a batch leaves in parts.
-        let batch_bytes = (SEND_BATCH * slot_bytes.max(LEAST_SLOT_BYTES)) as libc::c_int;
+        let batch_bytes = (SEND_BATCH * slot_bytes.max(longest_sent).max(LEAST_SLOT_BYTES)) as libc::c_int;
         let _ = set_option_at(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &batch_bytes);
         let socket = Self { fd, ring, ring_bytes, slot_bytes, next_slot: 0 };
         socket.bind(index).attempting(format_args!("bind a packet socket to {name}"))?;
@@ -151,7 +149,7 @@ impl PacketSocket {
         check_size(unsafe { libc::recv(self.fd.as_raw_fd(), place, room.len(), flags) })
     }
 
-    /// Sends up to [`SEND_BATCH`] frames in one call, each behind an empty offload header; returns how many the kernel took.
+    /// Sends up to [`SEND_BATCH`] packets in one call, each behind an offload header; returns how many the kernel took.
     ///
     /// # Errors
     /// When the kernel took none.

@@ -71,8 +71,8 @@ pub fn run(load: &Load) -> Result<Outcome> {
         return Err(Error::Usage("a load of no frames measures nothing: give at least 1".to_owned()));
     }
     let mtu = load.frame_bytes.saturating_sub(ETHERNET_BYTES);
-    let mut source = config::port(&load.source)?.open(mtu)?;
-    let mut sink = config::port(&load.sink)?.open(mtu)?;
+    let mut source = config::port(&load.source)?.open(mtu, false)?;
+    let mut sink = config::port(&load.sink)?.open(mtu, false)?;
     let name = (monotonic_ns() / 1_000) as u32;
     let mut ledger = Ledger::new(name, load.frames, load.frame_bytes);
     let clock = Clock::start();

@@ -5,74 +5,55 @@
 //! and sequence number advance, only the last segment has FIN and PSH, only the first CWR. Left out: tunnels and
 //! IPv6 extension headers, which are refused.
 
-use super::ETHERNET_BYTES;
-use super::unfinished::{Unfinishable, Unfinished, sendable};
-use crate::sys::packet::OFFLOAD_HEADER_BYTES;
-use lossylink_core::wire::checksum::Checksum;
-use lossylink_core::wire::ipv4::Protocol;
+use super::{LONGEST, Layout, TCP_CHECKSUM, UDP_CHECKSUM, put};
+use crate::port::ETHERNET_BYTES;
+use crate::port::unfinished::{Kind, OFFLOAD_HEADER_BYTES, Unfinishable, Unfinished, sendable};
 
-// Kinds of super-frames (`VIRTIO_NET_HDR_GSO_*` of linux/virtio_net.h).
-const TCP_OVER_IPV4: u8 = 1;
-const TCP_OVER_IPV6: u8 = 4;
-const UDP: u8 = 5;
-/// Beside TCP: the segments bear a congestion mark, which is for the first to tell.
-const WITH_ECN: u8 = 0x80;
-
-const IPV4: [u8; 2] = [0x08, 0x00];
-const IPV6: [u8; 2] = [0x86, 0xDD];
-/// Tags of IEEE 802.1Q and 802.1ad, which stand in front of the EtherType.
-const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xA8]];
-const TAG_BYTES: usize = 4;
-const IPV4_BYTES: usize = 20;
-const IPV6_BYTES: usize = 40;
-const TCP_BYTES: usize = 20;
-const UDP_BYTES: usize = 8;
 /// Of the flags in a TCP header.
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// The longest super-frame: a packet of 64 KB, a header with two tags, and the offload header in front.
-const LONGEST: usize = (1 << 16) + ETHERNET_BYTES + 2 * TAG_BYTES + OFFLOAD_HEADER_BYTES;
-
 /// A super-frame that is being cut, and room for one segment of it.
 #[derive(Debug)]
-pub(super) struct SuperFrame {
+pub(in crate::port) struct SuperFrame {
     /// The offload header and the frame.
     whole: Vec<u8>,
     /// Bytes of `whole` that are in use.
     end: usize,
-    layout: Option<Layout>,
+    cuts: Option<Cuts>,
     next: usize,
     segment: Vec<u8>,
     longest_frame: usize,
 }
 
-/// Where the parts of a super-frame are.
+/// Where the parts of a super-frame are, and how long the payload of each segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layout {
-    network: usize,
-    is_ipv6: bool,
-    transport: usize,
-    is_tcp: bool,
-    payload: usize,
+struct Cuts {
+    parts: Layout,
     payload_bytes: usize,
 }
 
 impl SuperFrame {
     /// Room for a super-frame whose segments have at most `longest_frame` bytes.
-    pub(super) fn new(longest_frame: usize) -> Self {
+    pub(in crate::port) fn new(longest_frame: usize) -> Self {
         let segment = Vec::with_capacity(longest_frame);
-        Self { whole: vec![0; LONGEST], end: 0, layout: None, next: 0, segment, longest_frame }
+        Self { whole: vec![0; LONGEST], end: 0, cuts: None, next: 0, segment, longest_frame }
     }
 
     /// Where the kernel is to write the next super-frame, behind its offload header.
-    pub(super) fn room(&mut self) -> &mut [u8] {
-        self.layout = None;
+    pub(in crate::port) fn room(&mut self) -> &mut [u8] {
+        self.cuts = None;
         &mut self.whole
     }
 
+    /// The offload header and the frame of which `length` bytes, together, stand in the room; nothing if too few do.
+    pub(in crate::port) fn read(&mut self, length: usize) -> Option<([u8; OFFLOAD_HEADER_BYTES], &mut [u8])> {
+        let (header, frame) = self.whole.get_mut(..length)?.split_first_chunk_mut()?;
+        (frame.len() >= ETHERNET_BYTES).then_some((*header, frame))
+    }
+
     /// Puts a super-frame there that fits into a slot of the ring, and returns how long it is with its header.
-    pub(super) fn put(&mut self, header: [u8; OFFLOAD_HEADER_BYTES], frame: &[u8]) -> usize {
+    pub(in crate::port) fn put(&mut self, header: [u8; OFFLOAD_HEADER_BYTES], frame: &[u8]) -> usize {
         let length = OFFLOAD_HEADER_BYTES + frame.len();
         let Some(room) = self.room().get_mut(..length) else { return 0 };
         let (front, rest) = room.split_at_mut(OFFLOAD_HEADER_BYTES);
@@ -85,113 +66,69 @@ impl SuperFrame {
     ///
     /// # Errors
     /// If it is none, of a protocol that is not cut here, too long, or its segments would be.
-    pub(super) fn begin(&mut self, length: usize) -> Result<(), Unfinishable> {
+    pub(in crate::port) fn begin(&mut self, length: usize) -> Result<(), Unfinishable> {
         let Some(bytes) = self.whole.get(..length) else { return Err(Unfinishable) };
         let Some((header, frame)) = bytes.split_first_chunk() else { return Err(Unfinishable) };
-        let layout = Layout::find(Unfinished::read(*header), frame).ok_or(Unfinishable)?;
-        if layout.payload + layout.payload_bytes.min(frame.len() - layout.payload) > self.longest_frame {
+        let cuts = Cuts::find(Unfinished::read(*header), frame).ok_or(Unfinishable)?;
+        let headers = cuts.parts.payload;
+        if headers + cuts.payload_bytes.min(frame.len() - headers) > self.longest_frame {
             return Err(Unfinishable);
         }
-        (self.end, self.layout, self.next) = (length, Some(layout), 0);
+        (self.end, self.cuts, self.next) = (length, Some(cuts), 0);
         Ok(())
     }
 
     /// The next segment, a whole frame; nothing when all have been cut.
-    pub(super) fn next(&mut self) -> Option<&[u8]> {
-        let layout = self.layout?;
+    pub(in crate::port) fn next(&mut self) -> Option<&[u8]> {
+        let cuts = self.cuts?;
         let frame = &self.whole[OFFLOAD_HEADER_BYTES..self.end];
-        let is_last = layout.write(frame, self.next, &mut self.segment);
+        let is_last = cuts.write(frame, self.next, &mut self.segment);
         self.next += 1;
         if is_last {
-            self.layout = None;
+            self.cuts = None;
         }
         Some(&self.segment)
     }
 }
 
-impl Layout {
+impl Cuts {
     /// Finds the parts of a super-frame; nothing if it is none that is cut here.
     fn find(unfinished: Unfinished, frame: &[u8]) -> Option<Self> {
-        let mut network = ETHERNET_BYTES;
-        while TAGS.iter().any(|tag| frame.get(network - 2..network) == Some(tag)) {
-            network += TAG_BYTES;
-        }
-        let ethertype = frame.get(network - 2..network)?;
-        let ip = frame.get(network..)?;
-        let (is_ipv6, header_bytes, protocol) = if ethertype == IPV4 && ip.len() >= IPV4_BYTES {
-            (false, usize::from(ip[0] & 0x0F) * 4, ip[9])
-        } else if ethertype == IPV6 && ip.len() >= IPV6_BYTES {
-            (true, IPV6_BYTES, ip[6])
-        } else {
-            return None;
-        };
-        let is_tcp = match (unfinished.kind & !WITH_ECN, is_ipv6) {
-            (TCP_OVER_IPV4, false) | (TCP_OVER_IPV6, true) => true,
-            (UDP, _) => false,
-            _ => return None,
-        };
-        let transport = network + header_bytes;
-        let segment = frame.get(transport..)?;
-        let transport_bytes = match is_tcp {
-            true => usize::from(segment.get(12)? >> 4) * 4,
-            false => UDP_BYTES,
-        };
+        let parts = Layout::find(frame)?;
         let payload_bytes = usize::from(unfinished.payload_bytes);
-        let is_sound = header_bytes >= IPV4_BYTES
-            // A start elsewhere is that of a header within a tunnel.
-            && usize::from(unfinished.start) == transport
-            && Protocol(protocol) == if is_tcp { Protocol::TCP } else { Protocol::UDP }
-            && transport_bytes >= if is_tcp { TCP_BYTES } else { UDP_BYTES }
-            && segment.len() >= transport_bytes
-            && payload_bytes > 0;
-        let payload = transport + transport_bytes;
-        is_sound.then_some(Self { network, is_ipv6, transport, is_tcp, payload, payload_bytes })
+        let is_of_kind = match unfinished.kind()? {
+            Kind::TcpOverIpv4 => parts.is_tcp && !parts.is_ipv6,
+            Kind::TcpOverIpv6 => parts.is_tcp && parts.is_ipv6,
+            Kind::Udp => !parts.is_tcp,
+        };
+        // A start elsewhere is that of a header within a tunnel.
+        let is_sound = is_of_kind && usize::from(unfinished.start) == parts.transport && payload_bytes > 0;
+        is_sound.then_some(Self { parts, payload_bytes })
     }
 
     /// Writes the segment with this number; `true` if it is the last.
     fn write(self, frame: &[u8], number: usize, segment: &mut Vec<u8>) -> bool {
-        let first = self.payload + number * self.payload_bytes;
-        let end = frame.len().min(first + self.payload_bytes);
+        let Self { parts, payload_bytes } = self;
+        let first = parts.payload + number * payload_bytes;
+        let end = frame.len().min(first + payload_bytes);
         let is_last = end == frame.len();
         segment.clear();
-        segment.extend_from_slice(&frame[..self.payload]);
+        segment.extend_from_slice(&frame[..parts.payload]);
         segment.extend_from_slice(&frame[first..end]);
-        let (network, transport) = segment[self.network..].split_at_mut(self.transport - self.network);
-        self.mend_network(network, transport.len(), number);
-        let place = if self.is_tcp {
-            mend_tcp(transport, number * self.payload_bytes, number == 0, is_last);
-            16
+        let (network, transport) = segment[parts.network..].split_at_mut(parts.transport - parts.network);
+        parts.mend_network(network, transport.len(), number);
+        let place = if parts.is_tcp {
+            mend_tcp(transport, number * payload_bytes, number == 0, is_last);
+            TCP_CHECKSUM
         } else {
             let length = transport.len() as u16;
             put(transport, 4, length);
-            6
+            UDP_CHECKSUM
         };
         put(transport, place, 0);
-        let checksum = self.pseudo_header(network, transport.len()).cover(transport).finish();
+        let checksum = parts.pseudo_header(network, transport.len()).cover(transport).finish();
         put(transport, place, sendable(checksum));
         is_last
-    }
-
-    fn mend_network(self, ip: &mut [u8], transport_bytes: usize, number: usize) {
-        if self.is_ipv6 {
-            return put(ip, 4, transport_bytes as u16);
-        }
-        put(ip, 2, (ip.len() + transport_bytes) as u16);
-        let identification = u16::from_be_bytes([ip[4], ip[5]]);
-        put(ip, 4, identification.wrapping_add(number as u16));
-        put(ip, 10, 0);
-        let checksum = Checksum::new().cover(ip).finish();
-        put(ip, 10, checksum);
-    }
-
-    /// What the checksum of the transport covers besides: addresses, protocol, length (RFC 9293, 3.1; RFC 8200, 8.1).
-    fn pseudo_header(self, ip: &[u8], transport_bytes: usize) -> Checksum {
-        let addresses = if self.is_ipv6 { &ip[8..40] } else { &ip[12..20] };
-        let protocol = if self.is_tcp { Protocol::TCP } else { Protocol::UDP };
-        Checksum::new()
-            .cover(addresses)
-            .cover(&[0, protocol.0])
-            .cover(&(transport_bytes as u16).to_be_bytes())
     }
 }
 
@@ -207,19 +144,21 @@ fn mend_tcp(header: &mut [u8], ahead: usize, is_first: bool, is_last: bool) {
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, value: u16) {
-    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::wire::checksum::Checksum;
     use lossylink_core::wire::ipv4::{Ipv4View, PseudoHeader};
     use lossylink_core::wire::tcp::TcpView;
     use lossylink_core::wire::udp::UdpView;
     use proptest::prelude::*;
 
     const LONGEST_FRAME: usize = 1518;
+    // As linux/virtio_net.h has them.
+    const TCP_OVER_IPV4: u8 = 1;
+    const TCP_OVER_IPV6: u8 = 4;
+    const UDP: u8 = 5;
+    const WITH_ECN: u8 = 0x80;
 
     /// An offload header and what follows it, as the kernel writes them.
     fn with_header(kind: u8, payload_bytes: u16, start: u16, frame: &[u8]) -> Vec<u8> {

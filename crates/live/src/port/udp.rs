@@ -1,0 +1,252 @@
+//! The UDP port: a guard's frames as datagrams to one peer, many in a call (RT-2, RT-4).
+
+use super::{ETHERNET_BYTES, Port, PortCounters, TAG_BYTES};
+use crate::error::{Attempt, Error, Result};
+use crate::sys::namespace;
+use crate::sys::poll::wait;
+use crate::sys::udp::{Arrival, Datagrams, MOST_BYTES, MOST_SEGMENTS};
+use lossylink_core::wire::routed::{LOCAL_OCTETS, ecn};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Room for what one call receives, behind the local octets of its first datagram.
+const ROOM: usize = LOCAL_OCTETS + (1 << 16);
+/// How long to wait when the kernel can take no more, and how often in a batch: 0.4 ms at most.
+const NAP_NS: u64 = 50_000;
+const NAPS: usize = 8;
+
+/// A socket to one peer.
+#[derive(Debug)]
+pub(super) struct UdpPort {
+    socket: Datagrams,
+    longest_frame: usize,
+    room: Vec<u8>,
+    /// Datagrams that were received and not yet handed over: where the next begins, where all end.
+    waiting: Option<(usize, usize, Arrival)>,
+    /// Datagrams that leave in one call.
+    group: Vec<u8>,
+    segment: usize,
+    ecn: u8,
+    /// Whether the last was shorter than the others: none follows it.
+    is_closed: bool,
+    /// Whether the kernel cuts.
+    cuts: bool,
+    counters: PortCounters,
+}
+
+impl UdpPort {
+    pub(super) fn open(peer: &str, namespace: Option<&str>, mtu: usize) -> Result<Self> {
+        let peer = resolved(peer)?;
+        Ok(Self::over(namespace::inside(namespace, || Datagrams::open(peer))?, mtu))
+    }
+
+    fn over(socket: Datagrams, mtu: usize) -> Self {
+        Self {
+            socket,
+            longest_frame: mtu + ETHERNET_BYTES + TAG_BYTES,
+            room: vec![0; ROOM],
+            waiting: None,
+            group: Vec::with_capacity(MOST_BYTES),
+            segment: 0,
+            ecn: 0,
+            is_closed: false,
+            cuts: true,
+            counters: PortCounters::default(),
+        }
+    }
+
+    /// Hands over the next datagram of those that came together; `false` when there is none.
+    fn take_one(&mut self, take: &mut dyn FnMut(&[u8])) -> bool {
+        let Some((at, end, arrival)) = self.waiting else { return false };
+        let next = end.min(at + arrival.segment);
+        self.waiting = (next < end).then_some((next, end, arrival));
+        let start = at - LOCAL_OCTETS;
+        // The datagram in front has been handed over.
+        self.room[start..at].fill(0);
+        self.room[start] = arrival.ecn;
+        let frame = &self.room[start..next];
+        if frame.len() > self.longest_frame {
+            self.counters.oversize += 1;
+        } else {
+            self.counters.received(frame.len());
+            take(frame);
+        }
+        true
+    }
+
+    /// Sends what has been gathered.
+    fn send_group(&mut self) {
+        if self.group.is_empty() {
+            return;
+        }
+        let is_whole = self.cuts || self.group.len() <= self.segment;
+        let failed = !is_whole || self.send_bytes(0, self.group.len()).is_err_and(|error| is_uncut(&error));
+        if failed {
+            // One by one: some lower layers cannot cut (IPsec, cards without checksums on old kernels), and one
+            // that is too long takes the others along.
+            let refused = self.counters.send_refused;
+            let mut at = 0;
+            while at < self.group.len() {
+                let end = self.group.len().min(at + self.segment);
+                let _ = self.send_bytes(at, end);
+                at = end;
+            }
+            self.cuts &= self.counters.send_refused > refused;
+        }
+        self.group.clear();
+        self.is_closed = false;
+    }
+
+    /// Sends datagrams of the group in one call, and counts them, unless that is to be done one by one.
+    fn send_bytes(&mut self, from: usize, to: usize) -> std::io::Result<()> {
+        let datagrams = (to - from).div_ceil(self.segment) as u64;
+        let mut naps = 0;
+        loop {
+            match self.socket.send(&self.group[from..to], self.segment, self.ecn) {
+                Ok(()) => {
+                    self.counters.sent_frames += datagrams;
+                    self.counters.sent_bytes += (to - from) as u64 + datagrams * LOCAL_OCTETS as u64;
+                    return Ok(());
+                }
+                Err(error) if naps < NAPS && is_full(&error) => {
+                    naps += 1;
+                    let _ = wait(&[], Some(NAP_NS));
+                }
+                // The error of an earlier datagram, which the kernel reports once: try again.
+                Err(error) if naps < NAPS && error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                    naps += 1
+                }
+                Err(error) if datagrams > 1 && is_uncut(&error) => return Err(error),
+                Err(error) => {
+                    self.counters.send_refused += datagrams;
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+impl Port for UdpPort {
+    fn receive(&mut self, limit: usize, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
+        for taken in 0..limit {
+            while !self.take_one(take) {
+                let Some(arrival) = self.socket.receive(&mut self.room[LOCAL_OCTETS..]) else {
+                    return Ok(taken);
+                };
+                let end = LOCAL_OCTETS + arrival.length;
+                self.waiting = (arrival.length > 0).then_some((LOCAL_OCTETS, end, arrival));
+            }
+        }
+        Ok(limit)
+    }
+
+    fn send(&mut self, frame: &[u8]) {
+        if frame.len() > self.longest_frame {
+            self.counters.oversize += 1;
+            return;
+        }
+        let (datagram, mark) = (&frame[LOCAL_OCTETS..], ecn(frame));
+        let is_full = self.group.len() + datagram.len() > MOST_BYTES
+            || self.group.len() / self.segment.max(1) >= MOST_SEGMENTS;
+        if is_full || self.is_closed || mark != self.ecn || datagram.len() > self.segment {
+            self.send_group();
+        }
+        if self.group.is_empty() {
+            (self.segment, self.ecn) = (datagram.len(), mark);
+        }
+        self.is_closed = datagram.len() < self.segment;
+        self.group.extend_from_slice(datagram);
+    }
+
+    fn flush(&mut self) {
+        self.send_group();
+    }
+
+    fn gathers(&self) -> bool {
+        true
+    }
+
+    fn readable(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        if let Ok(drops) = self.socket.drops() {
+            self.counters.missed = drops;
+        }
+        self.counters
+    }
+}
+
+/// Where a peer is.
+fn resolved(peer: &str) -> Result<SocketAddr> {
+    let example = "give an address and a port, as in 192.0.2.7:5000 or [2001:db8::7]:5000";
+    let mut found = match peer.to_socket_addrs() {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            return Err(Error::Usage(format!("`{peer}` is no peer: {example}")));
+        }
+        Err(error) => return Err(error).attempting(format_args!("find the address of {peer}")),
+    };
+    found.find(|one| one.port() > 0).ok_or_else(|| Error::Usage(format!("`{peer}` is no peer: {example}")))
+}
+
+/// Whether the kernel refused for want of room, which passes.
+fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
+}
+
+/// Whether the kernel would take the datagrams one by one, or some of them.
+fn is_uncut(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE | libc::EOPNOTSUPP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    fn frame(length: usize, mark: u8, fill: u8) -> Vec<u8> {
+        let mut frame = vec![fill; length];
+        (frame[0], frame[12], frame[13]) = (mark, 0x88, 0xb6);
+        frame
+    }
+
+    // RT-2, RT-4
+    #[test]
+    fn frames_cross_whole_without_their_local_octets_and_with_their_mark() {
+        let other = UdpSocket::bind("127.0.0.2:0").unwrap();
+        let peer = other.local_addr().unwrap();
+        let local = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), peer.port());
+        let mut port = UdpPort::over(Datagrams::between(local, peer).unwrap(), 1500);
+        let lengths = [1400, 1400, 1400, 900, 1400, 60, 1522];
+        for (place, length) in lengths.into_iter().enumerate() {
+            port.send(&frame(length, u8::from(place == 2), place as u8));
+        }
+        port.send(&frame(1523, 0, 0));
+        port.flush();
+        let counters = port.counters();
+        assert_eq!((counters.sent_frames, counters.oversize, counters.send_refused), (7, 1, 0));
+        assert_eq!(counters.sent_bytes, lengths.iter().sum::<usize>() as u64);
+        let mut room = [0; 2000];
+        for (place, length) in lengths.into_iter().enumerate() {
+            let received = other.recv(&mut room).unwrap();
+            assert_eq!(room[..received], frame(length, 0, place as u8)[LOCAL_OCTETS..], "frame {place}");
+        }
+        other.connect(local).unwrap();
+        other.send(&frame(100, 0, 9)[LOCAL_OCTETS..]).unwrap();
+        wait(&[port.readable()], Some(5_000_000_000)).unwrap();
+        let mut heard = Vec::new();
+        assert_eq!(port.receive(8, &mut |frame| heard.push(frame.to_vec())).unwrap(), 1);
+        assert_eq!(heard, [[&[0; LOCAL_OCTETS], &frame(100, 0, 9)[LOCAL_OCTETS..]].concat()]);
+    }
+
+    #[test]
+    fn a_peer_has_an_address_and_a_port() {
+        for peer in ["192.0.2.7", "192.0.2.7:0", "192.0.2.7:99999", ""] {
+            let error = resolved(peer).unwrap_err();
+            assert!(error.is_usage(), "{peer}: {error}");
+        }
+        assert_eq!(resolved("[2001:db8::7]:5000").unwrap().to_string(), "[2001:db8::7]:5000");
+    }
+}

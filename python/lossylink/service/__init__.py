@@ -1,0 +1,1 @@
+"""A guard that runs for months: its configuration file and unit, its manager, its metrics."""

@@ -1,0 +1,103 @@
+"""The configuration file of guards: a table for each, whose keys are the options of ``lossylink guard``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+import typer
+
+from lossylink.errors import UserError, unknown
+from lossylink.scenario.load import read_toml
+
+#: A name is part of the names of a socket and of a unit.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}")
+#: Options that say where the others are.
+_FINDING = ("config", "name")
+#: What a value of each kind of option is in TOML, and what it is called.
+_TYPES: dict[type, tuple[type, str]] = {
+    int: (int, "a whole number"),
+    bool: (bool, "true or false"),
+    Path: (str, "a path in quotes"),
+    str: (str, "a text in quotes"),
+}
+
+
+def take(context: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
+    """Let the file that ``--config`` names stand behind the command line, once ``--name`` is known as well.
+
+    Both options are read before all others, in the order in which the user gives them.
+    """
+    if context.resilient_parsing:
+        return value  # a shell completes words
+    found = context.meta.setdefault(__name__, {})
+    found[param.name] = value
+    if found.get("name") is not None:
+        require_name(found["name"])
+    if found.keys() == set(_FINDING) and found["config"] is not None:
+        options = {one.name or "": _kind(context, one) for one in context.command.params}
+        options = {name: kind for name, kind in options.items() if name not in _FINDING}
+        context.default_map = read_guard(found["config"], found["name"], options)
+    return value
+
+
+def require_name(name: str) -> str:
+    """Return a name that is one for a guard.
+
+    Raises
+    ------
+    UserError
+        It is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise UserError(f"'{name}' is no name for a guard: up to 32 letters, digits and . _ -; give --name")
+    return name
+
+
+def _kind(context: typer.Context, option: Any) -> type:
+    """Return the type of an option, as the command declares it."""
+    hint = get_type_hints(context.command.callback)[option.name]
+    found: type = next(one for one in get_args(hint) or (hint,) if one is not NoneType)
+    return found
+
+
+def read_guard(file: Path, name: str | None, options: Mapping[str, type]) -> dict[str, Any]:
+    """Return the options of one guard; of the only one in the file when no name is given.
+
+    Parameters
+    ----------
+    options
+        The type of each option: str, int, bool or Path.
+
+    Raises
+    ------
+    UserError
+        There is no such file or guard, or a key or a value that no guard has.
+    """
+    tables, _ = read_toml(file)
+    for key, value in tables.items():
+        if not isinstance(value, dict):
+            raise UserError(f"{file}: {key} belongs to no guard; write it below a line [NAME]")
+    if name is None:
+        if len(tables) != 1:
+            which = f"one of {', '.join(sorted(tables))}" if tables else "and a table [NAME] in the file"
+            raise UserError(f"{file} has {len(tables)} guards; give --name, {which}")
+        (name,) = tables
+    if name not in tables:
+        raise unknown("guard", name, tables, where=str(file))
+    return {key: _value(file, name, key, given, options) for key, given in tables[name].items()}
+
+
+def _value(file: Path, name: str, key: str, given: object, options: Mapping[str, type]) -> object:
+    where = f"{file}: [{name}]"
+    if key not in options:
+        raise unknown("key", key, options, where=where)
+    kind = options[key]
+    expected, words = _TYPES[kind]
+    if type(given) is not expected:
+        raise UserError(f"{where}: {key} = {given!r} is of the wrong type; write {words}")
+    # From wherever the guard is started, a path is meant from where it is written.
+    return str(file.absolute().parent / str(given)) if kind is Path else given

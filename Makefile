@@ -68,6 +68,7 @@ format: build ## Format everything
 bench: build ## Measure what must be fast and compare it with earlier measurements
 	$(BIN)/python benches/bench.py $(ARGS)
 	$(BIN)/python benches/ports.py
+	$(BIN)/python benches/one_flow.py
 
 .PHONY: wheel
 wheel: build ## Build sdist and wheel, and try both in fresh environments

@@ -1,4 +1,4 @@
-"""The ceiling of this machine for each kind of port: one TCP flow, and the smallest frames, through a link.
+"""The ceiling of this machine for each kind of port, frame by frame: one TCP flow, and the smallest frames.
 
 ``python benches/ports.py`` brings a lab up for each port, on a link that is never the limit.
 """
@@ -51,7 +51,12 @@ def measure(port: str) -> Ceiling:
 
 def _settings(port: str, mtu_bytes: int) -> LabSettings:
     return lab_settings(
-        port=port, mtu_bytes=mtu_bytes, rate_bps=_RATE_BPS, rtt_ps=0, queue_bytes=_QUEUE_BYTES
+        port=port,
+        mtu_bytes=mtu_bytes,
+        rate_bps=_RATE_BPS,
+        rtt_ps=0,
+        queue_bytes=_QUEUE_BYTES,
+        offloads=False,
     )
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "commit",
     "copies_for",
     "copies_leave",
+    "give_up_privileges",
     "live_main",
     "simulate",
     "thresholds_at",
@@ -146,6 +147,17 @@ def live_main(arguments: list[str]) -> int:
     """Run a live data plane until it is told to stop and return its exit code.
 
     Its one argument is the configuration in JSON; see ``docs/guides/live-lab.md``.
+    """
+
+def give_up_privileges() -> None:
+    """Give up the privileges of the calling thread, for good, but the right to live in locked memory.
+
+    Threads that it starts begin with what is left.
+
+    Raises
+    ------
+    OSError
+        The kernel is older than 4.3.
     """
 
 @final

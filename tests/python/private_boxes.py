@@ -41,6 +41,18 @@ class Boxes:
             self.run(box, ["sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6"])
             self.run(box, ["ip", "link", "set", name, "up"])
 
+    def between_hosts(self, *, wire: bool = False) -> None:
+        """Join 10.9.0.1 and 10.9.0.2 by two boxes: h1, b1, b2, h2, and m for a wire between b1 and b2."""
+        self.cable("h1/eth0", "b1/lan")
+        if wire:
+            self.cable("b1/trunk", "m/near")
+            self.cable("m/far", "b2/trunk")
+        else:
+            self.cable("b1/trunk", "b2/trunk")
+        self.cable("b2/lan", "h2/eth0")
+        for host, address in (("h1", "10.9.0.1/24"), ("h2", "10.9.0.2/24")):
+            self.run(host, ["ip", "address", "add", address, "dev", "eth0"])
+
     def run(self, box: str, command: Sequence[str]) -> str:
         """Run a command in a box and return what it printed."""
         return self.enclave.run(["ip", "netns", "exec", box, *command])
@@ -61,9 +73,13 @@ class Boxes:
         """Start a guard in a box and wait until its ports are open."""
         return self._serve(box, ["guard", "--lan", lan, "--link", link, *options])
 
-    def wire(self, box: str, *, near: str, far: str) -> subprocess.Popen[str]:
+    def routed(self, box: str, *options: str) -> subprocess.Popen[str]:
+        """Start a guard over a path in a box and wait until its ports are open."""
+        return self._serve(box, ["guard", *options])
+
+    def wire(self, box: str, *options: str, near: str, far: str) -> subprocess.Popen[str]:
         """Start a wire in a box and wait until its ports are open."""
-        return self._serve(box, ["wire", "--near", near, "--far", far])
+        return self._serve(box, ["wire", "--near", near, "--far", far, *options])
 
     def _serve(self, box: str, words: Sequence[str]) -> subprocess.Popen[str]:
         control = f"/run/{box}.sock"

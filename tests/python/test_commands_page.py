@@ -31,6 +31,8 @@ def _page() -> Iterator[str]:
 def _group(group: Any, path: str) -> Iterator[str]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield from _command(command, f"{path} {name}")
             yield from _group(command, f"{path} {name}")
         else:
             yield from _command(command, f"{path} {name}")

@@ -79,6 +79,14 @@ def test_a_run_is_there_whole_or_not_at_all(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("largest_file_bytes", [NOTHING_FITS, 500])
+def test_a_fit_is_there_whole_or_not_at_all(tmp_path: Path, largest_file_bytes: int) -> None:
+    (tmp_path / "a.trace").write_text("0001\n" * 1000)
+    words = ("fit", "a.trace", "--output", "kept")
+    refusal(call(tmp_path, *words, largest_file_bytes=largest_file_bytes))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.trace"]
+
+
 def test_a_sweep_goes_on_when_there_is_room(tmp_path: Path) -> None:
     words = (*SWEPT, "-g", "seed=1,2,3")
     assert call(tmp_path, *SWEPT, "-g", "seed=1,2").returncode == 0

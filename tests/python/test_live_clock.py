@@ -21,11 +21,13 @@ needs_live_lab()
 _RATE_BPS, _RTT_MS = 10**7, 40
 _FRAME_BYTES = 1000
 #: FCS, preamble and gap, and the shortest frame with them, in octets.
-_AROUND_BYTES, _SHORTEST_OCTETS = 24, 84
+_AROUND_BYTES, _MESSAGE_OCTETS = 24, 107
 #: Sends far faster than the link, so that all frames soon wait in its queue.
 _BURST_BPS = 10**9
 #: What LinkGuardian and the guard add to a frame of the LAN when no ACK rides on it (G-4).
 _HEADER_BYTES = 9
+#: The longest message of a guard: it shows that the longest frame of the LAN gets through (G-32).
+_LONGEST_MESSAGE_BYTES = 1536
 
 
 def _slow_lab(**settings: Any) -> Any:
@@ -53,7 +55,7 @@ def _burst(up: Lab, frames: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("protection", ["lg:copies=2", "lg-nb", "llr", "fec:5/2"])
-def test_the_loop_is_the_round_trip_and_two_shortest_frames_exactly(protection: str) -> None:
+def test_the_loop_is_the_round_trip_and_two_messages_exactly(protection: str) -> None:
     with lab(rtt_ps=2 * 10**9, protection=protection) as up:
         wait_for_guards(up)
         # The longest of sixteen counts (G-9), each a hello and a reply: those of the beginning, when hellos
@@ -64,9 +66,9 @@ def test_the_loop_is_the_round_trip_and_two_shortest_frames_exactly(protection: 
             what="forty hellos",
         )
         counters = up.link.counters()
-    shortest_us = _SHORTEST_OCTETS * 8 / 1e3
+    message_us = _MESSAGE_OCTETS * 8 / 1e3
     for guard in counters["guards"].values():
-        assert guard["loop_us"] == pytest.approx(2_000 + 2 * shortest_us, abs=1e-3)
+        assert guard["loop_us"] == pytest.approx(2_000 + 2 * message_us, abs=1e-3)
         # A hello every 50 ms and a reply to each of ours (G-5); two more of each when they met.
         assert abs(guard["hellos"] - 2 * counters["uptime_seconds"] / 0.05) <= 4
         assert (guard["sessions"], guard["silences"]) == (1, 0)
@@ -75,10 +77,12 @@ def test_the_loop_is_the_round_trip_and_two_shortest_frames_exactly(protection: 
 @pytest.mark.parametrize("protection", ["none", "lg:copies=2"])
 def test_a_backlogged_link_is_full(protection: str) -> None:
     """As many frames are under way as fit into the delay: one more or less, and rate or delay were wrong."""
-    longer = 0 if protection == "none" else _HEADER_BYTES
-    under_way = 1 + math.floor(_frames_in(_RTT_MS / 2, frame_bytes=_FRAME_BYTES + longer))
-    # A hello and a reply may be among them.
-    most = under_way + 1 + (0 if protection == "none" else 2)
+    longer, messages = (0, 0) if protection == "none" else (_HEADER_BYTES, 2)
+    frame_bytes = _FRAME_BYTES + longer
+    # A hello and a reply may be among them. Most are shorter than a frame, some try the longest length (G-32).
+    excess_ms = messages * (_LONGEST_MESSAGE_BYTES - frame_bytes) * 8 * 1e3 / _RATE_BPS
+    least = 1 + math.floor(_frames_in(_RTT_MS / 2 - excess_ms, frame_bytes=frame_bytes))
+    most = 2 + math.floor(_frames_in(_RTT_MS / 2, frame_bytes=frame_bytes)) + messages
     looks: list[int] = []
     with _slow_lab(protection=protection) as up:
         wait_for_guards(up)
@@ -90,7 +94,7 @@ def test_a_backlogged_link_is_full(protection: str) -> None:
             assert counters["guards"]["near"]["queue_bytes"] > 0, f"the backlog was gone after {looks}"
             if forward["frames_offered"] > first + most:
                 looks.append(forward["frames_offered"] - forward["frames_lost"] - forward["frames_delivered"])
-    assert set(looks) <= set(range(under_way, most + 1)), looks
+    assert set(looks) <= set(range(least, most + 1)), looks
 
 
 def test_a_loss_is_repaired_one_loop_later_and_every_frame_on_the_link_has_a_reason() -> None:

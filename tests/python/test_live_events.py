@@ -45,9 +45,7 @@ def test_a_guard_tells_who_comes_and_goes(tmp_path: Path) -> None:
     key.write_text("a secret that nobody else knows\n")
     key.chmod(0o600)
     with private_boxes() as boxes:
-        boxes.cable("h1/eth0", "b1/lan")
-        boxes.cable("b1/trunk", "b2/trunk")
-        boxes.cable("b2/lan", "h2/eth0")
+        boxes.between_hosts()
         near = boxes.guard("b1", "--key-file", str(key), lan="lan", link="trunk")
         said = _Said(near)
         said.wait_for("protects by lg; looks for a guard")
@@ -61,8 +59,8 @@ def test_a_guard_tells_who_comes_and_goes(tmp_path: Path) -> None:
         assert "peer: agreed; this end protects by lg, the peer by llr" in status
         assert "frames sealed" in status
         assert json.loads(boxes.run("b1", [*ask, "--json"]))["guards"]["guard"]["sealed"]
-        # 30 bytes for the longest frame of any family and 8 of a seal (docs/guides/live-lab.md).
-        assert boxes.state("b1", "trunk")[0] == 1538
+        # 8 bytes of VLAN tags, 30 for the longest frame of any family, 8 of a seal.
+        assert boxes.state("b1", "trunk")[0] == 1546
         assert "lossylink_guards_sessions_total" in boxes.run("b1", [*ask, "--prometheus"])
         change = [*boxes.lossylink("guard"), "set", "lg:copies=3", "--control", "/run/b1.sock"]
         assert boxes.run("b1", change).startswith("this end protects by lg")
@@ -82,3 +80,48 @@ def test_a_guard_without_a_key_says_whom_it_trusts() -> None:
         boxes.cable("b1/trunk", "b2/trunk")
         said = _Said(boxes.guard("b1", lan="lan", link="trunk"))
         said.wait_for("no --key-file: whoever can send on the link is trusted")
+
+
+def test_a_guard_protects_once_the_link_corrupts_frames() -> None:
+    with private_boxes() as boxes:
+        boxes.between_hosts(wire=True)
+        boxes.wire("m", "--loss", "2%", near="near", far="far")
+        near = _Said(boxes.guard("b1", "--auto", lan="lan", link="trunk"))
+        far = _Said(boxes.guard("b2", "--auto", lan="lan", link="trunk"))
+        near.wait_for("peer found: this end protects by none, the peer by none")
+        boxes.start("h1", ["ping", "-q", "-i", "0.002", "10.9.0.2"])
+
+        def protections() -> tuple[str, str]:
+            report = boxes.counters("b1")["guards"]["guard"]
+            return report["protection"].partition(":")[0], report["peer_protection"]
+
+        until(lambda: protections() == ("lg", "none"), seconds=PATIENCE_SECONDS, what="protection of one way")
+        watching = boxes.run(
+            "b1", [*boxes.lossylink("guard"), "watch", "--control", "/run/b1.sock", "--rounds", "1"]
+        )
+        assert "LAN to link" in watching
+        assert "corrupted on the way to the peer: " in " ".join(watching.split())
+        assert any("lost on the way to the peer: lg:copies=" in line for line in near.lines), near.lines
+        assert not any("lg:" in line and "lost on" in line for line in far.lines), "the way back is clean"
+
+
+def test_a_link_that_carries_only_short_frames_is_named() -> None:
+    with private_boxes() as boxes:
+        boxes.between_hosts(wire=True)
+        boxes.wire("m", "--mtu", "1500", near="near", far="far")
+        said = _Said(boxes.guard("b1", lan="lan", link="trunk"))
+        boxes.guard("b2", lan="lan", link="trunk")
+        said.wait_for("the peer is there, but frames of 1,536 bytes do not reach it")
+        # Frames of full length pass, as they are.
+        pinged = boxes.run(
+            "h1", ["ping", "-q", "-M", "do", "-s", "1472", "-c", "20", "-i", "0.02", "10.9.0.2"]
+        )
+        assert " 0% packet loss" in pinged
+
+
+def test_lans_of_different_lengths_are_named() -> None:
+    with private_boxes() as boxes:
+        boxes.between_hosts()
+        said = _Said(boxes.guard("b1", lan="lan", link="trunk"))
+        boxes.guard("b2", "--mtu", "9000", lan="lan", link="trunk")
+        said.wait_for("frames of the peer's LAN have up to 9,022 bytes, those of this one up to 1,522")

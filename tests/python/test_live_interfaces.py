@@ -53,7 +53,7 @@ def test_a_guard_that_was_killed_leaves_to_the_next_what_the_interfaces_were(box
     before = _states(boxes)
     for _ in range(2):
         guard = boxes.guard("box", lan="lan", link="trunk")
-        assert boxes.state("box", "trunk")[0] == 1530
+        assert boxes.state("box", "trunk")[0] == 1538
         _kill(guard)
         assert _states(boxes) != before
     _end(boxes.guard("box", lan="lan", link="trunk"))
@@ -135,13 +135,23 @@ def test_an_interface_that_goes_while_a_guard_runs_does_not_keep_the_other_chang
     assert _files(boxes) == []
 
 
+def test_a_lan_that_exchanges_bursts_keeps_its_offloads(boxes: Boxes) -> None:
+    before = _states(boxes)
+    guard = boxes.guard("box", lan="lan", link="trunk")
+    assert boxes.state("box", "lan") == before[0]
+    meanwhile = boxes.state("box", "trunk")[1]
+    assert [name for name in _FATAL if f"{name}: on" in meanwhile] == []
+    _end(guard)
+    assert _states(boxes) == before
+
+
 @pytest.mark.parametrize("port", ["xdp:lan", "packet:lan@box"])
-def test_the_offloads_of_every_port_are_off_while_a_guard_runs(boxes: Boxes, port: str) -> None:
+def test_the_offloads_of_a_port_that_takes_frames_alone_are_off(boxes: Boxes, port: str) -> None:
     if port.startswith("xdp:"):
         needs_xdp()
     before = _states(boxes)
     assert all(f"{name}: on" in before[0][1] for name in _FATAL)
-    guard = boxes.guard("box", lan=port, link="trunk")
+    guard = boxes.guard("box", "--no-offloads", lan=port, link="trunk")
     meanwhile = boxes.state("box", "lan")[1]
     left_on = [name for name in _FATAL if f"{name}: on" in meanwhile]
     errors = _end(guard)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli import doctor, explain, plan, plot, report, reproduce, run, sweep
+from lossylink.cli import doctor, explain, measure, plan, plot, report, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
 from lossylink.lab import boxes, guard_cli, validation
@@ -30,6 +30,8 @@ def build() -> typer.Typer:
     app.command("plot", epilog=_list_of_kinds())(plot.command)
     app.command("report")(report.command)
     app.command("plan")(plan.command)
+    app.command("measure")(measure.measure)
+    app.command("fit")(measure.fit)
     app.command("list")(explain.listing)
     app.command("keys")(explain.keys)
     app.command("explain")(explain.explain)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +24,7 @@ def wire(
     loss_reverse: Annotated[str, typer.Option(help="Loss from far to near.")] = "none",
     queue: Annotated[str, typer.Option(help="Queue of each direction, drop-tail.")] = "560KB",
     ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
-    mtu: Annotated[int, typer.Option(help="Largest IP packet, headroom of guards included.")] = 1514,
+    mtu: Annotated[int, typer.Option(help="Largest IP packet, headroom of guards included.")] = 1546,
     seed: Annotated[int, typer.Option(help="Decides every loss.")] = 1,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
     control: Control = None,
@@ -58,7 +60,7 @@ def require_interfaces(ports: dict[str, str]) -> None:
     there = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.is_dir())
     for option, port in ports.items():
         name = port.partition(":")[2] or port
-        if port.startswith("tap:") or "@" in port or name in there:
+        if port.startswith(("tap:", "tun:", "udp:")) or "@" in port or name in there:
             continue
         raise UserError(f"{option} {port}: there is no interface {name}; this machine has {', '.join(there)}")
 
@@ -74,9 +76,19 @@ def quantity(parse: Any, text: str) -> int:
 
 
 def configuration(
-    kind: str, role: dict[str, Any], *, queue: str, mtu: int, fifo: bool, control: Path | None
+    kind: str,
+    role: dict[str, Any],
+    *,
+    queue: str,
+    mtu: int,
+    fifo: bool,
+    control: Path | None,
+    name: str | None = None,
 ) -> dict[str, Any]:
-    """Return what a data plane is told, with its control socket in the usual place if none is given."""
+    """Return what a data plane is told.
+
+    Its control socket is in the usual place if none is given, called after it or after its process.
+    """
     from lossylink.lab.directory import runtime_directory
     from lossylink.lab.settings import WIRE_PRIORITY
     from lossylink.units import parse_size
@@ -84,7 +96,7 @@ def configuration(
     if control is None:
         folder = runtime_directory()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        control = folder / f"{kind}-{os.getpid()}.sock"
+        control = folder / f"{kind}-{name or os.getpid()}.sock"
     return {
         "mtu_bytes": mtu,
         "control": str(control),
@@ -110,17 +122,27 @@ def restore() -> None:
         print(line)
 
 
-def serve(config: dict[str, Any], ports: list[str], *, tells: bool = False) -> None:
-    """Run the data plane in this process; its interfaces are as before when it ends."""
+def serve(
+    config: dict[str, Any],
+    ports: list[str],
+    beside: AbstractContextManager[None] | None = None,
+    *,
+    whole: Collection[str] = (),
+) -> None:
+    """Run the data plane in this process, with what is to go on ``beside`` it.
+
+    The ports of ``whole`` exchange many frames as one packet with their networks.
+
+    Its interfaces are as before when it ends. Once its ports are open, it keeps the privileges for that
+    alone.
+    """
     from lossylink import _native
     from lossylink.cli.exits import leave
-    from lossylink.lab.events import tell
-    from lossylink.lab.interfaces import borrowed, warn_of_checksums
+    from lossylink.lab.interfaces import borrowed, privileges, warn_of_checksums
 
     warn_of_checksums(ports)
-    with borrowed(ports):
+    told = json.dumps(config | {"keeps": privileges(ports)})
+    with borrowed(ports, whole=whole), beside or nullcontext():
         print(f"control socket: {config['control']}", file=sys.stderr)
-        if tells:
-            tell(Path(config["control"]))
-        code = _native.live_main([json.dumps(config)])
+        code = _native.live_main([told])
     leave(code)

@@ -46,6 +46,10 @@ def up(
     window: Annotated[
         str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
     ] = None,
+    offloads: Annotated[
+        bool | None,
+        typer.Option(help="Hosts send and receive bursts whole, as with TSO and GRO. Usual beyond 2 Gb/s."),
+    ] = None,
     key_file: Annotated[
         Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
     ] = None,
@@ -62,6 +66,8 @@ def up(
         lossylink lab up
 
         lossylink lab up --link 100Mbps --rtt 6ms --loss 1e-3 --protection lg
+
+        lossylink lab up --link 10Gbps --window 500KB --loss 1e-3 --protection lg
     """
     from lossylink.lab import Lab
     from lossylink.lab.settings import lab_settings
@@ -82,6 +88,7 @@ def up(
         split=split,
         fifo=fifo,
         port=port,
+        offloads=offloads,
         window_bytes=None if window is None else _read(parse_size, window),
         key_file=key_file,
         seed=seed,

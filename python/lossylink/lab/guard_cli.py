@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lossylink.lab.boxes import Control, configuration, quantity, require_interfaces, serve
 from lossylink.protections import usages
+from lossylink.service import cli as service
+from lossylink.service.config import take
 
 if TYPE_CHECKING:
     from lossylink.lab.plane import PlaneClient
 
 app = typer.Typer()
+app.command("install")(service.install)
+app.command("uninstall")(service.uninstall)
+app.command("dashboard")(service.dashboard)
 
-#: Counters of a guard that say why it dropped a frame, beside a full queue.
-_DROPS = ("no_room", "reserved", "foreign", "other_seal", "other_version", "repeated")
 _Which = Annotated[
     Path | None, typer.Option("--control", help="Control socket; that of the only guard when not given.")
 ]
@@ -31,16 +35,49 @@ def guard(
     ] = None,
     link: Annotated[str | None, typer.Option(help="Interface of the link that corrupts.")] = None,
     protection: Annotated[
-        str, typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options.")
-    ] = "lg",
+        str | None,
+        typer.Option("--protection", "-p", help=f"{usages(live=True)}, with options; lg if not given."),
+    ] = None,
+    auto: Annotated[
+        bool,
+        typer.Option(
+            "--auto", help="Protect what is sent only while the link corrupts it and that is worth it."
+        ),
+    ] = False,
     rate: Annotated[str | None, typer.Option(help="Rate of the link, so that its queue forms here.")] = None,
     queue: Annotated[str, typer.Option(help="Queue toward the link, drop-tail.")] = "560KB",
-    mtu: Annotated[int, typer.Option(help="Largest IP packet of the LAN.")] = 1500,
+    mtu: Annotated[
+        int | None, typer.Option(help="Largest IP packet of the LAN; 1500 if not given, 1420 for a TUN.")
+    ] = None,
+    udp: Annotated[
+        str | None,
+        typer.Option(help="PEER:PORT: protect the path to a guard that is no neighbour, in place of --link."),
+    ] = None,
+    tun: Annotated[
+        str | None, typer.Option(help="With --udp: the TUN interface of this host, in place of --lan.")
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of the TUN, as in 10.9.0.1/30.")] = None,
     key_file: Annotated[
         Path | None, typer.Option(help="Secret of both guards, which seals their frames; mode 600.")
     ] = None,
     fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
+    offloads: Annotated[
+        bool,
+        typer.Option(help="Exchange bursts of TCP with the LAN whole, as its interface's TSO and GRO do."),
+    ] = True,
     control: Control = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="Serve Prometheus text at http://ADDRESS:PORT/metrics; a port alone: loopback."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(is_eager=True, callback=take, help="File with a table of these options for each guard."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(is_eager=True, callback=take, help="Which guard of the file; names its socket."),
+    ] = None,
 ) -> None:
     """Protect the link between this box and another one that runs a guard as well.
 
@@ -48,7 +85,14 @@ def guard(
     What happens is told on the standard error: the peer found and lost, corruption every ten seconds.
     SIGTERM and Ctrl-C drain what is held and put both interfaces back as they were. Without a guard at the
     far end frames pass unprotected, and the status says so. Without a key file, whoever can send on the link
-    is trusted.
+    is trusted. Once its ports are open, the guard gives up all privileges but the one to put its
+    interfaces back.
+
+    With --udp the peer may be anywhere: frames travel as sealed datagrams, both guards need the same key, and
+    each listens on the same PORT. The guard tunes itself. Without the peer nothing passes.
+
+    With --config /etc/lossylink/guard.toml --name eth2 the options come from the table [eth2] of the file.
+    An option on the command line goes before the same option in the file.
 
     Examples
     --------
@@ -56,30 +100,57 @@ def guard(
 
         lossylink guard --lan eth1 --link eth2 --key-file /etc/lossylink/link.key
 
+        lossylink guard --lan eth1 --link eth2 --auto
+
+        lossylink guard --lan eth1 --udp 192.0.2.7:5000 --key-file link.key
+
+        lossylink guard --tun over0 --address 10.9.0.1/30 --udp 192.0.2.7:5000 --key-file link.key
+
         lossylink guard status
     """
+    del config  # what it holds has become the other options
     if context.invoked_subcommand is not None:
         return
     from lossylink.errors import UserError
+    from lossylink.lab.automatic import Automatic
     from lossylink.lab.settings import read_protection
+    from lossylink.lab.tunnel import TUN_MTU, path_ports, path_protection, tunnel
+    from lossylink.service.company import accompanied
+    from lossylink.service.metrics import read_address
     from lossylink.units import parse_rate
 
+    if auto and protection is not None:
+        raise UserError("--auto chooses the protection: leave --protection out")
+    chosen = None
+    if udp is not None:
+        if link is not None or auto:
+            raise UserError("a guard with --udp has no --link, and tunes itself without --auto")
+        lan, link = path_ports(lan=lan, tun=tun, udp=udp, address=address, key_file=key_file)
+        chosen = path_protection(protection)
+    elif tun is not None or address is not None:
+        raise UserError("--tun and --address need a path: give --udp PEER:PORT")
     if lan is None or link is None:
         missing = " and ".join(name for name, value in (("--lan", lan), ("--link", link)) if value is None)
-        raise UserError(f"a guard needs {missing}: lossylink guard --lan eth1 --link eth2")
+        raise UserError(f"a guard needs {missing}: lossylink guard --lan eth1 --link eth2, or --config FILE")
     role = {
         "lan": lan,
         "link": link,
         "rate_bps": None if rate is None else quantity(parse_rate, rate),
-        "protection": read_protection(protection).live_value,
+        "protection": chosen or read_protection("off" if auto else protection or "lg").live_value,
     }
+    metrics_at = None if metrics is None else read_address(metrics)
     require_interfaces({"--lan": lan, "--link": link})
-    config = configuration("guard", role, queue=queue, mtu=mtu, fifo=fifo, control=control)
+    whole = [] if not offloads or lan.partition(":")[0] in ("xdp", "tun") else [lan]
+    longest = mtu if mtu is not None else TUN_MTU if tun is not None else 1500
+    told = configuration("guard", role, queue=queue, mtu=longest, fifo=fifo, control=control, name=name)
+    told["super_frames"] = bool(whole)
     if key_file is None:
         print("no --key-file: whoever can send on the link is trusted", file=sys.stderr)
     else:
-        config["key_file"] = str(key_file)
-    serve(config, [lan, link], tells=True)
+        told["key_file"] = str(key_file)
+    beside = accompanied(Path(told["control"]), metrics_at, Automatic() if auto else None)
+    with tunnel(tun, address, mtu=longest) if tun is not None else nullcontext():
+        serve(told, [lan, link], beside, whole=whole)
 
 
 @app.command("status")
@@ -104,7 +175,26 @@ def status(
     elif as_json:
         print(json.dumps(plane.counters()))
     else:
-        print("\n".join(_described(plane.counters())))
+        from lossylink.lab.guard_state import described
+
+        print("\n".join(described(plane.counters())))
+
+
+@app.command("watch")
+def watch(
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1.0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many looks.")] = None,
+    control: _Which = None,
+) -> None:
+    """Show the state of a guard, refreshed in place, with rates of both directions.
+
+    Examples
+    --------
+        lossylink guard watch
+    """
+    from lossylink.lab.guard_state import watched
+
+    watched(_running(control), interval_seconds=interval, rounds=rounds)
 
 
 @app.command("set")
@@ -114,16 +204,21 @@ def change(
 ) -> None:
     """Protect what this box sends by another protection from now on, while frames pass.
 
-    The peer's direction is the peer's to choose.
+    The peer's direction is the peer's to choose. A guard with --udp takes ``routed`` and ``off``.
 
     Examples
     --------
         lossylink guard set lg:copies=3
     """
     from lossylink.lab.settings import read_protection
+    from lossylink.lab.tunnel import path_protection
 
     plane = _running(control)
-    plane.ask("protect", protection=read_protection(protection).live_value)
+    if plane.counters()["guards"]["guard"]["path"]:
+        wanted: object = path_protection(protection)
+    else:
+        wanted = read_protection(protection).live_value
+    plane.ask("protect", protection=wanted)
     print(f"this end protects by {plane.counters()['guards']['guard']['protection']}")
 
 
@@ -155,48 +250,3 @@ def _running(control: Path | None) -> PlaneClient:
         sockets = ", ".join(str(plane.socket_path) for plane in found)
         raise UserError(f"several guards run: give --control, one of {sockets}")
     return found[0]
-
-
-def _described(counters: dict[str, Any]) -> list[str]:
-    """Return the state of a guard in words.
-
-    Examples
-    --------
-    >>> report = {"peer": "agreed", "protection": "lg", "peer_protection": "lg", "loop_us": 80.0,
-    ...           "sealed": True, "receiver": {"data": 980, "lost": 20, "given_up": 0},
-    ...           "from_lan": 7, "to_link": 9, "from_link": 990, "to_lan": 1000, "queue_dropped": 0}
-    >>> report |= dict.fromkeys(_DROPS, 0)
-    >>> ports = {side: {"missed": 0, "send_refused": 0} for side in ("lan", "link")}
-    >>> for line in _described({"uptime_seconds": 60.0, "scheduling": "fifo", "ports": ports,
-    ...                         "guards": {"guard": report}}):
-    ...     print(line)
-    up 60 s, scheduling fifo, frames sealed
-    peer: agreed; this end protects by lg, the peer by lg, round trip 80 us
-    LAN to link: 7 frames taken, 9 sent with repetitions and control frames; 0 dropped at the queue
-    link to LAN: 990 frames taken, 1,000 handed on
-    corrupted: 20 of 1,000 frames in 60 s (2.00e-02, 95 % between 1.2e-02 and 3.1e-02); 20 recovered,
-    0 given up
-    dropped: none
-    """
-    from lossylink.lab.events import agreement, corruption
-
-    report, seconds = counters["guards"]["guard"], counters["uptime_seconds"]
-    trust = "frames sealed" if report["sealed"] else "link trusted"
-    lost = list(corruption(None, report, seconds=seconds))
-    return [
-        f"up {seconds:.0f} s, scheduling {counters['scheduling']}, {trust}",
-        f"peer: {report['peer']}; {agreement(report)}",
-        f"LAN to link: {report['from_lan']:,} frames taken, {report['to_link']:,} sent with repetitions and "
-        f"control frames; {report['queue_dropped']:,} dropped at the queue",
-        f"link to LAN: {report['from_link']:,} frames taken, {report['to_lan']:,} handed on",
-        *(lost or ["corrupted: nothing that this end knows of"]),
-        f"dropped: {_drops(report, counters['ports']) or 'none'}",
-    ]
-
-
-def _drops(report: dict[str, Any], ports: dict[str, dict[str, int]]) -> str:
-    """Return what was dropped beside the queue, by its counter; nothing that is zero."""
-    counted = {name: report[name] for name in _DROPS}
-    for name in ("missed", "send_refused"):
-        counted |= {f"{name} at {side}": port[name] for side, port in ports.items()}
-    return ", ".join(f"{number:,} {name}" for name, number in counted.items() if number)

@@ -94,15 +94,15 @@ for queue in /sys/class/net/{INTERFACE}/queues/rx-*; do
 done
 """
 
-#: Offloads that would make one "frame" of many, or leave a checksum to hardware that is not there.
+#: Offloads that make one packet of many frames, or leave a checksum to hardware that is not there.
 _OFFLOADS = ("gro", "gso", "tso", "tx", "rx", "sg")
 
 
 def configure(enclave: Enclave, namespace: str, host: Host, settings: LabSettings) -> None:
-    """Give a host its interface, its sysctls and its route, and switch its offloads off."""
+    """Give a host its interface, its sysctls and its route, and switch its offloads."""
     writes = [f"echo '{value}' > /proc/sys/{name}" for name, value in sysctls(settings).items()]
     batch = "\\n".join(interface(host, settings))
-    switches = " ".join(f"{name} off" for name in _OFFLOADS)
+    switches = " ".join(f"{name} {'on' if settings.super_frames else 'off'}" for name in _OFFLOADS)
     # ethtool complains about offloads that a kernel fixes; the data plane counts frames that show their work.
     script = [
         "set -e",

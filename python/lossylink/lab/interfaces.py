@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,9 @@ _OFFLOADS = {
     "rx-checksumming": "rx",
 }
 
+#: The offload that joins frames which nobody can take apart again as they were.
+_IRREVERSIBLE = "lro"
+
 
 @dataclass(frozen=True)
 class Interface:
@@ -45,16 +48,21 @@ class Interface:
 
     @classmethod
     def of_port(cls, port: str) -> Interface | None:
-        """Return the interface of a port of the data plane; nothing for a TAP, which the data plane makes.
+        """Return the interface of a port of the data plane whose settings a guard changes.
+
+        A TAP is made by the data plane, a TUN has no offloads, and datagrams have no interface.
 
         Examples
         --------
         >>> Interface.of_port("xdp:eth1@box"), Interface.of_port("tap:eth0")
         (Interface(name='eth1', namespace='box'), None)
+        >>> Interface.of_port("udp:[::1]:5000") is None
+        True
         """
-        kind, _, rest = port.rpartition(":")
-        name, _, namespace = rest.partition("@")
-        return None if kind == "tap" else cls(name, namespace or None)
+        if port.startswith(("tap:", "tun:", "udp:")):
+            return None
+        name, _, namespace = port.rpartition(":")[2].partition("@")
+        return cls(name, namespace or None)
 
     @property
     def is_veth(self) -> bool:
@@ -168,14 +176,19 @@ class Former(BaseModel):
 
 
 @contextmanager
-def borrowed(ports: Sequence[str]) -> Iterator[None]:
-    """Switch the offloads of the interfaces of ports off, and put back at the end what they were."""
-    interfaces = [interface for port in ports if (interface := Interface.of_port(port)) is not None]
+def borrowed(ports: Sequence[str], *, whole: Collection[str] = ()) -> Iterator[None]:
+    """Switch the offloads of the interfaces of ports off, and put back at the end what they were.
+
+    The ports of ``whole`` cut and join super-frames themselves: theirs stay on, except for that which nobody
+    can undo.
+    """
+    interfaces = {port: interface for port in ports if (interface := Interface.of_port(port)) is not None}
     taken: list[Former] = []
     try:
-        for interface in interfaces:
+        for port, interface in interfaces.items():
             taken.append(_take(interface))
-            interface.switch(taken[-1].offloads_on, "off")
+            off = [name for name in taken[-1].offloads_on if port not in whole or name == _IRREVERSIBLE]
+            interface.switch(off, "off")
         yield
     finally:
         for former in taken:
@@ -184,6 +197,18 @@ def borrowed(ports: Sequence[str]) -> Iterator[None]:
                 former.put_back(former.interface)
             with suppress(OSError):
                 former.file.unlink()
+
+
+def privileges(ports: Sequence[str]) -> list[str]:
+    """Return the capabilities by which the interfaces of ports are put back, in the data plane's words.
+
+    Examples
+    --------
+    >>> privileges(["eth1", "tap:eth0@box"]), privileges(["eth1", "xdp:eth2@box"])
+    (['net_admin'], ['net_admin', 'sys_admin'])
+    """
+    elsewhere = [one for port in ports if (one := Interface.of_port(port)) is not None and one.namespace]
+    return ["net_admin", *(["sys_admin"] if elsewhere else [])]
 
 
 def restore() -> list[str]:

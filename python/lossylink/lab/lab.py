@@ -203,6 +203,10 @@ def _require_port(settings: LabSettings) -> None:
     """Refuse a lab on XDP ports where they do not work, saying why not."""
     if settings.port != "xdp":
         return
+    if settings.offloads:
+        raise UserError(
+            "--offloads does not work with --port xdp, which takes frames alone: use tap or packet"
+        )
     reason = "a private lab may load no XDP program" if is_private() else xdp.obstacle()
     if reason is not None:
         raise UserError(f"--port xdp does not work here: {reason}; use tap or packet")

@@ -15,8 +15,11 @@ from lossylink.scenario.loss import Loss, parse_loss
 ARTIFACT_QUEUE_BYTES = 560_000
 #: Real-time priority of the emulated link: above ordinary work, below the kernel's own threads (50 and up).
 WIRE_PRIORITY = 40
-#: Bytes that a protection may add to a frame; a separate guard's link carries frames this much longer.
-HEADROOM_BYTES = 40
+#: Bytes beyond the MTU of the LAN that a link must carry: two VLAN tags, parity headers, a seal.
+HEADROOM_BYTES = 46
+#: Up to this rate hosts hand over each frame by itself unless told otherwise: a machine of two cores keeps
+#: up, and every segment shows in the hosts' own counters.
+FRAME_BY_FRAME_BPS = 2 * 10**9
 #: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
 MAX_TRACE_FRAMES = 1_000_000
 
@@ -100,6 +103,8 @@ class LabSettings(BaseModel):
     split: bool = False
     port: Literal["tap", "packet", "xdp"] = "tap"
     """How frames cross between the hosts and the lab."""
+    offloads: bool | None = None
+    """Whether hosts send and receive bursts of TCP whole; when not given, on links faster than 2 Gb/s."""
     wire_processor: int | None = Field(None, ge=0)
     """The processor of the emulated link alone; hosts keep to the others."""
     seed: int = Field(1, ge=0, lt=2**64)
@@ -119,6 +124,18 @@ class LabSettings(BaseModel):
     def propagation_ps(self) -> int:
         """One-way delay: half the round trip that was asked for."""
         return self.rtt_ps // 2
+
+    @property
+    def super_frames(self) -> bool:
+        """Whether many frames cross the edge of a host as one; on the link each is by itself in any case.
+
+        Examples
+        --------
+        >>> LabSettings().super_frames, LabSettings(rate_bps=10**10).super_frames
+        (False, True)
+        """
+        usual = self.rate_bps > FRAME_BY_FRAME_BPS and self.port != "xdp"
+        return usual if self.offloads is None else self.offloads
 
     def queue(self) -> dict[str, int | None]:
         """Return the queue toward the link, in the data plane's words."""

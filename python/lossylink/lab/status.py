@@ -36,6 +36,7 @@ def _head(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
     yield (
         f"link {settings.rate_bps / 1e9:g} Gb/s, round trip {settings.rtt_ps / 1e6:g} us, "
         f"MTU {settings.mtu_bytes}, queue {settings.queue_bytes / 1000:g} KB, "
+        f"offloads {'on' if settings.super_frames else 'off'}, "
         f"up {link['uptime_seconds']:.1f} s"
     )
     note = link.get("scheduling_note")

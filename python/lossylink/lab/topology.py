@@ -92,7 +92,8 @@ def _fused_config(directory: LabDirectory, settings: LabSettings) -> dict[str, d
     # Without a protection it is a plain wire, which has no guards; `none` is guards that protect nothing.
     role["protection"] = settings.protection.value
     processor = {} if settings.wire_processor is None else {"processor": settings.wire_processor}
-    return {"path": settings.common(directory.control("path")) | processor | {"role": {"path": role}}}
+    path = settings.common(directory.control("path")) | processor
+    return {"path": path | {"super_frames": settings.super_frames, "role": {"path": role}}}
 
 
 def host_port(directory: LabDirectory, host: Host, settings: LabSettings) -> str:
@@ -125,7 +126,10 @@ def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, 
             "rate_bps": settings.rate_bps,
             "protection": settings.protection.live_value,
         }
-        config = common(box, _GUARD_SPIN_US) | {"role": {"guard": role}}
+        config = common(box, _GUARD_SPIN_US) | {
+            "super_frames": settings.super_frames,
+            "role": {"guard": role},
+        }
         return config | ({"fifo_priority": _GUARD_PRIORITY} if settings.fifo else {})
 
     # A plain wire knows nothing of guards: it carries longer frames and has no protection of its own.
@@ -156,12 +160,17 @@ def _trunks(prefix: str) -> Iterable[str]:
 def _prepare_box(enclave: Enclave, namespace: str, settings: LabSettings) -> None:
     """Set the cables up: room for the protection's headers, one processor so that frames keep their order."""
     mtu = settings.mtu_bytes + HEADROOM_BYTES
+    # Only hosts send and receive bursts whole; what crosses the link is frame by frame.
+    whole = f"{_LAN} {H4.name} {H8.name}" if settings.super_frames else ""
     script = f"""
         echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
         for device in $(ls /sys/class/net); do
             [ "$device" = lo ] && continue
             ip link set "$device" mtu {mtu} up
-            ethtool -K "$device" gro off gso off tso off tx off rx off sg off || true
+            case " {whole} " in
+                *" $device "*) ;;
+                *) ethtool -K "$device" gro off gso off tso off tx off rx off sg off || true ;;
+            esac
             for queue in /sys/class/net/"$device"/queues/rx-*; do
                 (echo 1 > "$queue/rps_cpus") 2> /dev/null || true
             done

@@ -11,7 +11,7 @@ Python turns text into values and leaves ranges to ``_native.check_protection``.
 
 from __future__ import annotations
 
-from lossylink.protections._family import Argument, Arrivals, Family, Look, Option, Report, Spelling
+from lossylink.protections._family import Argument, Family, Look, Option, Report, Spelling
 from lossylink.protections._protection import Protection, keeps_order, parse_protection
 from lossylink.protections._registry import (
     common_options,
@@ -28,7 +28,6 @@ from lossylink.protections._registry import (
 
 __all__ = [
     "Argument",
-    "Arrivals",
     "Family",
     "Look",
     "Option",

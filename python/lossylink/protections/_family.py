@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
@@ -89,16 +89,6 @@ class Spelling:
         if self.argument is not None and parts:
             head += self.argument.show(parts.pop(0))
         return ", ".join((head, *parts))
-
-
-class Arrivals(NamedTuple):
-    """Frames that were sent to a receiving end, as it knows them."""
-
-    frames: int
-    lost: int
-    """How many of them the link corrupted."""
-    given_up: int
-    """How many of those were not brought back."""
 
 
 class Family(ABC):
@@ -208,11 +198,6 @@ class Family(ABC):
         """Return the frames that were brought back on their way from the near to the far end, live."""
         del near, far
         return 0
-
-    def arrivals(self, report: Report) -> Arrivals | None:
-        """Return what a receiving end knows of losses on their way to it; nothing if it cannot count them."""
-        del report
-        return None
 
     def stress_row(self, near: Report, far: Report) -> dict[str, Any]:
         """Return what a live row of the stress experiment shows of the reports at its end.

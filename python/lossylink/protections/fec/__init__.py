@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Arrivals, Family, Look, Option, Report, Spelling
+from lossylink.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.protections._options import choice
 from lossylink.protections.fec import code
 
@@ -94,14 +94,6 @@ class _Fec(Family):
     def recovered(self, near: Report, far: Report) -> int:
         del near
         return int(far.get("coder", {}).get("recovered", 0))
-
-    def arrivals(self, report: Report) -> Arrivals | None:
-        coder = report.get("coder")
-        if coder is None:
-            return None
-        given_up = int(coder["unrecovered"])
-        lost = int(coder["recovered"]) + given_up
-        return Arrivals(int(coder["received_data"]) + lost, lost, given_up)
 
     def stress_row(self, near: Report, far: Report) -> dict[str, Any]:
         duplicates = far.get("coder", {}).get("duplicates", 0)

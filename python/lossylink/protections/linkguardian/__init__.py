@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossylink.protections._family import Arrivals, Family, Look, Option, Report, Spelling
+from lossylink.protections._family import Family, Look, Option, Report, Spelling
 from lossylink.protections._options import count, switch
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
 
@@ -193,11 +193,6 @@ class _LinkGuardian(Family):
         del near
         receiver = far.get("receiver", {})
         return max(0, int(receiver.get("lost", 0)) - int(receiver.get("given_up", 0)))
-
-    def arrivals(self, report: Report) -> Arrivals | None:
-        receiver = report["receiver"]
-        lost = int(receiver["lost"])
-        return Arrivals(int(receiver["data"]) + lost, lost, int(receiver.get("given_up", 0)))
 
     def stress_row(self, near: Report, far: Report) -> dict[str, Any]:
         sender, receiver = near.get("sender", {}), far.get("receiver", {})

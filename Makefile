@@ -25,14 +25,17 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 	@$(BIN)/lossylink reproduce $(ARGS)
 
 .PHONY: test
-test: build lint docs test-rust test-fuzz test-python ## Every check and every test
+test: ## Every check and every test
+	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
+	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust lint-python docs test-fuzz
+	+$(MAKE) test-python
 
 .PHONY: test-rust
-test-rust: build ## Tests of the Rust crates
+test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	cargo test --locked --workspace --exclude lossylink-python
 
 .PHONY: test-fuzz
-test-fuzz: build ## Every fuzz target for a second (tools/fuzz SECONDS for longer)
+test-fuzz: $(STAMPS)/venv ## Every fuzz target for a second (tools/fuzz SECONDS for longer)
 	tools/fuzz 1
 
 .PHONY: test-python
@@ -47,9 +50,15 @@ hostile: build ## Two minutes of faults and forgeries against two guards, with a
 	$(BIN)/python -m tests.hostile --key
 
 .PHONY: lint
-lint: build ## Formatting, lints and types, in Rust and Python
+lint: lint-rust lint-python ## Formatting, lints and types, in Rust and Python
+
+.PHONY: lint-rust
+lint-rust: $(STAMPS)/venv
 	cargo fmt --all -- --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: lint-python
+lint-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -5,6 +5,7 @@
 //! * [`Sender`], [`Receiver`]: the two ends of a protected link, frames in and frames out, around
 //!   the engines of `lossylink-core`.
 //! * [`FecLine`]: both ends as a line protocol of the core's guard.
+//! * [`Gf256`]: the arithmetic by which a routed guard codes, on the same kernels.
 //!
 //! The protocol is `docs/protocols/fec.md`.
 
@@ -14,6 +15,7 @@ mod block_encoder;
 mod block_store;
 mod cauchy;
 mod coded;
+mod field;
 mod line;
 mod receiver;
 mod sender;
@@ -22,6 +24,7 @@ pub use block_encoder::BlockEncoder;
 pub use block_store::{BlockStore, RebuildError};
 pub use cauchy::Cauchy;
 pub use coded::MAX_FRAME;
+pub use field::Gf256;
 pub use line::FecLine;
 pub use receiver::{Delivery, Receiver};
 pub use sender::Sender;

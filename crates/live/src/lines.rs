@@ -2,7 +2,7 @@
 //! asks of the link. A new one is entered here and in the core's list of protections, nowhere else.
 
 use crate::error::{Error, Result};
-use lossylink_codec::FecLine;
+use lossylink_codec::{FecLine, Gf256};
 use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
 use lossylink_core::engine::linkguardian::{FORGOTTEN, SenderConfig};
 use lossylink_core::engine::llr::LlrLine;
@@ -26,7 +26,7 @@ pub fn lines(rate: Option<BitRate>, longest: Bytes) -> Vec<Box<dyn LineProtocol>
 
 /// The one of a guard on a path (RT-1).
 pub fn routed() -> Box<dyn LineProtocol> {
-    Box::new(RoutedLine::default())
+    Box::new(RoutedLine::new(Box::new(Gf256)))
 }
 
 /// Refuses what a guard on a path cannot protect by: it chooses by itself, or is told to repair nothing.

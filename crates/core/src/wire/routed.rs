@@ -1,10 +1,11 @@
-//! Frames of a routed guard, behind the EtherType: data, requests for it, and what an end says of its numbers (RT-2).
+//! Frames of a routed guard, behind the EtherType: data, requests for it, repairs, and what an end says of its numbers (RT-2).
 //!
 //! ```text
 //! data     | kind, repetition | number 3 | frame or packet ...
 //! request  | kind             | entries 1 | (first 3, length 1, repetition 1) ...
 //! gone     | kind             | entries 1 | (first 3, length 1, 0) ...
 //! told     | kind             | next 3 |
+//! repair   | kind             | end 3 | covered 1 | sum ...
 //! ```
 
 use super::ethernet::EtherType;
@@ -36,6 +37,9 @@ const BARE: u8 = 1;
 const REQUEST: u8 = 2;
 const GONE: u8 = 3;
 const TOLD: u8 = 4;
+const REPAIR: u8 = 5;
+/// Bytes in front of the sum of a repair.
+pub const REPAIR_HEADER: usize = 5;
 /// Bytes of an entry.
 const ENTRY: usize = 5;
 /// Bytes in front of the entries.
@@ -101,6 +105,8 @@ pub enum RoutedFrame<'a> {
     Gone(Entries<'a>),
     /// All numbers before this one were sent.
     Told(u32),
+    /// The sum of so many frames before this number (RT-14).
+    Repair(u32, u8, &'a [u8]),
 }
 
 impl<'a> RoutedFrame<'a> {
@@ -123,6 +129,10 @@ impl<'a> RoutedFrame<'a> {
             TOLD => {
                 require(NAME, bytes, 4)?;
                 Ok(Self::Told(be24(bytes, 1)))
+            }
+            REPAIR => {
+                require(NAME, bytes, REPAIR_HEADER)?;
+                Ok(Self::Repair(be24(bytes, 1), bytes[4], &bytes[REPAIR_HEADER..]))
             }
             _ => demand(NAME, "kind", kind, false).map(|()| unreachable!("the demand is not met")),
         }
@@ -149,6 +159,13 @@ pub fn append_entries(out: &mut Vec<u8>, is_request: bool, entries: &[Entry]) {
     }
 }
 
+/// Appends what stands in front of the sum of a repair.
+pub fn append_repair(out: &mut Vec<u8>, end: u32, covered: u8) {
+    out.push(REPAIR);
+    out.extend_from_slice(&end.to_be_bytes()[1..]);
+    out.push(covered);
+}
+
 /// Appends how far was sent.
 pub fn append_told(out: &mut Vec<u8>, next: u32) {
     out.push(TOLD);
@@ -173,6 +190,11 @@ mod tests {
         append_told(&mut out, 0xfffffe);
         assert_eq!(out, [4, 0xff, 0xff, 0xfe]);
         assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Told(0xfffffe)));
+        out.clear();
+        append_repair(&mut out, 0x0a0b0c, 25);
+        out.push(0x77);
+        assert_eq!(out, [5, 0x0a, 0x0b, 0x0c, 25, 0x77]);
+        assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Repair(0x0a0b0c, 25, &[0x77])));
         out.clear();
         let asked = [
             Entry { first: 5, length: 50, repetition: 1 },
@@ -201,7 +223,17 @@ mod tests {
     // RT-2
     #[test]
     fn what_nobody_sends_is_refused() {
-        for bytes in [&[][..], &[5], &[0x0f], &[0, 0, 0], &[2], &[2, 1, 0, 0, 0, 1], &[4, 0, 0], &[0x12, 0]] {
+        for bytes in [
+            &[][..],
+            &[5, 0, 0, 9],
+            &[6],
+            &[0x0f],
+            &[0, 0, 0],
+            &[2],
+            &[2, 1, 0, 0, 0, 1],
+            &[4, 0, 0],
+            &[0x12, 0],
+        ] {
             assert!(RoutedFrame::parse(bytes).is_err(), "{bytes:?}");
         }
     }

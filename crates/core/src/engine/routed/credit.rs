@@ -16,10 +16,14 @@ const MOST_QUEUED_SHARE: u64 = 500;
 const ASSUMED: (u64, u64) = (20, 1000);
 /// Frames over which the loss is reckoned: counts are halved at each multiple.
 const RECENT: u64 = 8192;
+/// Runs of losses over which their length is reckoned: counts are halved there.
+const RECENT_RUNS: u64 = 256;
 /// Ten-thousandths in one.
 const WHOLE: u64 = 10_000;
 /// What a loop may be longer than five quarters of the lowest without a queue on the path: late wake-ups.
 const SLACK: Duration = Duration::from_ms(2);
+/// The same, beside an eighth, on a path that is not full at times.
+const LEAST_SLACK: Duration = Duration::from_ms(1);
 
 /// What one sending end may repeat.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +34,12 @@ pub struct Credit {
     /// Frames sent, and lost, while no queue stood.
     sent: u64,
     lost: u64,
+    /// Runs of losses, and losses, since the start.
+    runs: u64,
+    in_runs: u64,
     lowest_loop: Option<Duration>,
     has_queue: bool,
+    has_room: bool,
 }
 
 impl Default for Credit {
@@ -41,8 +49,11 @@ impl Default for Credit {
             saved_queued: MOST_QUEUED_BYTES * WHOLE,
             sent: ASSUMED.1,
             lost: ASSUMED.0,
+            runs: 0,
+            in_runs: 0,
             lowest_loop: None,
             has_queue: false,
+            has_room: false,
         }
     }
 }
@@ -64,11 +75,36 @@ impl Credit {
         }
     }
 
-    /// So many frames were asked for, for the first time. Those that a queue may have dropped say nothing of the path.
-    pub fn lose(&mut self, frames: u64) {
+    /// So many frames were lost, in so many runs. Those that a queue may have dropped say nothing of the path.
+    pub fn lose(&mut self, frames: u64, runs: u64) {
         if !self.has_queue {
             self.lost += frames;
+            self.in_runs += frames;
+            self.runs += runs;
+            if self.runs >= RECENT_RUNS {
+                (self.runs, self.in_runs) = (self.runs / 2, self.in_runs / 2);
+            }
         }
+    }
+
+    /// The lost share without a queue, in ten-thousandths.
+    pub fn lost_share(&self) -> u64 {
+        self.lost * WHOLE / self.sent
+    }
+
+    /// The mean length of a run of losses, rounded up; one if none was seen.
+    pub fn burst(&self) -> u64 {
+        self.in_runs.div_ceil(self.runs.max(1)).max(1)
+    }
+
+    /// How many losses the burst is known by.
+    pub fn known(&self) -> u64 {
+        self.in_runs
+    }
+
+    /// Whether the path shows no sign of being full, and what is saved is more than half: repairs may be sent ahead.
+    pub fn has_room(&self) -> bool {
+        self.has_room && self.saved > MOST_BYTES * WHOLE / 2
     }
 
     /// The longest of the recent loops, as the guards measure it.
@@ -77,6 +113,7 @@ impl Credit {
         let lowest = self.lowest_loop.map_or(loop_time, |lowest| lowest.min(loop_time));
         self.lowest_loop = Some(lowest);
         self.has_queue = loop_time > lowest + lowest / 4 + SLACK;
+        self.has_room = loop_time <= lowest + lowest / 8 + LEAST_SLACK;
     }
 
     /// What is earned at present, in ten-thousandths: two and a half times the loss.
@@ -109,7 +146,7 @@ mod tests {
         for number in 0..frames {
             credit.earn(1000);
             if number % every == 0 {
-                credit.lose(1);
+                credit.lose(1, 1);
                 paid += u64::from(credit.pay(1000));
             }
         }

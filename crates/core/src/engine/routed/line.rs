@@ -1,7 +1,8 @@
 //! The line protocol of a routed guard: every frame sealed whole, session by session (RT-2, RT-3).
 
+use super::code::{self, Decoder, Field};
 use super::report::{self, State};
-use super::sending::Sending;
+use super::sending::{Sending, note};
 use super::{Receiver, extended, low};
 use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use crate::engine::guard::{HelloOctets, ecn, envelope};
@@ -10,12 +11,15 @@ use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
-use crate::wire::routed::{self, DataHeader, Entry, MOST_ENTRIES, RoutedFrame};
+use crate::wire::routed::{self, DataHeader, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// By how much a data frame is longer than that of the LAN, without the seal: the local octets, the EtherType, the
-/// header.
-const HEADROOM: usize = EthernetHeader::LEN + DataHeader::LEN;
+/// header. A repair is longer.
+const DATA_HEADROOM: usize = EthernetHeader::LEN + DataHeader::LEN;
+const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
+const _: () = assert!(HEADROOM > DATA_HEADROOM);
 
 /// Both ends of the routed guard's protection.
 #[derive(Debug)]
@@ -26,28 +30,34 @@ pub struct RoutedLine {
     is_asking: bool,
     sending: Sending,
     receiver: Receiver,
+    decoder: Decoder,
+    field: Box<dyn Field>,
     /// Entries under way into a request, or into what is gone.
     entries: Vec<Entry>,
+    /// What has just been rebuilt and was not asked for.
+    rebuilt: Vec<u64>,
     malformed: u64,
     /// Frames with a mark that their transport does not take (RT-4).
     mismarked: u64,
 }
 
-impl Default for RoutedLine {
-    fn default() -> Self {
+impl RoutedLine {
+    /// Both ends, at rest, which code by this arithmetic.
+    pub fn new(field: Box<dyn Field>) -> Self {
         Self {
             is_repairing: false,
             is_asking: false,
             sending: Sending::default(),
             receiver: Receiver::default(),
+            decoder: Decoder::default(),
+            field,
             entries: Vec::with_capacity(MOST_ENTRIES),
+            rebuilt: Vec::new(),
             malformed: 0,
             mismarked: 0,
         }
     }
-}
 
-impl RoutedLine {
     /// A frame of the present session: what it says counts.
     fn handle_session(&mut self, around: &mut Surroundings<'_>, frame: &[u8], said: RoutedFrame<'_>) {
         match said {
@@ -65,6 +75,7 @@ impl RoutedLine {
                 }
             }
             RoutedFrame::Told(next) => self.know(around, next),
+            RoutedFrame::Repair(end, covered, sum) => self.handle_repair(around, end, covered, sum),
         }
     }
 
@@ -73,6 +84,53 @@ impl RoutedLine {
             let next = extended(next, self.receiver.end());
             self.receiver.know(around.now, next);
         }
+    }
+
+    /// A repair, which tells how far was sent, too (RT-15).
+    fn handle_repair(&mut self, around: &mut Surroundings<'_>, end: u32, covered: u8, sum: &[u8]) {
+        if !self.is_asking {
+            return;
+        }
+        self.know(around, end);
+        self.receiver.repair_came(around.now);
+        let end = extended(end, self.receiver.end());
+        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
+        let mut give =
+            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        decoder.repair(&**field, end, covered, sum, &mut give);
+        self.say_rebuilt(around);
+    }
+
+    /// Contents have come, by which others may be rebuilt.
+    fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, is_bare: bool, contents: &[u8]) {
+        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
+        let mut give =
+            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        decoder.frame(&**field, number, is_bare, contents, &mut give);
+        self.say_rebuilt(around);
+    }
+
+    /// The sending end hears of losses that it is not asked for: as entries without a repetition.
+    fn say_rebuilt(&mut self, around: &mut Surroundings<'_>) {
+        if self.rebuilt.is_empty() {
+            return;
+        }
+        self.rebuilt.sort_unstable();
+        let Self { rebuilt, entries, .. } = self;
+        rebuilt.drain(..).for_each(|number| note(entries, number));
+        self.say(around, true);
+    }
+
+    /// A repair of what was sent last, if it can be paid (RT-14).
+    fn repair(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
+        let mut out = around.empty_frame()?;
+        begin(&mut out, 0);
+        if !self.sending.repair(&*self.field, &mut out, contents) {
+            around.pool.give_back(out);
+            return None;
+        }
+        around.seal.finish_whole(&mut out);
+        Some(out)
     }
 
     fn handle_data(
@@ -106,6 +164,7 @@ impl RoutedLine {
             true => hand_on(around, item),
             false => around.pool.give_back(item),
         }
+        self.note_contents(around, number, header.is_bare, contents);
     }
 
     /// Sends again what is asked for, as far as it is kept and paid.
@@ -159,6 +218,7 @@ impl LineProtocol for RoutedLine {
     fn start_over(&mut self, around: &mut Surroundings<'_>, peer: &Protection) {
         self.receiver.start_over();
         self.sending.start_over(around.pool);
+        self.decoder.start_over();
         self.is_asking = *peer == Protection::Routed;
     }
 
@@ -168,10 +228,13 @@ impl LineProtocol for RoutedLine {
             send(around, header, &frame);
             return around.pool.give_back(frame);
         }
-        self.sending.take(around, frame, |number, frame, around| {
+        let is_repair_due = self.sending.take(around, frame, |number, frame, around| {
             let header = DataHeader { is_bare: is_bare(frame), repetition: 0, number: low(number) };
             send(around, header, frame)
         });
+        if is_repair_due && let Some(repair) = self.repair(around) {
+            around.to_link.push_back(repair);
+        }
     }
 
     fn handle_link(&mut self, around: &mut Surroundings<'_>, frame: &[u8]) -> Origin {
@@ -200,9 +263,13 @@ impl LineProtocol for RoutedLine {
         self.sending.tell_at()
     }
 
-    /// How far was sent, once nothing more is (RT-13).
+    /// How far was sent, once nothing more is (RT-13); a repair says it, too (RT-14).
     fn poll_fill(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
+        let repair = if self.sending.is_repair_due_at_rest() { self.repair(around) } else { None };
         let next = self.sending.tell(around.now, around.loop_time);
+        if repair.is_some() {
+            return repair;
+        }
         let mut out = around.empty_frame()?;
         begin(&mut out, 0);
         routed::append_told(&mut out, next);
@@ -251,6 +318,7 @@ impl LineProtocol for RoutedLine {
             sending: self.sending.counters(),
             kept: self.sending.kept(),
             share: self.sending.credit().share(),
+            repairs_share: self.sending.repairs_share(),
             malformed: self.malformed,
             mismarked: self.mismarked,
         };
@@ -277,11 +345,42 @@ fn hand_on(around: &mut Surroundings<'_>, frame: Frame) {
     around.to_lan.push_back(frame);
 }
 
+/// A rebuilt frame goes to the LAN, if it was missing.
+fn hand_on_rebuilt(
+    around: &mut Surroundings<'_>,
+    receiver: &mut Receiver,
+    rebuilt: &mut Vec<u64>,
+    malformed: &mut u64,
+    number: u64,
+    body: &[u8],
+) {
+    let Some(mut item) = around.empty_frame() else { return };
+    let is_whole = code::contents(body).is_some_and(|(is_bare, contents)| {
+        restore(&mut item, DataHeader { is_bare, repetition: 0, number: low(number) }, contents)
+    });
+    *malformed += u64::from(!is_whole);
+    match if is_whole { receiver.rebuild(number) } else { None } {
+        Some(was_asked) => {
+            if !was_asked {
+                rebuilt.push(number);
+            }
+            hand_on(around, item);
+        }
+        None => around.pool.give_back(item),
+    }
+}
+
 /// Whether a frame is an IP packet without addresses of neighbours, as it comes from a TUN.
 fn is_bare(frame: &[u8]) -> bool {
     let packet = &frame[EthernetHeader::LEN..];
     frame[..envelope::ETHERTYPE].iter().all(|octet| *octet == 0)
         && packet.first().and_then(|first| ip_of(first >> 4)) == envelope::ethertype(frame)
+}
+
+/// What travels of a frame, and whether that is bare.
+fn contents(frame: &Frame) -> (bool, &[u8]) {
+    let is_bare = is_bare(frame);
+    (is_bare, if is_bare { &frame[EthernetHeader::LEN..] } else { frame })
 }
 
 /// The EtherType of a version of IP.

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   handle_lan --> [Sending: number, keep, pay] --to_link-->     to_lan <-- [Receiver: holes]        <-- handle_link
-//!                          ^ request, how far                                  | request, how far
-//!                          +---------------------------------------------------+
+//!                          |^ request, how far                                 | request, how far  ^
+//!                          |+--------------------------------------------------+                   |
+//!                          +-- repairs sent ahead: [code::Pace] --> [code::Decoder] ---------------+
 //! ```
 //!
-//! [`Receiver`] decides what is handed on and asked for; [`Waits`] how long to wait; [`Credit`] which repetitions
-//! are paid. [`RoutedLine`] puts them to work on whole frames.
+//! [`Receiver`] decides what is handed on and asked for; [`Waits`] how long to wait; [`Credit`] which repetitions and
+//! repairs are paid; [`code`] rebuilds what is lost without asking. [`RoutedLine`] puts them to work on whole frames.
 
+pub mod code;
 mod credit;
 mod line;
 mod receiver;

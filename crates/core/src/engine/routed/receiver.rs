@@ -1,4 +1,4 @@
-//! The receiving end: hands on what comes, finds holes, and says what to ask for (RT-5 to RT-9).
+//! The receiving end: hands on what comes, finds holes, and says what to ask for (RT-5 to RT-9, RT-15).
 //!
 //! ```text
 //!   settled |  base                              end
@@ -44,7 +44,9 @@ pub struct ReceiverCounters {
     pub lost: u64,
     /// Of those, numbers that came after all.
     pub recovered: u64,
-    /// Of those, numbers that did not.
+    /// Of those, numbers whose frames were rebuilt from repairs.
+    pub rebuilt: u64,
+    /// Numbers that counted as lost and did not come.
     pub given_up: u64,
     /// Frames that had come before, or came too late.
     pub duplicates: u64,
@@ -110,6 +112,7 @@ impl Receiver {
         self.counters.given_up += self.holes.iter().filter(|hole| hole.requests > 0).count() as u64;
         self.settled.clear();
         self.holes.clear();
+        self.waits.start_over();
         (self.base, self.due) = (0, Instant::NEVER);
     }
 
@@ -129,13 +132,29 @@ impl Receiver {
         true
     }
 
+    /// A repair came that was sent ahead.
+    pub fn repair_came(&mut self, now: Instant) {
+        self.waits.repair_came(now);
+    }
+
+    /// A frame was rebuilt from repairs: whether it is handed on (RT-6), and if so, whether it had been asked for.
+    pub fn rebuild(&mut self, number: u64) -> Option<bool> {
+        let hole = self.close(number)?;
+        let was_asked = hole.requests > 0;
+        self.counters.lost += u64::from(!was_asked);
+        self.counters.recovered += 1;
+        self.counters.rebuilt += 1;
+        self.settle((number - self.base) as usize);
+        Some(was_asked)
+    }
+
     /// All numbers before `next` were sent: those that are not here are holes. A peer that is too far ahead loses
     /// its oldest.
     pub fn know(&mut self, now: Instant, next: u64) {
         if self.end() >= next {
             return;
         }
-        let due = now + self.waits.window(now);
+        let due = now + self.waits.window(now) + self.waits.awaited(now);
         self.due = self.due.min(due);
         while self.end() < next {
             if self.settled.len() == MOST_OPEN {
@@ -291,6 +310,20 @@ mod tests {
         assert!(!receiver.handle(at(9), 1, 1), "it comes too late");
         assert!(receiver.handle(at(9), 2, 0));
         assert_eq!((receiver.base(), receiver.poll_timeout()), (3, Instant::NEVER));
+    }
+
+    // RT-6, RT-15
+    #[test]
+    fn what_is_rebuilt_is_handed_on_once_and_not_asked_for() {
+        let mut receiver = receiver();
+        receiver.know(at(0), 3);
+        assert_eq!(receiver.rebuild(1), Some(false));
+        assert_eq!(asked(&mut receiver, at(1000)), [(0, 1, 1), (2, 1, 1)]);
+        assert_eq!((receiver.rebuild(0), receiver.rebuild(0), receiver.rebuild(9)), (Some(true), None, None));
+        assert!(!receiver.handle(at(1001), 0, 1) && !receiver.handle(at(1001), 1, 0));
+        let counters = receiver.counters();
+        assert_eq!((counters.lost, counters.recovered, counters.rebuilt), (3, 2, 2));
+        assert_eq!(receiver.base(), 2);
     }
 
     // RT-13

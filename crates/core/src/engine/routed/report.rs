@@ -18,6 +18,7 @@ pub(super) struct State {
     pub(super) sending: SendingCounters,
     pub(super) kept: (u64, u64),
     pub(super) share: u64,
+    pub(super) repairs_share: u64,
     pub(super) malformed: u64,
     pub(super) mismarked: u64,
 }
@@ -40,11 +41,23 @@ impl State {
                 "Frames not sent again, because they were kept no more.",
                 sending.not_kept,
             ),
-            Counter::level("bound_percent", "What repetitions may take of what is sent.", self.share / 100),
+            Counter::new("repairs", "Repairs sent ahead.", sending.repairs),
+            Counter::new("repair_bytes", "Bytes of those repairs, sealed.", sending.repair_bytes),
+            Counter::level(
+                "repairs_per_10000",
+                "Repairs sent ahead of every 10,000 frames at present; 0 where repetitions serve better.",
+                self.repairs_share,
+            ),
+            Counter::level(
+                "bound_percent",
+                "What repetitions and repairs may take of what is sent.",
+                self.share / 100,
+            ),
             Counter::level("kept_frames", "Frames kept until they have arrived.", kept_frames),
             Counter::level("kept_bytes", "Bytes of those frames.", kept_bytes),
             Counter::new("lost", "Frames that the path lost on the way here.", receiving.lost),
             Counter::new("recovered", "Of those, frames that came after all.", receiving.recovered),
+            Counter::new("rebuilt", "Of those, frames rebuilt from repairs.", receiving.rebuilt),
             Counter::new("given_up", "Frames that did not come.", receiving.given_up),
             Counter::new(
                 "duplicates",

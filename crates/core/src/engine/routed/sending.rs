@@ -1,12 +1,15 @@
-//! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid (RT-9, RT-10, RT-13).
+//! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid, and sends repairs ahead
+//! (RT-9, RT-10, RT-13, RT-14).
 
+use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
 use super::receiver::MOST_REQUESTS;
 use super::{Credit, extended, low};
 use crate::engine::guard::{Frame, FramePool, Surroundings};
 use crate::time::{Duration, Instant};
-use crate::wire::routed::Entry;
+use crate::wire::routed::{self, Entry};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::mem;
 
 /// What is kept of frames that were sent (RT-13).
 const MOST_FRAMES: usize = 1 << 15;
@@ -30,6 +33,9 @@ pub(super) struct SendingCounters {
     pub(super) repeated: u64,
     /// Their bytes.
     pub(super) repeated_bytes: u64,
+    /// Repairs sent ahead, and their bytes.
+    pub(super) repairs: u64,
+    pub(super) repair_bytes: u64,
     /// Frames that were asked for and not repeated for want of credit.
     pub(super) unpaid: u64,
     /// Frames that were asked for and not kept any more.
@@ -45,9 +51,12 @@ pub(super) struct Sending {
     kept: VecDeque<Frame>,
     held_bytes: u64,
     credit: Credit,
+    pace: Pace,
     /// When to say how far was sent, and how often that was said since the last frame.
     tell_at: Option<Instant>,
     told: u8,
+    /// The sum of a repair.
+    sum: Vec<u8>,
     counters: SendingCounters,
 }
 
@@ -74,6 +83,7 @@ impl Sending {
     pub(super) fn start_over(&mut self, pool: &mut FramePool) {
         while self.forget_oldest(pool) {}
         self.first = 0;
+        self.pace.start_over();
         (self.tell_at, self.told) = (None, 0);
     }
 
@@ -85,13 +95,14 @@ impl Sending {
         true
     }
 
-    /// Takes a frame that leaves now. `seal` seals it with its number and says how long it is then.
+    /// Takes a frame that leaves now. `seal` seals it with its number and says how long it is then. Whether a repair is
+    /// due (RT-14).
     pub(super) fn take(
         &mut self,
         around: &mut Surroundings<'_>,
         frame: Frame,
         seal: impl FnOnce(u64, &Frame, &mut Surroundings<'_>) -> Option<u64>,
-    ) {
+    ) -> bool {
         let number = self.next();
         // A frame for which there was no room is lost as on the path, and can be asked for.
         let bytes = seal(number, &frame, around).unwrap_or(0);
@@ -106,6 +117,47 @@ impl Sending {
         }
         self.told = 0;
         self.tell_at = Some(around.now + idle(around.loop_time));
+        self.pace.take(around.now, around.loop_time, &self.credit)
+    }
+
+    /// Whether an idle end is to send a repair in place of telling how far it has sent (RT-14).
+    pub(super) fn is_repair_due_at_rest(&self) -> bool {
+        self.told == 0 && self.pace.is_due_at_rest(&self.credit)
+    }
+
+    /// Repairs per frame, in ten-thousandths.
+    pub(super) fn repairs_share(&self) -> u64 {
+        self.pace.share(&self.credit)
+    }
+
+    /// Appends a repair of the frames that the receiving end may miss; `false` if it cannot be paid. `contents` says what
+    /// travels of a frame, and whether it is bare.
+    pub(super) fn repair(
+        &mut self,
+        field: &dyn Field,
+        out: &mut Vec<u8>,
+        contents: impl Fn(&Frame) -> (bool, &[u8]),
+    ) -> bool {
+        self.pace.sent();
+        let covered = (self.kept.len() as u64).min(MOST_COVERED);
+        let (end, start) = (self.next(), self.next() - covered);
+        let frames = self.kept.range(self.kept.len() - covered as usize..);
+        let mut sum = mem::take(&mut self.sum);
+        sum.clear();
+        for (number, frame) in (start..).zip(frames) {
+            let (is_bare, contents) = contents(frame);
+            add_body(field, weight(number, end), is_bare, contents, &mut sum);
+        }
+        let bytes = sum.len() as u64 + HEADERS;
+        let is_paid = covered > 0 && self.credit.pay(bytes);
+        if is_paid {
+            routed::append_repair(out, low(end), covered as u8);
+            out.extend_from_slice(&sum);
+            self.counters.repairs += 1;
+            self.counters.repair_bytes += bytes;
+        }
+        self.sum = sum;
+        is_paid
     }
 
     /// The receiving end has settled all numbers before that which ends in these bits.
@@ -124,12 +176,15 @@ impl Sending {
         gone: &mut Vec<Entry>,
         mut repeat: impl FnMut(u64, &Frame) -> Option<u64>,
     ) {
+        if entry.repetition <= 1 {
+            // Rebuilt, or asked for: lost.
+            self.credit.lose(u64::from(entry.length), 1);
+        }
         if !(1..=MOST_REQUESTS).contains(&entry.repetition) {
             return;
         }
         let first = extended(entry.first, self.next());
         for number in first..first + u64::from(entry.length) {
-            self.credit.lose(u64::from(entry.repetition == 1));
             let place = number.checked_sub(self.first).map(|place| place as usize);
             let Some(frame) = place.and_then(|place| self.kept.get(place)) else {
                 // A number that was never sent is nobody's.
@@ -176,8 +231,8 @@ fn idle(loop_time: Option<Duration>) -> Duration {
     (loop_time.unwrap_or(UNMEASURED) / IDLE_PART).max(LEAST_IDLE)
 }
 
-/// Notes that a number will not come.
-fn note(gone: &mut Vec<Entry>, number: u64) {
+/// Notes a number, behind the run that it follows.
+pub(super) fn note(gone: &mut Vec<Entry>, number: u64) {
     match gone.last_mut() {
         Some(run)
             if run.length < u8::MAX && low(u64::from(run.first) + u64::from(run.length)) == low(number) =>

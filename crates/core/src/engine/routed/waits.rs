@@ -1,4 +1,4 @@
-//! How long a receiving end waits: before a hole counts as lost, and before it asks again (RT-7, RT-8).
+//! How long a receiving end waits: before a hole counts as lost, and before it asks again (RT-7, RT-8, RT-15).
 //!
 //! Sources: RFC 6298 (smoothed round trip and variation), RFC 8985 section 6.2 (the reordering window of RACK).
 
@@ -14,6 +14,11 @@ const LEAST_WINDOW: Duration = Duration::from_us(100);
 const MOST_WINDOW: Duration = Duration::from_ms(1);
 /// Round trips for which reordering is remembered, as RACK remembers it for 16 recoveries.
 const MEMORY: u64 = 16;
+/// A hole waits for so many repairs, and no longer than this part of a round trip (RT-15).
+const AWAITED_REPAIRS: u64 = 2;
+const AWAITED_PART: u64 = 4;
+/// Repairs that are so many intervals late will not come.
+const OVERDUE: u64 = 4;
 
 /// The waits of one receiving end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,9 +30,37 @@ pub struct Waits {
     /// The latest that a frame has come behind its hole, and until when that counts.
     overtaken: Duration,
     overtaken_until: Instant,
+    /// When the last repair came, and the smoothed time between two.
+    repaired: Option<Instant>,
+    interval: Option<Duration>,
 }
 
 impl Waits {
+    /// A new session: what is known of repairs ahead is of the old one.
+    pub fn start_over(&mut self) {
+        (self.repaired, self.interval) = (None, None);
+    }
+
+    /// A repair came that was sent ahead.
+    pub fn repair_came(&mut self, now: Instant) {
+        if let Some(before) = self.repaired.replace(now) {
+            let span = now - before;
+            // What comes after a rest says nothing of the pace.
+            let usual = self.interval.unwrap_or(span).min(self.round_trip());
+            self.interval = Some((usual * 7 + span.min(usual * OVERDUE)) / 8);
+        }
+    }
+
+    /// How long a hole waits for repairs, beside the window.
+    pub fn awaited(&self, now: Instant) -> Duration {
+        match (self.repaired, self.interval) {
+            (Some(last), Some(interval)) if now < last + interval * OVERDUE => {
+                (interval * AWAITED_REPAIRS).min(self.round_trip() / AWAITED_PART)
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
     /// The guards have measured their loop, or not yet.
     pub fn note_loop(&mut self, loop_time: Option<Duration>) {
         self.loop_time = loop_time;
@@ -116,6 +149,22 @@ mod tests {
         assert_eq!(waits.window(at(513)), MS(1), "sixteen round trips later");
         waits.overtaken(at(600), MS(500));
         assert_eq!(waits.window(at(600)), MS(32), "one round trip at most");
+    }
+
+    // RT-15
+    #[test]
+    fn a_hole_waits_for_repairs_while_they_come() {
+        let mut waits = Waits::default();
+        waits.note_loop(Some(MS(40)));
+        waits.repair_came(at(0));
+        assert_eq!(waits.awaited(at(0)), Duration::ZERO, "one says nothing of a pace");
+        (1..100).for_each(|turn| waits.repair_came(at(3 * turn)));
+        assert_eq!(waits.awaited(at(298)), MS(6));
+        assert_eq!(waits.awaited(at(297 + 12)), Duration::ZERO, "four intervals later");
+        (1..200).for_each(|turn| waits.repair_came(at(300 + 9 * turn)));
+        assert_eq!(waits.awaited(at(2100)), MS(10), "a quarter of the round trip at most");
+        waits.start_over();
+        assert_eq!(waits.awaited(at(2100)), Duration::ZERO);
     }
 
     // RT-7

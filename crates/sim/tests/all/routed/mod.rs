@@ -109,7 +109,7 @@ fn where_losses_hold_a_flow_down_it_is_several_times_faster() {
 fn two_hundred_paths() {
     let all: Vec<_> = (0..200).map(Point::drawn).collect();
     println!(
-        "loss burst rtt_ms rate_mbps cc bare_mbps guarded_mbps ratio rtt_bare_ms rtt_guarded_ms missing repeated tcp_again"
+        "loss burst rtt_ms rate_mbps cc bare_mbps guarded_mbps ratio rtt_bare_ms rtt_guarded_ms missing repeated ahead rebuilt tcp_again timeouts dropped_bare dropped"
     );
     let mut ratios = Vec::new();
     for point in &all {
@@ -117,7 +117,7 @@ fn two_hundred_paths() {
         let guarded = point.run(Some(Protection::Routed), 20);
         let ratio = guarded.goodput_bps / bare.goodput_bps.max(1.0);
         println!(
-            "{:.1e} {:.0} {:.1} {:.0} {:?} {:.2} {:.2} {ratio:.3} {:.0} {:.0} {}/{} {:.4} {} {} {} {}",
+            "{:.1e} {:.0} {:.1} {:.0} {:?} {:.2} {:.2} {ratio:.3} {:.0} {:.0} {}/{} {:.4} {:.4} {:.3} {} {} {} {}",
             point.loss,
             point.burst,
             point.path.rtt.as_us_f64() / 1e3,
@@ -130,6 +130,8 @@ fn two_hundred_paths() {
             guarded.missing.0,
             guarded.missing.1,
             share(guarded.repeated),
+            share(guarded.ahead),
+            share(guarded.rebuilt),
             guarded.tcp_retransmissions,
             guarded.timeouts,
             bare.dropped,

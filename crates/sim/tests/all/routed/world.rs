@@ -8,6 +8,7 @@
 //! The guards are those of the live data plane, with all their sessions, seals and messages: a packet of the simulator
 //! crosses them as a frame that carries its place in a table. The path takes the octets of real datagrams.
 
+use lossylink_codec::Gf256;
 use lossylink_core::engine::guard::{Guard, GuardConfig, QueueLimits, Secret, Side};
 use lossylink_core::engine::report::Reading;
 use lossylink_core::engine::routed::RoutedLine;
@@ -26,8 +27,8 @@ const DATAGRAM: u64 = 28;
 const AROUND: u64 = 38;
 /// The largest packet of the path.
 const PATH_MTU: u32 = 1500;
-/// By how much a datagram is longer than the packet of a TUN that it carries.
-const OVERHEAD: u32 = 44;
+/// By how much a repair is longer than the longest packet of a TUN that it covers.
+const OVERHEAD: u32 = 49;
 /// Bytes of an Ethernet header, and where a frame has the place of its packet.
 const ETHERNET: usize = 14;
 const PLACE: usize = ETHERNET + 24;
@@ -90,6 +91,10 @@ pub(super) struct Outcome {
     pub(super) missing: (u64, u64),
     /// Octets of repetitions, of all that were sent for the first time.
     pub(super) repeated: (u64, u64),
+    /// Likewise of repairs that were sent ahead.
+    pub(super) ahead: (u64, u64),
+    /// Frames that were rebuilt from them, of those that were lost.
+    pub(super) rebuilt: (u64, u64),
     /// Drops of the queue on the way there.
     pub(super) dropped: u64,
 }
@@ -126,7 +131,12 @@ impl World {
             let longest_frame = ETHERNET + mtu_bytes as usize;
             let secret = Secret::new(b"sixteen bytes or more");
             let limits = GuardConfig { queue, longest_frame, frames: 100_000, secret };
-            Guard::closed(limits, Box::new(RoutedLine::default()), protection, streams.stream(name))
+            Guard::closed(
+                limits,
+                Box::new(RoutedLine::new(Box::new(Gf256))),
+                protection,
+                streams.stream(name),
+            )
         };
         Self {
             sender: Sender::new(&config, None, phase()),
@@ -156,6 +166,8 @@ impl World {
             timeouts: statistics.timeouts,
             missing: (read(1, "routed", "given_up"), read(0, "routed", "data")),
             repeated: (read(0, "routed", "repeated_bytes"), read(0, "routed", "data_bytes")),
+            ahead: (read(0, "routed", "repair_bytes"), read(0, "routed", "data_bytes")),
+            rebuilt: (read(1, "routed", "rebuilt"), read(1, "routed", "lost")),
             dropped: self.pipes[0].dropped,
         }
     }

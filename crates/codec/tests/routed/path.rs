@@ -1,6 +1,7 @@
 //! Two closed guards, a path of datagrams between them, and a clock. The path delays, loses, reorders, repeats, narrows
 //! and marks.
 
+use lossylink_codec::Gf256;
 use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, Peer, QueueLimits, Secret, Side};
 use lossylink_core::engine::report::Reading;
 use lossylink_core::engine::routed::RoutedLine;
@@ -58,7 +59,7 @@ pub fn config() -> GuardConfig {
 }
 
 fn guard(protection: Protection, stream: Stream) -> Guard {
-    Guard::closed(config(), Box::new(RoutedLine::default()), protection, stream)
+    Guard::closed(config(), Box::new(RoutedLine::new(Box::new(Gf256))), protection, stream)
 }
 
 impl Path {

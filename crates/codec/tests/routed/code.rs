@@ -1,0 +1,130 @@
+//! The sliding-window code by itself: what is rebuilt is what was sent, and as much as repairs can tell.
+
+use lossylink_codec::Gf256;
+use lossylink_core::engine::routed::code::{Decoder, MOST_COVERED, add_body, contents, weight};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// What crosses the path.
+#[derive(Clone, Debug)]
+enum Item {
+    Frame(u64),
+    /// Of so many frames before this number.
+    Repair(u64, u8),
+}
+
+type Contents = (bool, Vec<u8>);
+
+fn sum(frames: &[Contents], end: u64, covered: u8) -> Vec<u8> {
+    let mut sum = Vec::new();
+    for number in end - u64::from(covered)..end {
+        let (is_bare, contents) = &frames[number as usize];
+        add_body(&Gf256, weight(number, end), *is_bare, contents, &mut sum);
+    }
+    sum
+}
+
+/// What a decoder rebuilds, given these in this order; each must be what was sent, and missing until then.
+fn rebuild(frames: &[Contents], items: &[Item]) -> BTreeSet<u64> {
+    let (mut decoder, mut known, mut rebuilt) = (Decoder::default(), BTreeSet::new(), BTreeSet::new());
+    for item in items {
+        let mut found = Vec::new();
+        let mut give = |number: u64, body: &[u8]| found.push((number, body.to_vec()));
+        match *item {
+            Item::Frame(number) => {
+                let (is_bare, contents) = &frames[number as usize];
+                decoder.frame(&Gf256, number, *is_bare, contents, &mut give);
+                known.insert(number);
+            }
+            Item::Repair(end, covered) => {
+                decoder.repair(&Gf256, end, covered, &sum(frames, end, covered), &mut give);
+            }
+        }
+        for (number, body) in found {
+            let (is_bare, came) = contents(&body).expect("a whole body");
+            let (was_bare, sent) = &frames[number as usize];
+            assert!(is_bare == *was_bare && came == sent, "{number} came otherwise than it was sent");
+            assert!(known.insert(number) && rebuilt.insert(number), "{number} was not missing");
+        }
+    }
+    rebuilt
+}
+
+fn frames(most: usize) -> impl Strategy<Value = Vec<Contents>> {
+    let contents = (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40));
+    prop::collection::vec(contents, 30..most)
+}
+
+proptest! {
+    /// As many repairs as frames are missing, and two more, leave nothing missing, in whatever order all of them come.
+    // RT-14, RT-15
+    #[test]
+    fn repairs_rebuild_what_they_cover(
+        frames in frames(60),
+        lost in prop::collection::btree_set(1u64..25, 1..9),
+        order in any::<u64>(),
+    ) {
+        // The first repair turns the decoder on; the frames before it are not kept.
+        let count = frames.len() as u64;
+        let repairs = (0..lost.len() as u64 + 2).map(|step| count - step).map(|end| Item::Repair(end, (end - 1) as u8));
+        let arrived = (1..count).filter(|number| !lost.contains(number)).map(Item::Frame);
+        let mut items: Vec<_> = arrived.chain(repairs).map(|item| (0, item)).collect();
+        let mut state = order | 1;
+        for (key, _) in &mut items {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *key = state >> 33;
+        }
+        items.sort_by_key(|(key, _)| *key);
+        let items: Vec<_> = [Item::Repair(1, 1)].into_iter().chain(items.into_iter().map(|(_, item)| item)).collect();
+        // A frame that is late may be rebuilt, too, before it comes.
+        prop_assert!(rebuild(&frames, &items).is_superset(&lost));
+    }
+
+    /// A stream with a repair behind every few frames: what is rebuilt is right whatever is lost, and a loss with a
+    /// repair to itself is always rebuilt.
+    // RT-15
+    #[test]
+    fn a_stream_is_rebuilt_as_it_was(
+        frames in frames(600),
+        every in 2u64..30,
+        losses in prop::collection::vec(prop::bool::weighted(0.05), 1200),
+        covered in 8u64..=MOST_COVERED,
+    ) {
+        let (mut items, mut missing) = (vec![Item::Repair(0, 0)], Vec::new());
+        for number in 0..frames.len() as u64 {
+            match losses[number as usize] {
+                true => missing.push(number),
+                false => items.push(Item::Frame(number)),
+            }
+            let end = number + 1;
+            if end.is_multiple_of(every) && !losses[600 + (end / every) as usize % 600] {
+                items.push(Item::Repair(end, covered.min(end) as u8));
+            }
+        }
+        let rebuilt = rebuild(&frames, &items);
+        prop_assert!(rebuilt.iter().all(|number| missing.contains(number)));
+        for (place, &number) in missing.iter().enumerate() {
+            let alone = place == 0 || number - missing[place - 1] > covered + every;
+            let next = missing.get(place + 1).copied().unwrap_or(u64::MAX);
+            let end = (number / every + 1) * every;
+            let came = items.iter().any(|item| matches!(item, Item::Repair(at, _) if *at == end));
+            if alone && next >= end && came && end - number <= covered {
+                prop_assert!(rebuilt.contains(&number), "{} of {:?}", number, missing);
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_never_panics(
+        pieces in prop::collection::vec((0u64..2000, any::<u8>(), prop::collection::vec(any::<u8>(), 0..20), any::<bool>()), 0..60),
+    ) {
+        let mut decoder = Decoder::default();
+        for (number, covered, bytes, is_repair) in pieces {
+            let mut give = |_: u64, body: &[u8]| assert!(contents(body).is_none_or(|(_, bytes)| bytes.len() < body.len()));
+            match is_repair {
+                true => decoder.repair(&Gf256, number, covered, &bytes, &mut give),
+                false => decoder.frame(&Gf256, number, false, &bytes, &mut give),
+            }
+        }
+    }
+}

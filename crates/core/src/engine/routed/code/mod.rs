@@ -1,0 +1,109 @@
+//! A sliding-window code over the frames of a session: repairs sent ahead rebuild what is lost (RT-14, RT-15).
+//!
+//! A repair is a sum over GF(2^8) of the bodies of the frames before it, each with a weight that both ends reckon from its
+//! number and the repair's. As many repairs as frames are missing among those they cover rebuild them, in whatever order
+//! they come. The kind of code is that of RFC 8681; the weights and the frames are ours.
+//!
+//! The arithmetic on whole frames is a [`Field`]: the core has no fast one.
+
+mod decoder;
+mod pace;
+
+pub use decoder::Decoder;
+pub use pace::Pace;
+
+use crate::engine::guard::Frame;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+
+/// Frames that one repair covers at most: their number has eight bits.
+pub const MOST_COVERED: u64 = 192;
+/// Octets in front of the contents of a frame in its body: their length, and whether they are bare.
+pub const PREFIX: usize = 2;
+/// In the prefix: the contents are an IP packet.
+const BARE: u16 = 1 << 15;
+
+/// Arithmetic in a field of 256 elements, in which every element is its own negative.
+pub trait Field: Debug {
+    /// The product of two elements.
+    fn multiply(&self, a: u8, b: u8) -> u8;
+
+    /// The element which times `b` is `a`; `b` is not zero.
+    fn divide(&self, a: u8, b: u8) -> u8;
+
+    /// Adds `weight` times `data` to `sum`, octet by octet; both are of equal length.
+    fn add(&self, weight: u8, data: &[u8], sum: &mut [u8]);
+}
+
+/// The weight of a frame in a repair, never zero. Both numbers count with 24 bits.
+pub fn weight(frame: u64, repair: u64) -> u8 {
+    let mut hash = super::low(frame) ^ super::low(repair).wrapping_mul(0x9e37_79b1);
+    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
+    hash ^= hash >> 16;
+    (hash % 255) as u8 + 1
+}
+
+/// Adds the body of a frame to a sum, which grows to its length.
+///
+/// # Panics
+/// If the contents have more than 32,767 bytes.
+pub fn add_body(field: &dyn Field, weight: u8, is_bare: bool, contents: &[u8], sum: &mut Vec<u8>) {
+    let end = PREFIX + contents.len();
+    if sum.len() < end {
+        sum.resize(end, 0);
+    }
+    let (prefix, rest) = sum.split_at_mut(PREFIX);
+    field.add(weight, &prefix_of(is_bare, contents.len()), prefix);
+    field.add(weight, contents, &mut rest[..contents.len()]);
+}
+
+/// A body by itself.
+fn body(is_bare: bool, contents: &[u8], out: &mut Frame) {
+    out.clear();
+    out.extend_from_slice(&prefix_of(is_bare, contents.len()));
+    out.extend_from_slice(contents);
+}
+
+fn prefix_of(is_bare: bool, length: usize) -> [u8; PREFIX] {
+    assert!(length < usize::from(BARE), "the length has fifteen bits");
+    (length as u16 | if is_bare { BARE } else { 0 }).to_be_bytes()
+}
+
+/// The contents of a rebuilt body, and whether they are bare; nothing if length and padding do not fit.
+pub fn contents(body: &[u8]) -> Option<(bool, &[u8])> {
+    let (prefix, rest) = body.split_first_chunk::<PREFIX>()?;
+    let prefix = u16::from_be_bytes(*prefix);
+    let (contents, padding) = rest.split_at_checked(usize::from(prefix & !BARE))?;
+    padding.iter().all(|octet| *octet == 0).then_some((prefix & BARE != 0, contents))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    // RT-14: reckoned by another program, from the text of the rule.
+    #[test]
+    fn weights_are_those_of_the_document() {
+        let weights = [(0, 0), (1, 2), (999, 1000), (5, 9)].map(|(frame, repair)| weight(frame, repair));
+        assert_eq!(weights, [1, 106, 128, 253]);
+        assert_eq!(weight((1 << 24) + 5, (1 << 24) + 9), 253, "numbers have 24 bits");
+    }
+
+    // RT-14
+    #[test]
+    fn a_body_gives_back_what_it_was_made_of() {
+        let mut made = Frame::new();
+        for (is_bare, length) in [(true, 0), (false, 0), (true, 1451), (false, 9018)] {
+            body(is_bare, &vec![7; length], &mut made);
+            assert_eq!(contents(&made), Some((is_bare, &vec![7; length][..])));
+            made.extend_from_slice(&[0; 9]);
+            assert_eq!(contents(&made).map(|(_, contents)| contents.len()), Some(length), "padded");
+            made.push(1);
+            assert_eq!(contents(&made), None, "what is behind the contents is zero");
+        }
+        assert_eq!(contents(&[0, 2, 7]), None);
+        assert_eq!(contents(&[0]), None);
+    }
+}

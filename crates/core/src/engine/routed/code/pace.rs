@@ -1,0 +1,119 @@
+//! When repairs are sent ahead: where they come sooner than a repetition would, and do no harm (RT-14).
+
+use super::super::Credit;
+use crate::time::{Duration, Instant};
+
+/// Losses that must have been seen: fewer say nothing.
+const KNOWN: u64 = 8;
+/// What repairs take, as a multiple of the loss, as far as the bound leaves it.
+const PER_LOSS: u64 = 4;
+/// The repairs of a mean burst must leave within this part of a round trip.
+const ROUND_PART: u64 = 2;
+/// The round trip that is assumed before it is measured.
+const UNMEASURED: Duration = Duration::from_ms(200);
+/// Ten-thousandths in one.
+const WHOLE: u64 = 10_000;
+
+/// The pace of the repairs of one sending end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    round_began: Instant,
+    in_round: u64,
+    /// Frames sent for the first time in the last whole round trip.
+    per_round: u64,
+    /// What is owed of the next repair, in ten-thousandths.
+    owed: u64,
+    /// Frames since the last repair.
+    uncovered: u64,
+}
+
+impl Pace {
+    /// A new session.
+    pub fn start_over(&mut self) {
+        (self.owed, self.uncovered) = (0, 0);
+    }
+
+    /// A frame was sent for the first time. Whether a repair is due.
+    pub fn take(&mut self, now: Instant, loop_time: Option<Duration>, credit: &Credit) -> bool {
+        let round = loop_time.unwrap_or(UNMEASURED);
+        if now >= self.round_began + round {
+            let is_next = now < self.round_began + round * 2;
+            self.per_round = if is_next { self.in_round } else { 0 };
+            (self.round_began, self.in_round) = (now, 0);
+        }
+        self.in_round += 1;
+        self.uncovered += 1;
+        let share = self.share(credit);
+        self.owed = if share == 0 { 0 } else { self.owed + share };
+        self.owed >= WHOLE
+    }
+
+    /// Whether an idle end sends one more repair, for frames that none covers yet.
+    pub fn is_due_at_rest(&self, credit: &Credit) -> bool {
+        self.uncovered > 0 && self.share(credit) > 0
+    }
+
+    /// A repair was sent, or could not be paid.
+    pub fn sent(&mut self) {
+        self.owed = self.owed.saturating_sub(WHOLE);
+        self.uncovered = 0;
+    }
+
+    /// Repairs per frame, in ten-thousandths; none where repetitions serve better.
+    pub fn share(&self, credit: &Credit) -> u64 {
+        let lost = credit.lost_share();
+        let share = (PER_LOSS * lost).min(credit.share().saturating_sub(lost));
+        let serves = share > 0 && credit.burst() * WHOLE <= self.per_round / ROUND_PART * share;
+        if serves && credit.known() >= KNOWN && credit.has_room() { share } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sending end that sends a frame each `gap` and loses one in a hundred: repairs in a thousand frames.
+    fn repairs(gap_us: u64, loop_ms: u64, burst: u64) -> u64 {
+        let (mut credit, mut pace, mut repairs) = (Credit::default(), Pace::default(), 0);
+        credit.note_loop(Some(Duration::from_ms(loop_ms)));
+        for number in 0..20_000 {
+            let now = Instant::ZERO + Duration::from_us(gap_us) * number;
+            credit.earn(1000);
+            if number % (100 * burst) == 0 {
+                credit.lose(burst, 1);
+            }
+            if pace.take(now, Some(Duration::from_ms(loop_ms)), &credit) {
+                repairs += u64::from(number >= 10_000);
+                pace.sent();
+            }
+        }
+        repairs / 10
+    }
+
+    // RT-14
+    #[test]
+    fn repairs_are_sent_where_they_come_sooner_than_repetitions() {
+        assert!((35..=40).contains(&repairs(100, 100, 1)), "a thousand frames in a round trip");
+        assert_eq!(repairs(100, 2, 1), 0, "twenty");
+        assert_eq!(repairs(20_000, 100, 1), 0, "a call");
+        assert!((35..=40).contains(&repairs(100, 150, 20)), "bursts of twenty");
+        assert_eq!(repairs(100, 50, 20), 0, "bursts of twenty in a shorter round trip");
+    }
+
+    // RT-14
+    #[test]
+    fn a_path_that_fills_gets_none() {
+        let (mut credit, mut pace) = (Credit::default(), Pace::default());
+        credit.note_loop(Some(Duration::from_ms(100)));
+        for number in 0..20_000u64 {
+            credit.earn(1000);
+            if number.is_multiple_of(100) {
+                credit.lose(1, 1);
+            }
+            pace.take(Instant::ZERO + Duration::from_us(100) * number, Some(Duration::from_ms(100)), &credit);
+        }
+        assert!(pace.share(&credit) > 0 && pace.is_due_at_rest(&credit));
+        credit.note_loop(Some(Duration::from_ms(114)));
+        assert_eq!(pace.share(&credit), 0);
+    }
+}

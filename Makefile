@@ -45,9 +45,10 @@ test-python: build ## Tests of the Python package, with the examples in its docu
 	$(BIN)/python -m pytest tests/python/test_live_*.py
 
 .PHONY: hostile
-hostile: build ## Two minutes of faults and forgeries against two guards, with and without a key
+hostile: build ## Five minutes of faults and forgeries against two guards: on a cable, with a key, over a path
 	$(BIN)/python -m tests.hostile
 	$(BIN)/python -m tests.hostile --key
+	$(BIN)/python -m tests.hostile --routed
 
 .PHONY: lint
 lint: lint-rust lint-python ## Formatting, lints and types, in Rust and Python

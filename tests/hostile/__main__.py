@@ -1,10 +1,10 @@
-"""Does to a guarded link what may happen to it, fault by fault: ``python -m tests.hostile [--key]``.
+"""Does to a guarded link what may happen to it, fault by fault: ``python -m tests.hostile``.
 
-Three processes in namespaces of their own: guard, wire, guard. During each fault a TCP flow goes on, whose
-hash is compared. After each fault both guards must agree, and a ping must pass, within two seconds. Guards
-are killed in the first round alone: from then on they may gain neither descriptors nor memory. At the end
-nothing may be left on the machine. The program prints a line for each fault, and ends with 1 if anything was
-wrong.
+Three processes in namespaces of their own: guard, wire, guard. With ``--key`` the guards share a secret, with
+``--routed`` they send each other datagrams. During each fault a TCP flow goes on, whose hash is compared.
+After each fault both guards must agree, and a ping must pass, within two seconds. Guards are killed in the
+first round alone: from then on they may gain neither descriptors nor memory. At the end nothing may be left
+on the machine. The program prints a line for each fault, and ends with 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ _PATIENCE_SECONDS = 60.0
 _FLOW_BYTES = 60_000_000
 #: What a process may grow by without being called a leak: its allocator's arenas.
 _GROWTH_BYTES = 4_000_000
+#: Where the guards of a routed path are, and their port.
+_ADDRESSES = {"sw2": "192.0.2.1", "sw6": "192.0.2.2"}
+_PORT = 5000
 
 
 class Victim:
@@ -79,13 +82,39 @@ class Victim:
     def kill(self, guard: int) -> None:
         """Kill a guard, and start it again a second later."""
         box = ("sw2", "sw6")[guard]
-        config = json.loads(Path(f"{self.lab.directory.control(box)}.json").read_text())
-        process = self.guards()[guard]
+        config = self.config(box)
+        self.end(self.guards()[guard])
+        time.sleep(1)
+        self.start(box, config)
+
+    def config(self, box: str) -> dict[str, Any]:
+        """Return what the guard in a box was told."""
+        config: dict[str, Any] = json.loads(Path(f"{self.lab.directory.control(box)}.json").read_text())
+        return config
+
+    def end(self, process: Process) -> None:
+        """Kill a process and wait until it is gone."""
         process.signal(signal.SIGKILL)
         while process.is_alive():
             time.sleep(0.01)
-        time.sleep(1)
+
+    def start(self, box: str, config: dict[str, Any]) -> None:
+        """Start a guard in a box."""
         start_plane(self.lab.enclave, self.lab.directory.prefix + box, config, self.lab.directory.log(box))
+
+    def route(self) -> None:
+        """Put guards that send datagrams in the place of those of the cable."""
+        for guard in self.guards():
+            self.end(guard)
+        for box, other in (("sw2", "sw6"), ("sw6", "sw2")):
+            self.lab.run(box, ["ip", "link", "set", "trunk", "mtu", "1500"])
+            self.lab.run(box, ["ip", "address", "add", f"{_ADDRESSES[box]}/24", "dev", "trunk"])
+            config = self.config(box)
+            config["role"]["guard"] |= {
+                "link": f"udp:{_ADDRESSES[other]}:{_PORT}",
+                "protection": {"family": "routed"},
+            }
+            self.start(box, config)
 
     def lose(self, spelling: str, seconds: float) -> None:
         """Lose frames in both directions for a while."""
@@ -120,6 +149,7 @@ class Victim:
         return {
             "garbage from both sides": lambda: self.inject("garbage"),
             "recorded frames again, shuffled": lambda: self.inject("replay"),
+            "recorded frames, altered": lambda: self.inject("alter"),
             "the near cable flaps": lambda: self.flap("trunk", "sw2"),
             "the far cable flaps": lambda: self.flap("far", "wire"),
             "the near guard is stopped for 1 s": lambda: self.stop(0),
@@ -198,10 +228,12 @@ def _suffer(victim: Victim, name: str, fault: Callable[[], None]) -> list[str]:
     return wrong
 
 
-def _attack(settings: dict[str, Any], rounds: int) -> list[str]:
+def _attack(settings: dict[str, Any], rounds: int, *, is_routed: bool) -> list[str]:
     wrong: list[str] = []
     with Lab.up(LabSettings(split=True, loss_forward="1%", loss_reverse="1%", **settings), name=_NAME) as lab:
         victim = Victim(lab)
+        if is_routed:
+            victim.route()
         with _served(lab):
             victim.recover()
             victim.send(flows=1, size=_FLOW_BYTES)
@@ -211,6 +243,7 @@ def _attack(settings: dict[str, Any], rounds: int) -> list[str]:
                 for name, fault in (kills | victim.faults()).items():
                     wrong += _suffer(victim, name, fault)
                 sizes.append(victim.size())
+                print(f"round {turn + 1}: descriptors and resident bytes of each guard {sizes[-1]}", flush=True)
         for before, after in zip(sizes[0], sizes[-1], strict=True):
             if after[0] > before[0]:
                 wrong.append(f"{before[0]} descriptors became {after[0]}")
@@ -230,16 +263,19 @@ def main() -> int:
         "-p", "--protection", default="lg:copies=3,control_copies=3", help="of both directions"
     )
     parser.add_argument("--key", action="store_true", help="the guards share a secret")
+    parser.add_argument(
+        "--routed", action="store_true", help="a path of datagrams in place of a cable; with a key"
+    )
     parser.add_argument("--rounds", type=int, default=2, help="how often each fault happens")
     options = parser.parse_args()
     before = _machine()
     with tempfile.TemporaryDirectory() as folder:
         settings: dict[str, Any] = {"protection": options.protection}
-        if options.key:
+        if options.key or options.routed:
             settings["key_file"] = Path(folder) / "link.key"
             settings["key_file"].write_text("a secret that nobody else knows\n")
             settings["key_file"].chmod(0o600)
-        wrong = _attack(settings, options.rounds)
+        wrong = _attack(settings, options.rounds, is_routed=options.routed)
     if _machine() != before:
         wrong.append("something was left on the machine")
     print(*(wrong or ["nothing was wrong"]), sep="\n")

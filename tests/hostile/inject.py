@@ -1,7 +1,8 @@
 """Puts frames on a cable that nobody sealed: ``inject.py KIND INTERFACE SEED``, run where the cable ends.
 
 ``garbage`` has the guards' EtherTypes and random bytes, ``replay`` sends again, shuffled, what the
-other cable brought in within half a second: duplicates, late frames and another order.
+other cable brought in within half a second: duplicates, late frames and another order. ``alter`` changes an
+octet of each of these.
 """
 
 from __future__ import annotations
@@ -50,11 +51,28 @@ def recorded(rng: random.Random, interface: str) -> list[bytes]:
     return frames[: 4 * _FRAMES]
 
 
+def altered(rng: random.Random, frames: list[bytes]) -> list[bytes]:
+    """Return frames with one octet changed, such that the kernel lets datagrams pass."""
+    changed = []
+    for frame in frames:
+        copy = bytearray(frame)
+        is_datagram = frame[12:14] == b"\x08\x00" and frame[23:24] == b"\x11"
+        first = 42 if is_datagram else 14
+        if is_datagram:
+            # No checksum.
+            copy[40:42] = bytes(2)
+        if first < len(copy):
+            copy[rng.randrange(first, len(copy))] ^= rng.randrange(1, 256)
+            changed.append(bytes(copy))
+    return changed
+
+
 def main() -> None:
     """Send the frames; print how many."""
     kind, interface, seed = sys.argv[1:]
     rng = random.Random(int(seed))
     frames = garbage(rng) if kind == "garbage" else recorded(rng, interface)
+    frames = altered(rng, frames) if kind == "alter" else frames
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as cable:
         cable.bind((interface, 0))
         for frame in frames:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from .live_support import PATIENCE_SECONDS, needs_live_lab, until
 from .private_boxes import Boxes, private_boxes
 
@@ -16,6 +18,7 @@ needs_live_lab()
 _KEY = "/run/key"
 _PORT = 5000
 _ADDRESSES = {"b1": "192.0.2.1", "b2": "192.0.2.2"}
+_ADDRESSES_6 = {"b1": "2001:db8::1", "b2": "2001:db8::2"}
 #: Sends so many bytes and prints their hash, or receives until the end and does.
 _SEND = """
 import hashlib, random, socket, sys
@@ -37,13 +40,17 @@ print(found.hexdigest())
 
 
 @contextmanager
-def _path(*, loss: str = "none", mtu: int = 1500) -> Iterator[Boxes]:
+def _path(*, loss: str = "none", mtu: int = 1500, version: int = 4) -> Iterator[Boxes]:
     """Yield two boxes with addresses, and a path of 10 ms between them."""
     with private_boxes() as boxes:
         boxes.cable("b1/trunk", "m/near")
         boxes.cable("m/far", "b2/trunk")
         for box, address in _ADDRESSES.items():
-            boxes.run(box, ["ip", "address", "add", f"{address}/24", "dev", "trunk"])
+            if version == 4:
+                boxes.run(box, ["ip", "address", "add", f"{address}/24", "dev", "trunk"])
+            else:
+                boxes.run(box, ["sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/trunk/disable_ipv6"])
+                boxes.run(box, ["ip", "address", "add", f"{_ADDRESSES_6[box]}/64", "dev", "trunk", "nodad"])
             # A wire carries no more than a frame at a time.
             boxes.run(box, ["ethtool", "-K", "trunk", "tso", "off", "gso", "off", "gro", "off", "tx", "off"])
         boxes.run("b1", ["sh", "-c", f"umask 077; head -c 32 /dev/urandom | base64 > {_KEY}"])
@@ -52,13 +59,14 @@ def _path(*, loss: str = "none", mtu: int = 1500) -> Iterator[Boxes]:
         yield boxes
 
 
-def _peer(box: str) -> str:
-    (other,) = (address for name, address in _ADDRESSES.items() if name != box)
-    return f"{other}:{_PORT}"
+def _peer(box: str, version: int) -> str:
+    addresses = _ADDRESSES if version == 4 else _ADDRESSES_6
+    (other,) = (address for name, address in addresses.items() if name != box)
+    return f"{other}:{_PORT}" if version == 4 else f"[{other}]:{_PORT}"
 
 
-def _guard(boxes: Boxes, box: str, *options: str) -> Any:
-    return boxes.routed(box, *options, "--udp", _peer(box), "--key-file", _KEY)
+def _guard(boxes: Boxes, box: str, *options: str, version: int = 4) -> Any:
+    return boxes.routed(box, *options, "--udp", _peer(box, version), "--key-file", _KEY)
 
 
 def _report(boxes: Boxes, box: str) -> dict[str, Any]:
@@ -89,10 +97,11 @@ def _carried(boxes: Boxes, source: str, sink: str, address: str, size: int) -> N
 
 
 # RT-8, RT-9, RT-10
-def test_whole_hosts_reach_each_other_over_a_path_that_loses() -> None:
-    with _path(loss="2e-2") as boxes:
+@pytest.mark.parametrize("version", [4, 6])
+def test_whole_hosts_reach_each_other_over_a_path_that_loses(version: int) -> None:
+    with _path(loss="2e-2", version=version) as boxes:
         for box, address in (("b1", "10.9.0.1/30"), ("b2", "10.9.0.2/30")):
-            _guard(boxes, box, "--tun", "over0", "--address", address)
+            _guard(boxes, box, "--tun", "over0", "--address", address, version=version)
         _agree(boxes)
         until(lambda: _has_carrier(boxes, "b1"), seconds=PATIENCE_SECONDS, what="a carrier")
         _carried(boxes, "b1", "b2", "10.9.0.2", 3_000_000)
@@ -144,9 +153,9 @@ def test_networks_of_full_frames_cross_a_path_of_less() -> None:
         _carried(boxes, "h1", "h2", "10.8.0.2", 1_000_000)
         near = _report(boxes, "b1")
         assert near["too_long"] > 0, "the host was told to send shorter packets"
-        # 1480 octets: 48 of IP, UDP, header and seal, and an Ethernet header.
+        # 1480 octets: 49 of IP, UDP, the header of a repair and the seal, and an Ethernet header.
         told = boxes.run("h1", ["ip", "route", "get", "10.8.0.2"])
-        assert "mtu 1420" in told, told
+        assert "mtu 1417" in told, told
 
 
 def test_a_path_is_not_protected_by_what_is_for_links() -> None:

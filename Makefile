@@ -45,7 +45,7 @@ test-python: build ## Tests of the Python package, with the examples in its docu
 	$(BIN)/python -m pytest tests/python/test_live_*.py
 
 .PHONY: hostile
-hostile: build ## Five minutes of faults and forgeries against two guards: on a cable, with a key, over a path
+hostile: build ## Seven minutes of faults and forgeries against two guards: on a cable, with a key, over a path
 	$(BIN)/python -m tests.hostile
 	$(BIN)/python -m tests.hostile --key
 	$(BIN)/python -m tests.hostile --routed

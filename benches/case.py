@@ -61,7 +61,7 @@ class Simulation:
     def configurations_at(self, divisor: float) -> list[dict[str, Any]]:
         """Return what the simulator is given for each protection of such a run, on one thread."""
         from lossylink.scenario.native import configuration
-        from lossylink.scenario.resolve import resolve
+        from lossylink.scenario.resolving import resolve
 
         settings, protections = self.settings_at(divisor), list(self.protection)
         scenario = resolve(self.experiment, settings=settings, protection=protections)

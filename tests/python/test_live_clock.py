@@ -79,7 +79,7 @@ def test_a_backlogged_link_is_full(protection: str) -> None:
     """As many frames are under way as fit into the delay: one more or less, and rate or delay were wrong."""
     longer, messages = (0, 0) if protection == "none" else (_HEADER_BYTES, 2)
     frame_bytes = _FRAME_BYTES + longer
-    # A hello and a reply may be among them. Most are shorter than a frame, some try the longest length (G-32).
+    # A hello and a reply may be among them: shorter than a frame, or as long as the longest (G-32).
     excess_ms = messages * (_LONGEST_MESSAGE_BYTES - frame_bytes) * 8 * 1e3 / _RATE_BPS
     least = 1 + math.floor(_frames_in(_RTT_MS / 2 - excess_ms, frame_bytes=frame_bytes))
     most = 2 + math.floor(_frames_in(_RTT_MS / 2, frame_bytes=frame_bytes)) + messages

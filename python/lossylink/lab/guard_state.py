@@ -87,7 +87,8 @@ def _path(report: dict[str, Any]) -> str:
         f"{again:.2%} of the bytes, and {did['repairs']:,} repairs ahead, {ahead:.2%} "
         f"(bound {did['bound_percent']} %), {did['unpaid']:,} beyond the bound; "
         f"of those from the peer {did['recovered']:,} recovered, {did['rebuilt']:,} of them by repairs, "
-        f"{did['given_up']:,} given up, {did['reordered']:,} reordered; asked again after {did['repair_time_us'] / 1000:.1f} ms"
+        f"{did['given_up']:,} given up, {did['reordered']:,} reordered; "
+        f"asked again after {did['repair_time_us'] / 1000:.1f} ms"
     )
 
 

@@ -10,7 +10,7 @@ from lossylink.scenario.native import configuration
 
 if TYPE_CHECKING:
     from lossylink.protections import Protection
-    from lossylink.scenario.resolve import Scenario
+    from lossylink.scenario.resolving import Scenario
 
 
 def check_buildable(scenario: Scenario) -> None:

@@ -9,7 +9,7 @@ from lossylink.scenario.models import Sections
 from lossylink.scenario.profiles import check_order, thresholds_at
 
 if TYPE_CHECKING:
-    from lossylink.scenario.resolve import Scenario
+    from lossylink.scenario.resolving import Scenario
 
 #: Octets around an IP packet in an Ethernet frame without FCS.
 ETHERNET_HEADER = 14

@@ -9,7 +9,7 @@ from lossylink.scenario.checks import is_rdma
 from lossylink.scenario.profiles import thresholds_at
 
 if TYPE_CHECKING:
-    from lossylink.scenario.resolve import Scenario
+    from lossylink.scenario.resolving import Scenario
 
 _MICROSECOND_PS = 1_000_000
 
@@ -19,7 +19,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
 
     Examples
     --------
-    >>> from lossylink.scenario.resolve import resolve
+    >>> from lossylink.scenario.resolving import resolve
     >>> scenario = resolve("stress")
     >>> configuration(scenario, scenario.protections[0])["link"]
     {'rate_bps': 100000000000, 'propagation_ps': 0, 'mtu_bytes': 1500}

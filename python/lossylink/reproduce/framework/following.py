@@ -35,7 +35,7 @@ from lossylink.results import Run
 from lossylink.run_directory import write_json
 from lossylink.scenario import resolve
 from lossylink.scenario.profiles import load_profile
-from lossylink.scenario.resolve import Scenario
+from lossylink.scenario.resolving import Scenario
 
 KEPT: Final = Path(__file__).parents[1] / "following.json"
 FACTOR: Final = 1.5

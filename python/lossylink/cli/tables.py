@@ -44,11 +44,35 @@ def show_rows(
     if any(text == FEW for row in table.rows for text in row[:fitting]):
         words = f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell"
         console.print(words, style="dim", highlight=False)
+    for words in unfinished(rows):
+        console.print(words, style="yellow", highlight=False)
     left_out = len({key for row in rows for key in row}) - fitting
     hidden = [label for label in table.labels[fitting:] if not label.startswith("/")]
     words = f" ({', '.join(hidden)} did not fit)" if hidden else ""
     if left_out > 0:
         console.print(f"--all shows the other {left_out} figures{words}", style="dim", highlight=False)
+
+
+def unfinished(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each row whose figures leave flows out because these did not end.
+
+    Examples
+    --------
+    >>> unfinished([{"protection": "none", "trials": 0, "flows_unfinished": 200, "protocol": "tcp"}])
+    ['none: 200 of 200 flows did not end, and enter no figure']
+    >>> unfinished([{"protection": "lg", "trials": 200, "flows_unfinished": 0}])
+    []
+    """
+    lines = []
+    for row in rows:
+        left = row.get("flows_unfinished") or 0
+        if left:
+            whole = left + row.get("trials", 0)
+            words = f"{row['protection']}: {left:,} of {whole:,} flows did not end, and enter no figure"
+            # Writes at line rate overload a link whose losses go-back-N repeats.
+            mend = "; transport.dcqcn=on, or a lower flow.load, lets more end"
+            lines.append(words + (mend if row.get("protocol") == "rdma" else ""))
+    return lines
 
 
 def _fitting(table: Headline, width: int) -> int:

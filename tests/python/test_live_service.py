@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -138,8 +138,11 @@ def _rights(guard: subprocess.Popen[str]) -> dict[int, dict[str, int]]:
     """Return the sets of capabilities of each thread, and whether it can gain others."""
     found = {}
     for task in Path(f"/proc/{guard.pid}/task").iterdir():
-        fields = re.findall(r"^(Cap\w+|NoNewPrivs):\s*(\w+)$", (task / "status").read_text(), re.MULTILINE)
-        found[int(task.name)] = {name: int(value, 16) for name, value in fields}
+        # A thread that answers a command may end meanwhile.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            status = (task / "status").read_text()
+            fields = re.findall(r"^(Cap\w+|NoNewPrivs):\s*(\w+)$", status, re.MULTILINE)
+            found[int(task.name)] = {name: int(value, 16) for name, value in fields}
     return found
 
 

@@ -152,7 +152,9 @@ class Transport(Section):
     delayed_ack: Count = Field(2, description="segments acknowledged by one ACK")
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
-    segmentation_offload: OnOff | None = Field(None, description="hand bursts to the interface whole")
+    segmentation_offload: OnOff | None = Field(
+        None, description="hand bursts to the interface, which cuts them; in mathis they cross whole"
+    )
     protocol: Literal["tcp", "rdma"] = Field(
         "tcp", description="what carries the flows of a workload, or long flows"
     )

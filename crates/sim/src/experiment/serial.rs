@@ -39,6 +39,22 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// Starts a flow on hosts whose timers tick at these phases.
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, phases: (Duration, Duration));
 
+    /// Starts a flow on ends that served another one before, or would have, and know this round trip.
+    fn resume(
+        now: Instant,
+        ends: &mut Conversation<Self>,
+        flow_bytes: u64,
+        phases: (Duration, Duration),
+        _round_trip: Duration,
+    ) {
+        Self::start(now, ends, flow_bytes, phases);
+    }
+
+    /// The mean round trip that the ends have measured, if they do so.
+    fn round_trip(_ends: &Conversation<Self>) -> Duration {
+        Duration::ZERO
+    }
+
     /// Whether the flow in progress has come to an end, good or bad.
     fn has_ended(ends: &Conversation<Self>) -> bool;
 

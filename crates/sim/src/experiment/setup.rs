@@ -208,9 +208,10 @@ impl<'a> Setup<'a> {
             stack_rate: self.stack_rate(host),
             ..tcp::Config::default()
         };
-        // An interface cuts bursts at once; a virtual path has none unless its rate is given, so
-        // there bursts cross whole, which is one of the traps of the Mathis study.
-        let has_interface = self.rtt().is_none() || host.nic_rate_bps > 0;
+        // An interface cuts bursts. The virtual path of the Mathis study has none unless its rate is given: there
+        // bursts cross whole and are lost whole, which is one of the study's traps.
+        let is_study = self.config.experiment == "mathis";
+        let has_interface = !is_study || self.rtt().is_none() || host.nic_rate_bps > 0;
         if transport.segmentation_offload && !has_interface {
             config.max_burst_segments = (host.segmentation_max_bytes / config.payload_bytes()).max(1);
         }

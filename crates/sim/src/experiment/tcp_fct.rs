@@ -69,6 +69,26 @@ impl SerialProtocol for Tcp {
         ends.near.open(now);
     }
 
+    /// A connection of a pool stands when a flow comes: nobody waits for a handshake.
+    fn resume(
+        now: Instant,
+        ends: &mut Conversation<Self>,
+        flow_bytes: u64,
+        phases: (Duration, Duration),
+        round_trip: Duration,
+    ) {
+        let round_trip_us = round_trip.as_us_f64() as u64;
+        ends.near.reopen(Some(flow_bytes), phases.0);
+        ends.far.reopen(phases.1);
+        ends.near.resume(now, round_trip_us);
+        ends.far.resume(now, round_trip_us);
+    }
+
+    fn round_trip(ends: &Conversation<Self>) -> Duration {
+        let statistics = ends.near.statistics();
+        Duration::from_us(statistics.rtt_sum_us / statistics.rtt_samples.max(1))
+    }
+
     #[inline]
     fn has_ended(ends: &Conversation<Self>) -> bool {
         ends.near.completed_at().is_some()

@@ -3,7 +3,8 @@
 //!
 //! The run is made of replicas, each a network of its own that starts empty. Flows begin until all
 //! that count have ended; the first ones of a replica find it emptier than the rest and do not count.
-//! Connections are pooled: one whose flow has ended serves a later flow.
+//! Connections are pooled: one whose flow has ended serves a later flow. They stand before flows come: there is no
+//! handshake to wait for, or to lose, and the round trip is known.
 
 use super::blocks::{Block, run_blocks};
 use super::counted_flow::Flow;
@@ -167,12 +168,15 @@ struct Replica<'a, T: SerialProtocol> {
     idle: Vec<usize>,
     begun: u64,
     alone: Alone,
+    /// What connections have measured before their flows come.
+    round_trip: Duration,
     finished: Finished,
 }
 
 impl<'a, T: SerialProtocol> Replica<'a, T> {
     fn new(shared: &'a Shared<'a, T>, block: &Block) -> Result<Self, ConfigError> {
         let hosts = block.streams.stream("hosts");
+        let round_trip = round_trip(shared, &block.streams);
         let alone = Alone::measure(shared);
         let mut link = shared.setup.link(&block.streams)?;
         if block.index == 0 {
@@ -184,7 +188,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let (running, idle) = (Vec::new(), Vec::new());
         let arrivals = shared.arrivals(&block.streams)?;
         let finished = Finished::default();
-        Ok(Self { shared, network, arrivals, hosts, running, idle, begun: 0, alone, finished })
+        Ok(Self { shared, network, arrivals, hosts, running, idle, begun: 0, alone, round_trip, finished })
     }
 
     /// Lets flows begin until those that count have ended.
@@ -230,9 +234,10 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let once = T::once(self.shared.host, uniform(&mut self.hosts), arrival.size_bytes);
         let phases = timer_phases(self.shared.host, start, &mut self.hosts);
         let mut before = Counters::default();
+        let round_trip = self.round_trip;
         self.network.renew(index);
         self.network.act(index, |now, ends| {
-            T::start(now, ends, arrival.size_bytes, phases);
+            T::resume(now, ends, arrival.size_bytes, phases, round_trip);
             before = T::counters(ends);
         });
         self.running[index] = Some(Running { start, bytes: arrival.size_bytes, counts, once, before });
@@ -291,6 +296,19 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         self.finished.seconds = (self.network.now() - Instant::ZERO).as_secs_f64();
         self.finished
     }
+}
+
+/// The round trip that a flow of one byte measures on the empty, clean path between the hosts.
+fn round_trip<T: SerialProtocol>(shared: &Shared<'_, T>, streams: &Streams) -> Duration {
+    let ends = shared.protocol.conversation(1);
+    let link = shared.setup.clean_link(&Streams::new(0));
+    let mut network: SharedNetwork<T> =
+        Network::new(shared.protocol.clone(), link, shared.path.clone(), vec![ends]);
+    network.set_reception(&T::reception(shared.host));
+    network.set_draws(streams.stream("pool/near"), streams.stream("pool/far"));
+    network.act(0, |now, ends| T::start(now, ends, 1, (Duration::ZERO, Duration::ZERO)));
+    while !T::has_ended(network.conversation(0)) && network.step(Instant::NEVER) {}
+    T::round_trip(network.conversation(0))
 }
 
 /// What a flow takes at best: a byte's flow on the empty, clean path between hosts that add nothing,

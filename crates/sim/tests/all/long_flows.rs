@@ -56,6 +56,21 @@ fn a_path_model_keeps_what_loss_takes_from_cubic() {
     assert!(bbr3 > 0.85, "bbr3 {bbr3}");
 }
 
+/// A host that hands bursts down whole has an interface that cuts them, over a model of the path as well: losses are
+/// drawn a frame. The Mathis study's path has none, which is one of its traps.
+#[test]
+fn frames_on_the_link_are_those_of_the_mtu() {
+    for (experiment, is_cut) in [("throughput", true), ("mathis", false)] {
+        let mut config = flow("cubic", 10, 20);
+        config["experiment"] = json!(experiment);
+        config["path"] = json!({"rtt_ps": 2_000_000_000_u64});
+        config["transport"]["segmentation_offload"] = json!(true);
+        config["host"]["segmentation_max_bytes"] = json!(65_536);
+        let largest = number(&run(&config), "largest_frame_bytes");
+        assert_eq!(largest <= 1518.0, is_cut, "{experiment}: {largest}");
+    }
+}
+
 /// Four flows with interfaces of their own meet in the queue in front of the link.
 #[test]
 fn flows_of_one_algorithm_share_the_link() {

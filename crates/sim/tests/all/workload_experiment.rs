@@ -92,3 +92,30 @@ fn loads_and_distributions_that_make_no_sense_are_refused() {
     incomplete["workload"]["points"] = json!([[100.0, 0.5]]);
     assert!(refusal(&incomplete).contains("the last share is 0.5"));
 }
+
+/// Connections of the pool stand: no request for one is lost, which would take a second.
+#[test]
+fn no_flow_waits_for_a_connection() {
+    let mut config = workload("none", "tcp");
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 2e-2});
+    config["workload"]["points"] = json!([[1_000.0, 1.0]]);
+    config["workload"]["load"] = json!(0.01);
+    let outcome = run(&config);
+    assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (1500.0, 0.0));
+    assert!(number(&outcome, "retransmissions") > 0.0, "some of 1500 segments were lost");
+    // Two replicas, of which each may end with a timeout that was doubled once.
+    let seconds = number(&outcome, "simulated_seconds");
+    assert!(seconds < 2.0 * 0.7, "{seconds}");
+}
+
+/// On a clean path at a low load nothing is quicker than alone, and little slower.
+#[test]
+fn at_a_low_load_flows_of_tcp_take_as_long_as_alone() {
+    let mut config = workload("none", "tcp");
+    config["loss"]["forward"] = json!({"model": "none"});
+    config["workload"]["load"] = json!(0.01);
+    let outcome = run(&config);
+    let slowdowns = &outcome.columns[0].1.iter().find(|(name, _)| name == "slowdown").unwrap().1;
+    let least = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(least > 0.98, "{least}");
+}

@@ -37,6 +37,11 @@ impl Handshake {
         (self.sent == 1).then(|| now_us - self.sent_at_us)
     }
 
+    /// The connection stands without one: it served an earlier flow.
+    pub(super) fn skip(&mut self) {
+        self.stage = Stage::Established;
+    }
+
     /// Whether nothing was sent yet.
     pub(super) fn is_closed(&self) -> bool {
         self.stage == Stage::Closed

@@ -95,6 +95,13 @@ impl Receiver {
         *self = Self { reassembly, ..Self::new(&self.config, tick_phase) };
     }
 
+    /// Receives on a connection that stands and has measured this round trip: there is no handshake.
+    pub fn resume(&mut self, now: Instant, round_trip_us: u64) {
+        self.clock.refresh(now);
+        self.handshake.skip();
+        self.rtt.begin(Some(round_trip_us), &self.clock);
+    }
+
     /// Takes a packet from the sender; `marked` says that a queue marked it (CE).
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, marked: bool) {
         self.clock.refresh(now);

@@ -106,6 +106,14 @@ impl Sender {
         self.request();
     }
 
+    /// Begins to send on a connection that stands and has measured this round trip: there is no handshake.
+    pub fn resume(&mut self, now: Instant, round_trip_us: u64) {
+        assert!(self.handshake.is_closed(), "a connection opens once");
+        self.clock.refresh(now);
+        self.handshake.skip();
+        self.begin(Some(round_trip_us));
+    }
+
     /// Takes a packet from the receiver.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.enter(now);
@@ -228,16 +236,21 @@ impl Sender {
     fn establish(&mut self) {
         self.timer.disarm();
         let sample_us = self.handshake.complete(self.clock.micros());
-        self.rtt.begin(sample_us, &self.clock);
         if let Some(sample_us) = sample_us {
             self.statistics.note_round_trip(sample_us);
         }
         if self.handshake.was_lossy() {
             self.window = Window::new(1);
         }
+        self.outgoing.put(handshake_ack());
+        self.begin(sample_us);
+    }
+
+    /// The connection stands: data may leave.
+    fn begin(&mut self, sample_us: Option<u64>) {
+        self.rtt.begin(sample_us, &self.clock);
         let view = self.view();
         self.congestion.on_open(&self.window, &view);
-        self.outgoing.put(handshake_ack());
         self.outgoing.set_plan(Plan::New);
     }
 

@@ -11,7 +11,7 @@ import polars
 
 from lossylink.experiments import EXPERIMENTS, Column
 from lossylink.frames import cell
-from lossylink.statistics import has_percentile
+from lossylink.percentiles import has_percentile
 
 #: What others are held against.
 BASELINE = "none"

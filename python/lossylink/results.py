@@ -191,7 +191,8 @@ class Run:
 
 
 def _tail(protection: str, values: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
-    from lossylink.statistics import PERCENTILES, percentile_interval  # scipy, which a run does without
+    from lossylink.percentiles import PERCENTILES
+    from lossylink.statistics import percentile_interval  # scipy, which a run does without
 
     for percent in PERCENTILES.values():
         estimate = percentile_interval(values, percent)

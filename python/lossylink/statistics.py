@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from lossylink.percentiles import PERCENTILES
 from lossylink.theory import intervals
 
 CONFIDENCE = 0.95
@@ -22,33 +23,7 @@ CONFIDENCE = 0.95
 RESAMPLES = 4000
 """Draws behind a bootstrap interval: its ends then repeat within about a hundredth of its width."""
 
-PERCENTILES = {
-    "p50": 50.0,
-    "p90": 90.0,
-    "p95": 95.0,
-    "p99": 99.0,
-    "p99_9": 99.9,
-    "p99_99": 99.99,
-    "p99_999": 99.999,
-}
-"""Percentiles of a flow-completion-time table, by the key that a row uses."""
-
 Values = NDArray[np.float64]
-
-
-#: A percentile is shown where at least so many values lie beyond it: fewer are single accidents.
-LEAST_BEYOND = 3
-
-
-def has_percentile(count: int, percent: float) -> bool:
-    """Return whether a sample of ``count`` values is large enough to show a percentile of it.
-
-    Examples
-    --------
-    >>> [count for count in (1000, 2000, 3000) if has_percentile(count, 99.9)]
-    [3000]
-    """
-    return count * (1 - percent / 100) >= LEAST_BEYOND - 1e-9
 
 
 @dataclass(frozen=True)

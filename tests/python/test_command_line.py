@@ -133,3 +133,17 @@ def test_doctor_finds_something_to_say(command: Command) -> None:
     assert {"what", "state", "found", "mend"} == findings[0].keys()
     assert all(finding["mend"] for finding in findings if finding["state"] == "missing")
     assert "simulator" in command("doctor").out
+
+
+@pytest.mark.parametrize("experiment", ["rdma-fct", "workload"])
+def test_a_run_whose_row_has_no_interval_loads_no_numbers(experiment: str) -> None:
+    """Numpy and scipy take a third of a second, more than such a run itself."""
+    probe = (
+        "import sys\n"
+        "from lossylink.cli import run_command_line\n"
+        f"run_command_line(['run', '{experiment}', '--set', 'flow.trials=100', '--json'])\n"
+        "heavy = {'numpy', 'matplotlib', 'scipy', 'jinja2', 'pyroute2'} & sys.modules.keys()\n"
+        "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

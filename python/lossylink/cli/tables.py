@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lossylink.frames import cell
 from lossylink.headline import FEW, Headline, headline
-from lossylink.statistics import LEAST_BEYOND
+from lossylink.percentiles import LEAST_BEYOND
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6

@@ -9,7 +9,8 @@ import numpy as np
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.samples import Line, Sample, lines_of, with_keys, with_table
-from lossylink.statistics import LEAST_BEYOND, has_percentile, percentile
+from lossylink.percentiles import LEAST_BEYOND, has_percentile
+from lossylink.statistics import percentile
 
 PERCENTS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
 CLASSES_A_DECADE = 2

@@ -10,8 +10,9 @@ from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.samples import Sample, with_table
+from lossylink.percentiles import PERCENTILES
 from lossylink.published import Published, by_protection, load, lookup
-from lossylink.statistics import PERCENTILES, Estimate, percentile_interval
+from lossylink.statistics import Estimate, percentile_interval
 
 LOSS_SLACK = 0.01
 """A loss counts as the published one when it is within this share: the artifact draws 20-bit numbers."""

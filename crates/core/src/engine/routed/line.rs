@@ -11,13 +11,17 @@ use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
-use crate::wire::routed::{self, DataHeader, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame};
+use crate::wire::routed::{
+    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// By how much a data frame is longer than that of the LAN, without the seal: the local octets, the EtherType, the
 /// header. A repair is longer.
 const DATA_HEADROOM: usize = EthernetHeader::LEN + DataHeader::LEN;
+/// Bytes of count and tag (RT-2).
+const SEAL: usize = 12;
 const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
 const _: () = assert!(HEADROOM > DATA_HEADROOM);
 
@@ -151,7 +155,8 @@ impl RoutedLine {
             around.pool.give_back(item);
             // To ask for it again would bring no other (RT-4).
             self.know(around, low(number + 1));
-            return self.receiver.gone(number, 1);
+            self.receiver.gone(number, 1);
+            return self.note_contents(around, number, header.is_bare, contents);
         }
         if is_marked {
             ecn::mark(&mut item);
@@ -182,7 +187,7 @@ impl RoutedLine {
 
     /// Sends the entries that have been gathered, as a request or as what is gone.
     fn say(&mut self, around: &mut Surroundings<'_>, is_request: bool) {
-        for part in self.entries.chunks(MOST_ENTRIES) {
+        for part in self.entries.chunks(most_entries(around.pool.longest())) {
             let Some(mut out) = around.empty_frame() else { break };
             begin(&mut out, 0);
             routed::append_entries(&mut out, is_request, part);
@@ -249,7 +254,8 @@ impl LineProtocol for RoutedLine {
             // Of the session before only contents count, and only once: a repetition may have come (G-6).
             (Ok(RoutedFrame::Data(header, contents)), _) if header.repetition == 0 => {
                 let Some(mut item) = around.empty_frame() else { return origin };
-                match restore(&mut item, header, contents) {
+                let is_whole = restore(&mut item, header, contents);
+                match is_whole && self.receiver.handle_former(header.number) {
                     true => hand_on(around, item),
                     false => around.pool.give_back(item),
                 }
@@ -324,6 +330,12 @@ impl LineProtocol for RoutedLine {
         };
         [Group { name: report::GROUP, counters: state.counters() }].into()
     }
+}
+
+/// How many entries fit a frame of this length, which ports have room for: between the EtherType, kind and number of
+/// entries, and the seal.
+fn most_entries(longest: usize) -> usize {
+    (longest.saturating_sub(EthernetHeader::LEN + BEFORE_ENTRIES + SEAL) / ENTRY).clamp(1, MOST_ENTRIES)
 }
 
 /// Congestion experienced.

@@ -6,9 +6,10 @@
 //!              found, asked, given up
 //! ```
 
-use super::Waits;
+use super::{Waits, extended};
 use crate::time::{Duration, Instant};
 use alloc::collections::VecDeque;
+use core::mem;
 
 /// Numbers that may be open at once: beyond, the oldest holes are given up.
 const MOST_OPEN: usize = 1 << 16;
@@ -61,6 +62,8 @@ pub struct Receiver {
     base: u64,
     /// Of the numbers from there on, which are settled: handed on, or given up. Each of the others has a hole.
     settled: VecDeque<bool>,
+    /// Both of the session before, whose frames may still come (G-6).
+    former: (u64, VecDeque<bool>),
     holes: VecDeque<Hole>,
     waits: Waits,
     /// No later than the first deadline of a hole.
@@ -73,6 +76,7 @@ impl Default for Receiver {
         Self {
             base: 0,
             settled: VecDeque::new(),
+            former: (0, VecDeque::new()),
             holes: VecDeque::new(),
             waits: Waits::default(),
             due: Instant::NEVER,
@@ -110,16 +114,30 @@ impl Receiver {
     /// A new session: numbers from zero.
     pub fn start_over(&mut self) {
         self.counters.given_up += self.holes.iter().filter(|hole| hole.requests > 0).count() as u64;
+        self.former.0 = self.base;
+        mem::swap(&mut self.former.1, &mut self.settled);
         self.settled.clear();
         self.holes.clear();
         self.waits.start_over();
         (self.base, self.due) = (0, Instant::NEVER);
     }
 
+    /// A frame of the session before arrived: whether it is handed on, which it was not in that session. A datagram
+    /// that comes again is known by its seal.
+    pub fn handle_former(&mut self, bits: u32) -> bool {
+        let (base, settled) = &self.former;
+        let number = extended(bits, base + settled.len() as u64);
+        let is_settled =
+            number.checked_sub(*base).is_none_or(|place| settled.get(place as usize) == Some(&true));
+        self.counters.duplicates += u64::from(is_settled);
+        !is_settled
+    }
+
     /// A frame arrived: for the first time, or as a repetition. Whether it is handed on (RT-6).
     pub fn handle(&mut self, now: Instant, number: u64, repetition: u8) -> bool {
         self.know(now, number);
         if number == self.end() {
+            self.make_room();
             self.settled.push_back(false);
         }
         let place = number.checked_sub(self.base).map(|place| place as usize);
@@ -154,14 +172,27 @@ impl Receiver {
         if self.end() >= next {
             return;
         }
+        let first = next.saturating_sub(MOST_OPEN as u64);
+        if first > self.end() {
+            // A leap: nothing that is known stays open.
+            self.counters.given_up += self.holes.len() as u64 + (first - self.end());
+            self.holes.clear();
+            self.settled.clear();
+            (self.base, self.due) = (first, Instant::NEVER);
+        }
         let due = now + self.waits.window(now) + self.waits.awaited(now);
         self.due = self.due.min(due);
         while self.end() < next {
-            if self.settled.len() == MOST_OPEN {
-                self.give_up(self.base);
-            }
+            self.make_room();
             self.holes.push_back(Hole { number: self.end(), found: now, due, asked: now, requests: 0 });
             self.settled.push_back(false);
+        }
+    }
+
+    /// One more number may be open (RT-13).
+    fn make_room(&mut self) {
+        while self.settled.len() >= MOST_OPEN {
+            self.give_up(self.base);
         }
     }
 
@@ -182,10 +213,7 @@ impl Receiver {
         if self.due > now {
             return;
         }
-        let is_over = |hole: &&Hole| hole.due <= now && hole.requests == MOST_REQUESTS;
-        while let Some(number) = self.holes.iter().find(is_over).map(|hole| hole.number) {
-            self.give_up(number); // RT-9
-        }
+        self.give_up_old(now);
         let repair = self.waits.repair();
         let mut wanted: Option<Wanted> = None;
         for hole in self.holes.iter_mut().filter(|hole| hole.due <= now) {
@@ -230,8 +258,26 @@ impl Receiver {
         }
     }
 
+    /// What was asked for often enough will not come (RT-9).
+    fn give_up_old(&mut self, now: Instant) {
+        let Self { base, settled, holes, counters, .. } = self;
+        holes.retain(|hole| {
+            let is_over = hole.due <= now && hole.requests == MOST_REQUESTS;
+            if is_over {
+                counters.given_up += 1;
+                settled[(hole.number - *base) as usize] = true;
+            }
+            !is_over
+        });
+        self.advance();
+    }
+
     fn settle(&mut self, place: usize) {
         self.settled[place] = true;
+        self.advance();
+    }
+
+    fn advance(&mut self) {
         while self.settled.front() == Some(&true) {
             self.settled.pop_front();
             self.base += 1;
@@ -300,6 +346,22 @@ mod tests {
         assert_eq!((receiver.counters().reordered, receiver.poll_timeout()), (1, Instant::NEVER));
     }
 
+    // RT-6, RT-15: a frame that was rebuilt, and comes late when another session has begun.
+    #[test]
+    fn what_an_old_session_handed_on_is_not_handed_on_again() {
+        let mut receiver = receiver();
+        assert!(receiver.handle(at(0), 0, 0) && receiver.handle(at(0), 3, 0));
+        assert_eq!(receiver.rebuild(2), Some(false));
+        receiver.start_over();
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|number| receiver.handle_former(number)),
+            [false, true, false, false, true]
+        );
+        assert_eq!(receiver.counters().duplicates, 3);
+        receiver.start_over();
+        assert!(receiver.handle_former(0), "nothing came in that session");
+    }
+
     // RT-9
     #[test]
     fn what_is_gone_is_given_up_at_once() {
@@ -324,6 +386,29 @@ mod tests {
         let counters = receiver.counters();
         assert_eq!((counters.lost, counters.recovered, counters.rebuilt), (3, 2, 2));
         assert_eq!(receiver.base(), 2);
+    }
+
+    // RT-13
+    #[test]
+    fn frames_that_come_behind_an_old_hole_do_not_go_beyond_the_bound() {
+        let mut receiver = receiver();
+        receiver.know(at(0), 1);
+        for number in 1..=MOST_OPEN as u64 + 9 {
+            assert!(receiver.handle(at(1), number, 0));
+            assert!(receiver.end() - receiver.base() <= MOST_OPEN as u64, "{number}");
+        }
+        assert_eq!((receiver.base(), receiver.counters().given_up), (MOST_OPEN as u64 + 10, 1));
+    }
+
+    // RT-13: what a frame costs does not depend on what it says.
+    #[test]
+    fn a_leap_of_numbers_costs_no_more_than_what_stays_open() {
+        let mut receiver = receiver();
+        assert!(receiver.handle(at(0), 1, 0));
+        receiver.know(at(0), 1 << 60);
+        assert_eq!((receiver.end(), receiver.base()), (1 << 60, (1 << 60) - MOST_OPEN as u64));
+        assert_eq!(receiver.counters().given_up, (1 << 60) - MOST_OPEN as u64 - 1);
+        assert!(receiver.handle(at(1), 1 << 60, 0) && !receiver.handle(at(1), 5, 0));
     }
 
     // RT-13

@@ -344,6 +344,27 @@ fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
     }
 }
 
+// RT-7, RT-14, RT-15: frames that come late are no losses, even if they were rebuilt before they came.
+#[test]
+fn a_path_that_reorders_and_loses_nothing_gets_no_repairs_for_long() {
+    let mut path = Path::agreed(11, MS(30));
+    (path.ways[0].late, path.ways[0].jitter) = (25, MS(20));
+    path.lose([&ratio(0.01), &LossModel::None]);
+    let mut repairs = Vec::new();
+    for batch in 0..20 {
+        if batch == 2 {
+            path.lose([&LossModel::None, &LossModel::None]);
+        }
+        for id in batch * 10_000..(batch + 1) * 10_000 {
+            path.send(0, &frame(UDP, 1, id, 600));
+            path.run_for(Duration::from_us(100));
+        }
+        repairs.push(path.count(0, "repairs"));
+    }
+    println!("repairs {repairs:?}, lost {} reordered {}", path.count(1, "lost"), path.count(1, "reordered"));
+    assert!(repairs[19] - repairs[15] < 40, "{repairs:?}");
+}
+
 // RT-13, RT-14: an end that has nothing more to send becomes quiet.
 #[test]
 fn an_idle_end_says_how_far_it_has_sent_three_times_and_no_more() {

@@ -90,7 +90,7 @@ impl Path {
             Guard::closed(config, line, Protection::Routed, Streams::new(1).stream(name))
         });
         let flying = [(); 2].map(|()| VecDeque::with_capacity(10_000));
-        let free = vec![Vec::with_capacity(2000); 10_000];
+        let free = (0..10_000).map(|_| Vec::with_capacity(2000)).collect();
         Self { ends, flying, free, now: Instant::ZERO, sent: 0 }
     }
 

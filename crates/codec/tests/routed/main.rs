@@ -348,7 +348,7 @@ fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
 #[test]
 fn a_path_that_reorders_and_loses_nothing_gets_no_repairs_for_long() {
     let mut path = Path::agreed(11, MS(30));
-    (path.ways[0].late, path.ways[0].jitter) = (25, MS(20));
+    (path.ways[0].late, path.ways[0].jitter) = (50, MS(20));
     path.lose([&ratio(0.01), &LossModel::None]);
     let mut repairs = Vec::new();
     for batch in 0..20 {

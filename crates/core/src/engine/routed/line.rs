@@ -2,7 +2,7 @@
 
 use super::code::{self, Decoder, Field};
 use super::report::{self, State};
-use super::sending::{Sending, note};
+use super::sending::Sending;
 use super::{Receiver, extended, low};
 use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use crate::engine::guard::{HelloOctets, ecn, envelope};
@@ -38,8 +38,6 @@ pub struct RoutedLine {
     field: Box<dyn Field>,
     /// Entries under way into a request, or into what is gone.
     entries: Vec<Entry>,
-    /// What has just been rebuilt and was not asked for.
-    rebuilt: Vec<u64>,
     malformed: u64,
     /// Frames with a mark that their transport does not take (RT-4).
     mismarked: u64,
@@ -56,7 +54,6 @@ impl RoutedLine {
             decoder: Decoder::default(),
             field,
             entries: Vec::with_capacity(MOST_ENTRIES),
-            rebuilt: Vec::new(),
             malformed: 0,
             mismarked: 0,
         }
@@ -98,31 +95,16 @@ impl RoutedLine {
         self.know(around, end);
         self.receiver.repair_came(around.now);
         let end = extended(end, self.receiver.end());
-        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
-        let mut give =
-            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        let Self { decoder, field, receiver, malformed, .. } = self;
+        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
         decoder.repair(&**field, end, covered, sum, &mut give);
-        self.say_rebuilt(around);
     }
 
     /// Contents have come, by which others may be rebuilt.
     fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, is_bare: bool, contents: &[u8]) {
-        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
-        let mut give =
-            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        let Self { decoder, field, receiver, malformed, .. } = self;
+        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
         decoder.frame(&**field, number, is_bare, contents, &mut give);
-        self.say_rebuilt(around);
-    }
-
-    /// The sending end hears of losses that it is not asked for: as entries without a repetition.
-    fn say_rebuilt(&mut self, around: &mut Surroundings<'_>) {
-        if self.rebuilt.is_empty() {
-            return;
-        }
-        self.rebuilt.sort_unstable();
-        let Self { rebuilt, entries, .. } = self;
-        rebuilt.drain(..).for_each(|number| note(entries, number));
-        self.say(around, true);
     }
 
     /// A repair of what was sent last, if it can be paid (RT-14).
@@ -361,7 +343,6 @@ fn hand_on(around: &mut Surroundings<'_>, frame: Frame) {
 fn hand_on_rebuilt(
     around: &mut Surroundings<'_>,
     receiver: &mut Receiver,
-    rebuilt: &mut Vec<u64>,
     malformed: &mut u64,
     number: u64,
     body: &[u8],
@@ -371,14 +352,9 @@ fn hand_on_rebuilt(
         restore(&mut item, DataHeader { is_bare, repetition: 0, number: low(number) }, contents)
     });
     *malformed += u64::from(!is_whole);
-    match if is_whole { receiver.rebuild(number) } else { None } {
-        Some(was_asked) => {
-            if !was_asked {
-                rebuilt.push(number);
-            }
-            hand_on(around, item);
-        }
-        None => around.pool.give_back(item),
+    match is_whole && receiver.rebuild(around.now, number) {
+        true => hand_on(around, item),
+        false => around.pool.give_back(item),
     }
 }
 

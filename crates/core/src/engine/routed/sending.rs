@@ -240,7 +240,7 @@ fn idle(loop_time: Option<Duration>) -> Duration {
 }
 
 /// Notes a number, behind the run that it follows.
-pub(super) fn note(gone: &mut Vec<Entry>, number: u64) {
+fn note(gone: &mut Vec<Entry>, number: u64) {
     match gone.last_mut() {
         Some(run)
             if run.length < u8::MAX && low(u64::from(run.first) + u64::from(run.length)) == low(number) =>

@@ -88,7 +88,7 @@ impl Waits {
     }
 
     /// The round trip, as far as it is known.
-    fn round_trip(&self) -> Duration {
+    pub(super) fn round_trip(&self) -> Duration {
         self.smoothed.map(|(smoothed, _)| smoothed).or(self.loop_time).unwrap_or(UNMEASURED)
     }
 

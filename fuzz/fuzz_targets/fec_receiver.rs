@@ -2,6 +2,7 @@
 #![no_main]
 
 #[path = "../../crates/codec/tests/checks/mod.rs"]
+#[allow(dead_code)]
 mod checks;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::receiver(bytes));

@@ -1,4 +1,5 @@
-//! The receiver against frames that no sender would send: the fuzz target's check, on the stable toolchain.
+//! The receiver against frames that no sender would send, and routed guards against any path: the fuzz targets' checks, on
+//! the stable toolchain.
 
 mod checks;
 
@@ -16,6 +17,12 @@ proptest! {
     #[test]
     fn the_receiver_survives_frames_that_fit_together(script in proptest::collection::vec(0u8..4, 0..4000)) {
         checks::receiver(&script);
+    }
+
+    // RT-6, RT-13
+    #[test]
+    fn routed_guards_survive_any_path(script in proptest::collection::vec(any::<u8>(), 0..300)) {
+        checks::routed::guards(&script);
     }
 }
 

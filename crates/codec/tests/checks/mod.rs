@@ -1,6 +1,8 @@
 //! What must hold of the receiver of forward error correction for every input: it never panics, delivers
-//! no more than it got or rebuilt, and nothing longer than a frame.
+//! no more than it got or rebuilt, and nothing longer than a frame. And of two routed guards: [`routed`].
 #![allow(missing_docs, unreachable_pub)]
+
+pub mod routed;
 
 use lossylink_codec::{Cauchy, Receiver};
 use lossylink_core::engine::fec::{DecoderConfig, Release};

@@ -19,7 +19,7 @@ fn sum(frames: &[Contents], end: u64, covered: u8) -> Vec<u8> {
     let mut sum = Vec::new();
     for number in end - u64::from(covered)..end {
         let (is_bare, contents) = &frames[number as usize];
-        add_body(&Gf256, weight(number, end), *is_bare, contents, &mut sum);
+        add_body(&Gf256, weight(number, end), (*is_bare, contents.len()), contents, &mut sum);
     }
     sum
 }

@@ -22,6 +22,8 @@ pub struct Way {
     pub delay: Duration,
     /// Each datagram takes up to so much longer, at random: datagrams overtake each other.
     pub jitter: Duration,
+    /// Only one in so many does; zero is each.
+    pub late: u32,
     pub loss: LossProcess,
     /// One in so many comes twice; zero is none.
     pub twice: u32,
@@ -35,6 +37,8 @@ pub struct Way {
     /// Datagrams that were put on it, and their octets with headers.
     pub sent: u64,
     pub octets: u64,
+    /// Bytes of those that were repairs, as a guard counts them.
+    pub repair_bytes: u64,
 }
 
 /// Guard, path, guard.
@@ -69,6 +73,7 @@ impl Path {
         let way = |name: &str| Way {
             delay,
             jitter: Duration::ZERO,
+            late: 0,
             loss: LossProcess::new(&LossModel::None, streams.stream(name)),
             twice: 0,
             mtu: 1600,
@@ -78,6 +83,7 @@ impl Path {
             free_from: Instant::ZERO,
             sent: 0,
             octets: 0,
+            repair_bytes: 0,
         };
         let [near, far] = protections;
         Self {
@@ -185,6 +191,9 @@ impl Path {
         way.octets += octets as u64;
         way.free_from = way.free_from.max(*now) + Bytes(octets as u64) / way.rate;
         let is_message = frame[LOCAL + 1] == 0xb5;
+        if !is_message && frame[LOCAL + 2] == 5 {
+            way.repair_bytes += frame.len() as u64;
+        }
         let mut frame = [&[0; LOCAL], &frame[LOCAL..]].concat();
         if !is_message {
             frame[0] = if way.marks { 3 } else { frame[0] };
@@ -194,7 +203,9 @@ impl Path {
         }
         let copies = if way.twice > 0 && rng.next_u32().is_multiple_of(way.twice) { 2 } else { 1 };
         for _ in 0..copies {
-            let later = Duration::from_ps(rng.next_u64() % (way.jitter.as_ps() + 1));
+            let is_late = way.late == 0 || rng.next_u32().is_multiple_of(way.late);
+            let most = if is_late { way.jitter.as_ps() } else { 0 };
+            let later = Duration::from_ps(rng.next_u64() % (most + 1));
             *count += 1;
             flying.insert((way.free_from + way.delay + later, *count), (end, frame.clone()));
         }

@@ -41,9 +41,9 @@ const REPAIR: u8 = 5;
 /// Bytes in front of the sum of a repair.
 pub const REPAIR_HEADER: usize = 5;
 /// Bytes of an entry.
-const ENTRY: usize = 5;
+pub const ENTRY: usize = 5;
 /// Bytes in front of the entries.
-const BEFORE_ENTRIES: usize = 2;
+pub const BEFORE_ENTRIES: usize = 2;
 
 /// What stands in front of the contents of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,6 +59,11 @@ impl Default for Credit {
 }
 
 impl Credit {
+    /// A new session: its path may be another.
+    pub fn start_over(&mut self) {
+        (self.lowest_loop, self.has_queue, self.has_room) = (None, false, false);
+    }
+
     /// A frame of so many bytes was sent for the first time.
     pub fn earn(&mut self, bytes: u64) {
         if !self.has_queue {
@@ -78,7 +83,7 @@ impl Credit {
     /// So many frames were lost, in so many runs. Those that a queue may have dropped say nothing of the path.
     pub fn lose(&mut self, frames: u64, runs: u64) {
         if !self.has_queue {
-            self.lost += frames;
+            self.lost = (self.lost + frames).min(self.sent);
             self.in_runs += frames;
             self.runs += runs;
             if self.runs >= RECENT_RUNS {
@@ -189,6 +194,28 @@ mod tests {
         assert_eq!(credit.share(), LEAST_SHARE, "a quarter and 2 ms");
         credit.note_loop(Some(Duration::from_us(27_001)));
         assert_eq!(credit.share(), MOST_QUEUED_SHARE, "the loss that is assumed");
+    }
+
+    // RT-10
+    #[test]
+    fn the_lowest_loop_is_that_of_the_session() {
+        let mut credit = Credit::default();
+        credit.note_loop(Some(MS(5)));
+        credit.note_loop(Some(MS(50)));
+        assert_eq!(credit.share(), MOST_QUEUED_SHARE);
+        credit.start_over();
+        credit.note_loop(Some(MS(50)));
+        assert_eq!((credit.share(), credit.has_room()), (LEAST_SHARE, true), "another path");
+    }
+
+    // RT-10
+    #[test]
+    fn no_more_can_be_lost_than_was_sent() {
+        let mut credit = Credit::default();
+        (0..1000).for_each(|_| credit.lose(255, 1));
+        assert_eq!(credit.lost_share(), WHOLE);
+        paid(&mut credit, 1 << 40, 50_000);
+        assert_eq!(credit.share(), LEAST_SHARE, "an outage is forgotten");
     }
 
     // RT-10

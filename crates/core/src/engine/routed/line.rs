@@ -2,7 +2,7 @@
 
 use super::code::{self, Decoder, Field};
 use super::report::{self, State};
-use super::sending::{Sending, note};
+use super::sending::Sending;
 use super::{Receiver, extended, low};
 use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use crate::engine::guard::{HelloOctets, ecn, envelope};
@@ -11,13 +11,17 @@ use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
-use crate::wire::routed::{self, DataHeader, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame};
+use crate::wire::routed::{
+    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// By how much a data frame is longer than that of the LAN, without the seal: the local octets, the EtherType, the
 /// header. A repair is longer.
 const DATA_HEADROOM: usize = EthernetHeader::LEN + DataHeader::LEN;
+/// Bytes of count and tag (RT-2).
+const SEAL: usize = 12;
 const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
 const _: () = assert!(HEADROOM > DATA_HEADROOM);
 
@@ -34,8 +38,6 @@ pub struct RoutedLine {
     field: Box<dyn Field>,
     /// Entries under way into a request, or into what is gone.
     entries: Vec<Entry>,
-    /// What has just been rebuilt and was not asked for.
-    rebuilt: Vec<u64>,
     malformed: u64,
     /// Frames with a mark that their transport does not take (RT-4).
     mismarked: u64,
@@ -52,7 +54,6 @@ impl RoutedLine {
             decoder: Decoder::default(),
             field,
             entries: Vec::with_capacity(MOST_ENTRIES),
-            rebuilt: Vec::new(),
             malformed: 0,
             mismarked: 0,
         }
@@ -94,31 +95,16 @@ impl RoutedLine {
         self.know(around, end);
         self.receiver.repair_came(around.now);
         let end = extended(end, self.receiver.end());
-        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
-        let mut give =
-            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        let Self { decoder, field, receiver, malformed, .. } = self;
+        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
         decoder.repair(&**field, end, covered, sum, &mut give);
-        self.say_rebuilt(around);
     }
 
     /// Contents have come, by which others may be rebuilt.
     fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, is_bare: bool, contents: &[u8]) {
-        let Self { decoder, field, receiver, rebuilt, malformed, .. } = self;
-        let mut give =
-            |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, rebuilt, malformed, number, body);
+        let Self { decoder, field, receiver, malformed, .. } = self;
+        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
         decoder.frame(&**field, number, is_bare, contents, &mut give);
-        self.say_rebuilt(around);
-    }
-
-    /// The sending end hears of losses that it is not asked for: as entries without a repetition.
-    fn say_rebuilt(&mut self, around: &mut Surroundings<'_>) {
-        if self.rebuilt.is_empty() {
-            return;
-        }
-        self.rebuilt.sort_unstable();
-        let Self { rebuilt, entries, .. } = self;
-        rebuilt.drain(..).for_each(|number| note(entries, number));
-        self.say(around, true);
     }
 
     /// A repair of what was sent last, if it can be paid (RT-14).
@@ -151,7 +137,8 @@ impl RoutedLine {
             around.pool.give_back(item);
             // To ask for it again would bring no other (RT-4).
             self.know(around, low(number + 1));
-            return self.receiver.gone(number, 1);
+            self.receiver.gone(number, 1);
+            return self.note_contents(around, number, header.is_bare, contents);
         }
         if is_marked {
             ecn::mark(&mut item);
@@ -182,7 +169,7 @@ impl RoutedLine {
 
     /// Sends the entries that have been gathered, as a request or as what is gone.
     fn say(&mut self, around: &mut Surroundings<'_>, is_request: bool) {
-        for part in self.entries.chunks(MOST_ENTRIES) {
+        for part in self.entries.chunks(most_entries(around.pool.longest())) {
             let Some(mut out) = around.empty_frame() else { break };
             begin(&mut out, 0);
             routed::append_entries(&mut out, is_request, part);
@@ -249,7 +236,8 @@ impl LineProtocol for RoutedLine {
             // Of the session before only contents count, and only once: a repetition may have come (G-6).
             (Ok(RoutedFrame::Data(header, contents)), _) if header.repetition == 0 => {
                 let Some(mut item) = around.empty_frame() else { return origin };
-                match restore(&mut item, header, contents) {
+                let is_whole = restore(&mut item, header, contents);
+                match is_whole && self.receiver.handle_former(header.number) {
                     true => hand_on(around, item),
                     false => around.pool.give_back(item),
                 }
@@ -326,6 +314,12 @@ impl LineProtocol for RoutedLine {
     }
 }
 
+/// How many entries fit a frame of this length, which ports have room for: between the EtherType, kind and number of
+/// entries, and the seal.
+fn most_entries(longest: usize) -> usize {
+    (longest.saturating_sub(EthernetHeader::LEN + BEFORE_ENTRIES + SEAL) / ENTRY).clamp(1, MOST_ENTRIES)
+}
+
 /// Congestion experienced.
 const CE: u8 = 0b11;
 
@@ -349,7 +343,6 @@ fn hand_on(around: &mut Surroundings<'_>, frame: Frame) {
 fn hand_on_rebuilt(
     around: &mut Surroundings<'_>,
     receiver: &mut Receiver,
-    rebuilt: &mut Vec<u64>,
     malformed: &mut u64,
     number: u64,
     body: &[u8],
@@ -359,14 +352,9 @@ fn hand_on_rebuilt(
         restore(&mut item, DataHeader { is_bare, repetition: 0, number: low(number) }, contents)
     });
     *malformed += u64::from(!is_whole);
-    match if is_whole { receiver.rebuild(number) } else { None } {
-        Some(was_asked) => {
-            if !was_asked {
-                rebuilt.push(number);
-            }
-            hand_on(around, item);
-        }
-        None => around.pool.give_back(item),
+    match is_whole && receiver.rebuild(around.now, number) {
+        true => hand_on(around, item),
+        false => around.pool.give_back(item),
     }
 }
 

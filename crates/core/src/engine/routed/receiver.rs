@@ -6,12 +6,16 @@
 //!              found, asked, given up
 //! ```
 
-use super::Waits;
+use super::{Waits, extended};
 use crate::time::{Duration, Instant};
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::mem;
 
 /// Numbers that may be open at once: beyond, the oldest holes are given up.
 const MOST_OPEN: usize = 1 << 16;
+/// Frames that were rebuilt of late and are remembered.
+const MOST_REBUILT: usize = 1024;
 /// How often a hole is asked for.
 pub(super) const MOST_REQUESTS: u8 = 5;
 
@@ -26,7 +30,18 @@ struct Hole {
     requests: u8,
 }
 
-/// Numbers to ask for, one behind the other.
+/// A frame that was rebuilt from repairs. It may be late and not lost.
+#[derive(Clone, Copy, Debug)]
+struct Rebuilt {
+    number: u64,
+    found: Instant,
+    /// When it counts as lost.
+    due: Instant,
+    /// Whether the sending end knows: it was asked for the frame, or was told.
+    is_told: bool,
+}
+
+/// Numbers to ask for, one behind the other; those of repetition zero were rebuilt, and are lost all the same (RT-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The first of them.
@@ -61,9 +76,16 @@ pub struct Receiver {
     base: u64,
     /// Of the numbers from there on, which are settled: handed on, or given up. Each of the others has a hole.
     settled: VecDeque<bool>,
+    /// Both of the session before, whose frames may still come (G-6).
+    former: (u64, VecDeque<bool>),
     holes: VecDeque<Hole>,
+    /// What was rebuilt of late, and of how many of them the sending end does not know.
+    rebuilt: VecDeque<Rebuilt>,
+    untold: usize,
+    /// Numbers of which it is to be told.
+    telling: Vec<u64>,
     waits: Waits,
-    /// No later than the first deadline of a hole.
+    /// No later than the first deadline of a hole, or of what was rebuilt.
     due: Instant,
     counters: ReceiverCounters,
 }
@@ -73,7 +95,11 @@ impl Default for Receiver {
         Self {
             base: 0,
             settled: VecDeque::new(),
+            former: (0, VecDeque::new()),
             holes: VecDeque::new(),
+            rebuilt: VecDeque::new(),
+            untold: 0,
+            telling: Vec::new(),
             waits: Waits::default(),
             due: Instant::NEVER,
             counters: ReceiverCounters::default(),
@@ -110,21 +136,40 @@ impl Receiver {
     /// A new session: numbers from zero.
     pub fn start_over(&mut self) {
         self.counters.given_up += self.holes.iter().filter(|hole| hole.requests > 0).count() as u64;
+        self.former.0 = self.base;
+        mem::swap(&mut self.former.1, &mut self.settled);
         self.settled.clear();
         self.holes.clear();
+        self.rebuilt.clear();
+        self.untold = 0;
         self.waits.start_over();
         (self.base, self.due) = (0, Instant::NEVER);
+    }
+
+    /// A frame of the session before arrived: whether it is handed on, which it was not in that session. A datagram
+    /// that comes again is known by its seal.
+    pub fn handle_former(&mut self, bits: u32) -> bool {
+        let (base, settled) = &self.former;
+        let number = extended(bits, base + settled.len() as u64);
+        let is_settled =
+            number.checked_sub(*base).is_none_or(|place| settled.get(place as usize) == Some(&true));
+        self.counters.duplicates += u64::from(is_settled);
+        !is_settled
     }
 
     /// A frame arrived: for the first time, or as a repetition. Whether it is handed on (RT-6).
     pub fn handle(&mut self, now: Instant, number: u64, repetition: u8) -> bool {
         self.know(now, number);
         if number == self.end() {
+            self.make_room();
             self.settled.push_back(false);
         }
         let place = number.checked_sub(self.base).map(|place| place as usize);
         let Some(place) = place.filter(|place| !self.settled[*place]) else {
             self.counters.duplicates += 1;
+            if repetition == 0 {
+                self.came_late(now, number);
+            }
             return false;
         };
         self.learn(now, number, repetition);
@@ -137,15 +182,55 @@ impl Receiver {
         self.waits.repair_came(now);
     }
 
-    /// A frame was rebuilt from repairs: whether it is handed on (RT-6), and if so, whether it had been asked for.
-    pub fn rebuild(&mut self, number: u64) -> Option<bool> {
-        let hole = self.close(number)?;
-        let was_asked = hole.requests > 0;
-        self.counters.lost += u64::from(!was_asked);
-        self.counters.recovered += 1;
-        self.counters.rebuilt += 1;
+    /// A frame was rebuilt from repairs: whether it is handed on (RT-6). One that was not asked for counts as lost
+    /// after the reordering window, if it has not come by then.
+    pub fn rebuild(&mut self, now: Instant, number: u64) -> bool {
+        let Some(hole) = self.close(number) else { return false };
+        let oldest = now.as_ps().saturating_sub(self.waits.round_trip().as_ps());
+        let is_old = |rebuilt: &Rebuilt| rebuilt.is_told && rebuilt.found.as_ps() < oldest;
+        while self.rebuilt.len() == MOST_REBUILT || self.rebuilt.front().is_some_and(is_old) {
+            let forgotten = self.rebuilt.pop_front();
+            self.untold -= usize::from(forgotten.is_some_and(|rebuilt| !rebuilt.is_told));
+        }
+        let is_told = hole.requests > 0;
+        self.rebuilt.push_back(Rebuilt { number, found: hole.found, due: hole.due, is_told });
+        if is_told {
+            self.counters.recovered += 1;
+            self.counters.rebuilt += 1;
+        } else {
+            self.untold += 1;
+        }
         self.settle((number - self.base) as usize);
-        Some(was_asked)
+        true
+    }
+
+    /// A frame came after it had been handed on: what that tells of the path is taken, if it was rebuilt before.
+    fn came_late(&mut self, now: Instant, number: u64) {
+        let Some(place) = self.rebuilt.iter().rposition(|rebuilt| rebuilt.number == number) else { return };
+        let Some(rebuilt) = self.rebuilt.remove(place) else { return };
+        if !rebuilt.is_told {
+            self.untold -= 1;
+            self.counters.reordered += 1;
+        }
+        self.waits.overtaken(now, now - rebuilt.found); // RT-7
+    }
+
+    /// What was rebuilt and has not come within the reordering window was lost.
+    fn tell_rebuilt(&mut self, now: Instant, tell: &mut impl FnMut(Wanted)) {
+        let Self { rebuilt, untold, telling, counters, .. } = self;
+        for rebuilt in rebuilt.iter_mut().filter(|rebuilt| !rebuilt.is_told && rebuilt.due <= now) {
+            rebuilt.is_told = true;
+            telling.push(rebuilt.number);
+        }
+        let told = telling.len();
+        *untold -= told;
+        counters.lost += told as u64;
+        counters.recovered += told as u64;
+        counters.rebuilt += told as u64;
+        telling.sort_unstable();
+        let mut run: Option<Wanted> = None;
+        telling.drain(..).for_each(|number| Wanted::extend(&mut run, number, 0, tell));
+        run.into_iter().for_each(tell);
     }
 
     /// All numbers before `next` were sent: those that are not here are holes. A peer that is too far ahead loses
@@ -154,14 +239,27 @@ impl Receiver {
         if self.end() >= next {
             return;
         }
+        let first = next.saturating_sub(MOST_OPEN as u64);
+        if first > self.end() {
+            // A leap: nothing that is known stays open.
+            self.counters.given_up += self.holes.len() as u64 + (first - self.end());
+            self.holes.clear();
+            self.settled.clear();
+            self.base = first;
+        }
         let due = now + self.waits.window(now) + self.waits.awaited(now);
         self.due = self.due.min(due);
         while self.end() < next {
-            if self.settled.len() == MOST_OPEN {
-                self.give_up(self.base);
-            }
+            self.make_room();
             self.holes.push_back(Hole { number: self.end(), found: now, due, asked: now, requests: 0 });
             self.settled.push_back(false);
+        }
+    }
+
+    /// One more number may be open (RT-13).
+    fn make_room(&mut self) {
+        while self.settled.len() >= MOST_OPEN {
+            self.give_up(self.base);
         }
     }
 
@@ -182,9 +280,9 @@ impl Receiver {
         if self.due > now {
             return;
         }
-        let is_over = |hole: &&Hole| hole.due <= now && hole.requests == MOST_REQUESTS;
-        while let Some(number) = self.holes.iter().find(is_over).map(|hole| hole.number) {
-            self.give_up(number); // RT-9
+        self.give_up_old(now);
+        if self.untold > 0 {
+            self.tell_rebuilt(now, ask);
         }
         let repair = self.waits.repair();
         let mut wanted: Option<Wanted> = None;
@@ -192,16 +290,11 @@ impl Receiver {
             self.counters.lost += u64::from(hole.requests == 0);
             hole.requests += 1;
             (hole.asked, hole.due) = (now, now + repair);
-            match &mut wanted {
-                Some(run) if run.reaches(hole.number) && run.repetition == hole.requests => run.length += 1,
-                run => {
-                    run.take().into_iter().for_each(&mut *ask);
-                    *run = Some(Wanted { first: hole.number, length: 1, repetition: hole.requests });
-                }
-            }
+            Wanted::extend(&mut wanted, hole.number, hole.requests, ask);
         }
         wanted.into_iter().for_each(ask);
-        self.due = self.holes.iter().map(|hole| hole.due).min().unwrap_or(Instant::NEVER);
+        let untold = self.rebuilt.iter().filter(|rebuilt| !rebuilt.is_told).map(|rebuilt| rebuilt.due);
+        self.due = self.holes.iter().map(|hole| hole.due).chain(untold).min().unwrap_or(Instant::NEVER);
     }
 
     /// The hole of a number that has come is closed; what its coming tells of the path is taken.
@@ -230,19 +323,48 @@ impl Receiver {
         }
     }
 
+    /// What was asked for often enough will not come (RT-9).
+    fn give_up_old(&mut self, now: Instant) {
+        let Self { base, settled, holes, counters, .. } = self;
+        holes.retain(|hole| {
+            let is_over = hole.due <= now && hole.requests == MOST_REQUESTS;
+            if is_over {
+                counters.given_up += 1;
+                settled[(hole.number - *base) as usize] = true;
+            }
+            !is_over
+        });
+        self.advance();
+    }
+
     fn settle(&mut self, place: usize) {
         self.settled[place] = true;
+        self.advance();
+    }
+
+    fn advance(&mut self) {
         while self.settled.front() == Some(&true) {
             self.settled.pop_front();
             self.base += 1;
         }
-        if self.holes.is_empty() {
+        if self.holes.is_empty() && self.untold == 0 {
             self.due = Instant::NEVER;
         }
     }
 }
 
 impl Wanted {
+    /// One more number for a run; a run that it does not continue goes to `ask`.
+    fn extend(run: &mut Option<Self>, number: u64, repetition: u8, ask: &mut impl FnMut(Self)) {
+        match run {
+            Some(run) if run.reaches(number) && run.repetition == repetition => run.length += 1,
+            run => {
+                run.take().into_iter().for_each(ask);
+                *run = Some(Self { first: number, length: 1, repetition });
+            }
+        }
+    }
+
     /// Whether `number` is the next of the run, and the run has room.
     fn reaches(&self, number: u64) -> bool {
         self.length < u8::MAX && self.first + u64::from(self.length) == number
@@ -252,7 +374,6 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_us(us)
@@ -300,6 +421,43 @@ mod tests {
         assert_eq!((receiver.counters().reordered, receiver.poll_timeout()), (1, Instant::NEVER));
     }
 
+    // RT-7, RT-15
+    #[test]
+    fn what_was_rebuilt_and_comes_late_was_not_lost() {
+        let mut receiver = receiver();
+        receiver.know(at(0), 4);
+        assert!([3, 1, 2].into_iter().all(|number| receiver.rebuild(at(1), number)));
+        assert!(!receiver.handle(at(900), 2, 0), "it is there");
+        assert!(receiver.handle(at(900), 0, 0));
+        assert_eq!(receiver.poll_timeout(), at(1000));
+        assert_eq!(asked(&mut receiver, at(1000)), [(1, 1, 0), (3, 1, 0)]);
+        assert_eq!((receiver.poll_timeout(), receiver.base()), (Instant::NEVER, 4));
+        // Later than the window: it is learnt.
+        assert!(!receiver.handle(at(2000), 1, 0));
+        let counters = receiver.counters();
+        assert_eq!((counters.lost, counters.rebuilt, counters.reordered), (2, 2, 2));
+        assert_eq!(receiver.waits().window(at(2000)), Duration::from_us(2500));
+        receiver.know(at(3000), 7);
+        assert!([4, 5, 6].into_iter().all(|number| receiver.rebuild(at(3001), number)));
+        assert_eq!(asked(&mut receiver, at(5500)), [(4, 3, 0)], "one run");
+    }
+
+    // RT-6, RT-15: a frame that was rebuilt, and comes late when another session has begun.
+    #[test]
+    fn what_an_old_session_handed_on_is_not_handed_on_again() {
+        let mut receiver = receiver();
+        assert!(receiver.handle(at(0), 0, 0) && receiver.handle(at(0), 3, 0));
+        assert!(receiver.rebuild(at(1), 2));
+        receiver.start_over();
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|number| receiver.handle_former(number)),
+            [false, true, false, false, true]
+        );
+        assert_eq!(receiver.counters().duplicates, 3);
+        receiver.start_over();
+        assert!(receiver.handle_former(0), "nothing came in that session");
+    }
+
     // RT-9
     #[test]
     fn what_is_gone_is_given_up_at_once() {
@@ -317,13 +475,36 @@ mod tests {
     fn what_is_rebuilt_is_handed_on_once_and_not_asked_for() {
         let mut receiver = receiver();
         receiver.know(at(0), 3);
-        assert_eq!(receiver.rebuild(1), Some(false));
-        assert_eq!(asked(&mut receiver, at(1000)), [(0, 1, 1), (2, 1, 1)]);
-        assert_eq!((receiver.rebuild(0), receiver.rebuild(0), receiver.rebuild(9)), (Some(true), None, None));
+        assert!(receiver.rebuild(at(1), 1));
+        assert_eq!(asked(&mut receiver, at(1000)), [(1, 1, 0), (0, 1, 1), (2, 1, 1)], "it counts as lost");
+        assert_eq!([0, 0, 9].map(|number| receiver.rebuild(at(1000), number)), [true, false, false]);
         assert!(!receiver.handle(at(1001), 0, 1) && !receiver.handle(at(1001), 1, 0));
         let counters = receiver.counters();
         assert_eq!((counters.lost, counters.recovered, counters.rebuilt), (3, 2, 2));
         assert_eq!(receiver.base(), 2);
+    }
+
+    // RT-13
+    #[test]
+    fn frames_that_come_behind_an_old_hole_do_not_go_beyond_the_bound() {
+        let mut receiver = receiver();
+        receiver.know(at(0), 1);
+        for number in 1..=MOST_OPEN as u64 + 9 {
+            assert!(receiver.handle(at(1), number, 0));
+            assert!(receiver.end() - receiver.base() <= MOST_OPEN as u64, "{number}");
+        }
+        assert_eq!((receiver.base(), receiver.counters().given_up), (MOST_OPEN as u64 + 10, 1));
+    }
+
+    // RT-13: what a frame costs does not depend on what it says.
+    #[test]
+    fn a_leap_of_numbers_costs_no_more_than_what_stays_open() {
+        let mut receiver = receiver();
+        assert!(receiver.handle(at(0), 1, 0));
+        receiver.know(at(0), 1 << 60);
+        assert_eq!((receiver.end(), receiver.base()), (1 << 60, (1 << 60) - MOST_OPEN as u64));
+        assert_eq!(receiver.counters().given_up, (1 << 60) - MOST_OPEN as u64 - 1);
+        assert!(receiver.handle(at(1), 1 << 60, 0) && !receiver.handle(at(1), 5, 0));
     }
 
     // RT-13

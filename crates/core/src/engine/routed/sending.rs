@@ -6,7 +6,8 @@ use super::receiver::MOST_REQUESTS;
 use super::{Credit, extended, low};
 use crate::engine::guard::{Frame, FramePool, Surroundings};
 use crate::time::{Duration, Instant};
-use crate::wire::routed::{self, Entry};
+use crate::wire::MINIMUM_FRAME;
+use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
@@ -84,6 +85,7 @@ impl Sending {
         while self.forget_oldest(pool) {}
         self.first = 0;
         self.pace.start_over();
+        self.credit.start_over();
         (self.tell_at, self.told) = (None, 0);
     }
 
@@ -146,9 +148,11 @@ impl Sending {
         sum.clear();
         for (number, frame) in (start..).zip(frames) {
             let (is_bare, contents) = contents(frame);
-            add_body(field, weight(number, end), is_bare, contents, &mut sum);
+            // The padding of a short datagram travels: the receiving end cannot tell it from contents.
+            let length = contents.len().max(LEAST_CONTENTS);
+            add_body(field, weight(number, end), (is_bare, length), contents, &mut sum);
         }
-        let bytes = sum.len() as u64 + HEADERS;
+        let bytes = sum.len() as u64 + REPAIR_HEADERS;
         let is_paid = covered > 0 && self.credit.pay(bytes);
         if is_paid {
             routed::append_repair(out, low(end), covered as u8);
@@ -226,13 +230,17 @@ impl Sending {
 
 /// By how much a repetition is longer than the frame: what RT-2 puts around it.
 const HEADERS: u64 = 30;
+/// By how much a repair is longer than its sum.
+const REPAIR_HEADERS: u64 = HEADERS + (REPAIR_HEADER - DataHeader::LEN) as u64;
+/// The shortest contents, with padding: datagrams have Ethernet's shortest length.
+const LEAST_CONTENTS: usize = MINIMUM_FRAME.0 as usize - HEADERS as usize;
 
 fn idle(loop_time: Option<Duration>) -> Duration {
     (loop_time.unwrap_or(UNMEASURED) / IDLE_PART).max(LEAST_IDLE)
 }
 
 /// Notes a number, behind the run that it follows.
-pub(super) fn note(gone: &mut Vec<Entry>, number: u64) {
+fn note(gone: &mut Vec<Entry>, number: u64) {
     match gone.last_mut() {
         Some(run)
             if run.length < u8::MAX && low(u64::from(run.first) + u64::from(run.length)) == low(number) =>

@@ -47,7 +47,9 @@ impl Waits {
             let span = now - before;
             // What comes after a rest says nothing of the pace.
             let usual = self.interval.unwrap_or(span).min(self.round_trip());
-            self.interval = Some((usual * 7 + span.min(usual * OVERDUE)) / 8);
+            // Those that came together, even all of them, do not make it stay at nothing.
+            let longest = (usual * OVERDUE).max(LEAST_WINDOW);
+            self.interval = Some((usual * 7 + span.min(longest)) / 8);
         }
     }
 
@@ -86,7 +88,7 @@ impl Waits {
     }
 
     /// The round trip, as far as it is known.
-    fn round_trip(&self) -> Duration {
+    pub(super) fn round_trip(&self) -> Duration {
         self.smoothed.map(|(smoothed, _)| smoothed).or(self.loop_time).unwrap_or(UNMEASURED)
     }
 
@@ -98,13 +100,14 @@ impl Waits {
         usual.max(late.min(round_trip))
     }
 
-    /// After how long to ask again.
+    /// After how long to ask again. A path that has become longer than the answers of the past shows it by its loop:
+    /// who asked again too early would give up before the first answer could come, and learn nothing.
     pub fn repair(&self) -> Duration {
-        match (self.smoothed, self.loop_time) {
-            (Some((smoothed, variation)), _) => smoothed + (variation * 4).max(smoothed / 4 + SLACK),
-            (None, Some(loop_time)) => loop_time + loop_time / 4 + SLACK,
-            (None, None) => UNMEASURED,
-        }
+        let allowance = |round_trip: Duration| round_trip / 4 + SLACK;
+        let measured =
+            self.smoothed.map(|(smoothed, variation)| smoothed + (variation * 4).max(allowance(smoothed)));
+        let looped = self.loop_time.map(|loop_time| loop_time + allowance(loop_time));
+        measured.max(looped).unwrap_or(UNMEASURED)
     }
 }
 
@@ -128,6 +131,8 @@ mod tests {
         waits.answered(MS(20));
         assert_eq!(waits.repair(), MS(60), "the first sample, and four times half of it");
         (0..100).for_each(|_| waits.answered(MS(20)));
+        assert_eq!(waits.repair(), MS(52), "no less than by the loop");
+        waits.note_loop(Some(MS(20)));
         let steady = waits.repair();
         assert!(steady >= MS(27) && steady < MS(28), "a quarter and 2 ms above it: {steady}");
         (0..100).for_each(|turn| waits.answered(MS(if turn % 2 == 0 { 10 } else { 30 })));
@@ -165,6 +170,17 @@ mod tests {
         assert_eq!(waits.awaited(at(2100)), MS(10), "a quarter of the round trip at most");
         waits.start_over();
         assert_eq!(waits.awaited(at(2100)), Duration::ZERO);
+    }
+
+    // RT-15: many datagrams are read at one instant.
+    #[test]
+    fn repairs_that_come_together_do_not_end_the_wait_for_others() {
+        let mut waits = Waits::default();
+        waits.note_loop(Some(MS(40)));
+        (0..3).for_each(|_| waits.repair_came(at(0)));
+        (1..200).for_each(|turn| waits.repair_came(at(3 * turn)));
+        let awaited = waits.awaited(at(598));
+        assert!(awaited >= Duration::from_us(5900) && awaited <= MS(6), "{awaited}");
     }
 
     // RT-7

@@ -44,17 +44,24 @@ pub fn weight(frame: u64, repair: u64) -> u8 {
     (hash % 255) as u8 + 1
 }
 
-/// Adds the body of a frame to a sum, which grows to its length.
+/// Adds the body of a frame to a sum, which grows to its length: whether it is bare, as how many bytes its contents
+/// travel, and the contents, behind which the others are zeros.
 ///
 /// # Panics
-/// If the contents have more than 32,767 bytes.
-pub fn add_body(field: &dyn Field, weight: u8, is_bare: bool, contents: &[u8], sum: &mut Vec<u8>) {
-    let end = PREFIX + contents.len();
+/// If more than 32,767 bytes travel, or fewer than the contents have.
+pub fn add_body(
+    field: &dyn Field,
+    weight: u8,
+    (is_bare, length): (bool, usize),
+    contents: &[u8],
+    sum: &mut Vec<u8>,
+) {
+    let end = PREFIX + length;
     if sum.len() < end {
         sum.resize(end, 0);
     }
     let (prefix, rest) = sum.split_at_mut(PREFIX);
-    field.add(weight, &prefix_of(is_bare, contents.len()), prefix);
+    field.add(weight, &prefix_of(is_bare, length), prefix);
     field.add(weight, contents, &mut rest[..contents.len()]);
 }
 

@@ -1,0 +1,240 @@
+//! What must hold of two routed guards whatever a path does with their datagrams: nothing is delivered twice or altered,
+//! what either holds stays within its pool, and once the path is well nothing is held (RT-6, RT-13).
+//!
+//! The input is a script: each step is a byte that says what happens and a byte that says to which end, how long, how
+//! many, or with which datagram.
+
+use lossylink_codec::Gf256;
+use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, QueueLimits, Secret, Side};
+use lossylink_core::engine::report::Reading;
+use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::protection::Protection;
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Frames that a guard may hold: few, so that scripts reach the bound.
+const FRAMES: usize = 1000;
+/// Datagrams of the past that may come again, and the most that are under way.
+const REMEMBERED: usize = 32;
+const FLIGHT: usize = 300;
+/// How long a datagram takes if the script does not say otherwise.
+const DELAY: Duration = Duration::from_ms(6);
+const LONGEST: usize = 300;
+/// Where a frame carries its number, behind the headers of IPv4.
+const NUMBER: usize = 34;
+const GAP: Duration = Duration::from_us(100);
+
+struct Bench {
+    guards: [Guard; 2],
+    /// What is on its way away from each, and since when.
+    flying: [VecDeque<(Instant, Frame)>; 2],
+    past: VecDeque<Frame>,
+    delivered: [BTreeSet<u32>; 2],
+    sent: u32,
+    changes: u64,
+    now: Instant,
+}
+
+/// Drives two routed guards by the script.
+pub fn guards(script: &[u8]) {
+    let mut bench = Bench::repairing();
+    for step in script.chunks_exact(2) {
+        bench.step(step[0], step[1]);
+        bench.check();
+    }
+    bench.heal();
+}
+
+/// The frame with this number: a packet of a TUN, a short one of them, or a frame of a LAN.
+fn frame(number: u32) -> Frame {
+    let length = [44, 60, 200, 299, 42, 300, 150][number as usize % 7];
+    let mut frame = vec![number as u8 & 1; length];
+    let address = if number % 7 < 5 { 0 } else { 2 };
+    frame[..12].fill(address);
+    frame[12..16].copy_from_slice(&[0x08, 0x00, 0x45, 0x02]);
+    frame[NUMBER..NUMBER + 4].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+impl Bench {
+    /// A pair that has agreed and sends repairs ahead.
+    fn repairing() -> Self {
+        let guards = ["near", "far"].map(|name| {
+            let queue = QueueLimits { capacity: Bytes(20_000), mark_from: None };
+            let secret = Secret::new(b"sixteen bytes or more");
+            let config = GuardConfig { queue, longest_frame: LONGEST, frames: FRAMES, secret };
+            let line = Box::new(RoutedLine::new(Box::new(Gf256)));
+            Guard::closed(config, line, Protection::Routed, Streams::new(1).stream(name))
+        });
+        let mut bench = Self {
+            guards,
+            flying: [VecDeque::new(), VecDeque::new()],
+            past: VecDeque::new(),
+            delivered: [BTreeSet::new(), BTreeSet::new()],
+            sent: 0,
+            changes: 0,
+            now: Instant::ZERO,
+        };
+        bench.heal();
+        for step in 0..800u32 {
+            bench.send(0);
+            bench.pass(GAP);
+            bench.arrive_due();
+            if step.is_multiple_of(30) {
+                bench.flying[0].pop_back();
+            }
+        }
+        assert!(bench.count(0, "repairs") > 10 && bench.count(1, "rebuilt") > 2, "repairs are under way");
+        bench
+    }
+
+    fn step(&mut self, what: u8, which: u8) {
+        let (end, many) = (usize::from(which & 1), usize::from(which >> 1));
+        match what % 12 {
+            0 => self.send(end),
+            1 => (0..many).for_each(|_| {
+                self.send(end);
+                self.pass(GAP);
+            }),
+            2 => self.pass(GAP * u64::from(which) * u64::from(which)),
+            3 => self.arrive(end, 0),
+            4 => self.arrive(end, many),
+            5 => drop(self.flying[end].remove(many)),
+            6 | 7 => {
+                if let Some(datagram) = self.past.get(many % REMEMBERED).cloned() {
+                    self.reach(end, &datagram);
+                }
+            }
+            8 => self.spoil(end, many),
+            9 => self.stream(end, many),
+            10 => self.arrive_all(end),
+            _ if many < 8 => {
+                self.changes += 1;
+                let rng = Streams::new(self.changes).stream("again");
+                self.guards[end].protect(self.now, Protection::Routed, 0.0, rng);
+                self.pull(end);
+            }
+            _ => self.arrive_all(1 - end),
+        }
+    }
+
+    /// Frames leave, and as many datagrams arrive, but for one in some.
+    fn stream(&mut self, end: usize, many: usize) {
+        for step in 0..many {
+            self.send(end);
+            self.pass(GAP);
+            if step % 7 == many % 7 {
+                self.flying[end].pop_front();
+            }
+            self.arrive_due();
+        }
+    }
+
+    fn send(&mut self, end: usize) {
+        let frame = frame(self.sent);
+        self.sent += 1;
+        self.guards[end].handle_frame(self.now, Side::Lan, &frame);
+        self.pull(end);
+    }
+
+    fn pass(&mut self, span: Duration) {
+        let until = self.now + span;
+        loop {
+            let due = [0, 1].map(|end: usize| self.guards[end].poll_timeout());
+            let end = usize::from(due[1] < due[0]);
+            if due[end] > until {
+                break;
+            }
+            self.now = self.now.max(due[end]);
+            self.guards[end].handle_timeout(self.now);
+            self.pull(end);
+            assert!(self.guards[end].poll_timeout() > self.now, "a timer that was served is not due");
+        }
+        self.now = until;
+    }
+
+    /// A datagram on its way away from `end` arrives.
+    fn arrive(&mut self, end: usize, place: usize) {
+        if let Some((_, datagram)) = self.flying[end].remove(place) {
+            self.reach(1 - end, &datagram);
+        }
+    }
+
+    /// Those arrive whose time has come.
+    fn arrive_due(&mut self) {
+        for end in [0, 1] {
+            while self.flying[end].front().is_some_and(|(since, _)| *since + DELAY <= self.now) {
+                self.arrive(end, 0);
+            }
+        }
+    }
+
+    fn arrive_all(&mut self, end: usize) {
+        (0..self.flying[end].len()).for_each(|_| self.arrive(end, 0));
+    }
+
+    /// The oldest datagram arrives cut, or with a bit flipped.
+    fn spoil(&mut self, end: usize, place: usize) {
+        let Some((_, mut datagram)) = self.flying[end].pop_front() else { return };
+        match place.is_multiple_of(2) {
+            true => datagram.truncate(datagram.len() - 1 - place % (datagram.len() - 12)),
+            false => datagram[12 + place % 40] ^= 1 << (place % 8),
+        }
+        self.reach(1 - end, &datagram);
+    }
+
+    fn reach(&mut self, end: usize, datagram: &[u8]) {
+        self.guards[end].handle_frame(self.now, Side::Link, datagram);
+        self.pull(end);
+    }
+
+    fn pull(&mut self, end: usize) {
+        while let Some(frame) = self.guards[end].poll_transmit(self.now, Side::Link) {
+            self.flying[end].push_back((self.now, frame.clone()));
+            self.past.push_front(frame.clone());
+            self.past.truncate(REMEMBERED);
+            if self.flying[end].len() > FLIGHT {
+                self.flying[end].pop_front();
+            }
+            self.guards[end].recycle(frame);
+        }
+        while let Some(came) = self.guards[end].poll_transmit(self.now, Side::Lan) {
+            let number = u32::from_be_bytes(came[NUMBER..NUMBER + 4].try_into().expect("four bytes"));
+            assert!(number < self.sent, "a frame that nobody sent");
+            let mut sent = frame(number);
+            // The shortest datagram travels with its padding.
+            sent.resize(sent.len().max(if sent[0] == 0 { 44 } else { 30 }), 0);
+            assert!(came == sent, "frame {number} came otherwise than it was sent");
+            assert!(self.delivered[end].insert(number), "frame {number} was delivered twice");
+            self.guards[end].recycle(came);
+        }
+    }
+
+    fn count(&self, end: usize, name: &str) -> u64 {
+        let groups = self.guards[end].report();
+        let counter = groups.iter().flat_map(|group| &group.counters).find(|counter| counter.name == name);
+        match counter.expect(name).reading {
+            Reading::Number(number) => number,
+            _ => 0,
+        }
+    }
+
+    fn check(&self) {
+        for guard in &self.guards {
+            assert!(guard.frames_held() <= FRAMES);
+        }
+    }
+
+    /// The path is well again: all comes, and soon nothing is held.
+    fn heal(&mut self) {
+        for _ in 0..1000 {
+            self.pass(Duration::from_ms(2));
+            self.arrive_due();
+        }
+        for guard in &self.guards {
+            assert_eq!(guard.frames_held(), 0, "a guard holds frames of which the other has all");
+        }
+    }
+}

@@ -163,6 +163,26 @@ fn bursts_of_fifty_are_repaired() {
     assert!(missing * 50 < 50_000, "{missing} of 50,000 are missing");
 }
 
+// RT-16: sixty frames are lost in a row of a stream of one in 0.1 ms. They are asked for at once.
+#[test]
+fn a_burst_is_not_answered_by_a_burst() {
+    let mut path = Path::agreed(1, MS(20));
+    let (mut repeated, mut most, mut steps) = (0, 0, 0);
+    for step in 0..3000 {
+        path.ways[0].is_cut = (1000..1060).contains(&step);
+        path.send(0, &frame(UDP, 1, step, 600));
+        path.run_for(Duration::from_us(100));
+        let now = path.count(0, "repeated");
+        most = most.max(now - repeated);
+        steps += u64::from(now > repeated);
+        repeated = now;
+    }
+    assert_eq!((repeated, path.delivered[1].len()), (60, 3000 - 400 / 2));
+    assert!(most <= 8 + 2, "{most} in 0.1 ms");
+    // Eight at once, and then twice as many as frames.
+    assert!((26..=40).contains(&steps), "{steps} steps");
+}
+
 // RT-10
 #[test]
 fn repairs_keep_to_their_bound_whatever_is_asked_for() {

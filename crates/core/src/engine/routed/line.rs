@@ -64,9 +64,10 @@ impl RoutedLine {
         match said {
             RoutedFrame::Data(header, contents) => self.handle_data(around, frame, header, contents),
             RoutedFrame::Request(entries) => {
-                for entry in entries.iter() {
-                    self.repeat(around, entry);
+                for entry in entries.iter().filter(|_| self.is_repairing) {
+                    self.sending.handle_request(entry, &mut self.entries);
                 }
+                self.repeat(around);
                 self.say(around, false);
             }
             RoutedFrame::Gone(entries) => {
@@ -154,16 +155,10 @@ impl RoutedLine {
         self.note_contents(around, number, header.is_bare, contents);
     }
 
-    /// Sends again what is asked for, as far as it is kept and paid.
-    fn repeat(&mut self, around: &mut Surroundings<'_>, entry: Entry) {
-        if !self.is_repairing {
-            return;
-        }
-        let Self { sending, entries, .. } = self;
-        sending.handle_request(entry, entries, |number, frame| {
-            let header =
-                DataHeader { is_bare: is_bare(frame), repetition: entry.repetition, number: low(number) };
-            send(around, header, frame)
+    /// Sends again what was asked for and has its turn (RT-16).
+    fn repeat(&mut self, around: &mut Surroundings<'_>) {
+        self.sending.take_turns(around, |around, number, repetition, frame| {
+            send(around, DataHeader { is_bare: is_bare(frame), repetition, number: low(number) }, frame)
         });
     }
 
@@ -266,10 +261,11 @@ impl LineProtocol for RoutedLine {
     }
 
     fn poll_timeout(&self) -> Instant {
-        self.receiver.poll_timeout()
+        self.receiver.poll_timeout().min(self.sending.turn_at())
     }
 
     fn handle_timeout(&mut self, around: &mut Surroundings<'_>) {
+        self.repeat(around);
         let Self { receiver, entries, .. } = self;
         receiver.note_loop(around.loop_time);
         let mut ask = |wanted: super::receiver::Wanted| {

@@ -1,5 +1,5 @@
 //! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid, and sends repairs ahead
-//! (RT-9, RT-10, RT-13, RT-14).
+//! (RT-9, RT-10, RT-13, RT-14, RT-16).
 
 use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
 use super::receiver::MOST_REQUESTS;
@@ -53,6 +53,11 @@ pub(super) struct Sending {
     held_bytes: u64,
     credit: Credit,
     pace: Pace,
+    /// What is to be sent again, and for which repetition: paid, and waiting for its turn (RT-16).
+    waiting: VecDeque<(u64, u8)>,
+    /// When the last repetition would have left without a burst, and when the next may leave.
+    last_turn: Instant,
+    next_turn: Instant,
     /// When to say how far was sent, and how often that was said since the last frame.
     tell_at: Option<Instant>,
     told: u8,
@@ -84,6 +89,7 @@ impl Sending {
     pub(super) fn start_over(&mut self, pool: &mut FramePool) {
         while self.forget_oldest(pool) {}
         self.first = 0;
+        self.waiting.clear();
         self.pace.start_over();
         self.credit.start_over();
         (self.tell_at, self.told) = (None, 0);
@@ -172,14 +178,8 @@ impl Sending {
         }
     }
 
-    /// The receiving end asks for these. `repeat` seals one copy of a frame and says how long it is; what will not
-    /// come is noted in `gone`.
-    pub(super) fn handle_request(
-        &mut self,
-        entry: Entry,
-        gone: &mut Vec<Entry>,
-        mut repeat: impl FnMut(u64, &Frame) -> Option<u64>,
-    ) {
+    /// The receiving end asks for these. What can be paid waits for its turn; what will not come is noted in `gone`.
+    pub(super) fn handle_request(&mut self, entry: Entry, gone: &mut Vec<Entry>) {
         if entry.repetition <= 1 {
             // Rebuilt, or asked for: lost.
             self.credit.lose(u64::from(entry.length), 1);
@@ -208,10 +208,34 @@ impl Sending {
                     }
                     break;
                 }
-                let Some(bytes) = repeat(number, frame) else { break };
-                self.counters.repeated += 1;
-                self.counters.repeated_bytes += bytes;
+                self.waiting.push_back((number, entry.repetition));
             }
+        }
+    }
+
+    /// When the next repetition leaves.
+    pub(super) fn turn_at(&self) -> Instant {
+        if self.waiting.is_empty() { Instant::NEVER } else { self.next_turn }
+    }
+
+    /// Sends what has its turn. `repeat` seals one copy of a frame and says how long it is.
+    pub(super) fn take_turns(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        mut repeat: impl FnMut(&mut Surroundings<'_>, u64, u8, &Frame) -> Option<u64>,
+    ) {
+        while self.turn_at() <= around.now
+            && let Some((number, repetition)) = self.waiting.pop_front()
+        {
+            // What has come meanwhile is kept no more.
+            let place = number.checked_sub(self.first).map(|place| place as usize);
+            let Some(frame) = place.and_then(|place| self.kept.get(place)) else { continue };
+            let Some(bytes) = repeat(around, number, repetition, frame) else { continue };
+            self.counters.repeated += 1;
+            self.counters.repeated_bytes += bytes;
+            let between = self.pace.between_repetitions(around.loop_time);
+            self.last_turn = self.last_turn.max(around.now) + between;
+            self.next_turn = Instant::ZERO + self.last_turn.saturating_since(Instant::ZERO + between * BURST);
         }
     }
 
@@ -228,6 +252,8 @@ impl Sending {
     }
 }
 
+/// Repetitions that leave at once.
+const BURST: u64 = 8;
 /// By how much a repetition is longer than the frame: what RT-2 puts around it.
 const HEADERS: u64 = 30;
 /// By how much a repair is longer than its sum.

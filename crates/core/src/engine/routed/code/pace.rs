@@ -1,4 +1,5 @@
-//! When repairs are sent ahead: where they come sooner than a repetition would, and do no harm (RT-14).
+//! When repairs are sent ahead: where they come sooner than a repetition would, and do no harm (RT-14). How fast repetitions
+//! leave (RT-16).
 
 use super::super::Credit;
 use crate::time::{Duration, Instant};
@@ -9,6 +10,8 @@ const KNOWN: u64 = 8;
 const PER_LOSS: u64 = 4;
 /// The repairs of a mean burst must leave within this part of a round trip.
 const ROUND_PART: u64 = 2;
+/// The fewest frames in a round trip by which the pace of repetitions is reckoned.
+const LEAST_PER_ROUND: u64 = 16;
 /// The round trip that is assumed before it is measured.
 const UNMEASURED: Duration = Duration::from_ms(200);
 /// Ten-thousandths in one.
@@ -51,6 +54,12 @@ impl Pace {
     /// Whether an idle end sends one more repair, for frames that none covers yet.
     pub fn is_due_at_rest(&self, credit: &Credit) -> bool {
         self.uncovered > 0 && self.share(credit) > 0
+    }
+
+    /// The time between two repetitions: they leave at twice the pace of the frames (RT-16).
+    pub fn between_repetitions(&self, loop_time: Option<Duration>) -> Duration {
+        let frames = self.per_round.max(self.in_round).max(LEAST_PER_ROUND);
+        loop_time.unwrap_or(UNMEASURED) / (2 * frames)
     }
 
     /// A repair was sent, or could not be paid.

@@ -108,6 +108,7 @@ def test_the_only_guard_of_a_file_needs_no_name(
         ("[eth2]\n[eth3]\n", "eht2", "unknown guard 'eht2'; did you mean 'eth2'?"),
         ("[eth2]\n[eth3]\n", None, "has 2 guards; give --name, one of eth2, eth3"),
         ("", None, "has 0 guards"),
+        ("", "a", "has no guards; write a table [a] in it"),
         ("[a\n", "a", "guard.toml:1: "),
         ("[a]\n", "../a", "'../a' is no name for a guard"),
     ],

@@ -54,7 +54,7 @@ def wire(
 
 
 def require_interfaces(ports: dict[str, str]) -> None:
-    """Refuse an interface of this namespace that is not there, before anything is made."""
+    """Refuse an interface that is not there, or is named twice, before anything is made."""
     from lossylink.errors import UserError
 
     there = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.is_dir())
@@ -63,6 +63,10 @@ def require_interfaces(ports: dict[str, str]) -> None:
         if port.startswith(("tap:", "tun:", "udp:")) or "@" in port or name in there:
             continue
         raise UserError(f"{option} {port}: there is no interface {name}; this machine has {', '.join(there)}")
+    names = [port.removeprefix("packet:").removeprefix("xdp:") for port in ports.values()]
+    if len(set(names)) < len(names):
+        options = " and ".join(ports)
+        raise UserError(f"{options} are both {names[0]}: frames cross between two interfaces; name two")
 
 
 def quantity(parse: Any, text: str) -> int:

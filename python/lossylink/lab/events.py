@@ -16,6 +16,8 @@ from lossylink.lab.settings import read_protection
 _LOOK_SECONDS = 1.0
 #: Over how long corruption is added up before it is told, in seconds.
 _REPORT_SECONDS = 10.0
+#: How long a line about strangers is not said again, in seconds: their messages come without end.
+_REMIND_SECONDS = 600.0
 #: How often a guard that is starting is asked, in seconds.
 _START_SECONDS = 0.05
 
@@ -28,9 +30,8 @@ def happened(before: Report, after: Report) -> Iterator[str]:
     Examples
     --------
     >>> quiet = {"peer": "absent: passing frames unprotected", "peer_protection": "none", "protection": "lg",
-    ...          "loop_us": None, "stuck": 0, "stood_aside": 0, "other_seal": 0, "other_version": 0,
-    ...          "peer_lan_frame_bytes": None, "lan_frame_bytes": 1514, "path": False,
-    ...          "too_narrow": False}
+    ...          "loop_us": None, "stuck": 0, "stood_aside": 0, "peer_lan_frame_bytes": None,
+    ...          "lan_frame_bytes": 1514, "path": False, "too_narrow": False}
     >>> found = quiet | {"peer": "agreed", "peer_protection": "lg", "loop_us": 212.0}
     >>> list(happened(quiet, found))
     ['peer found: this end protects by lg, the peer by lg, round trip 212 us']
@@ -52,8 +53,6 @@ def happened(before: Report, after: Report) -> Iterator[str]:
     elif is_now != "agreed" and was == "agreed":
         until = "frames are dropped until it is there again"
         yield f"peer lost: {until if after['path'] else 'frames pass unprotected'}"
-    if is_now != "agreed":
-        yield from _strangers(before, after)
     if after["stood_aside"] > before["stood_aside"]:
         which = "are dropped" if after["path"] else "pass unprotected"
         yield f"nothing moved twice in 10 s: frames {which} for 5 s"
@@ -99,6 +98,7 @@ def tell(plane: PlaneClient, say: Callable[[str], None], automatic: Automatic | 
     wait = threading.Event()
     before = _first(plane, wait)
     say(f"protects by {before['protection']}; looks for a guard at the far end")
+    strangers = Strangers()
     reported, reported_at = before, time.monotonic()
     before = {**before, "peer": "absent"}
     while True:
@@ -111,6 +111,8 @@ def tell(plane: PlaneClient, say: Callable[[str], None], automatic: Automatic | 
             wait.wait(_LOOK_SECONDS)
             continue
         for line in happened(before, after):
+            say(line)
+        for line in strangers.lines(before, after, time.monotonic()):
             say(line)
         before, seconds = after, time.monotonic() - reported_at
         if seconds >= _REPORT_SECONDS:
@@ -172,9 +174,37 @@ def _too_long(before: Report, after: Report) -> Iterator[str]:
         )
 
 
+class Strangers:
+    """Says who sends messages that are none of the peer's, once in ten minutes for each reason.
+
+    Examples
+    --------
+    >>> quiet = {"peer": "absent", "other_seal": 0, "other_version": 0, "path": True}
+    >>> strangers = Strangers()
+    >>> list(strangers.lines(quiet, quiet | {"other_seal": 1}, 5.0))
+    ['messages arrive that are not sealed as ours: both ends need the same --key-file']
+    >>> list(strangers.lines(quiet, quiet | {"other_seal": 1}, 6.0))
+    []
+    """
+
+    def __init__(self) -> None:
+        self._said_at: dict[str, float] = {}
+
+    def lines(self, before: Report, after: Report, now_seconds: float) -> Iterator[str]:
+        """Yield what is to be said after a look; a peer that has been there since makes all of it new."""
+        if _standing(after) == "agreed":
+            self._said_at.clear()
+            return
+        for line in _strangers(before, after):
+            if now_seconds - self._said_at.get(line, -_REMIND_SECONDS) >= _REMIND_SECONDS:
+                self._said_at[line] = now_seconds
+                yield line
+
+
 def _strangers(before: Report, after: Report) -> Iterator[str]:
     if after["other_seal"] > before["other_seal"]:
-        yield "messages arrive that are not sealed as ours: both ends need the same --key-file, or none"
+        mend = "both ends need the same --key-file" + ("" if after["path"] else ", or none")
+        yield f"messages arrive that are not sealed as ours: {mend}"
     if after["other_version"] > before["other_version"]:
         yield (
             f"messages of version {after['other_version_heard']} of the guards' protocol arrive, which this "

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lossylink.errors import RunError, UserError
+from lossylink.lab.settings import read_protection
 
 #: Largest IP packet of a TUN: it fits paths of 1500 bytes over IPv6, and most that are somewhat narrower.
 TUN_MTU = 1420
@@ -33,6 +34,7 @@ def path_protection(protection: str | None) -> dict[str, str]:
     if protection.strip().lower() in ("none", "off"):
         return {"family": "none"}
     mend = "leave --protection out, or give none to repair nothing"
+    read_protection(protection)  # a word that is no protection is refused as such
     raise UserError(f"{protection} is for links, and a guard with --udp tunes itself: {mend}")
 
 

@@ -86,6 +86,8 @@ def read_guard(file: Path, name: str | None, options: Mapping[str, type]) -> dic
             which = f"one of {', '.join(sorted(tables))}" if tables else "and a table [NAME] in the file"
             raise UserError(f"{file} has {len(tables)} guards; give --name, {which}")
         (name,) = tables
+    if not tables:
+        raise UserError(f"{file} has no guards; write a table [{name}] in it")
     if name not in tables:
         raise unknown("guard", name, tables, where=str(file))
     return {key: _value(file, name, key, given, options) for key, given in tables[name].items()}

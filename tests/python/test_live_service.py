@@ -212,6 +212,13 @@ def test_metrics_are_served_over_tcp(boxes: Boxes) -> None:
     _end(guard)
 
 
+def _routed_guard(boxes: Boxes) -> subprocess.Popen[str]:
+    """Start a guard over a path to nobody: it counts all the same."""
+    boxes.run("other", ["sh", "-c", "umask 077; head -c 32 /dev/urandom | base64 > /run/key"])
+    boxes.run("other", ["ip", "link", "set", "lo", "up"])
+    return boxes.routed("other", "--tun", "over0", "--udp", "127.0.0.1:5000", "--key-file", "/run/key")
+
+
 def test_a_dashboard_shows_what_guards_report(boxes: Boxes) -> None:
     boxes.cable("far/lan", "other/eth0")
     guards = [boxes.guard(box, lan="lan", link="trunk") for box in ("box", "far")]
@@ -225,6 +232,9 @@ def test_a_dashboard_shows_what_guards_report(boxes: Boxes) -> None:
     for protection in ("fec:25/5", "llr"):
         boxes.run("box", boxes.lossylink("guard", "set", protection, "--control", "/run/box.sock"))
         texts.append(boxes.run("box", status))
+    guards += [_routed_guard(boxes)]
+    status = boxes.lossylink("guard", "status", "--prometheus", "--control", "/run/other.sock")
+    texts.append(boxes.run("other", status))
     reported = set(re.findall(r"^(lossylink_\w+)\{", "".join(texts), re.MULTILINE))
     shown = set(re.findall(r"lossylink_\w+", boxes.run("box", boxes.lossylink("guard", "dashboard"))))
     assert {"lossylink_guards_agreed", "lossylink_guards_loop_us"} <= shown

@@ -1,7 +1,8 @@
 """A dashboard of guards for Grafana: what the link loses, what is carried, what is dropped, who the peer is.
 
 The layout is Grafana's own (schema version 41, Grafana 11.6); newer versions take it over. The metrics are
-those of a guard's Prometheus text that it has whatever its protection is.
+those of a guard's Prometheus text that it has whatever its protection is, and at the end those of a guard
+over a routed path.
 """
 
 from __future__ import annotations
@@ -123,6 +124,8 @@ PANELS = (
             Line(_rate("foreign_total"), "{{instance}} foreign"),
             Line(_rate("other_seal_total"), "{{instance}} other key"),
             Line(_rate("repeated_total"), "{{instance}} repeated"),
+            Line(_rate("unsent_total"), "{{instance}} no peer on the path"),
+            Line(_rate("too_long_total"), "{{instance}} too long for the path"),
             Line(_port("missed_total", "lan"), "{{instance}} missed at the LAN"),
             Line(_port("missed_total", "link"), "{{instance}} missed at the link"),
         ),
@@ -136,6 +139,31 @@ PANELS = (
             Line(_rate("silences_total"), "{{instance}} peer silent"),
             Line(_rate("stuck_total"), "{{instance}} nothing moved"),
             Line(_rate("stood_aside_total"), "{{instance}} stood aside"),
+        ),
+    ),
+    Panel(
+        "Path: losses",
+        "Over a routed path: frames that it lost on the way here each second, and what became of them.",
+        "pps",
+        (
+            Line(_rate("routed_lost_total"), "{{instance}} lost"),
+            Line(_rate("routed_recovered_total"), "{{instance}} recovered"),
+            Line(_rate("routed_rebuilt_total"), "{{instance}} of these, by repairs ahead"),
+            Line(_rate("routed_given_up_total"), "{{instance}} given up"),
+        ),
+    ),
+    Panel(
+        "Path: what repairing takes",
+        "Over a routed path: bytes of repetitions and repairs, as a share of the others, and their bound.",
+        "percentunit",
+        (
+            Line(
+                _share("routed_repeated_bytes_total", "routed_data_bytes_total"), "{{instance}} repetitions"
+            ),
+            Line(
+                _share("routed_repair_bytes_total", "routed_data_bytes_total"), "{{instance}} repairs ahead"
+            ),
+            Line(f"{_guard('routed_bound_percent')} / 100", "{{instance}} bound"),
         ),
     ),
 )

@@ -158,6 +158,37 @@ def test_networks_of_full_frames_cross_a_path_of_less() -> None:
         assert "mtu 1417" in told, told
 
 
+def test_what_another_guard_has_is_named_with_the_mend() -> None:
+    with _path() as boxes:
+        _guard(boxes, "b1", "--tun", "over0")
+        for tun, port, said in (
+            (
+                "over0",
+                "5001",
+                "TUN over0 is in use, by another guard or another program: end it, or give another name",
+            ),
+            (
+                "over1",
+                "5000",
+                "UDP port 5000 is in use, by another guard or another program: give both guards another port",
+            ),
+        ):
+            options = (
+                "--tun",
+                tun,
+                "--udp",
+                f"192.0.2.2:{port}",
+                "--key-file",
+                _KEY,
+                "--control",
+                "/run/second",
+            )
+            second = boxes.start("b1", boxes.lossylink("guard", *options))
+            _, complaint = second.communicate(timeout=PATIENCE_SECONDS)
+            assert second.returncode == 2, complaint
+            assert said in complaint
+
+
 def test_a_path_is_not_protected_by_what_is_for_links() -> None:
     with _path() as boxes:
         for box in _ADDRESSES:

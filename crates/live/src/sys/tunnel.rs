@@ -1,7 +1,7 @@
 //! Attaching to a TUN interface: IP packets without a header in front, one per read and write.
 
 use super::{check, interface::request};
-use crate::error::{Attempt, Result};
+use crate::error::{Attempt, Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -26,9 +26,13 @@ pub fn attach(name: &str) -> Result<File> {
     let mut request = request(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives on our stack.
-    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })
-        .attempting(format_args!("attach to TUN {name}"))?;
-    Ok(tun)
+    match check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }) {
+        Ok(_) => Ok(tun),
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Err(Error::Usage(format!(
+            "TUN {name} is in use, by another guard or another program: end it, or give another name"
+        ))),
+        Err(error) => Err(error).attempting(format_args!("attach to TUN {name}")),
+    }
 }
 
 /// Puts the carrier of an attached interface up or down: routes over an interface without carrier are given up by hosts

@@ -4,7 +4,7 @@
 //! Source: udp(7), ip(7), ipv6(7).
 
 use super::{check, check_size};
-use crate::error::{Attempt, Result};
+use crate::error::{Attempt, Error, Result};
 use std::io;
 use std::mem::size_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -63,7 +63,13 @@ impl Datagrams {
     /// # Errors
     /// Likewise.
     pub fn between(local: SocketAddr, peer: SocketAddr) -> Result<Self> {
-        let socket = UdpSocket::bind(local).attempting(format_args!("bind UDP port {}", local.port()))?;
+        let socket = UdpSocket::bind(local).or_else(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => Err(Error::Usage(format!(
+                "UDP port {} is in use, by another guard or another program: give both guards another port",
+                local.port()
+            ))),
+            _ => Err(error).attempting(format_args!("bind UDP port {}", local.port())),
+        })?;
         socket.connect(peer).attempting(format_args!("find a way to {peer}"))?;
         let datagrams = Self { socket, is_ipv6: peer.is_ipv6() };
         datagrams.prepare().attempting(format_args!("prepare the UDP socket to {peer}"))?;
@@ -199,6 +205,17 @@ impl AsFd for Datagrams {
 mod tests {
     use super::*;
     use crate::sys::poll::wait;
+
+    #[test]
+    fn a_port_in_use_is_said_with_its_mend() {
+        let other = UdpSocket::bind("127.0.0.3:0").unwrap();
+        let local = other.local_addr().unwrap();
+        let refusal = Datagrams::between(local, local).unwrap_err();
+        assert!(
+            refusal.is_usage() && refusal.to_string().ends_with("give both guards another port"),
+            "{refusal}"
+        );
+    }
 
     // RT-2, RT-4
     #[test]

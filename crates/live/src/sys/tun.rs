@@ -3,13 +3,13 @@
 //! The kernel finishes what hosts leave undone, checksums and super-frames (G-23), unless we promise to.
 
 use super::{check, interface::request};
-use crate::error::{Attempt, Result};
+use crate::error::{Attempt, Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// The device that hands out TAP interfaces.
+/// The device that hands out TAP and TUN interfaces.
 const CLONE_DEVICE: &str = "/dev/net/tun";
 
 // What a program may promise for the hosts behind a TAP (`TUN_F_*` of linux/if_tun.h).
@@ -25,17 +25,7 @@ const UDP: libc::c_ulong = 0x20 | 0x40;
 /// # Errors
 /// When the device is missing, or the kernel or its permissions refuse.
 pub fn attach(name: &str, super_frames: bool) -> Result<File> {
-    let tap = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
-        .open(CLONE_DEVICE)
-        .attempting(format_args!("open {CLONE_DEVICE}"))?;
-    let mut request = request(name)?;
-    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
-    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives on our stack.
-    check(unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })
-        .attempting(format_args!("attach to TAP {name}"))?;
+    let tap = open("TAP", name, libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
     // A TAP that stays keeps what another program has promised for it: we say in any case what we promise.
     let tcp = CHECKSUMS | TCP_OVER_IPV4 | TCP_OVER_IPV6 | TCP_WITH_ECN;
     let promised = match super_frames {
@@ -45,6 +35,26 @@ pub fn attach(name: &str, super_frames: bool) -> Result<File> {
     };
     promised.attempting(format_args!("set the offloads of TAP {name}"))?;
     Ok(tap)
+}
+
+/// Attaches to an interface of this kind, a TAP or a TUN; makes it if there is none.
+pub(super) fn open(kind: &str, name: &str, flags: libc::c_int) -> Result<File> {
+    let device = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .open(CLONE_DEVICE)
+        .attempting(format_args!("open {CLONE_DEVICE}"))?;
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives on our stack.
+    match check(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }) {
+        Ok(_) => Ok(device),
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Err(Error::Usage(format!(
+            "{kind} {name} is in use, by another guard or another program: end it, or give another name"
+        ))),
+        Err(error) => Err(error).attempting(format_args!("attach to {kind} {name}")),
+    }
 }
 
 fn promise(tap: &File, offloads: libc::c_ulong) -> io::Result<()> {

@@ -40,6 +40,7 @@ pub use line::{HelloOctets, LineProtocol, PassthroughLine, PauseMessage, Surroun
 pub use linkguardian::LinkGuardianLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
+pub(crate) use seal::WHOLE_SEAL;
 pub use seal::{Origin, Seal};
 pub use secret::Secret;
 

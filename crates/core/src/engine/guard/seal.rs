@@ -29,6 +29,8 @@ const PUBLIC_TAG: usize = 4;
 const SECRET_TAG: usize = 8;
 /// Bytes of the count of frames under a secret key.
 const COUNT: usize = 4;
+/// Bytes of count and tag behind a frame that is sealed whole (RT-2).
+pub(crate) const WHOLE_SEAL: usize = COUNT + SECRET_TAG;
 /// The names in the public key of messages, which belong to no session.
 const MESSAGES: Names = Names { ours: 0x4c6f_7373, theirs: 0x794c_696e, session: 0 };
 

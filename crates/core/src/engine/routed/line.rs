@@ -5,7 +5,7 @@ use super::report::{self, State};
 use super::sending::Sending;
 use super::{Receiver, extended, low};
 use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
-use crate::engine::guard::{HelloOctets, ecn, envelope};
+use crate::engine::guard::{HelloOctets, WHOLE_SEAL, ecn, envelope};
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
 use crate::protection::Protection;
@@ -17,13 +17,9 @@ use crate::wire::routed::{
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// By how much a data frame is longer than that of the LAN, without the seal: the local octets, the EtherType, the
-/// header. A repair is longer.
-const DATA_HEADROOM: usize = EthernetHeader::LEN + DataHeader::LEN;
-/// Bytes of count and tag (RT-2).
-const SEAL: usize = 12;
+/// By how much a repair is longer than the longest frame of the LAN, without the seal: the local octets, the EtherType,
+/// the header, the prefix of a body. A data frame is shorter.
 const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
-const _: () = assert!(HEADROOM > DATA_HEADROOM);
 
 /// Both ends of the routed guard's protection.
 #[derive(Debug)]
@@ -313,7 +309,7 @@ impl LineProtocol for RoutedLine {
 /// How many entries fit a frame of this length, which ports have room for: between the EtherType, kind and number of
 /// entries, and the seal.
 fn most_entries(longest: usize) -> usize {
-    (longest.saturating_sub(EthernetHeader::LEN + BEFORE_ENTRIES + SEAL) / ENTRY).clamp(1, MOST_ENTRIES)
+    (longest.saturating_sub(EthernetHeader::LEN + BEFORE_ENTRIES + WHOLE_SEAL) / ENTRY).clamp(1, MOST_ENTRIES)
 }
 
 /// Congestion experienced.

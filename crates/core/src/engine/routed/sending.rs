@@ -4,9 +4,10 @@
 use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
 use super::receiver::MOST_REQUESTS;
 use super::{Credit, extended, low};
-use crate::engine::guard::{Frame, FramePool, Surroundings};
+use crate::engine::guard::{Frame, FramePool, Surroundings, WHOLE_SEAL};
 use crate::time::{Duration, Instant};
 use crate::wire::MINIMUM_FRAME;
+use crate::wire::ethernet::EthernetHeader;
 use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -189,8 +190,7 @@ impl Sending {
         }
         let first = extended(entry.first, self.next());
         for number in first..first + u64::from(entry.length) {
-            let place = number.checked_sub(self.first).map(|place| place as usize);
-            let Some(frame) = place.and_then(|place| self.kept.get(place)) else {
+            let Some(frame) = kept(&self.kept, self.first, number) else {
                 // A number that was never sent is nobody's.
                 if number < self.first {
                     self.counters.not_kept += 1;
@@ -228,8 +228,7 @@ impl Sending {
             && let Some((number, repetition)) = self.waiting.pop_front()
         {
             // What has come meanwhile is kept no more.
-            let place = number.checked_sub(self.first).map(|place| place as usize);
-            let Some(frame) = place.and_then(|place| self.kept.get(place)) else { continue };
+            let Some(frame) = kept(&self.kept, self.first, number) else { continue };
             let Some(bytes) = repeat(around, number, repetition, frame) else { continue };
             self.counters.repeated += 1;
             self.counters.repeated_bytes += bytes;
@@ -255,7 +254,7 @@ impl Sending {
 /// Repetitions that leave at once.
 const BURST: u64 = 8;
 /// By how much a repetition is longer than the frame: what RT-2 puts around it.
-const HEADERS: u64 = 30;
+const HEADERS: u64 = (EthernetHeader::LEN + DataHeader::LEN + WHOLE_SEAL) as u64;
 /// By how much a repair is longer than its sum.
 const REPAIR_HEADERS: u64 = HEADERS + (REPAIR_HEADER - DataHeader::LEN) as u64;
 /// The shortest contents, with padding: datagrams have Ethernet's shortest length.
@@ -263,6 +262,11 @@ const LEAST_CONTENTS: usize = MINIMUM_FRAME.0 as usize - HEADERS as usize;
 
 fn idle(loop_time: Option<Duration>) -> Duration {
     (loop_time.unwrap_or(UNMEASURED) / IDLE_PART).max(LEAST_IDLE)
+}
+
+/// The frame with this number, if it is among those from `first` on.
+fn kept(frames: &VecDeque<Frame>, first: u64, number: u64) -> Option<&Frame> {
+    frames.get(number.checked_sub(first)? as usize)
 }
 
 /// Notes a number, behind the run that it follows.

@@ -7,7 +7,7 @@ use super::*;
 fn lateness(loss: &LossModel, delay: Duration, gap: Duration) -> (Vec<f64>, f64) {
     let mut path = Path::agreed(8, delay);
     path.lose([loss, &LossModel::None]);
-    let (frames, mut sent) = (30_000, Vec::new());
+    let (frames, mut sent) = (60_000, Vec::new());
     for step in 0..frames {
         sent.push(path.now);
         path.send(0, &frame(UDP, 1, step, 600));

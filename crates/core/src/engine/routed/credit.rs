@@ -1,6 +1,6 @@
 //! Which repetitions are paid: a share of what is sent for the first time, and less where a queue stands (RT-10).
 
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 
 /// The most that may be saved, and what there is at the start: a burst of fifty full frames, and some to spare.
 const MOST_BYTES: u64 = 128 << 10;
@@ -12,8 +12,10 @@ const MOST_SHARE: u64 = 3000;
 /// The same while one stands.
 const LEAST_QUEUED_SHARE: u64 = 10;
 const MOST_QUEUED_SHARE: u64 = 500;
-/// The loss that is assumed before it is known: frames lost, and sent.
-const ASSUMED: (u64, u64) = (20, 1000);
+/// Frames that count as sent before the first: one loss among few is no high share.
+const FEW: u64 = 100;
+/// A queue that grows shows in a loop of at most so much later: of four messages (G-5) one arrives.
+const UNSEEN: Duration = Duration::from_ms(200);
 /// Frames over which the loss is reckoned: counts are halved at each multiple.
 const RECENT: u64 = 8192;
 /// Runs of losses over which their length is reckoned: counts are halved there.
@@ -37,9 +39,20 @@ pub struct Credit {
     /// Runs of losses, and losses, since the start.
     runs: u64,
     in_runs: u64,
+    /// Frames whose losses may be those of a queue: loops that would show it are still under way.
+    fresh: Fresh,
     lowest_loop: Option<Duration>,
     has_queue: bool,
     has_room: bool,
+}
+
+/// Frames sent, lost, and runs of losses, since an instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fresh {
+    since: Instant,
+    sent: u64,
+    lost: u64,
+    runs: u64,
 }
 
 impl Default for Credit {
@@ -47,10 +60,11 @@ impl Default for Credit {
         Self {
             saved: MOST_BYTES * WHOLE,
             saved_queued: MOST_QUEUED_BYTES * WHOLE,
-            sent: ASSUMED.1,
-            lost: ASSUMED.0,
+            sent: FEW,
+            lost: 0,
             runs: 0,
             in_runs: 0,
+            fresh: Fresh::default(),
             lowest_loop: None,
             has_queue: false,
             has_room: false,
@@ -62,16 +76,12 @@ impl Credit {
     /// A new session: its path may be another.
     pub fn start_over(&mut self) {
         (self.lowest_loop, self.has_queue, self.has_room) = (None, false, false);
+        self.fresh = Fresh::default();
     }
 
     /// A frame of so many bytes was sent for the first time.
     pub fn earn(&mut self, bytes: u64) {
-        if !self.has_queue {
-            self.sent += 1;
-            if self.sent >= RECENT {
-                (self.sent, self.lost) = (self.sent / 2, self.lost / 2);
-            }
-        }
+        self.fresh.sent += 1;
         let earned = bytes * self.share();
         if self.has_queue {
             self.saved_queued = (self.saved_queued + earned).min(MOST_QUEUED_BYTES * WHOLE);
@@ -80,15 +90,23 @@ impl Credit {
         }
     }
 
-    /// So many frames were lost, in so many runs. Those that a queue may have dropped say nothing of the path.
+    /// So many frames were lost, in so many runs.
     pub fn lose(&mut self, frames: u64, runs: u64) {
-        if !self.has_queue {
-            self.lost = (self.lost + frames).min(self.sent);
-            self.in_runs += frames;
-            self.runs += runs;
-            if self.runs >= RECENT_RUNS {
-                (self.runs, self.in_runs) = (self.runs / 2, self.in_runs / 2);
-            }
+        self.fresh.lost += frames;
+        self.fresh.runs += runs;
+    }
+
+    /// Frames and losses of a time without a queue say what the path loses.
+    fn learn(&mut self) {
+        self.sent += self.fresh.sent;
+        self.lost = (self.lost + self.fresh.lost).min(self.sent);
+        while self.sent >= RECENT {
+            (self.sent, self.lost) = (self.sent / 2, self.lost / 2);
+        }
+        self.in_runs += self.fresh.lost;
+        self.runs += self.fresh.runs;
+        while self.runs >= RECENT_RUNS {
+            (self.runs, self.in_runs) = (self.runs / 2, self.in_runs / 2);
         }
     }
 
@@ -112,13 +130,20 @@ impl Credit {
         self.has_room && self.saved > MOST_BYTES * WHOLE / 2
     }
 
-    /// The longest of the recent loops, as the guards measure it.
-    pub fn note_loop(&mut self, loop_time: Option<Duration>) {
+    /// The longest of the recent loops, as the guards measure it. What was lost counts once no queue has shown for a loop
+    /// and four messages; what a queue may have dropped says nothing of the path.
+    pub fn note_loop(&mut self, now: Instant, loop_time: Option<Duration>) {
         let Some(loop_time) = loop_time else { return };
         let lowest = self.lowest_loop.map_or(loop_time, |lowest| lowest.min(loop_time));
         self.lowest_loop = Some(lowest);
         self.has_queue = loop_time > lowest + lowest / 4 + SLACK;
         self.has_room = loop_time <= lowest + lowest / 8 + LEAST_SLACK;
+        if self.has_queue || self.fresh.since + loop_time + UNSEEN <= now {
+            if !self.has_queue {
+                self.learn();
+            }
+            self.fresh = Fresh { since: now, ..Fresh::default() };
+        }
     }
 
     /// What is earned at present, in ten-thousandths: two and a half times the loss.
@@ -145,10 +170,13 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_ms;
 
-    /// What is paid of a loss of one in `every` frames of a thousand bytes, in thousandths of what is sent.
-    fn paid(credit: &mut Credit, every: u64, frames: u64) -> u64 {
+    /// What is paid of a loss of one in `every` frames of a thousand bytes, one in a millisecond, in thousandths of what
+    /// is sent, while the guards measure this loop.
+    fn paid(credit: &mut Credit, loop_ms: u64, every: u64, frames: u64) -> u64 {
+        let start = credit.fresh.since;
         let mut paid = 0;
         for number in 0..frames {
+            credit.note_loop(start + MS(number), Some(MS(loop_ms)));
             credit.earn(1000);
             if number % every == 0 {
                 credit.lose(1, 1);
@@ -161,11 +189,11 @@ mod tests {
     // RT-10
     #[test]
     fn without_a_queue_repetitions_take_what_the_loss_asks_for_and_never_more_than_three_tenths() {
-        assert_eq!(paid(&mut Credit::default(), 100, 100_000), 10, "all of them");
-        assert_eq!(paid(&mut Credit::default(), 10, 100_000), 100, "all of them");
-        assert_eq!(paid(&mut Credit::default(), 2, 1_000_000), 300);
+        assert_eq!(paid(&mut Credit::default(), 20, 100, 100_000), 10, "all of them");
+        assert_eq!(paid(&mut Credit::default(), 20, 10, 100_000), 100, "all of them");
+        assert_eq!(paid(&mut Credit::default(), 20, 2, 1_000_000), 300);
         let mut clean = Credit::default();
-        paid(&mut clean, 10_000, 100_000);
+        paid(&mut clean, 20, 10_000, 100_000);
         assert_eq!(clean.share(), LEAST_SHARE);
     }
 
@@ -174,12 +202,11 @@ mod tests {
     fn with_a_queue_they_take_what_the_path_loses_without_one() {
         for (every, queued_share) in [(100_000, 10), (1000, 25), (100, 250), (20, 500)] {
             let mut credit = Credit::default();
-            credit.note_loop(Some(MS(20)));
-            paid(&mut credit, every, 200_000);
-            credit.note_loop(Some(MS(40)));
+            paid(&mut credit, 20, every, 200_000);
+            credit.note_loop(credit.fresh.since, Some(MS(40)));
             let share = credit.share();
             assert!(share.abs_diff(queued_share) <= queued_share / 5, "one in {every}: {share}");
-            let drops = paid(&mut credit, 5, 1_000_000);
+            let drops = paid(&mut credit, 40, 5, 1_000_000);
             assert_eq!(drops, share / 10, "what the queue drops is not taken for the path's loss");
             assert_eq!(credit.share(), share);
         }
@@ -187,24 +214,43 @@ mod tests {
 
     // RT-10
     #[test]
+    fn what_a_queue_drops_before_it_shows_is_not_taken_for_the_paths_loss() {
+        let mut credit = Credit::default();
+        paid(&mut credit, 20, 1000, 100_000);
+        let share = credit.lost_share();
+        for round in 0..100 {
+            let start = credit.fresh.since;
+            credit.note_loop(start, Some(MS(20)));
+            (0..20).for_each(|_| credit.earn(1000));
+            credit.lose(10, 10);
+            credit.note_loop(start + MS(219), Some(MS(20)));
+            assert_eq!(credit.lost_share(), share, "round {round}");
+            credit.note_loop(start + MS(219), Some(MS(40)));
+        }
+        credit.note_loop(credit.fresh.since + MS(500), Some(MS(20)));
+        assert_eq!(credit.lost_share(), share);
+    }
+
+    // RT-10
+    #[test]
     fn a_queue_is_told_by_the_loop() {
         let mut credit = Credit::default();
-        credit.note_loop(Some(MS(20)));
-        credit.note_loop(Some(MS(27)));
+        credit.note_loop(Instant::ZERO, Some(MS(20)));
+        credit.note_loop(Instant::ZERO, Some(MS(27)));
         assert_eq!(credit.share(), LEAST_SHARE, "a quarter and 2 ms");
-        credit.note_loop(Some(Duration::from_us(27_001)));
-        assert_eq!(credit.share(), MOST_QUEUED_SHARE, "the loss that is assumed");
+        credit.note_loop(Instant::ZERO, Some(Duration::from_us(27_001)));
+        assert_eq!(credit.share(), LEAST_QUEUED_SHARE, "no loss is known");
     }
 
     // RT-10
     #[test]
     fn the_lowest_loop_is_that_of_the_session() {
         let mut credit = Credit::default();
-        credit.note_loop(Some(MS(5)));
-        credit.note_loop(Some(MS(50)));
-        assert_eq!(credit.share(), MOST_QUEUED_SHARE);
+        credit.note_loop(Instant::ZERO, Some(MS(5)));
+        credit.note_loop(Instant::ZERO, Some(MS(50)));
+        assert_eq!(credit.share(), LEAST_QUEUED_SHARE);
         credit.start_over();
-        credit.note_loop(Some(MS(50)));
+        credit.note_loop(Instant::ZERO, Some(MS(50)));
         assert_eq!((credit.share(), credit.has_room()), (LEAST_SHARE, true), "another path");
     }
 
@@ -213,8 +259,9 @@ mod tests {
     fn no_more_can_be_lost_than_was_sent() {
         let mut credit = Credit::default();
         (0..1000).for_each(|_| credit.lose(255, 1));
+        credit.note_loop(Instant::ZERO + MS(1000), Some(MS(20)));
         assert_eq!(credit.lost_share(), WHOLE);
-        paid(&mut credit, 1 << 40, 50_000);
+        paid(&mut credit, 20, 1 << 40, 50_000);
         assert_eq!(credit.share(), LEAST_SHARE, "an outage is forgotten");
     }
 

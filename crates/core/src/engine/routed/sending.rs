@@ -117,7 +117,7 @@ impl Sending {
         let bytes = seal(number, &frame, around).unwrap_or(0);
         self.counters.data += 1;
         self.counters.data_bytes += bytes;
-        self.credit.note_loop(around.loop_time);
+        self.credit.note_loop(around.now, around.loop_time);
         self.credit.earn(bytes);
         self.held_bytes += frame.len() as u64;
         self.kept.push_back(frame);

@@ -84,9 +84,9 @@ mod tests {
     /// A sending end that sends a frame each `gap` and loses one in a hundred: repairs in a thousand frames.
     fn repairs(gap_us: u64, loop_ms: u64, burst: u64) -> u64 {
         let (mut credit, mut pace, mut repairs) = (Credit::default(), Pace::default(), 0);
-        credit.note_loop(Some(Duration::from_ms(loop_ms)));
         for number in 0..20_000 {
             let now = Instant::ZERO + Duration::from_us(gap_us) * number;
+            credit.note_loop(now, Some(Duration::from_ms(loop_ms)));
             credit.earn(1000);
             if number % (100 * burst) == 0 {
                 credit.lose(burst, 1);
@@ -113,16 +113,17 @@ mod tests {
     #[test]
     fn a_path_that_fills_gets_none() {
         let (mut credit, mut pace) = (Credit::default(), Pace::default());
-        credit.note_loop(Some(Duration::from_ms(100)));
         for number in 0..20_000u64 {
+            let now = Instant::ZERO + Duration::from_us(100) * number;
+            credit.note_loop(now, Some(Duration::from_ms(100)));
             credit.earn(1000);
             if number.is_multiple_of(100) {
                 credit.lose(1, 1);
             }
-            pace.take(Instant::ZERO + Duration::from_us(100) * number, Some(Duration::from_ms(100)), &credit);
+            pace.take(now, Some(Duration::from_ms(100)), &credit);
         }
         assert!(pace.share(&credit) > 0 && pace.is_due_at_rest(&credit));
-        credit.note_loop(Some(Duration::from_ms(114)));
+        credit.note_loop(Instant::ZERO, Some(Duration::from_ms(114)));
         assert_eq!(pace.share(&credit), 0);
     }
 }

@@ -147,8 +147,8 @@ mod tests {
         tx_replayed_frames tx_state tx_timer_replays tx_unnumbered window_bytes";
 
     const ROUTED: &str = "bound_percent data data_bytes duplicates given_up kept_bytes kept_frames lost malformed \
-        mismarked not_kept rebuilt recovered reordered reordering_window_us repair_bytes repair_time_us repairs \
-        repairs_per_10000 repeated repeated_bytes unpaid";
+        mismarked not_kept rebuilt recovered reordered reordering_window_us repair_bytes repair_time_us repairs short \
+        repairs_per_10000 repeated repeated_bytes unpaid unread";
 
     fn words(prefix: &str, text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| format!("{prefix}{word}")).collect()

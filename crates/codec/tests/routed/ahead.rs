@@ -61,7 +61,7 @@ fn repairs_and_repetitions_together_keep_to_the_bound() {
             println!("{loss} {name}: {share:.4} ({ahead} ahead of {first}), {missing} missing");
             // What is counted is what leaves, but for the messages.
             let counted =
-                first + again + ahead + 16 * (200_000 + path.count(0, "repeated") + path.count(0, "repairs"));
+                first + again + ahead + 14 * (200_000 + path.count(0, "repeated") + path.count(0, "repairs"));
             assert!(counted <= octets && octets < counted + counted / 500, "{counted} of {octets}");
             assert!(share < bound * 1.03 + 131_072.0 / first as f64, "{loss} {name}: {share}");
             assert!(share > loss * 0.9, "{loss} {name}: {share}");

@@ -2,6 +2,7 @@
 
 use lossylink_codec::Gf256;
 use lossylink_core::engine::routed::code::{Decoder, MOST_COVERED, add_body, contents, weight};
+use lossylink_core::wire::routed::Whole;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -13,13 +14,13 @@ enum Item {
     Repair(u64, u8),
 }
 
-type Contents = (bool, Vec<u8>);
+type Contents = (Whole, Vec<u8>);
 
 fn sum(frames: &[Contents], end: u64, covered: u8) -> Vec<u8> {
     let mut sum = Vec::new();
     for number in end - u64::from(covered)..end {
-        let (is_bare, contents) = &frames[number as usize];
-        add_body(&Gf256, weight(number, end), (*is_bare, contents.len()), contents, &mut sum);
+        let (whole, contents) = &frames[number as usize];
+        add_body(&Gf256, weight(number, end), (*whole, contents.len()), contents, &mut sum);
     }
     sum
 }
@@ -32,8 +33,8 @@ fn rebuild(frames: &[Contents], items: &[Item]) -> BTreeSet<u64> {
         let mut give = |number: u64, body: &[u8]| found.push((number, body.to_vec()));
         match *item {
             Item::Frame(number) => {
-                let (is_bare, contents) = &frames[number as usize];
-                decoder.frame(&Gf256, number, *is_bare, contents, &mut give);
+                let (whole, contents) = &frames[number as usize];
+                decoder.frame(&Gf256, number, *whole, contents, &mut give);
                 known.insert(number);
             }
             Item::Repair(end, covered) => {
@@ -41,9 +42,9 @@ fn rebuild(frames: &[Contents], items: &[Item]) -> BTreeSet<u64> {
             }
         }
         for (number, body) in found {
-            let (is_bare, came) = contents(&body).expect("a whole body");
-            let (was_bare, sent) = &frames[number as usize];
-            assert!(is_bare == *was_bare && came == sent, "{number} came otherwise than it was sent");
+            let (is, came) = contents(&body).expect("a whole body");
+            let (was, sent) = &frames[number as usize];
+            assert!(is == *was && came == sent, "{number} came otherwise than it was sent");
             assert!(known.insert(number) && rebuilt.insert(number), "{number} was not missing");
         }
     }
@@ -51,7 +52,8 @@ fn rebuild(frames: &[Contents], items: &[Item]) -> BTreeSet<u64> {
 }
 
 fn frames(most: usize) -> impl Strategy<Value = Vec<Contents>> {
-    let contents = (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40));
+    let whole = any::<(bool, bool)>().prop_map(|(is_bare, is_model)| Whole { is_bare, is_model });
+    let contents = (whole, prop::collection::vec(any::<u8>(), 0..40));
     prop::collection::vec(contents, 30..most)
 }
 
@@ -123,7 +125,7 @@ proptest! {
             let mut give = |_: u64, body: &[u8]| assert!(contents(body).is_none_or(|(_, bytes)| bytes.len() < body.len()));
             match is_repair {
                 true => decoder.repair(&Gf256, number, covered, &bytes, &mut give),
-                false => decoder.frame(&Gf256, number, false, &bytes, &mut give),
+                false => decoder.frame(&Gf256, number, Whole::default(), &bytes, &mut give),
             }
         }
     }

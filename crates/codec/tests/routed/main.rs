@@ -10,13 +10,15 @@ use lossylink_core::loss::{GilbertElliott, LossModel};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::wire::checksum::Checksum;
 use path::Path;
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A frame of flow `flow` that carries `id`.
+/// A frame of flow `flow` that carries `id`. That of TCP may travel with a short header (RT-17); that of UDP has a length
+/// that is none, and may not.
 fn frame(protocol: u8, flow: u8, id: u32, length: usize) -> Vec<u8> {
     let mut frame = vec![0x5a; length.max(60)];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 4]);
@@ -24,6 +26,11 @@ fn frame(protocol: u8, flow: u8, id: u32, length: usize) -> Vec<u8> {
     frame[20..22].fill(0);
     frame[23] = protocol;
     frame[26..34].copy_from_slice(&[10, 9, 0, 1, 10, 9, 0, 2]);
+    let ip_length = (frame.len() - 14) as u16;
+    frame[16..18].copy_from_slice(&ip_length.to_be_bytes());
+    frame[24..26].fill(0);
+    let checksum = Checksum::new().cover(&frame[14..34]).finish();
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
     frame[34..38].copy_from_slice(&[0, flow, 0, 80]);
     frame[38..42].copy_from_slice(&id.to_be_bytes());
     frame
@@ -355,18 +362,18 @@ fn what_a_path_does_not_carry_is_answered_and_all_else_crosses() {
     path.run_for(MS(2000));
     assert!(path.is_agreed());
     assert_eq!(path.guards[0].session().unwrap().needed_and_carried, (1547, 1476));
-    // 1476 octets with 12 local: 21 of the headers of a repair, 12 of the seal.
-    path.send(0, &frame(TCP, 1, 1, 1443));
+    // 1476 octets with 12 local, or 1478 with the EtherType: 21 of the headers of a repair, 12 of the seal.
+    path.send(0, &frame(TCP, 1, 1, 1445));
     path.run_for(MS(100));
     assert_eq!(ids(&path, 1), [1]);
-    path.send(0, &frame(TCP, 1, 2, 1444));
+    path.send(0, &frame(TCP, 1, 2, 1446));
     path.run_for(MS(100));
     assert_eq!((path.delivered[1].len(), path.own(0, "too_long")), (1, 1));
     let (_, answer) = &path.delivered[0][0];
     assert_eq!((answer[23], answer[34], answer[35]), (1, 3, 4), "fragmentation needed");
-    assert_eq!(answer[40..42], 1429u16.to_be_bytes());
+    assert_eq!(answer[40..42], 1431u16.to_be_bytes());
     // The packets of a TUN have no addresses, which do not travel.
-    let mut bare = frame(UDP, 1, 3, 1457);
+    let mut bare = frame(UDP, 1, 3, 1459);
     bare[..12].fill(0);
     path.send(0, &bare);
     path.run_for(MS(100));

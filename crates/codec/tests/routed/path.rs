@@ -10,9 +10,10 @@ use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::routed::unsent;
 use std::collections::BTreeMap;
 
-/// The octets that a port takes off.
+/// Where a frame has its EtherType.
 const LOCAL: usize = 12;
 /// Octets of IPv4 and UDP.
 const HEADERS: usize = 28;
@@ -186,7 +187,7 @@ impl Path {
     fn fly(&mut self, end: usize, frame: &[u8]) {
         let Self { ways, rng, flying, count, now, .. } = self;
         let way = &mut ways[1 - end];
-        let octets = frame.len() - LOCAL + HEADERS;
+        let octets = frame.len() - unsent(frame) + HEADERS;
         way.sent += 1;
         way.octets += octets as u64;
         way.free_from = way.free_from.max(*now) + Bytes(octets as u64) / way.rate;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! data     | kind, repetition | number 3 | frame or packet ...
+//! short    | kind             | number 3 | model 2 | what its headers do not tell ...
 //! request  | kind             | entries 1 | (first 3, length 1, repetition 1) ...
 //! gone     | kind             | entries 1 | (first 3, length 1, 0) ...
 //! told     | kind             | next 3 |
@@ -23,12 +24,45 @@ pub const MOST_ENTRIES: usize = 200;
 pub const MOST_REPETITIONS: u8 = 15;
 
 /// The octets in front of the EtherType, which do not travel: a guard and its port use them (RT-2).
-pub const LOCAL_OCTETS: usize = 12;
+const LOCAL_OCTETS: usize = 12;
+/// The most octets of a frame that do not travel.
+pub const MOST_UNSENT: usize = LOCAL_OCTETS + 2;
+/// The first octet of a message of the guards (G-5), which travels with its EtherType. No kind with a repetition has it.
+const MESSAGE: u8 = 0x88;
+
+fn is_ours(frame: &[u8]) -> bool {
+    frame.get(LOCAL_OCTETS..MOST_UNSENT) == Some(&ETHERTYPE.0.to_be_bytes())
+}
+
+/// How many octets of a frame do not travel in a datagram: of the frames described here not even the EtherType (RT-2).
+pub fn unsent(frame: &[u8]) -> usize {
+    if is_ours(frame) { MOST_UNSENT } else { LOCAL_OCTETS }
+}
+
+/// The same, by the datagram.
+pub fn unsent_before(datagram: &[u8]) -> usize {
+    if datagram.first() == Some(&MESSAGE) { LOCAL_OCTETS } else { MOST_UNSENT }
+}
+
+/// Completes a frame of which a datagram has come, with this ECN field: `room` has [`MOST_UNSENT`] octets to write to in
+/// front of it. The frame is what is returned.
+///
+/// # Panics
+/// If the room is shorter.
+pub fn arrived(room: &mut [u8], ecn: u8) -> &[u8] {
+    let (front, datagram) = room.split_at_mut(MOST_UNSENT);
+    let start = MOST_UNSENT - unsent_before(datagram);
+    front[start..].fill(0);
+    if start == 0 {
+        front[LOCAL_OCTETS..].copy_from_slice(&ETHERTYPE.0.to_be_bytes());
+    }
+    front[start] = ecn;
+    &room[start..]
+}
 
 /// The ECN field with which a frame is to leave, or has come; messages bear none (RT-4).
 pub fn ecn(frame: &[u8]) -> u8 {
-    let is_ours = frame.get(LOCAL_OCTETS..LOCAL_OCTETS + 2) == Some(&ETHERTYPE.0.to_be_bytes());
-    if is_ours { frame[0] & 0b11 } else { 0 }
+    if is_ours(frame) { frame[0] & 0b11 } else { 0 }
 }
 
 const KIND: u8 = 0x0f;
@@ -38,6 +72,9 @@ const REQUEST: u8 = 2;
 const GONE: u8 = 3;
 const TOLD: u8 = 4;
 const REPAIR: u8 = 5;
+const MODEL: u8 = 6;
+const BARE_MODEL: u8 = 7;
+const SHORT: u8 = 8;
 /// Bytes in front of the sum of a repair.
 pub const REPAIR_HEADER: usize = 5;
 /// Bytes of an entry.
@@ -45,26 +82,57 @@ pub const ENTRY: usize = 5;
 /// Bytes in front of the entries.
 pub const BEFORE_ENTRIES: usize = 2;
 
+/// What both ends know of contents that travel whole, besides their octets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// Whether they are an IP packet, without its Ethernet header.
+    pub is_bare: bool,
+    /// Whether short frames may refer to them (RT-17).
+    pub is_model: bool,
+}
+
+/// How the contents of a data frame travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All of them.
+    Whole(Whole),
+    /// Without what the headers of an earlier frame have told, whose number ends in these bits (RT-17).
+    Short(u16),
+}
+
 /// What stands in front of the contents of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// Whether an IP packet follows, without its Ethernet header.
-    pub is_bare: bool,
-    /// Which repetition of its contents it is; zero is the first time.
+    /// How its contents travel.
+    pub form: Form,
+    /// Which repetition of its contents it is; zero is the first time, and the only one of a short frame.
     pub repetition: u8,
     /// Its number, modulo 2^24.
     pub number: u32,
 }
 
 impl DataHeader {
-    /// Length in bytes.
+    /// Length in bytes, of a frame that travels whole.
     pub const LEN: usize = 4;
+    /// Length in bytes, of a short frame.
+    pub const SHORT_LEN: usize = 6;
 
     /// Appends the header.
     pub fn append(&self, out: &mut Vec<u8>) {
-        let kind = if self.is_bare { BARE } else { DATA };
+        let kind = match self.form {
+            Form::Whole(Whole { is_bare, is_model }) => match (is_bare, is_model) {
+                (false, false) => DATA,
+                (true, false) => BARE,
+                (false, true) => MODEL,
+                (true, true) => BARE_MODEL,
+            },
+            Form::Short(_) => SHORT,
+        };
         out.push(kind | self.repetition << 4);
         out.extend_from_slice(&self.number.to_be_bytes()[1..]);
+        if let Form::Short(model) = self.form {
+            out.extend_from_slice(&model.to_be_bytes());
+        }
     }
 }
 
@@ -117,12 +185,20 @@ impl<'a> RoutedFrame<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, WireError> {
         require(NAME, bytes, 1)?;
         let (kind, repetition) = (bytes[0] & KIND, bytes[0] >> 4);
-        demand(NAME, "repetition", repetition, repetition == 0 || kind <= BARE)?;
+        let is_whole = matches!(kind, DATA | BARE | MODEL | BARE_MODEL);
+        demand(NAME, "repetition", repetition, repetition == 0 || is_whole)?;
         match kind {
-            DATA | BARE => {
+            DATA | BARE | MODEL | BARE_MODEL => {
                 require(NAME, bytes, DataHeader::LEN)?;
-                let header = DataHeader { is_bare: kind == BARE, repetition, number: be24(bytes, 1) };
+                let whole = Whole { is_bare: matches!(kind, BARE | BARE_MODEL), is_model: kind >= MODEL };
+                let header = DataHeader { form: Form::Whole(whole), repetition, number: be24(bytes, 1) };
                 Ok(Self::Data(header, &bytes[DataHeader::LEN..]))
+            }
+            SHORT => {
+                require(NAME, bytes, DataHeader::SHORT_LEN)?;
+                let form = Form::Short(u16::from_be_bytes([bytes[4], bytes[5]]));
+                let header = DataHeader { form, repetition, number: be24(bytes, 1) };
+                Ok(Self::Data(header, &bytes[DataHeader::SHORT_LEN..]))
             }
             REQUEST => entries(bytes).map(Self::Request),
             GONE => entries(bytes).map(Self::Gone),
@@ -181,11 +257,22 @@ mod tests {
     #[test]
     fn what_is_written_stands_where_the_document_says() {
         let mut out = Vec::new();
-        let header = DataHeader { is_bare: true, repetition: 3, number: 0x0a0b0c };
+        for (is_bare, is_model, first) in
+            [(false, false, 0x30), (true, false, 0x31), (false, true, 0x36), (true, true, 0x37)]
+        {
+            let form = Form::Whole(Whole { is_bare, is_model });
+            let header = DataHeader { form, repetition: 3, number: 0x0a0b0c };
+            header.append(&mut out);
+            assert_eq!(out, [first, 0x0a, 0x0b, 0x0c]);
+            out.push(0x45);
+            assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[0x45])));
+            out.clear();
+        }
+        let header = DataHeader { form: Form::Short(0xfffe), repetition: 0, number: 0x0a0b0c };
         header.append(&mut out);
-        assert_eq!(out, [0x31, 0x0a, 0x0b, 0x0c]);
-        out.push(0x45);
-        assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[0x45])));
+        assert_eq!(out, [8, 0x0a, 0x0b, 0x0c, 0xff, 0xfe]);
+        out.push(2);
+        assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[2])));
         out.clear();
         append_told(&mut out, 0xfffffe);
         assert_eq!(out, [4, 0xff, 0xff, 0xfe]);
@@ -222,11 +309,31 @@ mod tests {
 
     // RT-2
     #[test]
+    fn a_datagram_says_by_its_first_octet_what_does_not_travel() {
+        let mut message = [7; 60];
+        message[12..14].copy_from_slice(&[0x88, 0xb5]);
+        let mut data = [7; 60];
+        data[12..15].copy_from_slice(&[0x88, 0xb6, 0x57]);
+        for (frame, octets) in [(message, 12), (data, 14)] {
+            assert_eq!((unsent(&frame), unsent_before(&frame[octets..])), (octets, octets));
+            let mut room = [&[9; MOST_UNSENT], &frame[octets..]].concat();
+            let came = arrived(&mut room, 3);
+            assert_eq!((came[0], &came[1..12], &came[12..]), (3, &[0; 11][..], &frame[12..]));
+        }
+        assert_eq!(arrived(&mut [9; MOST_UNSENT], 0)[12..], [0x88, 0xb6], "one without contents");
+    }
+
+    // RT-2
+    #[test]
     fn what_nobody_sends_is_refused() {
         for bytes in [
             &[][..],
             &[5, 0, 0, 9],
             &[6],
+            &[8, 0, 0, 0, 0],
+            &[0x18, 0, 0, 0, 0, 0],
+            &[0x88, 0, 0, 0, 0, 0],
+            &[9, 0, 0, 0, 0, 0],
             &[0x0f],
             &[0, 0, 0],
             &[2],

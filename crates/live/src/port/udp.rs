@@ -5,12 +5,12 @@ use crate::error::{Attempt, Error, Result};
 use crate::sys::namespace;
 use crate::sys::poll::wait;
 use crate::sys::udp::{Arrival, Datagrams, MOST_BYTES, MOST_SEGMENTS};
-use lossylink_core::wire::routed::{LOCAL_OCTETS, ecn};
+use lossylink_core::wire::routed::{MOST_UNSENT, arrived, ecn, unsent, unsent_before};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Room for what one call receives, behind the local octets of its first datagram.
-const ROOM: usize = LOCAL_OCTETS + (1 << 16);
+/// Room for what one call receives, behind what does not travel of its first frame.
+const ROOM: usize = MOST_UNSENT + (1 << 16);
 /// How long to wait when the kernel can take no more, and how often in a batch: 0.4 ms at most.
 const NAP_NS: u64 = 50_000;
 const NAPS: usize = 8;
@@ -60,11 +60,8 @@ impl UdpPort {
         let Some((at, end, arrival)) = self.waiting else { return false };
         let next = end.min(at + arrival.segment);
         self.waiting = (next < end).then_some((next, end, arrival));
-        let start = at - LOCAL_OCTETS;
         // The datagram in front has been handed over.
-        self.room[start..at].fill(0);
-        self.room[start] = arrival.ecn;
-        let frame = &self.room[start..next];
+        let frame = arrived(&mut self.room[at - MOST_UNSENT..next], arrival.ecn);
         if frame.len() > self.longest_frame {
             self.counters.oversize += 1;
         } else {
@@ -105,7 +102,8 @@ impl UdpPort {
             match self.socket.send(&self.group[from..to], self.segment, self.ecn) {
                 Ok(()) => {
                     self.counters.sent_frames += datagrams;
-                    self.counters.sent_bytes += (to - from) as u64 + datagrams * LOCAL_OCTETS as u64;
+                    let unsent: usize = self.group[from..to].chunks(self.segment).map(unsent_before).sum();
+                    self.counters.sent_bytes += (to - from + unsent) as u64;
                     return Ok(());
                 }
                 Err(error) if naps < NAPS && is_full(&error) => {
@@ -132,11 +130,11 @@ impl Port for UdpPort {
             if self.take_one(take) {
                 continue;
             }
-            let Some(arrival) = self.socket.receive(&mut self.room[LOCAL_OCTETS..]) else {
+            let Some(arrival) = self.socket.receive(&mut self.room[MOST_UNSENT..]) else {
                 return Ok(taken);
             };
-            let end = LOCAL_OCTETS + arrival.length;
-            self.waiting = (arrival.length > 0).then_some((LOCAL_OCTETS, end, arrival));
+            let end = MOST_UNSENT + arrival.length;
+            self.waiting = (arrival.length > 0).then_some((MOST_UNSENT, end, arrival));
             // One without contents is one of the limit, too: whoever sends many of them holds nothing up.
             self.take_one(take);
         }
@@ -148,7 +146,7 @@ impl Port for UdpPort {
             self.counters.oversize += 1;
             return;
         }
-        let (datagram, mark) = (&frame[LOCAL_OCTETS..], ecn(frame));
+        let (datagram, mark) = (&frame[unsent(frame)..], ecn(frame));
         let is_full = self.group.len() + datagram.len() > MOST_BYTES
             || self.group.len() / self.segment.max(1) >= MOST_SEGMENTS;
         if is_full || self.is_closed || mark != self.ecn || datagram.len() > self.segment {
@@ -234,14 +232,14 @@ mod tests {
         let mut room = [0; 2000];
         for (place, length) in lengths.into_iter().enumerate() {
             let received = other.recv(&mut room).unwrap();
-            assert_eq!(room[..received], frame(length, 0, place as u8)[LOCAL_OCTETS..], "frame {place}");
+            assert_eq!(room[..received], frame(length, 0, place as u8)[MOST_UNSENT..], "frame {place}");
         }
         other.connect(local).unwrap();
-        other.send(&frame(100, 0, 9)[LOCAL_OCTETS..]).unwrap();
+        other.send(&frame(100, 0, 9)[MOST_UNSENT..]).unwrap();
         wait(&[port.readable()], Some(5_000_000_000)).unwrap();
         let mut heard = Vec::new();
         assert_eq!(port.receive(8, &mut |frame| heard.push(frame.to_vec())).unwrap(), 1);
-        assert_eq!(heard, [[&[0; LOCAL_OCTETS], &frame(100, 0, 9)[LOCAL_OCTETS..]].concat()]);
+        assert_eq!(heard, [[&[0; 12], &frame(100, 0, 9)[12..]].concat()]);
     }
 
     #[test]

@@ -1,21 +1,23 @@
 //! The line protocol of a routed guard: every frame sealed whole, session by session (RT-2, RT-3).
 
 use super::code::{self, Decoder, Field};
+use super::frames::{Restored, begin, is_bare, restore, restore_whole, send};
+use super::headers::{Choice, Seen};
 use super::report::{self, State};
 use super::sending::Sending;
 use super::{Receiver, extended, low};
-use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
-use crate::engine::guard::{HelloOctets, WHOLE_SEAL, ecn, envelope};
+use crate::engine::guard::{Frame, HelloOctets, LineProtocol, Origin, Surroundings, WHOLE_SEAL, ecn};
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
 use crate::protection::Protection;
 use crate::time::Instant;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 use crate::wire::routed::{
-    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame,
+    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame, Whole,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 
 /// By how much a repair is longer than the longest frame of the LAN, without the seal: the local octets, the EtherType,
 /// the header, the prefix of a body. A data frame is shorter.
@@ -31,10 +33,15 @@ pub struct RoutedLine {
     sending: Sending,
     receiver: Receiver,
     decoder: Decoder,
+    /// The models of this session, and of the one before.
+    seen: Seen,
+    former_seen: Seen,
     field: Box<dyn Field>,
     /// Entries under way into a request, or into what is gone.
     entries: Vec<Entry>,
     malformed: u64,
+    /// Short frames whose model was not here.
+    unread: u64,
     /// Frames with a mark that their transport does not take (RT-4).
     mismarked: u64,
 }
@@ -48,9 +55,12 @@ impl RoutedLine {
             sending: Sending::default(),
             receiver: Receiver::default(),
             decoder: Decoder::default(),
+            seen: Seen::default(),
+            former_seen: Seen::default(),
             field,
             entries: Vec::with_capacity(MOST_ENTRIES),
             malformed: 0,
+            unread: 0,
             mismarked: 0,
         }
     }
@@ -92,23 +102,28 @@ impl RoutedLine {
         self.know(around, end);
         self.receiver.repair_came(around.now);
         let end = extended(end, self.receiver.end());
-        let Self { decoder, field, receiver, malformed, .. } = self;
-        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
+        let Self { decoder, field, receiver, seen, malformed, .. } = self;
+        let mut give =
+            |number: u64, body: &[u8]| hand_on_rebuilt(around, (receiver, seen), malformed, number, body);
         decoder.repair(&**field, end, covered, sum, &mut give);
     }
 
-    /// Contents have come, by which others may be rebuilt.
-    fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, is_bare: bool, contents: &[u8]) {
-        let Self { decoder, field, receiver, malformed, .. } = self;
-        let mut give = |number: u64, body: &[u8]| hand_on_rebuilt(around, receiver, malformed, number, body);
-        decoder.frame(&**field, number, is_bare, contents, &mut give);
+    /// Contents have come, to which others may refer, and by which others may be rebuilt.
+    fn note_contents(&mut self, around: &mut Surroundings<'_>, number: u64, whole: Whole, contents: &[u8]) {
+        let Self { decoder, field, receiver, seen, malformed, .. } = self;
+        if whole.is_model {
+            seen.note(number, contents, whole.is_bare);
+        }
+        let mut give =
+            |number: u64, body: &[u8]| hand_on_rebuilt(around, (receiver, seen), malformed, number, body);
+        decoder.frame(&**field, number, whole, contents, &mut give);
     }
 
     /// A repair of what was sent last, if it can be paid (RT-14).
     fn repair(&mut self, around: &mut Surroundings<'_>) -> Option<Frame> {
         let mut out = around.empty_frame()?;
         begin(&mut out, 0);
-        if !self.sending.repair(&*self.field, &mut out, contents) {
+        if !self.sending.repair(&*self.field, &mut out) {
             around.pool.give_back(out);
             return None;
         }
@@ -125,37 +140,51 @@ impl RoutedLine {
     ) {
         let number = extended(header.number, self.receiver.end());
         let Some(mut item) = around.empty_frame() else { return };
-        let is_whole = restore(&mut item, header, contents);
+        let whole = match restore(&mut item, &self.seen, number, header.form, contents) {
+            Restored::Frame(whole) => whole,
+            Restored::Unknown => {
+                self.unread += 1;
+                around.pool.give_back(item);
+                // It is as good as lost: it is asked for, and comes whole.
+                return self.know(around, low(number + 1));
+            }
+            Restored::Malformed => {
+                self.malformed += 1;
+                return self.drop_data(around, item, number);
+            }
+        };
+        // Before a mark is copied into it: repairs cover what was sent.
+        let came = if whole.is_bare { EthernetHeader::LEN } else { 0 };
         let is_marked = frame[0] & CE == CE;
-        let is_mismarked = is_marked && ecn::field(&item) == 0;
-        self.malformed += u64::from(!is_whole);
-        self.mismarked += u64::from(is_mismarked);
-        if !is_whole || is_mismarked {
-            around.pool.give_back(item);
-            // To ask for it again would bring no other (RT-4).
-            self.know(around, low(number + 1));
-            self.receiver.gone(number, 1);
-            return self.note_contents(around, number, header.is_bare, contents);
+        if is_marked && ecn::field(&item) == 0 {
+            self.mismarked += 1;
+            self.note_contents(around, number, whole, &item[came..]);
+            return self.drop_data(around, item, number);
+        }
+        self.receiver.note_loop(around.loop_time);
+        let is_new = !self.is_asking || self.receiver.handle(around.now, number, header.repetition);
+        if self.is_asking {
+            self.note_contents(around, number, whole, &item[came..]);
         }
         if is_marked {
             ecn::mark(&mut item);
         }
-        if !self.is_asking {
-            return hand_on(around, item);
-        }
-        self.receiver.note_loop(around.loop_time);
-        match self.receiver.handle(around.now, number, header.repetition) {
+        match is_new {
             true => hand_on(around, item),
             false => around.pool.give_back(item),
         }
-        self.note_contents(around, number, header.is_bare, contents);
+    }
+
+    /// A frame that came is not handed on. To ask for it again would bring no other (RT-4).
+    fn drop_data(&mut self, around: &mut Surroundings<'_>, item: Frame, number: u64) {
+        around.pool.give_back(item);
+        self.know(around, low(number + 1));
+        self.receiver.gone(number, 1);
     }
 
     /// Sends again what was asked for and has its turn (RT-16).
     fn repeat(&mut self, around: &mut Surroundings<'_>) {
-        self.sending.take_turns(around, |around, number, repetition, frame| {
-            send(around, DataHeader { is_bare: is_bare(frame), repetition, number: low(number) }, frame)
-        });
+        self.sending.take_turns(around);
     }
 
     /// Sends the entries that have been gathered, as a request or as what is gone.
@@ -185,8 +214,9 @@ impl LineProtocol for RoutedLine {
     }
 
     fn length_of(&self, frame: &[u8]) -> usize {
+        // Lengths are those of messages, which travel with their EtherType (RT-2).
         let saved = if is_bare(frame) { EthernetHeader::LEN } else { 0 };
-        frame.len() + HEADROOM - saved
+        frame.len() + HEADROOM - saved - 2
     }
 
     fn protect(&mut self, protection: &Protection, _law: LossLaw) {
@@ -197,20 +227,19 @@ impl LineProtocol for RoutedLine {
         self.receiver.start_over();
         self.sending.start_over(around.pool);
         self.decoder.start_over();
+        mem::swap(&mut self.seen, &mut self.former_seen);
+        self.seen.start_over();
         self.is_asking = *peer == Protection::Routed;
     }
 
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         if !self.is_repairing {
-            let header = DataHeader { is_bare: is_bare(&frame), repetition: 0, number: 0 };
-            send(around, header, &frame);
+            send(around, 0, 0, Choice::Whole, &frame);
             return around.pool.give_back(frame);
         }
-        let is_repair_due = self.sending.take(around, frame, |number, frame, around| {
-            let header = DataHeader { is_bare: is_bare(frame), repetition: 0, number: low(number) };
-            send(around, header, frame)
-        });
-        if is_repair_due && let Some(repair) = self.repair(around) {
+        if self.sending.take(around, frame)
+            && let Some(repair) = self.repair(around)
+        {
             around.to_link.push_back(repair);
         }
     }
@@ -227,8 +256,9 @@ impl LineProtocol for RoutedLine {
             // Of the session before only contents count, and only once: a repetition may have come (G-6).
             (Ok(RoutedFrame::Data(header, contents)), _) if header.repetition == 0 => {
                 let Some(mut item) = around.empty_frame() else { return origin };
-                let is_whole = restore(&mut item, header, contents);
-                match is_whole && self.receiver.handle_former(header.number) {
+                let number = self.receiver.former(header.number);
+                let restored = restore(&mut item, &self.former_seen, number, header.form, contents);
+                match matches!(restored, Restored::Frame(_)) && self.receiver.handle_former(number) {
                     true => hand_on(around, item),
                     false => around.pool.give_back(item),
                 }
@@ -300,6 +330,7 @@ impl LineProtocol for RoutedLine {
             share: self.sending.credit().share(),
             repairs_share: self.sending.repairs_share(),
             malformed: self.malformed,
+            unread: self.unread,
             mismarked: self.mismarked,
         };
         [Group { name: report::GROUP, counters: state.counters() }].into()
@@ -334,71 +365,23 @@ fn hand_on(around: &mut Surroundings<'_>, frame: Frame) {
 /// A rebuilt frame goes to the LAN, if it was missing.
 fn hand_on_rebuilt(
     around: &mut Surroundings<'_>,
-    receiver: &mut Receiver,
+    (receiver, seen): (&mut Receiver, &mut Seen),
     malformed: &mut u64,
     number: u64,
     body: &[u8],
 ) {
     let Some(mut item) = around.empty_frame() else { return };
-    let is_whole = code::contents(body).is_some_and(|(is_bare, contents)| {
-        restore(&mut item, DataHeader { is_bare, repetition: 0, number: low(number) }, contents)
-    });
-    *malformed += u64::from(!is_whole);
-    match is_whole && receiver.rebuild(around.now, number) {
+    let Some((whole, contents)) = code::contents(body)
+        .filter(|(whole, contents)| matches!(restore_whole(&mut item, *whole, contents), Restored::Frame(_)))
+    else {
+        *malformed += 1;
+        return around.pool.give_back(item);
+    };
+    if whole.is_model {
+        seen.note(number, contents, whole.is_bare);
+    }
+    match receiver.rebuild(around.now, number) {
         true => hand_on(around, item),
         false => around.pool.give_back(item),
     }
-}
-
-/// Whether a frame is an IP packet without addresses of neighbours, as it comes from a TUN.
-fn is_bare(frame: &[u8]) -> bool {
-    let packet = &frame[EthernetHeader::LEN..];
-    frame[..envelope::ETHERTYPE].iter().all(|octet| *octet == 0)
-        && packet.first().and_then(|first| ip_of(first >> 4)) == envelope::ethertype(frame)
-}
-
-/// What travels of a frame, and whether that is bare.
-fn contents(frame: &Frame) -> (bool, &[u8]) {
-    let is_bare = is_bare(frame);
-    (is_bare, if is_bare { &frame[EthernetHeader::LEN..] } else { frame })
-}
-
-/// The EtherType of a version of IP.
-fn ip_of(version: u8) -> Option<EtherType> {
-    match version {
-        4 => Some(EtherType::IPV4),
-        6 => Some(EtherType::IPV6),
-        _ => None,
-    }
-}
-
-/// The local octets, which say the ECN field of the datagram, and the EtherType (RT-2, RT-4).
-fn begin(out: &mut Frame, ecn: u8) {
-    out.clear();
-    out.resize(envelope::ETHERTYPE, 0);
-    out[0] = ecn;
-    out.extend_from_slice(&routed::ETHERTYPE.0.to_be_bytes());
-}
-
-/// Seals a frame of the LAN behind its header and lets it leave; how long it is, or nothing without room.
-fn send(around: &mut Surroundings<'_>, header: DataHeader, frame: &[u8]) -> Option<u64> {
-    let mut out = around.empty_frame()?;
-    begin(&mut out, ecn::field(frame));
-    header.append(&mut out);
-    out.extend_from_slice(if header.is_bare { &frame[EthernetHeader::LEN..] } else { frame });
-    around.seal.finish_whole(&mut out);
-    let bytes = out.len() as u64;
-    around.to_link.push_back(out);
-    Some(bytes)
-}
-
-/// Writes the original frame into `out`; `false` when the contents are none.
-fn restore(out: &mut Frame, header: DataHeader, contents: &[u8]) -> bool {
-    if header.is_bare {
-        let Some(ethertype) = contents.first().and_then(|first| ip_of(first >> 4)) else { return false };
-        out.resize(envelope::ETHERTYPE, 0);
-        out.extend_from_slice(&ethertype.0.to_be_bytes());
-    }
-    out.extend_from_slice(contents);
-    out.len() >= EthernetHeader::LEN
 }

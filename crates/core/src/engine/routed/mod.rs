@@ -8,10 +8,13 @@
 //! ```
 //!
 //! [`Receiver`] decides what is handed on and asked for; [`Waits`] how long to wait; [`Credit`] which repetitions and
-//! repairs are paid; [`code`] rebuilds what is lost without asking. [`RoutedLine`] puts them to work on whole frames.
+//! repairs are paid; [`code`] rebuilds what is lost without asking; [`headers`] leaves out what the other end knows.
+//! [`RoutedLine`] puts them to work on whole frames.
 
 pub mod code;
 mod credit;
+mod frames;
+pub mod headers;
 mod line;
 mod receiver;
 mod report;

@@ -146,11 +146,16 @@ impl Receiver {
         (self.base, self.due) = (0, Instant::NEVER);
     }
 
+    /// The number in the session before that ends in these bits.
+    pub fn former(&self, bits: u32) -> u64 {
+        let (base, settled) = &self.former;
+        extended(bits, base + settled.len() as u64)
+    }
+
     /// A frame of the session before arrived: whether it is handed on, which it was not in that session. A datagram
     /// that comes again is known by its seal.
-    pub fn handle_former(&mut self, bits: u32) -> bool {
+    pub fn handle_former(&mut self, number: u64) -> bool {
         let (base, settled) = &self.former;
-        let number = extended(bits, base + settled.len() as u64);
         let is_settled =
             number.checked_sub(*base).is_none_or(|place| settled.get(place as usize) == Some(&true));
         self.counters.duplicates += u64::from(is_settled);

@@ -20,6 +20,7 @@ pub(super) struct State {
     pub(super) share: u64,
     pub(super) repairs_share: u64,
     pub(super) malformed: u64,
+    pub(super) unread: u64,
     pub(super) mismarked: u64,
 }
 
@@ -33,6 +34,11 @@ impl State {
         vec![
             Counter::new("data", "Frames of the LAN sent for the first time.", sending.data),
             Counter::new("data_bytes", "Bytes of those frames, sealed.", sending.data_bytes),
+            Counter::new(
+                "short",
+                "Of them those without what headers of earlier frames have told.",
+                sending.short,
+            ),
             Counter::new("repeated", "Frames sent again, copies included.", sending.repeated),
             Counter::new("repeated_bytes", "Bytes of those frames, sealed.", sending.repeated_bytes),
             Counter::new("unpaid", "Frames not sent again, because the bound was reached.", sending.unpaid),
@@ -68,6 +74,11 @@ impl State {
             Counter::level("reordering_window_us", "How long a gap may be reordering.", window_us),
             Counter::level("repair_time_us", "After how long a lost frame is asked for again.", repair_us),
             Counter::new("malformed", "Genuine frames that make no sense.", self.malformed),
+            Counter::new(
+                "unread",
+                "Frames without headers, the headers of which were not here either; asked for again.",
+                self.unread,
+            ),
             Counter::new("mismarked", "Frames with a mark that they do not take, dropped.", self.mismarked),
         ]
     }

@@ -1,14 +1,15 @@
 //! The sending end on whole frames: numbers them, keeps them, repeats what is asked for and paid, and sends repairs ahead
-//! (RT-9, RT-10, RT-13, RT-14, RT-16).
+//! (RT-9, RT-10, RT-13, RT-14, RT-16, RT-17).
 
 use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
+use super::headers::{Choice, Models};
 use super::receiver::MOST_REQUESTS;
-use super::{Credit, extended, low};
+use super::{Credit, extended, frames, low};
 use crate::engine::guard::{Frame, FramePool, Surroundings, WHOLE_SEAL};
 use crate::time::{Duration, Instant};
 use crate::wire::MINIMUM_FRAME;
 use crate::wire::ethernet::EthernetHeader;
-use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER};
+use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER, Whole};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
@@ -31,6 +32,8 @@ pub(super) struct SendingCounters {
     pub(super) data: u64,
     /// Their bytes, sealed.
     pub(super) data_bytes: u64,
+    /// Those that left with short headers.
+    pub(super) short: u64,
     /// Repetitions, copies included.
     pub(super) repeated: u64,
     /// Their bytes.
@@ -44,14 +47,23 @@ pub(super) struct SendingCounters {
     pub(super) not_kept: u64,
 }
 
+/// A frame that may be asked for.
+#[derive(Debug)]
+struct Kept {
+    /// As the LAN gave it.
+    frame: Frame,
+    /// As what it left for the first time.
+    choice: Choice,
+}
+
 /// The frames of one session that may be asked for.
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     /// The number of the oldest frame that is kept.
     first: u64,
-    /// The frames as the LAN gave them.
-    kept: VecDeque<Frame>,
+    kept: VecDeque<Kept>,
     held_bytes: u64,
+    models: Models,
     credit: Credit,
     pace: Pace,
     /// What is to be sent again, and for which repetition: paid, and waiting for its turn (RT-16).
@@ -90,6 +102,7 @@ impl Sending {
     pub(super) fn start_over(&mut self, pool: &mut FramePool) {
         while self.forget_oldest(pool) {}
         self.first = 0;
+        self.models.start_over();
         self.waiting.clear();
         self.pace.start_over();
         self.credit.start_over();
@@ -97,30 +110,27 @@ impl Sending {
     }
 
     fn forget_oldest(&mut self, pool: &mut FramePool) -> bool {
-        let Some(frame) = self.kept.pop_front() else { return false };
+        let Some(Kept { frame, .. }) = self.kept.pop_front() else { return false };
         self.first += 1;
         self.held_bytes -= frame.len() as u64;
         pool.give_back(frame);
         true
     }
 
-    /// Takes a frame that leaves now. `seal` seals it with its number and says how long it is then. Whether a repair is
-    /// due (RT-14).
-    pub(super) fn take(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        frame: Frame,
-        seal: impl FnOnce(u64, &Frame, &mut Surroundings<'_>) -> Option<u64>,
-    ) -> bool {
+    /// Takes a frame, which leaves now. Whether a repair is due (RT-14).
+    pub(super) fn take(&mut self, around: &mut Surroundings<'_>, frame: Frame) -> bool {
         let number = self.next();
+        let (is_bare, contents) = frames::contents(&frame);
+        let choice = self.models.choose(number, contents, is_bare);
         // A frame for which there was no room is lost as on the path, and can be asked for.
-        let bytes = seal(number, &frame, around).unwrap_or(0);
+        let bytes = frames::send(around, number, 0, choice, &frame).unwrap_or(0);
+        self.counters.short += u64::from(matches!(choice, Choice::Short(_)));
         self.counters.data += 1;
         self.counters.data_bytes += bytes;
         self.credit.note_loop(around.now, around.loop_time);
         self.credit.earn(bytes);
         self.held_bytes += frame.len() as u64;
-        self.kept.push_back(frame);
+        self.kept.push_back(Kept { frame, choice });
         while self.kept.len() > MOST_FRAMES || self.held_bytes > MOST_BYTES {
             self.forget_oldest(around.pool);
         }
@@ -139,25 +149,20 @@ impl Sending {
         self.pace.share(&self.credit)
     }
 
-    /// Appends a repair of the frames that the receiving end may miss; `false` if it cannot be paid. `contents` says what
-    /// travels of a frame, and whether it is bare.
-    pub(super) fn repair(
-        &mut self,
-        field: &dyn Field,
-        out: &mut Vec<u8>,
-        contents: impl Fn(&Frame) -> (bool, &[u8]),
-    ) -> bool {
+    /// Appends a repair of the frames that the receiving end may miss; `false` if it cannot be paid.
+    pub(super) fn repair(&mut self, field: &dyn Field, out: &mut Vec<u8>) -> bool {
         self.pace.sent();
         let covered = (self.kept.len() as u64).min(MOST_COVERED);
         let (end, start) = (self.next(), self.next() - covered);
-        let frames = self.kept.range(self.kept.len() - covered as usize..);
+        let covering = self.kept.range(self.kept.len() - covered as usize..);
         let mut sum = mem::take(&mut self.sum);
         sum.clear();
-        for (number, frame) in (start..).zip(frames) {
-            let (is_bare, contents) = contents(frame);
+        for (number, kept) in (start..).zip(covering) {
+            let (is_bare, contents) = frames::contents(&kept.frame);
+            let whole = Whole { is_bare, is_model: kept.choice == Choice::Model };
             // The padding of a short datagram travels: the receiving end cannot tell it from contents.
             let length = contents.len().max(LEAST_CONTENTS);
-            add_body(field, weight(number, end), (is_bare, length), contents, &mut sum);
+            add_body(field, weight(number, end), (whole, length), contents, &mut sum);
         }
         let bytes = sum.len() as u64 + REPAIR_HEADERS;
         let is_paid = covered > 0 && self.credit.pay(bytes);
@@ -173,8 +178,9 @@ impl Sending {
 
     /// The receiving end has settled all numbers before that which ends in these bits.
     pub(super) fn settle(&mut self, bits: u32, pool: &mut FramePool) {
-        let settled = extended(bits, self.next());
-        while self.first < settled.min(self.next()) {
+        let settled = extended(bits, self.next()).min(self.next());
+        self.models.settle(settled);
+        while self.first < settled {
             self.forget_oldest(pool);
         }
     }
@@ -190,20 +196,27 @@ impl Sending {
         }
         let first = extended(entry.first, self.next());
         for number in first..first + u64::from(entry.length) {
-            let Some(frame) = kept(&self.kept, self.first, number) else {
+            let Some(Kept { frame, choice }) = kept(&self.kept, self.first, number) else {
                 // A number that was never sent is nobody's.
                 if number < self.first {
                     self.counters.not_kept += 1;
+                    self.models.forget(number);
                     note(gone, number);
                 }
                 continue;
             };
+            if let Choice::Short(model) = *choice
+                && entry.repetition == 1
+            {
+                self.models.asked(model);
+            }
             let copies = if entry.repetition == 1 { 1 } else { 2 };
             for copy in 0..copies {
                 // Longer than what leaves by no more than its headers.
                 if !self.credit.pay(frame.len() as u64 + HEADERS) {
                     if copy == 0 {
                         self.counters.unpaid += 1;
+                        self.models.forget(number);
                         note(gone, number);
                     }
                     break;
@@ -218,18 +231,15 @@ impl Sending {
         if self.waiting.is_empty() { Instant::NEVER } else { self.next_turn }
     }
 
-    /// Sends what has its turn. `repeat` seals one copy of a frame and says how long it is.
-    pub(super) fn take_turns(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        mut repeat: impl FnMut(&mut Surroundings<'_>, u64, u8, &Frame) -> Option<u64>,
-    ) {
+    /// Sends what has its turn (RT-16): whole, in case the receiving end lacks the model.
+    pub(super) fn take_turns(&mut self, around: &mut Surroundings<'_>) {
         while self.turn_at() <= around.now
             && let Some((number, repetition)) = self.waiting.pop_front()
         {
             // What has come meanwhile is kept no more.
-            let Some(frame) = kept(&self.kept, self.first, number) else { continue };
-            let Some(bytes) = repeat(around, number, repetition, frame) else { continue };
+            let Some(Kept { frame, choice }) = kept(&self.kept, self.first, number) else { continue };
+            let choice = if *choice == Choice::Model { Choice::Model } else { Choice::Whole };
+            let Some(bytes) = frames::send(around, number, repetition, choice, frame) else { continue };
             self.counters.repeated += 1;
             self.counters.repeated_bytes += bytes;
             let between = self.pace.between_repetitions(around.loop_time);
@@ -265,7 +275,7 @@ fn idle(loop_time: Option<Duration>) -> Duration {
 }
 
 /// The frame with this number, if it is among those from `first` on.
-fn kept(frames: &VecDeque<Frame>, first: u64, number: u64) -> Option<&Frame> {
+fn kept(frames: &VecDeque<Kept>, first: u64, number: u64) -> Option<&Kept> {
     frames.get(number.checked_sub(first)? as usize)
 }
 

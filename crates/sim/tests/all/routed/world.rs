@@ -17,21 +17,22 @@ use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
+use lossylink_core::wire::checksum::Checksum;
+use lossylink_core::wire::routed::unsent;
 use lossylink_sim::transport::tcp::{Config, Packet, Receiver, Sender};
 use std::collections::VecDeque;
 
-/// Octets that a port takes off a frame, and those of IPv4 and UDP that it puts on.
-const LOCAL: u64 = 12;
+/// Octets of IPv4 and UDP that a port puts on.
 const DATAGRAM: u64 = 28;
 /// Octets around an IP packet on Ethernet.
 const AROUND: u64 = 38;
 /// The largest packet of the path.
 const PATH_MTU: u32 = 1500;
 /// By how much a repair is longer than the longest packet of a TUN that it covers.
-const OVERHEAD: u32 = 49;
-/// Bytes of an Ethernet header, and where a frame has the place of its packet.
+const OVERHEAD: u32 = 47;
+/// Bytes of an Ethernet header, and where a frame has the place of its packet: the timestamp of TCP.
 const ETHERNET: usize = 14;
-const PLACE: usize = ETHERNET + 24;
+const PLACE: usize = ETHERNET + 44;
 /// Guards find each other, and what the path carries, before the flow begins.
 const BEFORE: Duration = Duration::from_secs(3);
 
@@ -249,13 +250,21 @@ impl World {
         }
     }
 
-    /// The frame of a TUN for the next packet.
+    /// The frame of a TUN for the next packet, whose headers may travel short (RT-17).
     fn frame(&self, end: usize, octets: usize) -> Vec<u8> {
         let mut frame = vec![0; ETHERNET + octets];
-        frame[12..15].copy_from_slice(&[0x08, 0x00, 0x45]);
-        frame[ETHERNET + 9] = 6;
-        frame[ETHERNET + 15] = end as u8;
-        frame[PLACE..PLACE + 4].copy_from_slice(&(self.packets.len() as u32).to_be_bytes());
+        let place = self.packets.len() as u32;
+        frame[12..16].copy_from_slice(&[0x08, 0x00, 0x45, 0x02]);
+        let ip = &mut frame[ETHERNET..];
+        ip[2..4].copy_from_slice(&(octets as u16).to_be_bytes());
+        ip[4..6].copy_from_slice(&(place as u16).to_be_bytes());
+        ip[6..10].copy_from_slice(&[0x40, 0, 64, 6]);
+        ip[15] = end as u8;
+        let checksum = Checksum::new().cover(&ip[..20]).finish();
+        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        ip[32] = 0x80;
+        ip[40..44].copy_from_slice(&[1, 1, 8, 10]);
+        frame[PLACE..PLACE + 4].copy_from_slice(&place.to_be_bytes());
         frame
     }
 
@@ -265,7 +274,7 @@ impl World {
         while let Some(frame) =
             self.guards.as_mut().and_then(|guards| guards[end].poll_transmit(now, Side::Link))
         {
-            let octets = frame.len() as u64 - LOCAL + DATAGRAM;
+            let octets = (frame.len() - unsent(&frame)) as u64 + DATAGRAM;
             self.pipes[end].send(now, octets, Load::Datagram(frame.clone()));
             self.guards.as_mut().expect("it gave a frame")[end].recycle(frame);
         }

@@ -2,6 +2,7 @@
 
 use super::{Field, MOST_COVERED, body, weight};
 use crate::engine::guard::Frame;
+use crate::wire::routed::Whole;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
@@ -47,7 +48,7 @@ impl Decoder {
         &mut self,
         field: &dyn Field,
         number: u64,
-        is_bare: bool,
+        whole: Whole,
         contents: &[u8],
         rebuilt: &mut impl FnMut(u64, &[u8]),
     ) {
@@ -59,7 +60,7 @@ impl Decoder {
             return;
         }
         let mut kept = self.free.pop().unwrap_or_default();
-        body(is_bare, contents, &mut kept);
+        body(whole, contents, &mut kept);
         self.take_out(field, number, &kept);
         self.bodies[place] = Some(kept);
         self.sweep(rebuilt);

@@ -13,15 +13,20 @@ pub use decoder::Decoder;
 pub use pace::Pace;
 
 use crate::engine::guard::Frame;
+use crate::wire::routed::Whole;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
 /// Frames that one repair covers at most: their number has eight bits.
 pub const MOST_COVERED: u64 = 192;
-/// Octets in front of the contents of a frame in its body: their length, and whether they are bare.
+/// Octets in front of the contents of a frame in its body: their length, and what [`Whole`] says.
 pub const PREFIX: usize = 2;
 /// In the prefix: the contents are an IP packet.
 const BARE: u16 = 1 << 15;
+/// In the prefix: short frames may refer to the frame (RT-17).
+const MODEL: u16 = 1 << 14;
+/// The longest contents.
+const MOST_OCTETS: u16 = MODEL - 1;
 
 /// Arithmetic in a field of 256 elements, in which every element is its own negative.
 pub trait Field: Debug {
@@ -44,15 +49,15 @@ pub fn weight(frame: u64, repair: u64) -> u8 {
     (hash % 255) as u8 + 1
 }
 
-/// Adds the body of a frame to a sum, which grows to its length: whether it is bare, as how many bytes its contents
-/// travel, and the contents, behind which the others are zeros.
+/// Adds the body of a frame to a sum, which grows to its length: what it is, as how many bytes its contents travel, and
+/// the contents, behind which the others are zeros.
 ///
 /// # Panics
-/// If more than 32,767 bytes travel, or fewer than the contents have.
+/// If more than 16,383 bytes travel, or fewer than the contents have.
 pub fn add_body(
     field: &dyn Field,
     weight: u8,
-    (is_bare, length): (bool, usize),
+    (whole, length): (Whole, usize),
     contents: &[u8],
     sum: &mut Vec<u8>,
 ) {
@@ -61,28 +66,31 @@ pub fn add_body(
         sum.resize(end, 0);
     }
     let (prefix, rest) = sum.split_at_mut(PREFIX);
-    field.add(weight, &prefix_of(is_bare, length), prefix);
+    field.add(weight, &prefix_of(whole, length), prefix);
     field.add(weight, contents, &mut rest[..contents.len()]);
 }
 
 /// A body by itself.
-fn body(is_bare: bool, contents: &[u8], out: &mut Frame) {
+fn body(whole: Whole, contents: &[u8], out: &mut Frame) {
     out.clear();
-    out.extend_from_slice(&prefix_of(is_bare, contents.len()));
+    out.extend_from_slice(&prefix_of(whole, contents.len()));
     out.extend_from_slice(contents);
 }
 
-fn prefix_of(is_bare: bool, length: usize) -> [u8; PREFIX] {
-    assert!(length < usize::from(BARE), "the length has fifteen bits");
-    (length as u16 | if is_bare { BARE } else { 0 }).to_be_bytes()
+fn prefix_of(whole: Whole, length: usize) -> [u8; PREFIX] {
+    assert!(length <= usize::from(MOST_OCTETS), "the length has fourteen bits");
+    let bare = if whole.is_bare { BARE } else { 0 };
+    let model = if whole.is_model { MODEL } else { 0 };
+    (length as u16 | bare | model).to_be_bytes()
 }
 
-/// The contents of a rebuilt body, and whether they are bare; nothing if length and padding do not fit.
-pub fn contents(body: &[u8]) -> Option<(bool, &[u8])> {
+/// The contents of a rebuilt body, and what they are; nothing if length and padding do not fit.
+pub fn contents(body: &[u8]) -> Option<(Whole, &[u8])> {
     let (prefix, rest) = body.split_first_chunk::<PREFIX>()?;
     let prefix = u16::from_be_bytes(*prefix);
-    let (contents, padding) = rest.split_at_checked(usize::from(prefix & !BARE))?;
-    padding.iter().all(|octet| *octet == 0).then_some((prefix & BARE != 0, contents))
+    let (contents, padding) = rest.split_at_checked(usize::from(prefix & MOST_OCTETS))?;
+    let whole = Whole { is_bare: prefix & BARE != 0, is_model: prefix & MODEL != 0 };
+    padding.iter().all(|octet| *octet == 0).then_some((whole, contents))
 }
 
 #[cfg(test)]
@@ -102,9 +110,12 @@ mod tests {
     #[test]
     fn a_body_gives_back_what_it_was_made_of() {
         let mut made = Frame::new();
-        for (is_bare, length) in [(true, 0), (false, 0), (true, 1451), (false, 9018)] {
-            body(is_bare, &vec![7; length], &mut made);
-            assert_eq!(contents(&made), Some((is_bare, &vec![7; length][..])));
+        for (is_bare, is_model, length) in
+            [(true, false, 0), (false, true, 0), (true, true, 1451), (false, false, 16_383)]
+        {
+            let whole = Whole { is_bare, is_model };
+            body(whole, &vec![7; length], &mut made);
+            assert_eq!(contents(&made), Some((whole, &vec![7; length][..])));
             made.extend_from_slice(&[0; 9]);
             assert_eq!(contents(&made).map(|(_, contents)| contents.len()), Some(length), "padded");
             made.push(1);

@@ -1,0 +1,257 @@
+//! The sending end's models: which frame goes whole, which one is a model from now on, and which one refers to one (RT-17).
+
+use super::{LIFE, Layout, MOST_OCTETS, SLOTS};
+use alloc::boxed::Box;
+use alloc::vec;
+
+/// After so many numbers a flow gets a new model.
+const RENEWAL: u64 = LIFE / 2;
+/// A model that was not referred to for so many numbers makes room for another.
+const IDLE: u64 = 1024;
+/// A model is given up as soon as so many frames that refer to it were asked for, and more than half of all.
+const MOST_ASKED: u32 = 8;
+/// Shorter contents travel whole: the padding of a short datagram would be taken for contents.
+const LEAST_CONTENTS: usize = 128;
+/// The number of an empty slot, and a key of which it is no sign.
+const NONE: u64 = u64::MAX;
+
+/// As what a frame leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// With all its headers.
+    Whole,
+    /// Likewise, and later frames will refer to it.
+    Model,
+    /// Without what the frame with this number has told.
+    Short(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Model {
+    number: u64,
+    layout: Option<Layout>,
+    headers: [u8; MOST_OCTETS],
+    /// The last frame that was its own or referred to it.
+    used: u64,
+    /// Frames that referred to it, and of them those that were asked for.
+    short: u32,
+    asked: u32,
+}
+
+const EMPTY: Model =
+    Model { number: NONE, layout: None, headers: [0; MOST_OCTETS], used: 0, short: 0, asked: 0 };
+
+impl Model {
+    fn serves(&self, number: u64) -> bool {
+        self.number < number && number - self.number < LIFE
+    }
+}
+
+/// The models of one session. A model has the slot of its number.
+#[derive(Debug)]
+pub struct Models {
+    slots: Box<[Model]>,
+    keys: Box<[u32; SLOTS]>,
+    /// The receiving end has settled all numbers before this one.
+    settled: u64,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self { slots: vec![EMPTY; SLOTS].into(), keys: Box::new([0; SLOTS]), settled: 0 }
+    }
+}
+
+impl Models {
+    /// A new session: numbers from zero, no models.
+    pub fn start_over(&mut self) {
+        self.slots.fill(EMPTY);
+        self.settled = 0;
+    }
+
+    /// The receiving end has settled all numbers before this one: it has the models among them, or will never have them.
+    pub fn settle(&mut self, next: u64) {
+        self.settled = self.settled.max(next);
+    }
+
+    /// As what the frame with this number leaves. Numbers only grow.
+    pub fn choose(&mut self, number: u64, contents: &[u8], is_bare: bool) -> Choice {
+        if contents.len() < LEAST_CONTENTS {
+            return Choice::Whole;
+        }
+        let Some(layout) = Layout::of(contents, is_bare) else { return Choice::Whole };
+        let key = layout.key(contents);
+        // A flow has up to two: the one in use, and the next one until the receiving end has it.
+        let (mut settled, mut newest) = (None::<usize>, None::<u64>);
+        for place in self.places(key, number, layout, contents) {
+            let model = &self.slots[place];
+            newest = newest.max(Some(model.number));
+            if model.number < self.settled
+                && settled.is_none_or(|place| self.slots[place].number < model.number)
+            {
+                settled = Some(place);
+            }
+        }
+        if !layout.follows(contents) {
+            return Choice::Whole;
+        }
+        let is_due = newest.is_none_or(|newest| number - newest >= RENEWAL);
+        if is_due && self.make(number, key, layout, contents) {
+            return Choice::Model;
+        }
+        let Some(place) = settled else { return Choice::Whole };
+        let model = &mut self.slots[place];
+        model.used = number;
+        model.short += 1;
+        Choice::Short(model.number)
+    }
+
+    /// The slots of the models of a flow that serve this number.
+    fn places(&self, key: u32, number: u64, layout: Layout, contents: &[u8]) -> impl Iterator<Item = usize> {
+        let keys = self.keys.iter().enumerate().filter(move |(_, one)| **one == key);
+        keys.map(|(place, _)| place).filter(move |place| {
+            let model = &self.slots[*place];
+            model.serves(number)
+                && model.layout == Some(layout)
+                && layout.is_same_flow(&model.headers, contents)
+        })
+    }
+
+    /// Makes a frame a model, if its slot is free.
+    fn make(&mut self, number: u64, key: u32, layout: Layout, contents: &[u8]) -> bool {
+        let place = number as usize % SLOTS;
+        let slot = &mut self.slots[place];
+        if slot.serves(number) && number - slot.used < IDLE {
+            return false;
+        }
+        *slot = Model { number, layout: Some(layout), used: number, ..EMPTY };
+        let octets = layout.octets();
+        slot.headers[..octets].copy_from_slice(&contents[..octets]);
+        self.keys[place] = key;
+        true
+    }
+
+    /// A frame that referred to a model was asked for: it was lost, or the receiving end does not have the model.
+    pub fn asked(&mut self, number: u64) {
+        let slot = &mut self.slots[number as usize % SLOTS];
+        if slot.number != number {
+            return;
+        }
+        slot.asked += 1;
+        if slot.asked >= MOST_ASKED && slot.asked > slot.short / 2 {
+            *slot = EMPTY;
+        }
+    }
+
+    /// The frame with this number will not be repeated: it is no model.
+    pub fn forget(&mut self, number: u64) {
+        let slot = &mut self.slots[number as usize % SLOTS];
+        if slot.number == number {
+            *slot = EMPTY;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::segment;
+    use super::*;
+
+    fn choose(models: &mut Models, number: u64, port: u16) -> Choice {
+        models.choose(number, &segment(port, number as u16, 76), true)
+    }
+
+    // RT-17
+    #[test]
+    fn a_flow_is_short_once_its_model_has_arrived() {
+        let mut models = Models::default();
+        assert_eq!(choose(&mut models, 0, 80), Choice::Model);
+        assert_eq!(choose(&mut models, 1, 80), Choice::Whole);
+        assert_eq!(choose(&mut models, 2, 81), Choice::Model);
+        models.settle(1);
+        assert_eq!(choose(&mut models, 3, 80), Choice::Short(0));
+        assert_eq!(choose(&mut models, 4, 81), Choice::Whole);
+        models.settle(3);
+        assert_eq!(choose(&mut models, 5, 81), Choice::Short(2));
+        assert_eq!(choose(&mut models, 6, 80), Choice::Short(0));
+        let mut wrong = segment(80, 7, 76);
+        wrong[10] ^= 1;
+        assert_eq!(models.choose(7, &wrong, true), Choice::Whole, "a checksum that does not follow");
+        models.start_over();
+        assert_eq!(choose(&mut models, 0, 80), Choice::Model);
+        assert_eq!(choose(&mut models, 1, 80), Choice::Whole);
+    }
+
+    // RT-17
+    #[test]
+    fn a_model_is_renewed_before_its_life_ends_and_never_outlives_it() {
+        let mut models = Models::default();
+        choose(&mut models, 0, 80);
+        models.settle(1);
+        let mut made = 0;
+        for number in 1..200_000 {
+            match choose(&mut models, number, 80) {
+                Choice::Model => made = number,
+                Choice::Short(model) => assert!(number - model < LIFE && model < models.settled),
+                Choice::Whole => panic!("{number} was whole"),
+            }
+            // What is sent has settled a thousand numbers later.
+            models.settle((number + 1).saturating_sub(1000).max(1));
+        }
+        assert!(made > 200_000 - RENEWAL - 1);
+        // Nothing settles any more.
+        let last = (200_000..300_000).filter(|number| choose(&mut models, *number, 80) != Choice::Whole);
+        let last = last.filter(|number| (number % RENEWAL) > 300).max();
+        assert!(last.is_none_or(|last| last < made + LIFE), "{last:?} refers to {made}");
+    }
+
+    // RT-17
+    #[test]
+    fn flows_that_are_in_use_keep_their_models() {
+        let mut models = Models::default();
+        let mut number = 0;
+        let mut short = 0;
+        for round in 0..20u64 {
+            for flow in 0..400 {
+                match choose(&mut models, number, flow) {
+                    Choice::Short(_) => short += u64::from(round >= 3),
+                    Choice::Whole | Choice::Model => {}
+                }
+                number += 1;
+                models.settle(number);
+            }
+        }
+        assert_eq!(short, 17 * SLOTS as u64, "as many as there are slots");
+        // All of them end: others get their slots.
+        let others = (number..number + 4000).filter(|number| {
+            models.settle(*number);
+            matches!(choose(&mut models, *number, 1000 + *number as u16 % 200), Choice::Short(_))
+        });
+        assert!(others.count() > 2000);
+    }
+
+    // RT-17
+    #[test]
+    fn a_model_that_the_other_end_does_not_have_is_given_up() {
+        let mut models = Models::default();
+        choose(&mut models, 0, 80);
+        models.settle(1);
+        for number in 1..=8 {
+            assert_eq!(choose(&mut models, number, 80), Choice::Short(0));
+            models.asked(0);
+        }
+        assert_eq!(choose(&mut models, 9, 80), Choice::Model);
+        models.settle(10);
+        // One in ten is lost: the model stays.
+        for number in 10..1000 {
+            assert_eq!(choose(&mut models, number, 80), Choice::Short(9));
+            if number % 10 == 9 {
+                models.asked(9);
+            }
+        }
+        models.forget(8);
+        assert_eq!(choose(&mut models, 1000, 80), Choice::Short(9));
+        models.forget(9);
+        assert_eq!(choose(&mut models, 1001, 80), Choice::Model);
+    }
+}

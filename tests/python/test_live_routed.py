@@ -96,7 +96,7 @@ def _carried(boxes: Boxes, source: str, sink: str, address: str, size: int) -> N
     assert found.strip() == sent, complaint
 
 
-# RT-8, RT-9, RT-10
+# RT-8, RT-9, RT-10, RT-17
 @pytest.mark.parametrize("version", [4, 6])
 def test_whole_hosts_reach_each_other_over_a_path_that_loses(version: int) -> None:
     with _path(loss="2e-2", version=version) as boxes:
@@ -111,6 +111,8 @@ def test_whole_hosts_reach_each_other_over_a_path_that_loses(version: int) -> No
         assert near["sealed"]
         assert far["routed"]["lost"] > 0
         assert far["routed"]["recovered"] > 0
+        assert near["routed"]["short"] > 0, "headers that the peer has do not travel"
+        assert far["routed"]["unread"] == 0
         # A thirtieth for the loss, and what is saved at the start.
         assert near["routed"]["repeated_bytes"] <= 0.3 * near["routed"]["data_bytes"] + 131_072
 

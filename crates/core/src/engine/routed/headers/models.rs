@@ -45,6 +45,11 @@ impl Model {
     fn serves(&self, number: u64) -> bool {
         self.number < number && number - self.number < LIFE
     }
+
+    /// Whether these contents are of its flow.
+    fn is_of(&self, layout: Layout, contents: &[u8]) -> bool {
+        self.layout == Some(layout) && layout.is_same_flow(&self.headers, contents)
+    }
 }
 
 /// The models of one session. A model has the slot of its number.
@@ -52,13 +57,15 @@ impl Model {
 pub struct Models {
     slots: Box<[Model]>,
     keys: Box<[u32; SLOTS]>,
+    /// The slot that was referred to last: most frames follow one of their own flow.
+    last: usize,
     /// The receiving end has settled all numbers before this one.
     settled: u64,
 }
 
 impl Default for Models {
     fn default() -> Self {
-        Self { slots: vec![EMPTY; SLOTS].into(), keys: Box::new([0; SLOTS]), settled: 0 }
+        Self { slots: vec![EMPTY; SLOTS].into(), keys: Box::new([0; SLOTS]), last: 0, settled: 0 }
     }
 }
 
@@ -80,6 +87,13 @@ impl Models {
             return Choice::Whole;
         }
         let Some(layout) = Layout::of(contents, is_bare) else { return Choice::Whole };
+        if !layout.follows(contents) {
+            return Choice::Whole;
+        }
+        let last = &self.slots[self.last];
+        if last.number < self.settled && number - last.number < RENEWAL && last.is_of(layout, contents) {
+            return self.refer(self.last, number);
+        }
         let key = layout.key(contents);
         // A flow has up to two: the one in use, and the next one until the receiving end has it.
         let (mut settled, mut newest) = (None::<usize>, None::<u64>);
@@ -92,14 +106,16 @@ impl Models {
                 settled = Some(place);
             }
         }
-        if !layout.follows(contents) {
-            return Choice::Whole;
-        }
         let is_due = newest.is_none_or(|newest| number - newest >= RENEWAL);
         if is_due && self.make(number, key, layout, contents) {
             return Choice::Model;
         }
-        let Some(place) = settled else { return Choice::Whole };
+        settled.map_or(Choice::Whole, |place| self.refer(place, number))
+    }
+
+    /// The frame with this number refers to the model in this slot.
+    fn refer(&mut self, place: usize, number: u64) -> Choice {
+        self.last = place;
         let model = &mut self.slots[place];
         model.used = number;
         model.short += 1;
@@ -111,9 +127,7 @@ impl Models {
         let keys = self.keys.iter().enumerate().filter(move |(_, one)| **one == key);
         keys.map(|(place, _)| place).filter(move |place| {
             let model = &self.slots[*place];
-            model.serves(number)
-                && model.layout == Some(layout)
-                && layout.is_same_flow(&model.headers, contents)
+            model.serves(number) && model.is_of(layout, contents)
         })
     }
 

@@ -240,7 +240,7 @@ fn a_round_trip_that_leaps_is_learnt() {
     }
 }
 
-// RT-6, RT-15: repairs, repetitions and late frames of a session that has ended are under way.
+// RT-6, RT-15, RT-17: repairs, repetitions and late frames of a session that has ended are under way.
 #[test]
 fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
     for seed in 0..8 {
@@ -249,9 +249,10 @@ fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
         path.ways[0].late = if seed < 4 { 60 } else { 0 };
         path.lose([&ratio(0.02), &ratio(0.02)]);
         let streams = Streams::new(seed);
+        let protocol = if seed % 2 == 0 { UDP } else { TCP };
         for round in 0..20u32 {
             for id in round * 1500..(round + 1) * 1500 {
-                path.send(0, &frame(UDP, 1, id, 200 + id as usize % 500));
+                path.send(0, &frame(protocol, 1, id, 200 + id as usize % 500));
                 path.run_for(Duration::from_us(100));
             }
             let end = (round % 2) as usize;
@@ -264,7 +265,10 @@ fn a_new_session_takes_nothing_of_the_old_one_twice_or_altered() {
         path.lose([&LossModel::None, &LossModel::None]);
         path.run_for(MS(3000));
         for (_, came) in &path.delivered[1] {
-            assert!(*came == frame(UDP, 1, id(came), 200 + id(came) as usize % 500), "seed {seed}: altered");
+            assert!(
+                *came == frame(protocol, 1, id(came), 200 + id(came) as usize % 500),
+                "seed {seed}: altered"
+            );
         }
         let mut seen = ids(&path, 1);
         let all = seen.len();
@@ -387,9 +391,38 @@ fn what_a_path_does_not_carry_is_answered_and_all_else_crosses() {
     assert_eq!(path.guards[0].session().unwrap().needed_and_carried, (1547, 1384));
 }
 
+// RT-17: models are given up, too, where half of all is lost both ways. What follows finds that out at once.
+#[test]
+fn once_a_path_is_well_short_frames_are_read() {
+    let mut unread = 0;
+    for seed in 0..10 {
+        let mut path = Path::agreed(seed, MS(2));
+        path.lose([&ratio(0.5), &ratio(0.5)]);
+        for id in 0..20_000 {
+            path.send(0, &frame(TCP, (id % 4) as u8, id, 600));
+            path.run_for(Duration::from_us(100));
+        }
+        path.lose([&LossModel::None, &LossModel::None]);
+        path.run_for(MS(500));
+        let [repeated, came, short] =
+            [path.count(0, "repeated"), path.delivered[1].len() as u64, path.count(0, "short")];
+        for id in 20_000..25_000 {
+            path.send(0, &frame(TCP, (id % 4) as u8, id, 600));
+            path.run_for(Duration::from_us(100));
+        }
+        path.run_for(MS(500));
+        assert_eq!(path.delivered[1].len() as u64 - came, 5000, "seed {seed}");
+        // What was under way when the first of a flow could not be read.
+        assert!(path.count(0, "repeated") - repeated < 400, "seed {seed}");
+        assert!(path.count(0, "short") - short > 4000, "seed {seed}");
+        unread += path.count(1, "unread");
+    }
+    assert!(unread > 0, "no model was given up");
+}
+
 /// One world of faults: nothing is delivered twice or altered, memory is bounded, and once the path heals all is well.
-/// How many frames were recovered.
-fn swarm(seed: u64) -> u64 {
+/// How many frames were recovered, and how many the far end could not read for want of their model (RT-17).
+fn swarm(seed: u64) -> [u64; 2] {
     let mut rng = Streams::new(seed).stream("faults");
     let mut path =
         Path::new(seed, [Protection::Routed, Protection::Routed], MS(u64::from(rng.next_u32() % 40) + 1));
@@ -439,12 +472,13 @@ fn swarm(seed: u64) -> u64 {
         assert_eq!(seen.len(), all, "seed {seed}: delivered twice at end {end}");
         assert_eq!(path.guards[end].frames_held(), 0, "seed {seed}: end {end} still holds frames");
     }
-    path.count(1, "recovered")
+    ["recovered", "unread"].map(|name| path.count(1, name))
 }
 
-// RT-6, RT-9, RT-13
+// RT-6, RT-9, RT-13, RT-17
 #[test]
 fn faults_in_any_order_do_no_harm() {
-    let recovered: u64 = (0..80).map(swarm).sum();
-    assert!(recovered > 1000, "{recovered}");
+    let [recovered, unread] =
+        (0..80).map(swarm).fold([0; 2], |sums, one| [sums[0] + one[0], sums[1] + one[1]]);
+    assert!(recovered > 1000 && unread > 0, "{recovered}, {unread}");
 }

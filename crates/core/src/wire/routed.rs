@@ -20,8 +20,6 @@ pub const ETHERTYPE: EtherType = EtherType(0x88b6);
 pub const NUMBER_BITS: u32 = 24;
 /// The most entries of one request: it fits the shortest datagram that every path carries (RT-11).
 pub const MOST_ENTRIES: usize = 200;
-/// The highest repetition that a frame can name.
-pub const MOST_REPETITIONS: u8 = 15;
 
 /// The octets in front of the EtherType, which do not travel: a guard and its port use them (RT-2).
 const LOCAL_OCTETS: usize = 12;
@@ -143,9 +141,12 @@ pub struct Entry {
     pub first: u32,
     /// How many there are.
     pub length: u8,
-    /// For which repetition of their contents is asked.
+    /// For which repetition of their contents is asked; 0 says that they were rebuilt, [`UNREAD`] that they cannot be read.
     pub repetition: u8,
 }
+
+/// In a request: short frames with these numbers came, and their model is not known (RT-17).
+pub const UNREAD: u8 = 255;
 
 /// The entries of a request, or of what is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use crate::engine::guard::{Frame, HelloOctets, LineProtocol, Origin, Surrounding
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
 use crate::protection::Protection;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 use crate::wire::routed::{
-    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame, Whole,
+    self, BEFORE_ENTRIES, DataHeader, ENTRY, Entry, MOST_ENTRIES, REPAIR_HEADER, RoutedFrame, UNREAD, Whole,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,6 +22,9 @@ use core::mem;
 /// By how much a repair is longer than the longest frame of the LAN, without the seal: the local octets, the EtherType,
 /// the header, the prefix of a body. A data frame is shorter.
 const HEADROOM: usize = EthernetHeader::LEN + REPAIR_HEADER + code::PREFIX;
+
+/// How long the receiving end waits at least before it tells again that it lacks a model.
+const UNREAD_LEAST: Duration = Duration::from_ms(1);
 
 /// Both ends of the routed guard's protection.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ pub struct RoutedLine {
     malformed: u64,
     /// Short frames whose model was not here.
     unread: u64,
+    tell_unread_from: Instant,
     /// Frames with a mark that their transport does not take (RT-4).
     mismarked: u64,
 }
@@ -61,6 +65,7 @@ impl RoutedLine {
             entries: Vec::with_capacity(MOST_ENTRIES),
             malformed: 0,
             unread: 0,
+            tell_unread_from: Instant::ZERO,
             mismarked: 0,
         }
     }
@@ -143,10 +148,8 @@ impl RoutedLine {
         let whole = match restore(&mut item, &self.seen, number, header.form, contents) {
             Restored::Frame(whole) => whole,
             Restored::Unknown => {
-                self.unread += 1;
                 around.pool.give_back(item);
-                // It is as good as lost: it is asked for, and comes whole.
-                return self.know(around, low(number + 1));
+                return self.handle_unread(around, number);
             }
             Restored::Malformed => {
                 self.malformed += 1;
@@ -172,6 +175,19 @@ impl RoutedLine {
         match is_new {
             true => hand_on(around, item),
             false => around.pool.give_back(item),
+        }
+    }
+
+    /// A short frame whose model is not here is as good as lost: it is asked for, and comes whole. The sending end is told
+    /// that it lacks the model, once in a while: all that follow are unread, too (RT-17).
+    fn handle_unread(&mut self, around: &mut Surroundings<'_>, number: u64) {
+        self.unread += 1;
+        self.know(around, low(number + 1));
+        if self.is_asking && self.tell_unread_from <= around.now {
+            let between = around.loop_time.map_or(UNREAD_LEAST, |time| (time / 4).max(UNREAD_LEAST));
+            self.tell_unread_from = around.now + between;
+            self.entries.push(Entry { first: low(number), length: 1, repetition: UNREAD });
+            self.say(around, true);
         }
     }
 

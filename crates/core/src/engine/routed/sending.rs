@@ -9,7 +9,7 @@ use crate::engine::guard::{Frame, FramePool, Surroundings, WHOLE_SEAL};
 use crate::time::{Duration, Instant};
 use crate::wire::MINIMUM_FRAME;
 use crate::wire::ethernet::EthernetHeader;
-use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER, Whole};
+use crate::wire::routed::{self, DataHeader, Entry, REPAIR_HEADER, UNREAD, Whole};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
@@ -187,6 +187,9 @@ impl Sending {
 
     /// The receiving end asks for these. What can be paid waits for its turn; what will not come is noted in `gone`.
     pub(super) fn handle_request(&mut self, entry: Entry, gone: &mut Vec<Entry>) {
+        if entry.repetition == UNREAD {
+            return self.handle_unread(extended(entry.first, self.next()));
+        }
         if entry.repetition <= 1 {
             // Rebuilt, or asked for: lost.
             self.credit.lose(u64::from(entry.length), 1);
@@ -196,7 +199,7 @@ impl Sending {
         }
         let first = extended(entry.first, self.next());
         for number in first..first + u64::from(entry.length) {
-            let Some(Kept { frame, choice }) = kept(&self.kept, self.first, number) else {
+            let Some(Kept { frame, .. }) = kept(&self.kept, self.first, number) else {
                 // A number that was never sent is nobody's.
                 if number < self.first {
                     self.counters.not_kept += 1;
@@ -205,11 +208,6 @@ impl Sending {
                 }
                 continue;
             };
-            if let Choice::Short(model) = *choice
-                && entry.repetition == 1
-            {
-                self.models.asked(model);
-            }
             let copies = if entry.repetition == 1 { 1 } else { 2 };
             for copy in 0..copies {
                 // Longer than what leaves by no more than its headers.
@@ -223,6 +221,16 @@ impl Sending {
                 }
                 self.waiting.push_back((number, entry.repetition));
             }
+        }
+    }
+
+    /// The receiving end does not have the model of a short frame (RT-17).
+    fn handle_unread(&mut self, number: u64) {
+        match kept(&self.kept, self.first, number) {
+            Some(Kept { choice: Choice::Short(model), .. }) => self.models.forget(*model),
+            Some(_) => {}
+            // Which model is not known any more.
+            None => self.models.start_over(),
         }
     }
 

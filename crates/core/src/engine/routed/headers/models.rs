@@ -8,8 +8,6 @@ use alloc::vec;
 const RENEWAL: u64 = LIFE / 2;
 /// A model that was not referred to for so many numbers makes room for another.
 const IDLE: u64 = 1024;
-/// A model is given up as soon as so many frames that refer to it were asked for, and more than half of all.
-const MOST_ASKED: u32 = 8;
 /// Shorter contents travel whole: the padding of a short datagram would be taken for contents.
 const LEAST_CONTENTS: usize = 128;
 /// The number of an empty slot, and a key of which it is no sign.
@@ -33,13 +31,9 @@ struct Model {
     headers: [u8; MOST_OCTETS],
     /// The last frame that was its own or referred to it.
     used: u64,
-    /// Frames that referred to it, and of them those that were asked for.
-    short: u32,
-    asked: u32,
 }
 
-const EMPTY: Model =
-    Model { number: NONE, layout: None, headers: [0; MOST_OCTETS], used: 0, short: 0, asked: 0 };
+const EMPTY: Model = Model { number: NONE, layout: None, headers: [0; MOST_OCTETS], used: 0 };
 
 impl Model {
     fn serves(&self, number: u64) -> bool {
@@ -118,7 +112,6 @@ impl Models {
         self.last = place;
         let model = &mut self.slots[place];
         model.used = number;
-        model.short += 1;
         Choice::Short(model.number)
     }
 
@@ -145,19 +138,7 @@ impl Models {
         true
     }
 
-    /// A frame that referred to a model was asked for: it was lost, or the receiving end does not have the model.
-    pub fn asked(&mut self, number: u64) {
-        let slot = &mut self.slots[number as usize % SLOTS];
-        if slot.number != number {
-            return;
-        }
-        slot.asked += 1;
-        if slot.asked >= MOST_ASKED && slot.asked > slot.short / 2 {
-            *slot = EMPTY;
-        }
-    }
-
-    /// The frame with this number will not be repeated: it is no model.
+    /// The receiving end does not have the frame with this number, and will not get it: it is no model.
     pub fn forget(&mut self, number: u64) {
         let slot = &mut self.slots[number as usize % SLOTS];
         if slot.number == number {
@@ -250,22 +231,11 @@ mod tests {
         let mut models = Models::default();
         choose(&mut models, 0, 80);
         models.settle(1);
-        for number in 1..=8 {
-            assert_eq!(choose(&mut models, number, 80), Choice::Short(0));
-            models.asked(0);
-        }
-        assert_eq!(choose(&mut models, 9, 80), Choice::Model);
-        models.settle(10);
-        // One in ten is lost: the model stays.
-        for number in 10..1000 {
-            assert_eq!(choose(&mut models, number, 80), Choice::Short(9));
-            if number % 10 == 9 {
-                models.asked(9);
-            }
-        }
-        models.forget(8);
-        assert_eq!(choose(&mut models, 1000, 80), Choice::Short(9));
-        models.forget(9);
-        assert_eq!(choose(&mut models, 1001, 80), Choice::Model);
+        assert_eq!(choose(&mut models, 1, 80), Choice::Short(0));
+        models.forget(256);
+        assert_eq!(choose(&mut models, 2, 80), Choice::Short(0), "another of its slot");
+        models.forget(0);
+        assert_eq!(choose(&mut models, 3, 80), Choice::Model);
+        assert_eq!(choose(&mut models, 4, 80), Choice::Whole);
     }
 }

@@ -237,7 +237,7 @@ def test_a_dashboard_shows_what_guards_report(boxes: Boxes) -> None:
     texts.append(boxes.run("other", status))
     reported = set(re.findall(r"^(lossylink_\w+)\{", "".join(texts), re.MULTILINE))
     shown = set(re.findall(r"lossylink_\w+", boxes.run("box", boxes.lossylink("guard", "dashboard"))))
-    assert {"lossylink_guards_agreed", "lossylink_guards_loop_us"} <= shown
+    assert {"lossylink_guards_agreed", "lossylink_guards_loop_seconds"} <= shown
     assert shown - reported == set()
     for guard in guards:
         _end(guard)

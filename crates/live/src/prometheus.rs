@@ -51,6 +51,11 @@ pub fn text(counters: &Value, help: &Value) -> String {
 
 /// Collects every number below `value`, the names on the way joined by underscores.
 fn collect(metrics: &mut Metrics, name: &str, labels: &str, value: &Value, help: &Value) {
+    // Prometheus wants base units.
+    if let (Some(name), Some(microseconds)) = (name.strip_suffix("_us"), value.as_f64()) {
+        let seconds = Value::from(microseconds / 1e6);
+        return collect(metrics, &format!("{name}_seconds"), labels, &seconds, help);
+    }
     let sample = match value {
         Value::Number(number) => format!("{labels} {number}"),
         Value::Bool(flag) => format!("{labels} {}", u8::from(*flag)),
@@ -93,6 +98,15 @@ mod tests {
             "directions": {"forward": {"frames_lost": 3}},
         });
         let expected = "lossylink_directions_frames_lost{at=\"forward\"} 3\nlossylink_uptime_seconds 2.5\n";
+        assert_eq!(text(&counters, &json!({})), expected);
+    }
+
+    #[test]
+    fn times_are_in_seconds() {
+        let counters =
+            json!({"lateness": {"link": {"p99_us": 7.5}}, "guards": {"guard": {"loop_us": 1_250_000}}});
+        let expected = "lossylink_guards_loop_seconds{at=\"guard\"} 1.25\n\
+            lossylink_lateness_p99_seconds{at=\"link\"} 7.5e-6\n";
         assert_eq!(text(&counters, &json!({})), expected);
     }
 

@@ -101,8 +101,8 @@ PANELS = (
     Panel(
         "Round trip",
         "The longest of the recent round trips between both guards.",
-        "µs",
-        (Line(_guard("loop_us"), "{{instance}}"),),
+        "s",
+        (Line(_guard("loop_seconds"), "{{instance}}"),),
     ),
     Panel(
         "Queue toward the link",

@@ -73,6 +73,7 @@ const REPAIR: u8 = 5;
 const MODEL: u8 = 6;
 const BARE_MODEL: u8 = 7;
 const SHORT: u8 = 8;
+const SHORT_NEAR: u8 = 9;
 /// Bytes in front of the sum of a repair.
 pub const REPAIR_HEADER: usize = 5;
 /// Bytes of an entry.
@@ -94,8 +95,17 @@ pub struct Whole {
 pub enum Form {
     /// All of them.
     Whole(Whole),
-    /// Without what the headers of an earlier frame have told, whose number ends in these bits (RT-17).
-    Short(u16),
+    /// Without what the headers of an earlier frame have told.
+    Short(Short),
+}
+
+/// To which frame a short one refers, and how (RT-17).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// The last bits of its number.
+    pub model: u16,
+    /// Whether the numbers that may be told as differences are.
+    pub is_near: bool,
 }
 
 /// What stands in front of the contents of a data frame.
@@ -124,12 +134,18 @@ impl DataHeader {
                 (false, true) => MODEL,
                 (true, true) => BARE_MODEL,
             },
-            Form::Short(_) => SHORT,
+            Form::Short(short) => {
+                if short.is_near {
+                    SHORT_NEAR
+                } else {
+                    SHORT
+                }
+            }
         };
         out.push(kind | self.repetition << 4);
         out.extend_from_slice(&self.number.to_be_bytes()[1..]);
-        if let Form::Short(model) = self.form {
-            out.extend_from_slice(&model.to_be_bytes());
+        if let Form::Short(short) = self.form {
+            out.extend_from_slice(&short.model.to_be_bytes());
         }
     }
 }
@@ -195,10 +211,11 @@ impl<'a> RoutedFrame<'a> {
                 let header = DataHeader { form: Form::Whole(whole), repetition, number: be24(bytes, 1) };
                 Ok(Self::Data(header, &bytes[DataHeader::LEN..]))
             }
-            SHORT => {
+            SHORT | SHORT_NEAR => {
                 require(NAME, bytes, DataHeader::SHORT_LEN)?;
-                let form = Form::Short(u16::from_be_bytes([bytes[4], bytes[5]]));
-                let header = DataHeader { form, repetition, number: be24(bytes, 1) };
+                let model = u16::from_be_bytes([bytes[4], bytes[5]]);
+                let short = Short { model, is_near: kind == SHORT_NEAR };
+                let header = DataHeader { form: Form::Short(short), repetition, number: be24(bytes, 1) };
                 Ok(Self::Data(header, &bytes[DataHeader::SHORT_LEN..]))
             }
             REQUEST => entries(bytes).map(Self::Request),
@@ -269,12 +286,15 @@ mod tests {
             assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[0x45])));
             out.clear();
         }
-        let header = DataHeader { form: Form::Short(0xfffe), repetition: 0, number: 0x0a0b0c };
-        header.append(&mut out);
-        assert_eq!(out, [8, 0x0a, 0x0b, 0x0c, 0xff, 0xfe]);
-        out.push(2);
-        assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[2])));
-        out.clear();
+        for (is_near, first) in [(false, 8), (true, 9)] {
+            let form = Form::Short(Short { model: 0xfffe, is_near });
+            let header = DataHeader { form, repetition: 0, number: 0x0a0b0c };
+            header.append(&mut out);
+            assert_eq!(out, [first, 0x0a, 0x0b, 0x0c, 0xff, 0xfe]);
+            out.push(2);
+            assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Data(header, &[2])));
+            out.clear();
+        }
         append_told(&mut out, 0xfffffe);
         assert_eq!(out, [4, 0xff, 0xff, 0xfe]);
         assert_eq!(RoutedFrame::parse(&out), Ok(RoutedFrame::Told(0xfffffe)));
@@ -334,7 +354,8 @@ mod tests {
             &[8, 0, 0, 0, 0],
             &[0x18, 0, 0, 0, 0, 0],
             &[0x88, 0, 0, 0, 0, 0],
-            &[9, 0, 0, 0, 0, 0],
+            &[9, 0, 0, 0, 0],
+            &[10, 0, 0, 0, 0, 0],
             &[0x0f],
             &[0, 0, 0],
             &[2],

@@ -1,10 +1,10 @@
 //! From a frame of the LAN to one of the path, and back (RT-2, RT-17).
 
-use super::headers::{Choice, Layout, Seen};
+use super::headers::{Choice, Models, Seen};
 use super::low;
 use crate::engine::guard::{Frame, Surroundings, ecn, envelope};
 use crate::wire::ethernet::{EtherType, EthernetHeader};
-use crate::wire::routed::{self, DataHeader, Form, Whole};
+use crate::wire::routed::{self, DataHeader, Form, Short, Whole};
 
 /// The local octets, which say the ECN field of the datagram, and the EtherType (RT-2, RT-4).
 pub(super) fn begin(out: &mut Frame, ecn: u8) {
@@ -36,27 +36,26 @@ fn ip_of(version: u8) -> Option<EtherType> {
     }
 }
 
-/// Seals a frame of the LAN behind its header and lets it leave; how long it is, or nothing without room.
+/// Seals a frame of the LAN behind its header and lets it leave as `choice` says; how long it is, or nothing without room.
 pub(super) fn send(
     around: &mut Surroundings<'_>,
-    number: u64,
-    repetition: u8,
+    models: &Models,
+    (number, repetition): (u64, u8),
     choice: Choice,
     frame: &Frame,
 ) -> Option<u64> {
     let mut out = around.empty_frame()?;
     begin(&mut out, ecn::field(frame));
     let (is_bare, contents) = contents(frame);
-    let (form, layout) = match choice {
-        Choice::Short(model) => (Form::Short(model as u16), Layout::of(contents, is_bare)),
-        Choice::Whole | Choice::Model => {
-            (Form::Whole(Whole { is_bare, is_model: choice == Choice::Model }), None)
-        }
-    };
-    DataHeader { form, repetition, number: low(number) }.append(&mut out);
-    match layout {
-        Some(layout) => layout.shorten(contents, &mut out),
-        None => out.extend_from_slice(contents),
+    let header = |form| DataHeader { form, repetition, number: low(number) };
+    let model = if let Choice::Short(model) = choice { models.headers(model) } else { None };
+    if let (Choice::Short(model), Some((layout, headers))) = (choice, model) {
+        let is_near = layout.is_near(headers, contents);
+        header(Form::Short(Short { model: model as u16, is_near })).append(&mut out);
+        layout.shorten(headers, is_near, contents, &mut out);
+    } else {
+        header(Form::Whole(Whole { is_bare, is_model: choice == Choice::Model })).append(&mut out);
+        out.extend_from_slice(contents);
     }
     around.seal.finish_whole(&mut out);
     let bytes = out.len() as u64;
@@ -79,11 +78,11 @@ pub(super) enum Restored {
 pub(super) fn restore(out: &mut Frame, seen: &Seen, number: u64, form: Form, contents: &[u8]) -> Restored {
     match form {
         Form::Whole(whole) => restore_whole(out, whole, contents),
-        Form::Short(bits) => {
-            let Some((layout, model)) = seen.model(number, bits) else { return Restored::Unknown };
+        Form::Short(Short { model, is_near }) => {
+            let Some((layout, model)) = seen.model(number, model) else { return Restored::Unknown };
             let whole = Whole { is_bare: layout.is_bare(), is_model: false };
             let is_begun = !whole.is_bare || begin_bare(out, model);
-            let is_whole = is_begun && layout.lengthen(model, contents, out);
+            let is_whole = is_begun && layout.lengthen(model, is_near, contents, out);
             if is_whole { Restored::Frame(whole) } else { Restored::Malformed }
         }
     }

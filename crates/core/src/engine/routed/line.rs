@@ -1,8 +1,8 @@
 //! The line protocol of a routed guard: every frame sealed whole, session by session (RT-2, RT-3).
 
 use super::code::{self, Decoder, Field};
-use super::frames::{Restored, begin, is_bare, restore, restore_whole, send};
-use super::headers::{Choice, Seen};
+use super::frames::{Restored, begin, is_bare, restore, restore_whole};
+use super::headers::Seen;
 use super::report::{self, State};
 use super::sending::Sending;
 use super::{Receiver, extended, low};
@@ -250,7 +250,7 @@ impl LineProtocol for RoutedLine {
 
     fn handle_lan(&mut self, around: &mut Surroundings<'_>, frame: Frame) {
         if !self.is_repairing {
-            send(around, 0, 0, Choice::Whole, &frame);
+            self.sending.pass(around, &frame);
             return around.pool.give_back(frame);
         }
         if self.sending.take(around, frame)

@@ -117,13 +117,18 @@ impl Sending {
         true
     }
 
+    /// Lets a frame leave that cannot be asked for.
+    pub(super) fn pass(&self, around: &mut Surroundings<'_>, frame: &Frame) {
+        frames::send(around, &self.models, (0, 0), Choice::Whole, frame);
+    }
+
     /// Takes a frame, which leaves now. Whether a repair is due (RT-14).
     pub(super) fn take(&mut self, around: &mut Surroundings<'_>, frame: Frame) -> bool {
         let number = self.next();
         let (is_bare, contents) = frames::contents(&frame);
         let choice = self.models.choose(number, contents, is_bare);
         // A frame for which there was no room is lost as on the path, and can be asked for.
-        let bytes = frames::send(around, number, 0, choice, &frame).unwrap_or(0);
+        let bytes = frames::send(around, &self.models, (number, 0), choice, &frame).unwrap_or(0);
         self.counters.short += u64::from(matches!(choice, Choice::Short(_)));
         self.counters.data += 1;
         self.counters.data_bytes += bytes;
@@ -247,7 +252,9 @@ impl Sending {
             // What has come meanwhile is kept no more.
             let Some(Kept { frame, choice }) = kept(&self.kept, self.first, number) else { continue };
             let choice = if *choice == Choice::Model { Choice::Model } else { Choice::Whole };
-            let Some(bytes) = frames::send(around, number, repetition, choice, frame) else { continue };
+            let Some(bytes) = frames::send(around, &self.models, (number, repetition), choice, frame) else {
+                continue;
+            };
             self.counters.repeated += 1;
             self.counters.repeated_bytes += bytes;
             let between = self.pace.between_repetitions(around.loop_time);

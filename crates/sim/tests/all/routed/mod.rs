@@ -72,14 +72,14 @@ fn gain(loss: f64, burst: f64, rtt_ms: u64, cc: CongestionControl) -> (f64, Outc
     (guarded.goodput_bps / bare.goodput_bps, guarded)
 }
 
-// RT-5, RT-10: 1500 octets hold 1448 of payload bare, and 1404 in a datagram. What a queue drops stays visible.
+// RT-5, RT-10, RT-17: of 1,500 octets 52 are headers bare, and 64 between guards. What a queue drops stays visible.
 #[test]
 fn on_a_path_that_hardly_loses_the_headers_are_the_price() {
     for cc in [CongestionControl::Cubic, CongestionControl::Reno, CongestionControl::Bbr] {
         for rtt_ms in [5, 50] {
             let (gain, guarded) = gain(1e-5, 1.0, rtt_ms, cc);
-            assert!((0.94..1.01).contains(&gain), "{cc:?} at {rtt_ms} ms: {gain} times bare");
-            assert!(share(guarded.repeated) < 0.02, "{cc:?} at {rtt_ms} ms: {guarded:?}");
+            assert!((0.98..1.01).contains(&gain), "{cc:?} at {rtt_ms} ms: {gain} times bare");
+            assert!(share(guarded.repeated) < 0.01, "{cc:?} at {rtt_ms} ms: {guarded:?}");
         }
     }
 }

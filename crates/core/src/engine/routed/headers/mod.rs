@@ -6,8 +6,8 @@
 //!   short   |                        ECN            id         sequence ... | payload
 //! ```
 //!
-//! A [`Layout`] says of each octet of known headers whether it is the same in all frames of a flow, told in each, or follows
-//! from the others. [`Models`] are the sending end's choice of frames to refer to; [`Seen`] is what the receiving end keeps.
+//! A [`Layout`] says of each octet of known headers whether it is the same in all frames of a flow, told in each, told as a
+//! difference, or follows from the others. [`Models`] are the sending end's choice of frames to refer to; [`Seen`] is what the receiving end keeps.
 
 mod models;
 mod seen;
@@ -33,23 +33,25 @@ enum Part {
     Same(usize),
     /// So many octets are told in each frame.
     Told(usize),
+    /// Four octets are a number that is seldom far beyond that of the model: two octets of difference tell it.
+    Near,
     /// Two octets are the length of what begins so far behind them; before them, if negative.
     Length(isize),
     /// Two octets are the checksum of the IPv4 header.
     Checksum,
 }
 
-use Part::{Length, Same, Told};
+use Part::{Length, Near, Same, Told};
 
 const ETHERNET: &[Part] = &[Same(14)];
 /// RFC 791: version to ECN, length, identification, flags to protocol, checksum, addresses.
 const IPV4: &[Part] = &[Same(1), Told(1), Length(-2), Told(2), Same(4), Part::Checksum, Same(8)];
 /// RFC 8200: version, ECN and flow, flow, length, next header to addresses.
 const IPV6: &[Part] = &[Same(1), Told(1), Same(2), Length(36), Same(34)];
-/// RFC 9293: ports, numbers, offset, flags to checksum, urgent pointer.
-const TCP: &[Part] = &[Same(4), Told(8), Same(1), Told(5), Same(2)];
+/// RFC 9293: ports, sequence number, acknowledgement, offset, flags to checksum, urgent pointer.
+const TCP: &[Part] = &[Same(4), Told(4), Near, Same(1), Told(5), Same(2)];
 /// RFC 7323, appendix A: two empty options and the head of the timestamps, both timestamps.
-const TIMESTAMPS: &[Part] = &[Same(4), Told(8)];
+const TIMESTAMPS: &[Part] = &[Same(4), Near, Near];
 const TIMESTAMPS_HEAD: [u8; 4] = [1, 1, 8, 10];
 /// RFC 768: ports, length, checksum.
 const UDP: &[Part] = &[Same(4), Length(-4), Told(2)];
@@ -161,7 +163,7 @@ impl Layout {
     /// Whether everything that does not travel in a short frame follows from what does.
     fn follows(self, contents: &[u8]) -> bool {
         self.parts().all(|(at, part)| match part {
-            Same(_) | Told(_) => true,
+            Same(_) | Told(_) | Near => true,
             Length(behind) => contents[at..at + 2] == length_at(at, behind, contents.len()),
             Part::Checksum => contents[at..at + 2] == self.checksum(contents),
         })
@@ -173,33 +175,58 @@ impl Layout {
         Checksum::new().cover(&header[..10]).cover(&header[12..20]).finish().to_be_bytes()
     }
 
+    /// Whether the differences between these contents and their model have two octets each.
+    ///
+    /// # Panics
+    /// If either is shorter than the layout.
+    pub fn is_near(self, model: &[u8], contents: &[u8]) -> bool {
+        self.parts().all(|(at, part)| match part {
+            Near => ahead(number(model, at), number(contents, at)) <= u32::from(u16::MAX),
+            _ => true,
+        })
+    }
+
     /// Appends what a short frame carries of these contents.
     ///
     /// # Panics
-    /// If they are shorter than the layout.
-    pub fn shorten(self, contents: &[u8], out: &mut Frame) {
+    /// If they or the model are shorter than the layout.
+    pub fn shorten(self, model: &[u8], is_near: bool, contents: &[u8], out: &mut Frame) {
+        let mut end = 0;
         for (at, part) in self.parts() {
-            if let Told(octets) = part {
-                out.extend_from_slice(&contents[at..at + octets]);
+            end = at + part.octets();
+            match part {
+                Near if is_near => {
+                    let ahead = ahead(number(model, at), number(contents, at)) as u16;
+                    out.extend_from_slice(&ahead.to_be_bytes());
+                }
+                Told(_) | Near => out.extend_from_slice(&contents[at..end]),
+                Same(_) | Length(_) | Part::Checksum => {}
             }
         }
-        out.extend_from_slice(&contents[self.octets()..]);
+        out.extend_from_slice(&contents[end..]);
     }
 
     /// Appends the contents that a short frame stands for; `false` if it is too short for any.
     ///
     /// # Panics
     /// If the model is shorter than the layout.
-    pub fn lengthen(self, model: &[u8], mut short: &[u8], out: &mut Frame) -> bool {
+    pub fn lengthen(self, model: &[u8], is_near: bool, mut short: &[u8], out: &mut Frame) -> bool {
         let start = out.len();
         for (at, part) in self.parts() {
-            match part {
-                Told(octets) => {
-                    let Some((told, rest)) = short.split_at_checked(octets) else { return false };
-                    out.extend_from_slice(told);
-                    short = rest;
+            let told = match part {
+                Near if is_near => 2,
+                Told(_) | Near => part.octets(),
+                Same(_) | Length(_) | Part::Checksum => 0,
+            };
+            let Some((told, rest)) = short.split_at_checked(told) else { return false };
+            short = rest;
+            match (part, told) {
+                (Near, &[high, low]) => {
+                    let ahead = u32::from(u16::from_be_bytes([high, low]));
+                    out.extend_from_slice(&number(model, at).wrapping_add(ahead).to_be_bytes());
                 }
-                _ => out.extend_from_slice(&model[at..at + part.octets()]),
+                (_, []) => out.extend_from_slice(&model[at..at + part.octets()]),
+                _ => out.extend_from_slice(told),
             }
         }
         out.extend_from_slice(short);
@@ -207,7 +234,7 @@ impl Layout {
         let length = contents.len();
         for (at, part) in self.parts() {
             match part {
-                Same(_) | Told(_) => {}
+                Same(_) | Told(_) | Near => {}
                 Length(behind) => contents[at..at + 2].copy_from_slice(&length_at(at, behind, length)),
                 Part::Checksum => {
                     let checksum = self.checksum(contents);
@@ -223,9 +250,19 @@ impl Part {
     fn octets(self) -> usize {
         match self {
             Same(octets) | Told(octets) => octets,
+            Near => 4,
             Length(_) | Self::Checksum => 2,
         }
     }
+}
+
+fn number(octets: &[u8], at: usize) -> u32 {
+    octets[at..at + 4].iter().fold(0, |number, octet| number << 8 | u32::from(*octet))
+}
+
+/// By how much `number` is beyond that of the model.
+fn ahead(model: u32, number: u32) -> u32 {
+    number.wrapping_sub(model)
 }
 
 /// The length that stands at `at` and counts from `behind` there to the end of `whole` octets.
@@ -258,18 +295,26 @@ pub(super) mod tests {
 
     // RT-17
     #[test]
-    fn of_a_segment_twenty_four_octets_of_header_travel() {
-        let packet = segment(5001, 7, 1399);
+    fn of_a_segment_eighteen_octets_of_header_travel_and_twenty_four_of_one_that_is_far() {
+        let model = segment(5001, 999, 0);
+        let mut packet = segment(5001, 7, 1399);
         let layout = Layout::of(&packet, true).unwrap();
         assert_eq!((layout.octets(), layout.follows(&packet)), (52, true));
-        let mut short = Vec::new();
-        layout.shorten(&packet, &mut short);
-        assert_eq!(short.len(), 1399 + 24);
-        assert_eq!(short[..3], [2, 0, 7], "ECN, identification");
-        let mut long = vec![9];
-        assert!(layout.lengthen(&segment(5001, 999, 0), &short, &mut long));
-        assert_eq!(long[1..], packet);
-        assert!(!layout.lengthen(&packet, &short[..23], &mut long));
+        for (timestamp, octets) in [([0x5a, 0x5b, 0x5a, 0x59], 18), ([0x5a, 0x5b, 0x5a, 0x5a], 24)] {
+            packet[44..48].copy_from_slice(&timestamp);
+            let is_near = layout.is_near(&model, &packet);
+            assert_eq!(is_near, octets == 18);
+            let mut short = Vec::new();
+            layout.shorten(&model, is_near, &packet, &mut short);
+            assert_eq!(short.len(), 1399 + octets);
+            assert_eq!(short[..3], [2, 0, 7], "ECN, identification");
+            let mut long = vec![9];
+            assert!(layout.lengthen(&model, is_near, &short, &mut long));
+            assert_eq!(long[1..], packet);
+            assert!(!layout.lengthen(&model, is_near, &short[..octets - 1], &mut long));
+        }
+        packet[44..48].copy_from_slice(&[0x5a, 0x5a, 0x5a, 0x59]);
+        assert!(!layout.is_near(&model, &packet), "behind the model");
     }
 
     // RT-17
@@ -330,10 +375,10 @@ pub(super) mod tests {
             if is_right && let Some(layout) = Layout::of(&packet, true) {
                 // Whatever does not follow is made to.
                 let mut short = Vec::new();
-                layout.shorten(&packet, &mut short);
+                layout.shorten(&packet, false, &packet, &mut short);
                 let model = packet.clone();
                 packet.clear();
-                assert!(layout.lengthen(&model, &short, &mut packet));
+                assert!(layout.lengthen(&model, false, &short, &mut packet));
             }
             if !is_bare {
                 let ethertype = if is_ipv4 { [0x08, 0] } else { [0x86, 0xdd] };
@@ -347,24 +392,38 @@ pub(super) mod tests {
         /// What follows comes back octet by octet, by any frame of its flow.
         // RT-17
         #[test]
-        fn a_short_frame_comes_back_as_it_was((sent, is_bare) in contents(), (model, _) in contents()) {
+        fn a_short_frame_comes_back_as_it_was(
+            (sent, is_bare) in contents(),
+            (model, _) in contents(),
+            is_late in any::<bool>(),
+        ) {
             let Some(layout) = Layout::of(&sent, is_bare) else { return Ok(()) };
             prop_assert!(layout.octets() <= MOST_OCTETS.min(sent.len()));
             let (mut short, mut came) = (Vec::new(), Vec::new());
-            layout.shorten(&sent, &mut short);
             let mut changed = sent.clone();
             for (at, part) in layout.parts() {
-                if !matches!(part, Same(_)) {
-                    changed[at..at + part.octets()].fill(0xa5);
+                match part {
+                    Same(_) => {}
+                    Near if is_late => {
+                        let before = number(&sent, at).wrapping_sub(at as u32 * 700);
+                        changed[at..at + 4].copy_from_slice(&before.to_be_bytes());
+                    }
+                    _ => changed[at..at + part.octets()].fill(0xa5),
                 }
             }
             prop_assert!(layout.is_same_flow(&sent, &changed) && layout.key(&sent) == layout.key(&changed));
-            prop_assert!(layout.lengthen(&changed, &short, &mut came));
+            let is_near = layout.is_near(&changed, &sent);
+            prop_assert!(is_near || !is_late);
+            layout.shorten(&changed, is_near, &sent, &mut short);
+            prop_assert!(layout.lengthen(&changed, is_near, &short, &mut came));
             prop_assert_eq!(came == sent, layout.follows(&sent));
             // Of another flow something is seen to be different.
             if Layout::of(&model, is_bare) == Some(layout) && layout.is_same_flow(&sent, &model) {
                 came.clear();
-                prop_assert!(layout.lengthen(&model, &short, &mut came));
+                short.clear();
+                let is_near = layout.is_near(&model, &sent);
+                layout.shorten(&model, is_near, &sent, &mut short);
+                prop_assert!(layout.lengthen(&model, is_near, &short, &mut came));
                 prop_assert_eq!(came == sent, layout.follows(&sent));
             }
         }

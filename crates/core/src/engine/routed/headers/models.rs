@@ -138,6 +138,12 @@ impl Models {
         true
     }
 
+    /// The layout and headers of a model that was just chosen.
+    pub fn headers(&self, number: u64) -> Option<(Layout, &[u8])> {
+        let model = &self.slots[number as usize % SLOTS];
+        model.layout.filter(|_| model.number == number).map(|layout| (layout, &model.headers[..]))
+    }
+
     /// The receiving end does not have the frame with this number, and will not get it: it is no model.
     pub fn forget(&mut self, number: u64) {
         let slot = &mut self.slots[number as usize % SLOTS];

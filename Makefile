@@ -80,6 +80,10 @@ bench: build ## Measure what must be fast and compare it with earlier measuremen
 	$(BIN)/python benches/ports.py
 	$(BIN)/python benches/one_flow.py
 
+.PHONY: bench-peers
+bench-peers: build ## Measure beside ns-3, and csg-htsim with SIMULATOR=CHECKOUT
+	$(BIN)/python benches/peers/compare.py $(if $(SIMULATOR),--simulator $(SIMULATOR)) $(ARGS)
+
 .PHONY: wheel
 wheel: build ## Build sdist and wheel, and try both in fresh environments
 	tools/try-wheel

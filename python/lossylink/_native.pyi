@@ -5,6 +5,7 @@ from typing import Any, Self, TypedDict, final, type_check_only
 
 __all__ = [
     "Monitor",
+    "binomial_interval",
     "check",
     "check_protection",
     "commit",
@@ -47,6 +48,15 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
         The configuration cannot be simulated; one line says what is wrong and the mend.
     RuntimeError
         An invariant of the simulator broke.
+    """
+
+def binomial_interval(events: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Return the exact interval of a ratio of counted events (Clopper and Pearson 1934).
+
+    Raises
+    ------
+    ValueError
+        More events than trials, no trials, or a confidence that is not between 0 and 1.
     """
 
 def check(config_json: str) -> None:

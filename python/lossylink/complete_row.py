@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lossylink._native import binomial_interval
 from lossylink.protections import Protection
 from lossylink.scenario import Scenario
 from lossylink.scenario.loss import independent_ratio
+
+#: Confidence of every interval in a row.
+CONFIDENCE = 0.95
 
 
 def complete_row(
@@ -52,10 +56,7 @@ def _interval(events: int, trials: int) -> list[float] | None:
     """Return the exact binomial interval, or nothing when there was no trial."""
     if trials < 1:
         return None
-    from lossylink.theory.intervals import clopper_pearson  # heavy, and only some experiments need it
-
-    low, high = clopper_pearson(events=events, trials=trials)
-    return [float(low), float(high)]
+    return list(binomial_interval(events, trials, CONFIDENCE))
 
 
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:

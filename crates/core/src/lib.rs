@@ -14,6 +14,7 @@
 
 extern crate alloc;
 
+pub mod binomial;
 pub mod engine;
 pub mod loss;
 pub mod probability;

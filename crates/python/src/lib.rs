@@ -60,6 +60,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
     module.add_class::<monitor::LinkMonitor>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;

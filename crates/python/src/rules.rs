@@ -1,6 +1,7 @@
 //! Rules that Rust decides and Python asks for: what is refused, and what is interpolated.
 
 use crate::wait::panic_message;
+use lossylink_core::binomial::exact_interval;
 use lossylink_core::protection::Protection;
 use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
@@ -47,6 +48,22 @@ pub(crate) fn interpolated<'py>(
     dict.set_item("pause_bytes", at.pause_bytes)?;
     dict.set_item("ack_no_timeout_ticks", at.ack_no_timeout_ticks)?;
     Ok(dict)
+}
+
+/// The exact interval of a ratio of counted events; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn binomial_interval(events: u64, trials: u64, confidence: f64) -> PyResult<(f64, f64)> {
+    if events > trials || trials == 0 {
+        return Err(PyValueError::new_err(format!(
+            "{events} events in {trials} trials are no binomial outcome"
+        )));
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(PyValueError::new_err(format!(
+            "confidence must lie between 0 and 1, not at {confidence}"
+        )));
+    }
+    Ok(exact_interval(events, trials, confidence))
 }
 
 /// Copies of a retransmission that a link asks for; see `_native.pyi`.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from lossylink._native import binomial_interval
 from lossylink.checks.evidence import FlowEvidence
 from lossylink.checks.verdict import Check, Thresholds, failed, not_applicable, passed
-from lossylink.theory import intervals, mathis
+from lossylink.theory import mathis
 
 PERCENT = 100
 """Between a ratio and its percentage."""
@@ -23,10 +24,7 @@ def check_loss_ratio(evidence: FlowEvidence, thresholds: Thresholds) -> Check:
     if lost > offered:
         return failed(name, f"{lost} of {offered} frames lost: read both counters at the same instant")
     confidence = thresholds.loss_ratio_confidence
-    low, high = (
-        float(bound)
-        for bound in intervals.clopper_pearson(events=lost, trials=offered, confidence=confidence)
-    )
+    low, high = binomial_interval(lost, offered, confidence)
     seen = f"{lost} of {offered} frames lost, {percent(lost / offered)}"
     if low <= requested <= high:
         return passed(name, f"{seen}; requested {percent(requested)}")

@@ -52,13 +52,14 @@ def described(counters: dict[str, Any]) -> list[str]:
     corrupted on the way here: 20 of 1,000 frames in 60 s (2.00e-02, 95 % between 1.2e-02 and 3.1e-02); after
     repairs 1 of 980 frames of the LAN missing
     dropped: none
-    >>> path = {"data": 70_000, "short": 63_000, "data_bytes": 10**8, "repeated": 700, "repeated_bytes": 10**6, "repairs": 2600,
-    ...         "repair_bytes": 37 * 10**5, "bound_percent": 5, "unpaid": 0, "recovered": 9, "rebuilt": 7,
+    >>> path = {"data": 70_000, "short": 63_000, "data_bytes": 10**8, "repeated": 700,
+    ...         "repeated_bytes": 10**6, "repairs": 2600, "repair_bytes": 37 * 10**5,
+    ...         "bound_percent": 5, "unpaid": 0, "recovered": 9, "rebuilt": 7,
     ...         "given_up": 1, "reordered": 3, "repair_time_us": 52000}
     >>> print(_path({"routed": path, "frame_bytes_carried": 1484}))
-    path: datagrams of 1,472 bytes get through; 90% of the frames with short headers; sent again 700 frames, 1.00% of the bytes, and 2,600 repairs
-    ahead, 3.70% (bound 5 %), 0 beyond the bound; of those from the peer 9 recovered, 7 of them by repairs, 1
-    given up, 3 reordered; asked again after 52.0 ms
+    path: datagrams of 1,472 bytes get through; 90% of the frames with short headers; sent again 700
+    frames, 1.00% of the bytes, and 2,600 repairs ahead, 3.70% (bound 5 %), 0 beyond the bound; of those
+    from the peer 9 recovered, 7 of them by repairs, 1 given up, 3 reordered; asked again after 52.0 ms
     """
     report, seconds = counters["guards"]["guard"], counters["uptime_seconds"]
     trust = "frames sealed" if report["sealed"] else "link trusted"

@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, gammaincinv, ndtri
+from scipy.special import gammaincinv, ndtri
 
+from lossylink._native import binomial_interval
 from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
 
@@ -48,11 +49,11 @@ def clopper_pearson(
     '0.1397 0.1863'
     """
     seen, chances = _counts(events, trials)
-    tail = _tail(confidence)
-    missed = chances - seen
-    low = np.where(seen == 0, 0.0, betaincinv(np.maximum(seen, 1), missed + 1, tail))
-    high = np.where(missed == 0, 1.0, betaincinv(seen + 1, np.maximum(missed, 1), 1 - tail))
-    return np.asarray(low), np.asarray(high)
+    _tail(confidence)
+    pairs = np.broadcast(seen, chances)
+    bounds = [binomial_interval(int(count), int(of), confidence) for count, of in pairs]
+    low, high = np.asarray(bounds, dtype=np.float64).reshape(*pairs.shape, 2).T
+    return np.asarray(low.T), np.asarray(high.T)
 
 
 def wilson(

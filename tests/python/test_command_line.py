@@ -135,13 +135,23 @@ def test_doctor_finds_something_to_say(command: Command) -> None:
     assert "simulator" in command("doctor").out
 
 
-@pytest.mark.parametrize("experiment", ["rdma-fct", "workload"])
-def test_a_run_whose_row_has_no_interval_loads_no_numbers(experiment: str) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "setting"),
+    [
+        ("stress", "traffic.packets=1000"),
+        ("throughput", "run.duration=0.02s"),
+        ("tcp-fct", "flow.trials=100"),
+        ("rdma-fct", "flow.trials=100"),
+        ("workload", "flow.trials=100"),
+        ("fec", "traffic.packets=1000"),
+    ],
+)
+def test_a_run_loads_no_numbers(experiment: str, setting: str) -> None:
     """Numpy and scipy take a third of a second, more than such a run itself."""
     probe = (
         "import sys\n"
         "from lossylink.cli import run_command_line\n"
-        f"run_command_line(['run', '{experiment}', '--set', 'flow.trials=100', '--json'])\n"
+        f"run_command_line(['run', '{experiment}', '--set', '{setting}', '--json'])\n"
         "heavy = {'numpy', 'matplotlib', 'scipy', 'jinja2', 'pyroute2'} & sys.modules.keys()\n"
         "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)\n"
     )

@@ -7,7 +7,6 @@ import math
 from lossylink._native import binomial_interval
 from lossylink.checks.evidence import FlowEvidence
 from lossylink.checks.verdict import Check, Thresholds, failed, not_applicable, passed
-from lossylink.theory import mathis
 
 PERCENT = 100
 """Between a ratio and its percentage."""
@@ -71,6 +70,8 @@ def _duration_needed_s(
     by_own_rate = duration * needed / expected if expected else math.inf
     if evidence.rtt_min_ms is None:
         return by_own_rate
+    from lossylink.theory import mathis  # numpy, which a run that is long enough does without
+
     window = float(mathis.window_segments(loss_ratio=min(requested, 0.999), constant=mathis.PERIODIC))
     by_law = needed / requested / window * evidence.rtt_min_ms / 1e3
     return by_law if math.isinf(by_own_rate) else max(by_own_rate, by_law)

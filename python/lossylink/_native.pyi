@@ -1,9 +1,11 @@
 """The compiled simulator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self, TypedDict, final, type_check_only
 
 __all__ = [
+    "Columns",
     "Monitor",
     "binomial_interval",
     "check",
@@ -16,12 +18,50 @@ __all__ = [
     "simulate",
     "thresholds_at",
     "version",
+    "write_parquet",
 ]
+
+@final
+class Columns:
+    """Named columns of numbers, of equal length, as a simulation left them."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+
+    def __len__(self) -> int:
+        """Return how many values each column has."""
+
+    def __getitem__(self, name: str) -> bytes:
+        """Return the values of a column as little-endian float64.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        """
+
+def write_parquet(path: Path, parts: Sequence[tuple[str, Columns]], facts: Sequence[tuple[str, str]]) -> None:
+    """Write columns as a Parquet file, one part under the other.
+
+    Parameters
+    ----------
+    parts
+        Each with its label, which becomes the column ``protection``. A column that a part lacks is null
+        there.
+    facts
+        Keys and values that are kept as the file's metadata.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
 
 @type_check_only
 class Outcome(TypedDict):
     row: dict[str, Any]
-    columns: dict[str, dict[str, bytes]]
+    columns: dict[str, Columns]
     states: list[dict[str, Any]]
     interrupted: bool
 
@@ -39,8 +79,8 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
     Returns
     -------
     Outcome
-        The row, columns of little-endian float64 by table and name, the states that ``state_at_ps`` asked
-        for, and whether the run was cut short.
+        The row, the columns of each table, the states that ``state_at_ps`` asked for, and whether the run
+        was cut short.
 
     Raises
     ------

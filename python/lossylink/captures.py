@@ -79,8 +79,8 @@ def read_capture(path: Path) -> Run:
         seed=0,
         wall_seconds=0.0,
         scenario={},
-        rows=polars.DataFrame({"protection": [path.stem]}),
-        tables={TABLE: polars.DataFrame(rows, schema=schema)},
+        records=[{"protection": path.stem}],
+        parts={TABLE: polars.DataFrame(rows, schema=schema)},
     )
 
 

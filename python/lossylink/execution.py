@@ -9,8 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import polars
-
 from lossylink.backends import Backend
 from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.job import Job, Part, Progress
@@ -81,7 +79,7 @@ def run_jobs(
 
 
 def _measure(job: Job, backend: Backend, report: Progress) -> Part:
-    """Measure one job and make its row; names of tables and files say which protection they belong to."""
+    """Measure one job and make its row; names of files say which protection they belong to."""
     started = time.monotonic()
     try:
         part = backend.measure(job, report)
@@ -98,14 +96,10 @@ def _measure(job: Job, backend: Backend, report: Progress) -> Part:
     row = job.finish(part.row, time.monotonic() - started)
     if backend.leaves_out:
         row = job.experiment.in_order(dict.fromkeys(job.experiment.row_keys) | row)
-    label = polars.lit(job.label)
     prefix = re.sub(r"[^a-z0-9.-]+", "-", job.label)
     return Part(
         row=row,
-        tables={
-            name: table.with_columns(protection=label).select("protection", *table.columns)
-            for name, table in part.tables.items()
-        },
+        tables=part.tables,
         files={f"{prefix}-{name}": text for name, text in part.files.items()},
         states=[{"protection": job.label, **state} for state in part.states],
         interrupted=part.interrupted,

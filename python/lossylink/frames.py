@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars
+if TYPE_CHECKING:
+    import polars
 
 #: Rows that a table on a screen shows.
 SHOWN_ROWS = 20
@@ -17,10 +18,13 @@ def flat(frame: polars.DataFrame) -> polars.DataFrame:
 
     Examples
     --------
+    >>> import polars
     >>> rows = polars.DataFrame({"loss_ci95": [[0.0, 1e-8]], "checks": [{"queue": {"passed": True}}]})
     >>> flat(rows).row(0, named=True)
     {'loss_ci95_low': 0.0, 'loss_ci95_high': 1e-08, 'checks': 'passed'}
     """
+    import polars
+
     columns: list[polars.Series] = []
     for name in frame.columns:
         column = frame[name]
@@ -67,6 +71,7 @@ def text_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:
 
     Examples
     --------
+    >>> import polars
     >>> print(text_table(polars.DataFrame({"protection": ["none", "lg"], "packets": [1000, 20]})))
     protection  packets
     none          1,000
@@ -89,6 +94,7 @@ def html_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:
 
     Examples
     --------
+    >>> import polars
     >>> html_table(polars.DataFrame({"protection": ["<lg>"]}))
     '<table><thead><tr><th>protection</th></tr></thead><tbody><tr><td>&lt;lg&gt;</td></tr></tbody></table>'
     """

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import polars
+from typing import TYPE_CHECKING, Any
 
 from lossylink.experiments import EXPERIMENTS, Column
 from lossylink.frames import cell
 from lossylink.percentiles import has_percentile
+
+if TYPE_CHECKING:
+    import polars
 
 #: What others are held against.
 BASELINE = "none"
@@ -79,6 +80,8 @@ def headline_frame(
     >>> headline_frame("tcp-fct", [{"protection": "none", "fct_us_p50": 88.0}]).columns
     ['protection', 'p50 (us)']
     """
+    import polars
+
     table = headline(experiment, rows, places=places)
     heads = zip(table.labels, table.units, strict=True)
     names = [f"{label} ({unit})" if unit else label for label, unit in heads]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import polars
-
     from lossylink.experiments import Experiment
+    from lossylink.table import Table
 
 #: Called with the work done and the whole work, in the experiment's own unit, from any thread.
 Progress = Callable[[float, float], None]
@@ -48,7 +47,7 @@ class Part:
     """What one job gave; a row without any key stands for a job in which nothing finished."""
 
     row: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, polars.DataFrame] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts to keep beside the rows, by file name."""
     states: Sequence[Mapping[str, Any]] = ()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-
-import polars
+from typing import TYPE_CHECKING
 
 from lossylink import _native
 from lossylink.resources import DICTIONARY
+from lossylink.table import Table, write_frame
+
+if TYPE_CHECKING:
+    import polars
 
 #: The table of a sweep: rows of every point, whose columns are keys of a row.
 ROWS = "rows"
@@ -23,7 +25,13 @@ _COLUMN = re.compile(r"^\| `(?P<table>\w+)` \| `(?P<column>\w+)` \| (?P<unit>[^|
 
 
 def write_table(
-    table: polars.DataFrame, path: Path, *, name: str, experiment: str, seeds: Sequence[int], version: str
+    table: Table | polars.DataFrame,
+    path: Path,
+    *,
+    name: str,
+    experiment: str,
+    seeds: Sequence[int],
+    version: str,
 ) -> None:
     """Write a table with the seed, the version, the commit and the units of its columns beside the data.
 
@@ -43,7 +51,7 @@ def write_table(
 
     Examples
     --------
-    >>> import tempfile
+    >>> import polars, tempfile
     >>> table = polars.DataFrame({"protection": ["lg"], "fct_us": [61.5]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "trials.parquet"
@@ -53,19 +61,17 @@ def write_table(
     ('7', {'fct_us': 'us'})
     """
     units = units_of(table.columns, name=name, experiment=experiment)
-    content = io.BytesIO()
-    table.write_parquet(
-        content,
-        metadata={
-            "lossylink.experiment": experiment,
-            "lossylink.seed": ",".join(map(str, seeds)),
-            "lossylink.version": version,
-            "lossylink.commit": _native.commit(),
-            "lossylink.units": json.dumps(units),
-        },
-    )
-    # By Python: of a full disk polars says now this, now that, and never which error it was.
-    path.write_bytes(content.getbuffer())
+    facts = {
+        "lossylink.experiment": experiment,
+        "lossylink.seed": ",".join(map(str, seeds)),
+        "lossylink.version": version,
+        "lossylink.commit": _native.commit(),
+        "lossylink.units": json.dumps(units),
+    }
+    if isinstance(table, Table):
+        table.write(path, facts)
+    else:
+        write_frame(table, path, facts)
 
 
 def units_of(columns: list[str], *, name: str, experiment: str) -> dict[str, str]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import polars
-
 from lossylink.errors import UserError
 from lossylink.frames import html_table, text_table
 from lossylink.headline import headline_frame
+from lossylink.table import Table
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -32,10 +33,11 @@ class Run:
     ----------
     scenario
         Everything decided, section by section, in the user's spelling of units.
-    rows
-        Results by the keys of ``docs/data-dictionary.md``.
-    tables
-        ``trials``, ``series`` and ``timeline`` where the experiment has them, with a ``protection`` column.
+    records
+        Results by the keys of ``docs/data-dictionary.md``; `rows` is a frame of them.
+    parts
+        Tables ``trials``, ``series`` and ``timeline`` where the experiment has them; `tables` are frames of
+        them.
     files
         Texts to keep beside the summary, by file name: reports of the programs that measured.
     states
@@ -51,8 +53,8 @@ class Run:
     seed: int
     wall_seconds: float
     scenario: dict[str, Any]
-    rows: polars.DataFrame
-    tables: dict[str, polars.DataFrame] = field(default_factory=dict)
+    records: Sequence[Mapping[str, Any]]
+    parts: Mapping[str, Table | polars.DataFrame] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     states: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
@@ -62,9 +64,20 @@ class Run:
         cls, summary: Mapping[str, Any], *, tables: Mapping[str, polars.DataFrame] | None = None
     ) -> Self:
         """Return the run of a ``summary.json`` and its tables."""
-        rows = polars.DataFrame(summary["rows"], infer_schema_length=None)
         rest = {key: value for key, value in summary.items() if key != "rows"}
-        return cls(**rest, rows=rows, tables=dict(tables or {}))
+        return cls(**rest, records=alike(summary["rows"]), parts=dict(tables or {}))
+
+    @cached_property
+    def rows(self) -> polars.DataFrame:
+        """Results by the keys of ``docs/data-dictionary.md``, one row per protection."""
+        import polars  # takes longer to import than a short run lasts
+
+        return polars.DataFrame(list(self.records), infer_schema_length=None)
+
+    @cached_property
+    def tables(self) -> dict[str, polars.DataFrame]:
+        """``trials``, ``series`` and ``timeline`` where there are any, with a ``protection`` column."""
+        return {name: part.frame() if isinstance(part, Table) else part for name, part in self.parts.items()}
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw a figure of the run.
@@ -119,9 +132,12 @@ class Run:
         --------
         >>> import lossylink
         >>> run = lossylink.run("tcp-fct", protection="lg", settings={"flow.trials": 2000})
+        >>> import polars
         >>> run.tail().filter(polars.col("percent") == 99.9)["beyond"].to_list()
         [2]
         """
+        import polars
+
         name = column or "fct_us"
         trials = self.tables.get("trials")
         if trials is None or name not in trials.columns or not trials[name].dtype.is_numeric():
@@ -172,7 +188,7 @@ class Run:
 
     def _table(self) -> polars.DataFrame:
         """Return what is shown: the columns that matter, beside no protection."""
-        return headline_frame(self.experiment, self.rows.to_dicts())
+        return headline_frame(self.experiment, self.records)
 
     def summary(self) -> dict[str, Any]:
         """Return the one JSON object that ``--json`` prints and ``summary.json`` holds."""
@@ -185,7 +201,7 @@ class Run:
             "wall_seconds": round(self.wall_seconds, 6),
             "interrupted": self.interrupted,
             "scenario": self.scenario,
-            "rows": [jsonable(row) for row in self.rows.to_dicts()],
+            "rows": [jsonable(dict(row)) for row in self.records],
             **states,
         }
 
@@ -205,6 +221,18 @@ def _tail(protection: str, values: NDArray[np.float64]) -> Iterator[dict[str, An
             "count": values.size,
             "beyond": int((values > estimate.value).sum()),
         }
+
+
+def alike(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows that all have every key; what a row did not have is nothing.
+
+    Examples
+    --------
+    >>> alike([{"protection": "none"}, {"protection": "lg", "copies": 1}])
+    [{'protection': 'none', 'copies': None}, {'protection': 'lg', 'copies': 1}]
+    """
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return [{key: row.get(key) for key in keys} for row in rows]
 
 
 def jsonable(value: Any) -> Any:

@@ -12,8 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars
-
 from lossylink import states
 from lossylink.errors import UserError
 from lossylink.frames import flat
@@ -23,6 +21,8 @@ from lossylink.scenario.save import scenario_toml
 from lossylink.writing import output_to
 
 if TYPE_CHECKING:
+    import polars
+
     from lossylink.results import Run
 
 #: The file by which a directory is known as one of ours, and may be replaced.
@@ -95,7 +95,7 @@ def write_run(
     ``with_csv`` adds ``rows.csv`` and a CSV file for each table.
     """
     write_json(directory / "summary.json", result.summary())
-    for name, table in result.tables.items():
+    for name, table in result.parts.items():
         write_table(
             table,
             directory / f"{name}.parquet",

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars
-
 from lossylink import _native
 from lossylink.backends import Backend, backend_named
 from lossylink.complete_row import complete_row
@@ -17,10 +15,11 @@ from lossylink.errors import UserError
 from lossylink.execution import run_jobs, thread_count
 from lossylink.job import Job, Part, Progress
 from lossylink.protections import Protection
-from lossylink.results import Run
+from lossylink.results import Run, alike
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.from_python import spelled
 from lossylink.scenario.native import configuration
+from lossylink.table import Table
 from lossylink.units import parse_time
 
 if TYPE_CHECKING:
@@ -207,17 +206,14 @@ def gather(scenario: Scenario, parts: Sequence[Part], *, wall_seconds: float, in
         seed=scenario.seed,
         wall_seconds=wall_seconds,
         scenario=scenario.describe(),
-        rows=polars.DataFrame([part.row for part in parts], infer_schema_length=None),
-        tables=_stacked(parts),
+        records=alike([part.row for part in parts]),
+        parts=_stacked(parts),
         files={name: text for part in parts for name, text in part.files.items()},
         states=[dict(state) for part in parts for state in part.states],
         interrupted=interrupted,
     )
 
 
-def _stacked(parts: Sequence[Part]) -> dict[str, polars.DataFrame]:
+def _stacked(parts: Sequence[Part]) -> dict[str, Table]:
     names = dict.fromkeys(name for part in parts for name in part.tables)
-    return {
-        name: polars.concat([part.tables[name] for part in parts if name in part.tables], how="diagonal")
-        for name in names
-    }
+    return {name: Table.stacked(part.tables[name] for part in parts if name in part.tables) for name in names}

@@ -11,7 +11,7 @@ import polars
 from lossylink.reproduce.experiments.mathis import trials as study
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.runner import Report
-from lossylink.results import Run
+from lossylink.results import Run, alike
 from lossylink.statistics import describe
 from lossylink.theory.fec import residual_loss_ratio
 
@@ -34,8 +34,8 @@ def run_of(
         seed=1,
         wall_seconds=1.5,
         scenario=scenario or {"experiment": experiment, "link": {"rate": "100Gbps"}},
-        rows=polars.DataFrame(rows),
-        tables=dict(tables or {}),
+        records=alike(rows),
+        parts=dict(tables or {}),
         interrupted=interrupted,
     )
 

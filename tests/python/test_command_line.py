@@ -146,13 +146,14 @@ def test_doctor_finds_something_to_say(command: Command) -> None:
         ("fec", "traffic.packets=1000"),
     ],
 )
-def test_a_run_loads_no_numbers(experiment: str, setting: str) -> None:
-    """Numpy and scipy take a third of a second, more than such a run itself."""
+def test_a_run_loads_no_numbers(experiment: str, setting: str, tmp_path: Path) -> None:
+    """Numpy, scipy and polars take half a second, more than such a run itself; nor do other commands load."""
     probe = (
         "import sys\n"
         "from lossylink.cli import run_command_line\n"
-        f"run_command_line(['run', '{experiment}', '--set', '{setting}', '--json'])\n"
-        "heavy = {'numpy', 'matplotlib', 'scipy', 'jinja2', 'pyroute2'} & sys.modules.keys()\n"
+        f"run_command_line(['run', '{experiment}', '--set', '{setting}', '--output', '{tmp_path / 'run'}'])\n"
+        "heavy = {'numpy', 'matplotlib', 'scipy', 'polars', 'jinja2', 'pyroute2', 'lossylink.lab.cli'}\n"
+        "heavy &= sys.modules.keys()\n"
         "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars
 import pytest
 
 import lossylink
@@ -87,9 +86,8 @@ def test_the_size_of_the_experiment_is_part_of_the_set_up(
 def changed(finished: Finished, job: str, protection: str, key: str, value: float) -> Finished:
     """All runs with one number of one row replaced."""
     run = finished.run(job)
-    here = polars.col("protection") == protection
-    rows = run.rows.with_columns(polars.when(here).then(value).otherwise(polars.col(key)).alias(key))
-    return Finished({**finished.runs, job: replace(run, rows=rows)})
+    records = [{**row, key: value} if row["protection"] == protection else row for row in run.records]
+    return Finished({**finished.runs, job: replace(run, records=records)})
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars
 import pytest
 
 from lossylink.charts.drawing import draw_sheet
@@ -46,8 +45,9 @@ def test_a_filled_marker_needs_the_promise_and_a_run_without_losses() -> None:
     assert is_healthy(finished, HERE, 1e-2, "llr")
     assert not is_healthy(finished, HERE, 1e-2, "none")
     key = jobs.speed_job(HERE, 1e-2)
-    rows = finished.runs[key].rows.with_columns(effective_loss_rate=polars.lit(1e-4))
-    lossy = Finished({**finished.runs, key: replace(finished.runs[key], rows=rows)})
+    run = finished.runs[key]
+    records = [{**row, "effective_loss_rate": 1e-4} for row in run.records]
+    lossy = Finished({**finished.runs, key: replace(run, records=records)})
     assert not is_healthy(lossy, HERE, 1e-2, "llr")
 
 

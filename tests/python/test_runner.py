@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,7 +26,7 @@ def with_simulator(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:
 
 
 def outcome(row: dict[str, Any], samples: list[float] | None = None) -> dict[str, Any]:
-    columns = {"trials": {"fct_us": struct.pack(f"<{len(samples)}d", *samples)}} if samples else {}
+    columns = {"trials": polars.DataFrame({"fct_us": samples})} if samples else {}
     return {"row": row, "columns": columns, "states": [], "interrupted": False}
 
 

@@ -1,15 +1,16 @@
-//! Outcomes as Python objects: JSON values become plain Python values, columns become bytes.
+//! Outcomes as Python objects: JSON values become plain Python values, tables stay columns.
 
-use lossylink_sim::{Columns, Outcome};
+use crate::table::Columns;
+use lossylink_sim::Outcome;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 use serde_json::{Map, Value};
 
-pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: Outcome) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
-    for (table, columns) in &outcome.columns {
-        tables.set_item(table, columns_to_dict(py, columns)?)?;
+    for (table, columns) in outcome.columns {
+        tables.set_item(table, Columns(columns).into_bound_py_any(py)?)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("row", map_to_dict(py, &outcome.row)?)?;
@@ -18,23 +19,6 @@ pub(crate) fn outcome_to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResu
     dict.set_item("states", PyList::new(py, states.collect::<PyResult<Vec<_>>>()?)?)?;
     dict.set_item("interrupted", outcome.interrupted)?;
     Ok(dict)
-}
-
-fn columns_to_dict<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, values) in columns {
-        dict.set_item(name, little_endian_bytes(py, values)?)?;
-    }
-    Ok(dict)
-}
-
-fn little_endian_bytes<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, size_of_val(values), |bytes| {
-        for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
-            slot.copy_from_slice(&value.to_le_bytes());
-        }
-        Ok(())
-    })
 }
 
 fn map_to_dict<'py>(py: Python<'py>, map: &Map<String, Value>) -> PyResult<Bound<'py, PyDict>> {

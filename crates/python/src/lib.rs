@@ -3,6 +3,7 @@
 mod convert;
 mod monitor;
 mod rules;
+mod table;
 mod wait;
 
 use std::panic;
@@ -20,7 +21,7 @@ fn simulate<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let outcome = wait::run_watched(py, config_json, progress.as_ref())?;
-    convert::outcome_to_dict(py, &outcome)
+    convert::outcome_to_dict(py, outcome)
 }
 
 /// Version of the simulator that is compiled in.
@@ -59,6 +60,7 @@ fn quiet_panics() {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quiet_panics();
     module.add_class::<monitor::LinkMonitor>()?;
+    module.add_class::<table::Columns>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check, module)?)?;
@@ -66,6 +68,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;
     module.add_function(wrap_pyfunction!(rules::copies_for, module)?)?;
     module.add_function(wrap_pyfunction!(rules::copies_leave, module)?)?;
+    module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
     module.add_function(wrap_pyfunction!(give_up_privileges, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)?;

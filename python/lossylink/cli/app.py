@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from lossylink.cli import doctor, explain, measure, plan, plot, report, reproduce, run, sweep
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS
-from lossylink.lab import boxes, guard_cli, validation
-from lossylink.lab import cli as lab
 from lossylink.scenario.packaged import packaged, title_of
 
+#: Where each command lives, in the order in which ``--help`` lists them.
+_COMMANDS = {
+    "reproduce": "lossylink.cli.reproduce:command",
+    "run": "lossylink.cli.run:command",
+    "sweep": "lossylink.cli.sweep:command",
+    "plot": "lossylink.cli.plot:command",
+    "report": "lossylink.cli.report:command",
+    "plan": "lossylink.cli.plan:command",
+    "measure": "lossylink.cli.measure:measure",
+    "fit": "lossylink.cli.measure:fit",
+    "list": "lossylink.cli.explain:listing",
+    "keys": "lossylink.cli.explain:keys",
+    "explain": "lossylink.cli.explain:explain",
+    "doctor": "lossylink.cli.doctor:command",
+    "wire": "lossylink.lab.boxes:wire",
+    "restore": "lossylink.lab.boxes:restore",
+    "validate": "lossylink.lab.validation:command",
+}
+#: Commands that have commands of their own.
+_GROUPS = {"guard": "lossylink.lab.guard_cli:app", "lab": "lossylink.lab.cli:app"}
 
-def build() -> typer.Typer:
-    """Return the whole command."""
+
+def build(wanted: str | None = None) -> typer.Typer:
+    """Return the whole command, or as much of it as it takes to carry out the command ``wanted``.
+
+    The signatures of all commands take longer to read than a short run lasts.
+    """
     app = typer.Typer(
         help="A laboratory and a data plane for links that corrupt packets.",
         no_args_is_help=True,
@@ -24,24 +47,20 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_root)
-    app.command("reproduce")(reproduce.command)
-    app.command("run", epilog=_list_of_experiments())(run.command)
-    app.command("sweep")(sweep.command)
-    app.command("plot", epilog=_list_of_kinds())(plot.command)
-    app.command("report")(report.command)
-    app.command("plan")(plan.command)
-    app.command("measure")(measure.measure)
-    app.command("fit")(measure.fit)
-    app.command("list")(explain.listing)
-    app.command("keys")(explain.keys)
-    app.command("explain")(explain.explain)
-    app.command("doctor")(doctor.command)
-    app.command("wire")(boxes.wire)
-    app.command("restore")(boxes.restore)
-    app.command("validate")(validation.command)
-    app.add_typer(guard_cli.app, name="guard")
-    app.add_typer(lab.app, name="lab")
+    is_known = wanted in _COMMANDS or wanted in _GROUPS
+    for name, home in _COMMANDS.items():
+        if name == wanted or not is_known:
+            epilog = _EPILOGS.get(name)
+            app.command(name, epilog=epilog() if epilog else None)(_found(home))
+    for name, home in _GROUPS.items():
+        if name == wanted or not is_known:
+            app.add_typer(_found(home), name=name)
     return app
+
+
+def _found(home: str) -> Any:
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _list_of_experiments() -> str:
@@ -51,7 +70,13 @@ def _list_of_experiments() -> str:
 
 
 def _list_of_kinds() -> str:
-    return f"Kinds of figures: {', '.join(plot.KINDS)}"
+    from lossylink.cli.plot import KINDS
+
+    return f"Kinds of figures: {', '.join(KINDS)}"
+
+
+#: What stands below the help of a command.
+_EPILOGS: dict[str, Callable[[], str]] = {"run": _list_of_experiments, "plot": _list_of_kinds}
 
 
 def _show_version(wanted: bool) -> None:

@@ -38,7 +38,9 @@ def _carry_out(arguments: Sequence[str]) -> int:
     from lossylink.cli.app import build  # building the commands is part of the guarded work
 
     try:
-        code = build()(list(arguments), prog_name="lossylink", standalone_mode=False)
+        code = build(next(iter(arguments), None))(
+            list(arguments), prog_name="lossylink", standalone_mode=False
+        )
     except Exit as error:
         return error.exit_code
     except (Abort, KeyboardInterrupt):

@@ -196,7 +196,7 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_c
         return None
     from lossylink.run_directory import write_run
 
-    if result.rows.is_empty():
+    if not result.records:
         stack.pop_all()
         directory.staging.rmdir()
         return None
@@ -211,7 +211,7 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
     from lossylink.cli.tables import show_rows
     from lossylink.states import simulated
 
-    show_rows(result.experiment, result.rows.to_dicts(), every_key=every_key)
+    show_rows(result.experiment, result.records, every_key=every_key)
     for state in result.states:
         print(f"\n{simulated(state)}\n")
     if directory is not None:
@@ -229,12 +229,12 @@ def _finish(result: Run, *, strict: bool, directory: Path | None) -> None:
 
 
 def _what_is_kept(result: Run, directory: Path | None) -> str:
-    if result.rows.is_empty():
+    if not result.records:
         return "nothing had finished, so nothing is kept"
-    counted = next((key for key in ("trials", "packets_sent") if key in result.rows.columns), None)
+    counted = next((key for key in ("trials", "packets_sent") if key in result.records[0]), None)
     parts = [
         f"{row['protection']}" + (f" ({row[counted]:,} {counted.replace('_', ' ')})" if counted else "")
-        for row in result.rows.to_dicts()
+        for row in result.records
     ]
     place = f" in {directory}" if directory else ""
     return f"kept what had finished{place}: {', '.join(parts)}"
@@ -242,11 +242,9 @@ def _what_is_kept(result: Run, directory: Path | None) -> str:
 
 def failed_checks(result: Run) -> list[str]:
     """Return the messages of every methodology check that failed."""
-    if "checks" not in result.rows.columns:
-        return []
     return [
         f"{row['protection']}: {name}: {verdict['message']}"
-        for row in result.rows.to_dicts()
-        for name, verdict in (row["checks"] or {}).items()
+        for row in result.records
+        for name, verdict in (row.get("checks") or {}).items()
         if verdict is not None and verdict["passed"] is False
     ]

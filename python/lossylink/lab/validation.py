@@ -61,8 +61,7 @@ def _measure(backend: str, settings: dict[str, Any], seed: int) -> dict[str, Any
     from lossylink import run
 
     result = run("throughput", protection=["none"], settings=settings, seed=seed, backend=backend)
-    row: dict[str, Any] = result.rows.to_dicts()[0]
-    return row
+    return dict(result.records[0])
 
 
 def _line(one: Comparison) -> str:

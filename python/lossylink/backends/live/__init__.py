@@ -25,13 +25,17 @@ def _measure(job: Job, report: Progress) -> Part:
     import polars  # a short flow's client imports this package, too
 
     from lossylink.job import Part
+    from lossylink.table import Table
 
     if job.configuration.get("transport", {}).get("protocol") == "rdma":
         raise UserError("transport.protocol = rdma is simulated only: the lab's hosts have no RDMA interface")
     outcome = measure_of(job.experiment.name)(job.configuration, report)
     return Part(
         row=outcome["row"],
-        tables={name: polars.DataFrame(columns) for name, columns in outcome["columns"].items()},
+        tables={
+            name: Table.of(job.label, polars.DataFrame(columns))
+            for name, columns in outcome["columns"].items()
+        },
         files=outcome.get("files", {}),
         interrupted=outcome["interrupted"],
     )

@@ -10,7 +10,7 @@ import polars
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.runner import Report, Runner
-from lossylink.results import Run
+from lossylink.results import Run, alike
 from lossylink.scenario import Scenario, resolve
 
 
@@ -74,7 +74,8 @@ def _only(run: Run, protection: str) -> Run:
     """The part of a run that one protection gave."""
     tables = {name: _rows_of(table, protection) for name, table in run.tables.items()}
     present = {name: table for name, table in tables.items() if not table.is_empty()}
-    return replace(run, rows=_rows_of(run.rows, protection), tables=present)
+    records = [row for row in run.records if row.get("protection", protection) == protection]
+    return replace(run, records=records, parts=present)
 
 
 def _rows_of(table: polars.DataFrame, protection: str) -> polars.DataFrame:
@@ -90,10 +91,8 @@ def _joined(parts: Sequence[Run], whole: Scenario, *, interrupted: bool) -> Run:
         parts[0],
         wall_seconds=sum(part.wall_seconds for part in parts),
         scenario=whole.describe(),
-        rows=polars.DataFrame(
-            [row for part in parts for row in part.rows.to_dicts()], infer_schema_length=None
-        ),
-        tables={
+        records=alike([row for part in parts for row in part.records]),
+        parts={
             name: polars.concat(
                 [part.tables[name] for part in parts if name in part.tables], how="diagonal_relaxed"
             )

@@ -1,5 +1,8 @@
 //! What one simulation returns: a row of results, columns of samples, and whether it was cut short.
 
+mod parquet;
+
+pub use parquet::write_parquet;
 use serde_json::{Map, Value};
 
 /// Named columns of equal length.

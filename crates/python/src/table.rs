@@ -1,0 +1,57 @@
+//! The columns of one simulation, which Python asks for by name or has written to a file.
+
+use lossylink_sim::write_parquet as write;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Named columns of equal length; see `_native.pyi` for the contract.
+#[pyclass(frozen, module = "lossylink._native")]
+pub(crate) struct Columns(pub(crate) lossylink_sim::Columns);
+
+#[pymethods]
+impl Columns {
+    /// The names of the columns, in order.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// How many values each column has.
+    fn __len__(&self) -> usize {
+        self.0.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// The values of a column as little-endian float64.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let (_, values) = self
+            .0
+            .iter()
+            .find(|(known, _)| known == name)
+            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        PyBytes::new_with(py, size_of_val(values.as_slice()), |bytes| {
+            for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
+                slot.copy_from_slice(&value.to_le_bytes());
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Writes columns under their labels as a Parquet file; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn write_parquet(
+    py: Python<'_>,
+    path: PathBuf,
+    parts: Vec<(String, Py<Columns>)>,
+    facts: Vec<(String, String)>,
+) -> PyResult<()> {
+    let parts: Vec<_> = parts.iter().map(|(label, columns)| (label.as_str(), &columns.get().0)).collect();
+    py.detach(|| {
+        let file = File::create(path)?;
+        write(file, &parts, &facts).map(drop)
+    })?;
+    Ok(())
+}

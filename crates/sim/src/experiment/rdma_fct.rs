@@ -48,6 +48,9 @@ impl SerialProtocol for Rdma {
         Conversation { near: Requester::new(&self.config), far: Responder::new(&self.config) }
     }
 
+    /// All messages take one connection.
+    const CONNECTS: bool = false;
+
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, _phases: (Duration, Duration)) {
         if ends.near.has_failed() {
             ends.near.reconnect();

@@ -63,6 +63,8 @@ impl SerialProtocol for Tcp {
         }
     }
 
+    const CONNECTS: bool = true;
+
     fn start(now: Instant, ends: &mut Conversation<Self>, flow_bytes: u64, phases: (Duration, Duration)) {
         ends.near.reopen(Some(flow_bytes), phases.0);
         ends.far.reopen(phases.1);
@@ -82,6 +84,12 @@ impl SerialProtocol for Tcp {
         ends.far.reopen(phases.1);
         ends.near.resume(now, round_trip_us);
         ends.far.resume(now, round_trip_us);
+    }
+
+    /// TCP never gives up.
+    fn abandon(ends: &mut Conversation<Self>) {
+        ends.near.reopen(None, Duration::ZERO);
+        ends.far.reopen(Duration::ZERO);
     }
 
     fn round_trip(ends: &Conversation<Self>) -> Duration {

@@ -180,12 +180,17 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
-    fn advance(&mut self, until: Instant) {
-        each!(&mut self.line, link => link.advance(until));
+    fn advance(&mut self, until: Instant) -> Instant {
+        each!(&mut self.line, link => link.advance(until))
     }
 
-    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
-        each!(&mut self.line, link => link.run(until, forward, backward));
+    fn run(
+        &mut self,
+        until: Instant,
+        forward: &mut Pipe<Frame<P>>,
+        backward: &mut Pipe<Frame<P>>,
+    ) -> Instant {
+        each!(&mut self.line, link => link.run(until, forward, backward))
     }
 
     #[inline]

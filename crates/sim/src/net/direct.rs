@@ -112,14 +112,17 @@ impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
         self.scheme.send(now, &mut self.line, frame);
     }
 
-    /// Sends what the queue holds and the line has room for at `now`.
+    /// Sends what the queue holds and the line has room for at `now`; returns when the last of it was sent.
     #[inline]
-    fn serve(&mut self, now: Instant) {
+    fn serve(&mut self, now: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.poll_timeout() <= now {
             let start = self.line.busy_until;
-            let Some(frame) = self.queue.poll() else { return };
+            let Some(frame) = self.queue.poll() else { break };
             self.send(start, frame);
+            latest = start;
         }
+        latest
     }
 }
 
@@ -162,8 +165,8 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         if self.queue.is_empty() { Instant::NEVER } else { self.line.busy_until }
     }
 
-    fn advance(&mut self, until: Instant) {
-        self.serve(until);
+    fn advance(&mut self, until: Instant) -> Instant {
+        self.serve(until)
     }
 
     #[inline]

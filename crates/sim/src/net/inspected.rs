@@ -124,21 +124,28 @@ impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
     }
 
     /// An instant behind which nothing happens any more may lie behind the end of the run.
-    fn advance(&mut self, until: Instant) {
+    fn advance(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.next() < until {
-            self.link.advance(self.next());
+            latest = latest.max(self.link.advance(self.next()));
             if self.link.poll_timeout() > until || self.link.poll_timeout().is_never() {
                 break;
             }
             self.look();
         }
-        self.link.advance(until);
+        latest.max(self.link.advance(until))
     }
 
-    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+    fn run(
+        &mut self,
+        until: Instant,
+        forward: &mut Pipe<Frame<P>>,
+        backward: &mut Pipe<Frame<P>>,
+    ) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.next() < until {
             let waiting = forward.len();
-            self.link.run(self.next(), forward, backward);
+            latest = latest.max(self.link.run(self.next(), forward, backward));
             self.offered += (waiting - forward.len()) as u64;
             let next = self.link.poll_timeout().min(forward.poll_timeout()).min(backward.poll_timeout());
             if next > until || next.is_never() {
@@ -147,8 +154,9 @@ impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
             self.look();
         }
         let waiting = forward.len();
-        self.link.run(until, forward, backward);
+        latest = latest.max(self.link.run(until, forward, backward));
         self.offered += (waiting - forward.len()) as u64;
+        latest
     }
 
     fn delivered(&mut self) -> &mut Pipe<Frame<P>> {

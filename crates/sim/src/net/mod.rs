@@ -108,19 +108,28 @@ pub trait ProtectedLink<P: Copy + Default> {
     fn poll_timeout(&self) -> Instant;
 
     /// Does everything that is due up to and including `until`, each at its time. When it
-    /// returns, [`ProtectedLink::poll_timeout`] is later than `until`.
-    fn advance(&mut self, until: Instant);
+    /// returns, [`ProtectedLink::poll_timeout`] is later than `until`. Gives the time of the last of it,
+    /// [`Instant::ZERO`] if there was nothing to do.
+    fn advance(&mut self, until: Instant) -> Instant;
 
     /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
-    /// that the two pipes bring. On a tie the link goes first, then what comes forward.
+    /// that the two pipes bring. On a tie the link goes first, then what comes forward. Gives the time of
+    /// the last that happened, as [`ProtectedLink::advance`] does.
     #[inline]
-    fn run(&mut self, until: Instant, forward: &mut Pipe<Frame<P>>, backward: &mut Pipe<Frame<P>>) {
+    fn run(
+        &mut self,
+        until: Instant,
+        forward: &mut Pipe<Frame<P>>,
+        backward: &mut Pipe<Frame<P>>,
+    ) -> Instant {
+        let mut latest = Instant::ZERO;
         loop {
             let entry = forward.poll_timeout().min(backward.poll_timeout());
-            self.advance(entry.min(until));
+            latest = latest.max(self.advance(entry.min(until)));
             if entry > until || entry.is_never() {
-                return;
+                return latest;
             }
+            latest = entry;
             if forward.poll_timeout() == entry {
                 forward.take(|at, frame| self.offer(at, *frame));
             } else {

@@ -45,6 +45,9 @@ impl Deadlines {
     /// Moves the deadline of `owner`.
     #[inline]
     pub(super) fn set(&mut self, owner: usize, deadline: Instant) {
+        if self.times[owner] == deadline {
+            return;
+        }
         self.times[owner] = deadline;
         let mut node = (owner + self.times.len()) / 2;
         while node > 0 {

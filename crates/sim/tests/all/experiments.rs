@@ -3,7 +3,7 @@
 use crate::support;
 use lossylink_sim::Control;
 use serde_json::json;
-use support::{config, number, refusal, run};
+use support::{config, number, profile, refusal, run};
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
@@ -37,6 +37,67 @@ fn skipping_clean_flows_changes_nothing_but_the_work() {
         outcome.row.remove("frames_simulated");
     }
     assert_eq!(skipping.row, honest.row);
+}
+
+/// Each flow waits for 600 s, and then for nothing: the run ends.
+#[test]
+fn flows_over_a_dead_link_are_unfinished() {
+    let mut config = config("tcp-fct", "none");
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 1.0});
+    config["flow"]["trials"] = json!(3);
+    let outcome = run(&config);
+    assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (0.0, 3.0));
+}
+
+/// What a decoder still held of one connection must not reach the next: its receiver would take the handshake
+/// for finished, and a lost answer would never be repeated.
+#[test]
+fn packets_of_an_earlier_connection_reach_nobody() {
+    let mut config = config("tcp-fct", "fec-model");
+    (config["protection"]["k"], config["protection"]["h"]) = (json!(5), json!(1));
+    config["path"] = json!({"rtt_ps": 40_000_000});
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 5e-2});
+    config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 2.5e-2});
+    config["flow"]["trials"] = json!(5_000);
+    let outcome = run(&config);
+    assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (5000.0, 0.0));
+}
+
+/// Hosts and link that run ahead of each other give the bytes that they give step by step: flows one after another,
+/// and a workload's, under every protection, with losses in both directions and with hosts that take their time.
+#[test]
+fn running_ahead_changes_nothing() {
+    let mut compared = 0;
+    for (experiment, trials) in [("tcp-fct", 1500), ("rdma-fct", 1500), ("workload", 600)] {
+        for protection in ["none", "lg", "lg-nb", "fec", "fec-model", "llr"] {
+            for (loss, host, path) in
+                [(2e-2, "ae-hosts", json!({"rtt_ps": null})), (5e-2, "ideal", json!({"rtt_ps": 40_000_000}))]
+            {
+                let mut config = config(experiment, protection);
+                config["host"] = profile("host", host);
+                config["path"] = path;
+                if protection.starts_with("fec") {
+                    (config["protection"]["k"], config["protection"]["h"]) = (json!(5), json!(1));
+                }
+                config["loss"]["forward"] = json!({"model": "bernoulli", "p": loss});
+                config["loss"]["reverse"] = json!({"model": "bernoulli", "p": loss / 2.0});
+                config["flow"]["trials"] = json!(trials);
+                config["workload"] = json!({
+                    "distribution": "rpc", "load": 0.3, "protocol": "tcp",
+                    "points": [[1_000.0, 0.4], [30_000.0, 0.9], [200_000.0, 1.0]],
+                });
+                let ahead = run(&config);
+                config["skip"] = json!(false);
+                let step_by_step = run(&config);
+                let which = format!("{experiment} {protection} {host}");
+                assert_eq!(ahead.columns, step_by_step.columns, "{which}");
+                assert_eq!(ahead.row, step_by_step.row, "{which}");
+                assert!(number(&ahead, "retransmissions") > 0.0, "{which}: nothing was lost");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 36);
 }
 
 /// Linux 6.1 in virtual time completes these flows in 60.97 us when nothing is lost, and in 90.37

@@ -311,9 +311,11 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     }
 
     #[inline]
-    fn advance(&mut self, until: Instant) {
+    fn advance(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.due <= until && !self.due.is_never() {
             let due = self.due;
+            latest = due;
             if self.coder.poll_flush() <= due {
                 self.flush(due);
             }
@@ -326,6 +328,7 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
             }
             self.schedule();
         }
+        latest
     }
 
     #[inline]

@@ -251,13 +251,15 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         wires.min(self.sending.poll_timeout()).min(self.receiving.poll_timeout())
     }
 
-    fn advance(&mut self, until: Instant) {
+    fn advance(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
         loop {
             let now = self.poll_timeout();
             if now > until || now.is_never() {
-                return;
+                return latest;
             }
             self.advance_at(now);
+            latest = now;
         }
     }
 

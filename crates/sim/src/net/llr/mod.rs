@@ -214,10 +214,13 @@ impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
     }
 
     #[inline]
-    fn advance(&mut self, until: Instant) {
+    fn advance(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.due <= until && !self.due.is_never() {
+            latest = self.due;
             self.advance_at(self.due);
         }
+        latest
     }
 
     #[inline]

@@ -191,6 +191,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.flush_far(index);
     }
 
+    /// Lets the owner take what an end keeps for it, which sends nothing.
+    pub fn take<R>(&mut self, index: usize, take: impl FnOnce(&mut Conversation<T>) -> R) -> R {
+        take(&mut self.conversations[index])
+    }
+
     /// Moves the clock forward to `at`, before which nothing may be due.
     pub fn wait_until(&mut self, at: Instant) {
         debug_assert!(self.next().0 >= at, "something happens before {at}");

@@ -4,7 +4,7 @@
 //! that far beyond the next event of the others, as in a conservative parallel simulation: every
 //! place sees the same events in the same order as step by step, with far fewer changes of place.
 
-use super::{Addressed, Network};
+use super::{Addressed, Conversation, Network};
 use crate::net::ProtectedLink;
 use crate::world::{Path, Protocol};
 use lossylink_core::time::{Duration, Instant};
@@ -71,37 +71,71 @@ impl Next {
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Runs up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
+        self.run_watched(end, |_, _| {});
+    }
+
+    /// Runs up to and including `end`; `watch` sees a conversation whenever its near end was handed something.
+    pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(usize, &Conversation<T>)) {
         // Whoever looks at the hops sees all places at once: then the clock must not go back.
         if self.tap.is_open() {
-            while self.step(end) {}
+            while self.step(end) {
+                watch(self.touched, &self.conversations[self.touched]);
+            }
         }
         let mut next = self.next_of_each();
         while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
-            next = self.stride(next, end);
+            (next, _) = self.stride(next, end, &mut watch);
         }
         self.now = self.now.max(end);
     }
 
-    /// Gives each place its turn, up to and including `end`; returns what comes then.
+    /// Runs while `goes_on` says so of a conversation, up to and including `end`, and shows the time of the latest event.
+    /// It is asked once a stride: of the events behind the one that changes its answer some have happened, at places
+    /// that this one could not have told yet.
+    pub fn run_while(&mut self, index: usize, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
+        if self.tap.is_open() {
+            while goes_on(&self.conversations[index]) && self.step(end) {}
+        }
+        let (mut next, mut latest) = (self.next_of_each(), self.now);
+        while goes_on(&self.conversations[index])
+            && next.poll_timeout() <= end
+            && !next.poll_timeout().is_never()
+        {
+            let at;
+            (next, at) = self.stride(next, end, &mut |_, _| {});
+            latest = latest.max(at);
+        }
+        self.now = latest;
+    }
+
+    /// Gives each place its turn, up to and including `end`; returns what comes then, and when the last happened.
     #[inline]
-    fn stride(&mut self, mut next: Next, end: Instant) -> Next {
+    fn stride(
+        &mut self,
+        mut next: Next,
+        end: Instant,
+        watch: &mut impl FnMut(usize, &Conversation<T>),
+    ) -> (Next, Instant) {
+        let mut latest = Instant::ZERO;
         let until = next.link_until(&self.leads).min(end);
         if next.link <= until {
-            self.link.run(until, &mut self.at_link, &mut self.back_at_link);
+            latest = self.link.run(until, &mut self.at_link, &mut self.back_at_link);
             self.collect();
             next = self.next_of_each();
         }
         let until = next.far_until(&self.leads).min(end);
         if next.far <= until {
             self.run_far(until);
+            latest = latest.max(self.now);
             next = self.next_of_each();
         }
         let until = next.near_until(&self.leads).min(end);
         if next.near <= until {
-            self.run_near(until);
+            self.run_near(until, watch);
+            latest = latest.max(self.now);
             next = self.next_of_each();
         }
-        next
+        (next, latest)
     }
 
     #[inline]
@@ -132,7 +166,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    fn run_near(&mut self, until: Instant) {
+    fn run_near(&mut self, until: Instant, watch: &mut impl FnMut(usize, &Conversation<T>)) {
         loop {
             let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
             if packet.min(timer) > until {
@@ -144,6 +178,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             } else {
                 self.handle_near_timer();
             }
+            watch(self.touched, &self.conversations[self.touched]);
         }
     }
 }

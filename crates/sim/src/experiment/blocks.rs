@@ -25,68 +25,76 @@ pub(super) struct Block {
     pub(super) streams: Streams,
 }
 
-/// Runs `trials` in blocks of `each` on `threads` threads. Returns the finished blocks' results in order,
-/// and whether some are missing because the caller lost patience.
-pub(super) fn run_blocks<R: Send>(
-    (trials, each): (u64, u64),
-    seed: u64,
-    threads: usize,
-    control: &Control,
-    run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
-) -> Result<(Vec<R>, bool), ConfigError> {
-    control.set_total(trials);
-    let family = Streams::new(seed);
-    let blocks = (0..trials.div_ceil(each)).map(|index| {
-        let remaining = trials - index * each;
-        Block { index, trials: each.min(remaining), streams: family.trial(index) }
-    });
-    run_all(&pool(threads)?, &blocks.collect::<Vec<_>>(), control, &run)
-}
+/// Threads that work on blocks, and on what is made of their results.
+pub(super) struct Workers(rayon::ThreadPool);
 
-/// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
-/// Returns as [`run_blocks`] does. What is enough is asked between groups alone, so that the number of
-/// threads decides nothing.
-pub(super) fn run_until<R: Send>(
-    trials: u64,
-    seed: u64,
-    threads: usize,
-    control: &Control,
-    run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
-    is_enough: impl Fn(&[R]) -> bool,
-) -> Result<(Vec<R>, bool), ConfigError> {
-    control.set_total(trials);
-    let (family, pool) = (Streams::new(seed), pool(threads)?);
-    let mut finished = Vec::new();
-    for first in (0..trials).step_by(GROUP) {
-        let group = first..trials.min(first + GROUP as u64);
-        let blocks = group.map(|index| Block { index, trials: 1, streams: family.trial(index) });
-        let (more, interrupted) = run_all(&pool, &blocks.collect::<Vec<_>>(), control, &run)?;
-        finished.extend(more);
-        if interrupted {
-            return Ok((finished, interrupted));
-        }
-        if is_enough(&finished) {
-            control.set_total(finished.len() as u64);
-            break;
-        }
+impl Workers {
+    /// So many threads, which end with this.
+    pub(super) fn new(threads: usize) -> Result<Self, ConfigError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let refuse = |error| format!("cannot start {threads} threads: {error}; lower run.threads");
+        pool.map(Self).map_err(|error| ConfigError(refuse(error)))
     }
-    Ok((finished, false))
-}
 
-fn pool(threads: usize) -> Result<rayon::ThreadPool, ConfigError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| ConfigError(format!("cannot start {threads} threads: {error}; lower run.threads")))
-}
+    /// Runs `trials` in blocks of `each`. Returns the finished blocks' results in order, and whether some are
+    /// missing because the caller lost patience.
+    pub(super) fn run_blocks<R: Send>(
+        &self,
+        (trials, each): (u64, u64),
+        seed: u64,
+        control: &Control,
+        run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
+    ) -> Result<(Vec<R>, bool), ConfigError> {
+        control.set_total(trials);
+        let family = Streams::new(seed);
+        let blocks = (0..trials.div_ceil(each)).map(|index| {
+            let remaining = trials - index * each;
+            Block { index, trials: each.min(remaining), streams: family.trial(index) }
+        });
+        self.run_all(&blocks.collect::<Vec<_>>(), control, &run)
+    }
 
-fn run_all<R: Send>(
-    pool: &rayon::ThreadPool,
-    blocks: &[Block],
-    control: &Control,
-    run: &(impl Fn(Block) -> Result<R, ConfigError> + Sync),
-) -> Result<(Vec<R>, bool), ConfigError> {
-    let results: Result<Vec<Option<R>>, ConfigError> = pool.install(|| {
+    /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
+    /// Returns as [`Workers::run_blocks`] does. What is enough is asked between groups alone, so that the number
+    /// of threads decides nothing.
+    pub(super) fn run_until<R: Send>(
+        &self,
+        trials: u64,
+        seed: u64,
+        control: &Control,
+        run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
+        is_enough: impl Fn(&[R]) -> bool,
+    ) -> Result<(Vec<R>, bool), ConfigError> {
+        control.set_total(trials);
+        let family = Streams::new(seed);
+        let mut finished = Vec::new();
+        for first in (0..trials).step_by(GROUP) {
+            let group = first..trials.min(first + GROUP as u64);
+            let blocks = group.map(|index| Block { index, trials: 1, streams: family.trial(index) });
+            let (more, interrupted) = self.run_all(&blocks.collect::<Vec<_>>(), control, &run)?;
+            finished.extend(more);
+            if interrupted {
+                return Ok((finished, interrupted));
+            }
+            if is_enough(&finished) {
+                control.set_total(finished.len() as u64);
+                break;
+            }
+        }
+        Ok((finished, false))
+    }
+
+    /// Does something in which rayon may share work out among the threads.
+    pub(super) fn share<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.0.install(work)
+    }
+
+    fn run_all<R: Send>(
+        &self,
+        blocks: &[Block],
+        control: &Control,
+        run: &(impl Fn(Block) -> Result<R, ConfigError> + Sync),
+    ) -> Result<(Vec<R>, bool), ConfigError> {
         let one = |block: &Block| {
             if control.is_cancelled() {
                 return Ok(None);
@@ -95,11 +103,12 @@ fn run_all<R: Send>(
             control.add_done(block.trials);
             Ok(Some(result))
         };
-        blocks.par_iter().map(one).collect()
-    });
-    let finished: Vec<R> = results?.into_iter().flatten().collect();
-    let interrupted = finished.len() < blocks.len();
-    Ok((finished, interrupted))
+        let results: Result<Vec<Option<R>>, ConfigError> =
+            self.share(|| blocks.par_iter().map(one).collect());
+        let finished: Vec<R> = results?.into_iter().flatten().collect();
+        let interrupted = finished.len() < blocks.len();
+        Ok((finished, interrupted))
+    }
 }
 
 #[cfg(test)]
@@ -113,12 +122,14 @@ mod tests {
 
     fn drawn(trials: u64, threads: usize, enough: usize) -> Vec<u64> {
         let is_enough = |results: &[u64]| results.len() >= enough;
-        run_until(trials, 1, threads, &Control::default(), draw, is_enough).unwrap().0
+        let workers = Workers::new(threads).unwrap();
+        workers.run_until(trials, 1, &Control::default(), draw, is_enough).unwrap().0
     }
 
     #[test]
     fn trials_end_with_the_group_that_is_enough_whatever_the_threads() {
-        let (all, _) = run_blocks((12, 1), 1, 2, &Control::default(), draw).unwrap();
+        let workers = Workers::new(2).unwrap();
+        let (all, _) = workers.run_blocks((12, 1), 1, &Control::default(), draw).unwrap();
         assert_eq!(all.len(), 12);
         for threads in [1, 3] {
             assert_eq!(drawn(12, threads, 6), all[..10]);

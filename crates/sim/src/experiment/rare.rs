@@ -1,6 +1,6 @@
 //! The stress test of rare losses: what a protection leaves lost, far below what can be counted.
 
-use super::blocks::run_blocks;
+use super::blocks::Workers;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::stress_of;
@@ -54,7 +54,8 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
         };
         Ok((looks, tails))
     };
-    let (parts, interrupted) = run_blocks((each * PARTS, each), config.seed, config.threads, control, part)?;
+    let (parts, interrupted) =
+        Workers::new(config.threads)?.run_blocks((each * PARTS, each), config.seed, control, part)?;
     let (parts, of_tails): (Vec<Looks>, Vec<_>) = parts.into_iter().unzip();
     let mut row = Row::new(&setup);
     let mut estimate = Estimate::of(&parts);

@@ -1,7 +1,7 @@
 //! Flows one after another over the same link, as on a testbed: what the completion-time
 //! experiments of all protocols share.
 
-use super::blocks::{Block, TRIALS_PER_BLOCK, run_blocks};
+use super::blocks::{Block, TRIALS_PER_BLOCK, Workers};
 use super::capturing::Capture;
 use super::inspecting::{inspected, states};
 use super::row::Row;
@@ -11,10 +11,11 @@ use crate::config::{Config, FlowConfig, HostProfile};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
-use crate::{ConfigError, Control, Outcome};
+use crate::{Columns, ConfigError, Control, Outcome};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
+use rayon::prelude::*;
 use serde_json::Value;
 
 /// A flow that takes longer than this is given up and reported as such.
@@ -124,10 +125,7 @@ impl Counters {
 /// One flow's result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
-    /// On hosts that add nothing to a whole flow.
     took: Duration,
-    /// What they added.
-    once: Duration,
     lost_frames: u32,
     retransmissions: u32,
     timeouts: u32,
@@ -135,8 +133,13 @@ pub(super) struct Trial {
 }
 
 impl Trial {
+    /// With what the hosts add to the whole flow.
+    fn with(self, once: Duration) -> Self {
+        Self { took: self.took + once, ..self }
+    }
+
     fn fct_us(&self) -> f64 {
-        (self.took + self.once).as_us_f64()
+        self.took.as_us_f64()
     }
 }
 
@@ -144,11 +147,19 @@ impl Trial {
 #[derive(Debug, Default)]
 struct Finished {
     trials: Vec<Trial>,
+    totals: Totals,
     unfinished: u64,
     frames_simulated: u64,
     frames_skipped: u64,
     /// Of the link of the first block.
     states: Vec<Value>,
+}
+
+impl Finished {
+    fn add(&mut self, trial: Trial) {
+        self.totals.add(&trial);
+        self.trials.push(trial);
+    }
 }
 
 /// What all blocks share.
@@ -183,34 +194,30 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         &self,
         control: &Control,
         describe: impl FnOnce(&T, &mut Row),
-        detail: impl FnOnce(&T, &Totals<'_>, &mut Row),
+        detail: impl FnOnce(&T, &Totals, &mut Row),
     ) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
         let run_block = |block| self.run_block(block);
-        let (mut blocks, interrupted) = run_blocks(
-            (self.flow.trials, TRIALS_PER_BLOCK),
-            config.seed,
-            config.threads,
-            control,
-            run_block,
-        )?;
-        let trials: Vec<Trial> = blocks.iter().flat_map(|block| &block.trials).copied().collect();
+        let workers = Workers::new(config.threads)?;
+        let size = (self.flow.trials, TRIALS_PER_BLOCK);
+        let (mut blocks, interrupted) = workers.run_blocks(size, config.seed, control, run_block)?;
+        let states = blocks.first_mut().map(|block| std::mem::take(&mut block.states)).unwrap_or_default();
+        let mut totals = Totals::default();
+        blocks.iter().for_each(|block| totals.merge(&block.totals));
         let sum = |of: fn(&Finished) -> u64| blocks.iter().map(of).sum::<u64>();
         let mut row = Row::new(&self.setup);
         describe(&self.protocol, &mut row);
-        row.set("flow_bytes", self.flow.size_bytes)
-            .set("trials", trials.len())
-            .set_completion_times(trials.iter().map(Trial::fct_us).collect())
-            .set("flows_hit", trials.iter().filter(|trial| trial.lost_frames > 0).count())
-            .set("flows_unfinished", sum(|block| block.unfinished));
-        let totals = Totals(&trials);
+        row.set("flow_bytes", self.flow.size_bytes).set("trials", totals.trials);
+        workers.share(|| {
+            row.set_completion_times(column(&blocks, Trial::fct_us));
+        });
+        row.set("flows_hit", totals.hit).set("flows_unfinished", sum(|block| block.unfinished));
         detail(&self.protocol, &totals, &mut row);
-        row.set("retransmissions", totals.sum(|trial| trial.retransmissions))
-            .set("timeouts", totals.sum(|trial| trial.timeouts))
+        row.set("retransmissions", totals.retransmissions)
+            .set("timeouts", totals.timeouts)
             .set("frames_simulated", sum(|block| block.frames_simulated))
             .set("frames_skipped", sum(|block| block.frames_skipped));
-        let states = blocks.first_mut().map(|block| std::mem::take(&mut block.states)).unwrap_or_default();
-        let columns = vec![("trials".to_owned(), columns(&trials))];
+        let columns = vec![("trials".to_owned(), workers.share(|| columns(&blocks)))];
         Ok(Outcome { row: row.finish(), columns, states, interrupted })
     }
 
@@ -228,23 +235,22 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             if let Some(flow) =
                 clean.as_ref().filter(|flow| network.link.skip_clean(flow.frames, flow.octets))
             {
-                finished.trials.push(Trial { once, ..flow.trial });
+                finished.add(flow.trial.with(once));
                 finished.frames_skipped += flow.frames;
                 continue;
             }
             network.tap().begin_flow(index);
             let before = *network.link.traffic();
             network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
-            match self.run_flow(&mut network, &mut hosts) {
-                Some(trial) => finished.trials.push(Trial { once, ..trial }),
-                None => finished.unfinished += 1,
-            }
+            let ran = self.run_flow(&mut network, &mut hosts);
+            finished.unfinished += u64::from(ran.is_none());
+            ran.iter().for_each(|trial| finished.add(trial.with(once)));
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
             finished.frames_simulated += frames;
             if repeats && after.lost == before.lost && clean.is_none() {
                 let octets = after.largest_octets;
-                clean = finished.trials.last().map(|&trial| CleanFlow { trial, frames, octets });
+                clean = ran.map(|trial| CleanFlow { trial, frames, octets });
             }
         }
         let end = network.now();
@@ -307,7 +313,6 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         network.act(0, |_, ends| took = T::completion(ends));
         Some(Trial {
             took: took?,
-            once: Duration::ZERO,
             lost_frames: (network.link.traffic().data_lost - lost_before) as u32,
             retransmissions: counted.retransmissions as u32,
             timeouts: counted.timeouts() as u32,
@@ -345,28 +350,58 @@ fn next_stamp(now: Instant) -> Instant {
     Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
 }
 
-/// All trials of a run, to be summed up.
-pub(super) struct Totals<'a>(&'a [Trial]);
+/// What trials come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    trials: u64,
+    /// Flows that lost a frame.
+    hit: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    repaired: [u64; Repair::COUNT],
+}
 
-impl Totals<'_> {
-    fn sum(&self, of: fn(&Trial) -> u32) -> u64 {
-        self.0.iter().map(|trial| u64::from(of(trial))).sum()
+impl Totals {
+    fn add(&mut self, trial: &Trial) {
+        self.trials += 1;
+        self.hit += u64::from(trial.lost_frames > 0);
+        self.retransmissions += u64::from(trial.retransmissions);
+        self.timeouts += u64::from(trial.timeouts);
+        trial.repair.iter().for_each(|&repair| self.repaired[repair as usize] += 1);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.trials += other.trials;
+        self.hit += other.hit;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.repaired.iter_mut().zip(other.repaired).for_each(|(count, more)| *count += more);
     }
 
     /// Flows whose slowest repair this was.
-    pub(super) fn repaired(&self, repair: Repair) -> usize {
-        self.0.iter().filter(|trial| trial.repair == Some(repair)).count()
+    pub(super) const fn repaired(&self, repair: Repair) -> u64 {
+        self.repaired[repair as usize]
     }
 }
 
-fn columns(trials: &[Trial]) -> Vec<(String, Vec<f64>)> {
-    let column = |of: fn(&Trial) -> f64| trials.iter().map(of).collect::<Vec<_>>();
-    vec![
-        ("fct_us".to_owned(), column(Trial::fct_us)),
-        ("lost_frames".to_owned(), column(|trial| f64::from(trial.lost_frames))),
-        ("retransmissions".to_owned(), column(|trial| f64::from(trial.retransmissions))),
-        ("timeouts".to_owned(), column(|trial| f64::from(trial.timeouts))),
-    ]
+/// A value of every trial.
+fn column(blocks: &[Finished], of: fn(&Trial) -> f64) -> Vec<f64> {
+    let mut column = Vec::with_capacity(blocks.iter().map(|block| block.trials.len()).sum());
+    blocks.iter().for_each(|block| column.extend(block.trials.iter().map(of)));
+    column
+}
+
+/// The name of a column, and what it holds.
+type Named = (&'static str, fn(&Trial) -> f64);
+
+fn columns(blocks: &[Finished]) -> Columns {
+    let columns: [Named; 4] = [
+        ("fct_us", Trial::fct_us),
+        ("lost_frames", |trial| f64::from(trial.lost_frames)),
+        ("retransmissions", |trial| f64::from(trial.retransmissions)),
+        ("timeouts", |trial| f64::from(trial.timeouts)),
+    ];
+    columns.into_par_iter().map(|(name, of)| (name.to_owned(), column(blocks, of))).collect()
 }
 
 /// A flow that met no loss, on hosts that add nothing to its packets, over an unprotected link:

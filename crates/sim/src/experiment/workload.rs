@@ -6,7 +6,7 @@
 //! Connections are pooled: one whose flow has ended serves a later flow. They stand before flows come: there is no
 //! handshake to wait for, or to lose, and the round trip is known.
 
-use super::blocks::{Block, run_blocks};
+use super::blocks::{Block, Workers};
 use super::counted_flow::Flow;
 use super::inspecting::{inspected, states};
 use super::row::Row;
@@ -109,14 +109,17 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         let trials = config.require(&config.flow, "flow")?.trials;
         let replica = |block| Replica::new(self, &block)?.run(&block);
         let size = (trials, FLOWS_PER_REPLICA);
-        let (mut replicas, interrupted) = run_blocks(size, config.seed, config.threads, control, replica)?;
+        let workers = Workers::new(config.threads)?;
+        let (mut replicas, interrupted) = workers.run_blocks(size, config.seed, control, replica)?;
         let flows: Vec<Flow> = replicas.iter().flat_map(|replica| &replica.flows).copied().collect();
         let mut row = Row::new(&self.setup);
         describe(&mut row);
         row.set("distribution", self.workload.distribution.as_str()).set("load", self.workload.load);
         self.set_totals(&mut row, &flows, &replicas);
-        row.set_completion_times(flows.iter().map(|flow| flow.took.as_us_f64()).collect());
-        set_slowdowns(&mut row, &flows);
+        workers.share(|| {
+            row.set_completion_times(flows.iter().map(|flow| flow.took.as_us_f64()).collect());
+            set_slowdowns(&mut row, &flows);
+        });
         let states = replicas.first_mut().map(|first| std::mem::take(&mut first.states)).unwrap_or_default();
         let columns = vec![("trials".to_owned(), columns(&flows))];
         Ok(Outcome { row: row.finish(), columns, states, interrupted })

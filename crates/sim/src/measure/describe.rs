@@ -1,6 +1,8 @@
 //! Percentiles by the one definition used everywhere: linear interpolation between order
 //! statistics (Hyndman and Fan's type 7, the default of pandas and numpy).
 
+use rayon::prelude::*;
+
 /// The `fraction` quantile of `sorted` (ascending, not empty).
 pub fn percentile_sorted(sorted: &[f64], fraction: f64) -> f64 {
     let rank = fraction * (sorted.len() - 1) as f64;
@@ -17,12 +19,12 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes `values`; `None` if there are none.
+    /// Describes `values`; `None` if there are none. Many are sorted by all threads of the pool that this runs in.
     pub fn new(mut values: Vec<f64>) -> Option<Self> {
         if values.is_empty() {
             return None;
         }
-        values.sort_unstable_by(f64::total_cmp);
+        values.par_sort_unstable_by(f64::total_cmp);
         Some(Self { sorted: values })
     }
 

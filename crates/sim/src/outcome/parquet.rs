@@ -12,7 +12,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Rows of a row group: what a reader must hold of a column at once, and what it may leave out.
-const GROUP_ROWS: usize = 1 << 20;
+const GROUP_ROWS: usize = 1 << 18;
+/// Labels that are handed to the writer at once.
+const LABELS: usize = 1 << 12;
 /// The column that says which part a row is of.
 const LABEL: &str = "protection";
 
@@ -112,8 +114,13 @@ fn write_label<W: Write + Send>(
     label: &str,
     rows: usize,
 ) -> Result<(), ParquetError> {
-    let labels = vec![ByteArray::from(label); rows];
-    next(group, |writer| writer.typed::<ByteArrayType>().write_batch(&labels, None, None).map(drop))
+    let labels = vec![ByteArray::from(label); rows.min(LABELS)];
+    next(group, |writer| {
+        let writer = writer.typed::<ByteArrayType>();
+        (0..rows).step_by(LABELS).try_for_each(|first| {
+            writer.write_batch(&labels[..LABELS.min(rows - first)], None, None).map(drop)
+        })
+    })
 }
 
 /// Writes the next column of a row group.

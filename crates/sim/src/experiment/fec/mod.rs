@@ -8,7 +8,7 @@ mod trial;
 mod watch;
 mod worlds;
 
-use super::blocks::{Block, run_blocks, run_until};
+use super::blocks::{Block, Workers};
 use super::inspecting::{inspected, states};
 use super::long_flow::open_flows;
 use super::setup::Setup;
@@ -34,10 +34,10 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         None => run_tcp(&setup, block, end, control),
         Some(source) => run_udp(&setup, source, block, end, control),
     };
-    let (seed, threads) = (config.seed, config.threads);
+    let (seed, workers) = (config.seed, Workers::new(config.threads)?);
     let (finished, interrupted) = match flow.precision {
-        None => run_blocks((flow.trials, 1), seed, threads, control, one)?,
-        Some(share) => run_until(flow.trials, seed, threads, control, one, |trials: &[Option<Trial>]| {
+        None => workers.run_blocks((flow.trials, 1), seed, control, one)?,
+        Some(share) => workers.run_until(flow.trials, seed, control, one, |trials: &[Option<Trial>]| {
             is_precise(trials, share)
         })?,
     };

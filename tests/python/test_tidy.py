@@ -7,6 +7,7 @@ search can miss what it looks for, but does not accuse the innocent.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -47,6 +48,8 @@ READ_WHOLE = {
     "Spelling": "the guide to scenarios, by a test of documents",
 }
 
+#: Where a command lives, in the words of an entry point.
+HOME = re.compile(r"lossylink(?:\.\w+)+:(\w+)")
 #: Methods that a library calls, by name, and which.
 CALLED_BY_LIBRARIES = {
     "do_GET": "http.server",
@@ -119,12 +122,14 @@ def test_the_search_for_circles_finds_one() -> None:
 
 
 def loads(tree: ast.AST) -> Iterator[str]:
-    """Yield every name and attribute that is read."""
+    """Yield every name and attribute that is read, and what a text names as ``module:function``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             yield node.attr
+        elif isinstance(node, ast.Constant) and (found := HOME.fullmatch(str(node.value))):
+            yield found[1]
 
 
 @cache

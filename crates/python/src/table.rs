@@ -1,10 +1,11 @@
 //! The columns of one simulation, which Python asks for by name or has written to a file.
 
 use lossylink_sim::write_parquet as write;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
 /// Named columns of equal length; see `_native.pyi` for the contract.
@@ -49,9 +50,13 @@ pub(crate) fn write_parquet(
     facts: Vec<(String, String)>,
 ) -> PyResult<()> {
     let parts: Vec<_> = parts.iter().map(|(label, columns)| (label.as_str(), &columns.get().0)).collect();
-    py.detach(|| {
-        let file = File::create(path)?;
-        write(file, &parts, &facts).map(drop)
-    })?;
-    Ok(())
+    let written = py.detach(|| write(File::create(path)?, &parts, &facts));
+    written.map(drop).or_else(|error| Err(refusal(py, error)?))
+}
+
+/// What the system says, with its number, as Python's own functions raise it.
+fn refusal(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
+    let Some(number) = error.raw_os_error() else { return Ok(error.into()) };
+    let words: String = py.import("os")?.call_method1("strerror", (number,))?.extract()?;
+    Ok(PyOSError::new_err((number, words)))
 }

@@ -144,8 +144,9 @@ def _run_here(work: Work, divisor: float) -> float:
 
     run(divisor * _WARM_UP_DIVISOR)
     before = _processor_seconds(resource.RUSAGE_SELF)
-    rows = run(divisor).rows
-    return (_processor_seconds(resource.RUSAGE_SELF) - before) / int(rows[work.count].sum()) * 1e9
+    done = run(divisor)
+    taken = _processor_seconds(resource.RUSAGE_SELF) - before
+    return taken / sum(record[work.count] for record in done.records) * 1e9
 
 
 def _output(command: Sequence[str | Path]) -> str:

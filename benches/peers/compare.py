@@ -146,7 +146,8 @@ def _run_here(work: Work, divisor: float) -> float:
     before = _processor_seconds(resource.RUSAGE_SELF)
     done = run(divisor)
     taken = _processor_seconds(resource.RUSAGE_SELF) - before
-    return taken / sum(record[work.count] for record in done.records) * 1e9
+    units = sum(int(record[work.count]) for record in done.records)
+    return taken / units * 1e9
 
 
 def _output(command: Sequence[str | Path]) -> str:

@@ -5,12 +5,14 @@
 //! * [`transport`]: TCP and RDMA endpoints; [`world`]: hosts, paths and links put together.
 //! * [`measure`]: histograms, percentiles, sequence checks.
 //! * [`capture`]: what passes on a hop, as a file for Wireshark.
+//! * [`fabric`]: a whole fabric through its failures and repairs, without packets.
 //! * [`config`], [`experiment`]: from a resolved scenario to a row of results.
 
 pub mod capture;
 pub mod config;
 mod control;
 pub mod experiment;
+pub mod fabric;
 pub mod kernel;
 pub mod measure;
 pub mod net;

@@ -4,6 +4,7 @@ mod dialogue;
 mod dialogue_linkguardian;
 mod dialogue_llr;
 mod experiments;
+mod fabric_golden;
 mod fec_change;
 mod fec_experiment;
 mod fec_residual;

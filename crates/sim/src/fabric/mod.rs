@@ -1,0 +1,21 @@
+//! A fabric of switches through a year of failures and repairs: what corrupting links cost it under CorrOpt alone, and
+//! with a protection of the links that stay in service.
+//!
+//! Nothing here looks at packets. What a protection does to a link comes from points at which it was tried.
+//!
+//! Sources: LinkGuardian, SIGCOMM 2023, section 4.8; CorrOpt, SIGCOMM 2017, section 7.1; the authors' public simulator.
+
+mod exact;
+mod optimizer;
+mod performance;
+mod pipes;
+mod pod;
+mod topology;
+mod trace;
+mod year;
+
+pub use exact::Sum;
+pub use performance::{Performance, Point};
+pub use topology::{Place, Topology};
+pub use trace::{DrawnRepairs, failures};
+pub use year::{Counts, Failure, Plan, Repairs, Row, Side, Year};

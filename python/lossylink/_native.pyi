@@ -32,7 +32,7 @@ class Columns:
     def __len__(self) -> int:
         """Return how many values each column has."""
 
-    def __getitem__(self, name: str) -> bytes:
+    def __getitem__(self, name: str, /) -> bytes:
         """Return the values of a column as little-endian float64.
 
         Raises

@@ -1,77 +1,82 @@
-//! The earliest of many deadlines: a tournament in which a change replays one path to the top.
+//! The earliest of many deadlines, most of which are not armed.
 
 use lossylink_core::time::Instant;
 
+/// The place of an owner that has no deadline.
+const NOWHERE: u32 = u32::MAX;
+
 /// One deadline for each of a number of owners, and the earliest of them.
+///
+/// Those that are armed stand in a list without order. It is searched only when the first of them moves later: of
+/// many timers that is rarely the one, and of the cores of a host few have something to do.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
-    /// A deadline for each owner; as many as a power of two.
-    times: Vec<Instant>,
-    /// The winner below each inner node; node 1 is the top, and 2 n and 2 n + 1 lie below n.
-    winners: Vec<u32>,
+    armed: Vec<(Instant, u32)>,
+    /// Where in the list each owner is.
+    places: Vec<u32>,
+    /// The earliest, and the first in order of those.
+    first: (Instant, u32),
 }
 
 impl Deadlines {
     /// `count` deadlines, none of them armed.
     pub(super) fn new(count: usize) -> Self {
-        let mut deadlines = Self { times: Vec::new(), winners: Vec::new() };
-        deadlines.grow(count.max(1));
-        deadlines
+        Self { armed: Vec::new(), places: vec![NOWHERE; count.max(1)], first: (Instant::NEVER, 0) }
     }
 
     /// Makes room for `count` deadlines.
     pub(super) fn grow(&mut self, count: usize) {
-        if count <= self.times.len() {
-            return;
-        }
-        let leaves = count.next_power_of_two();
-        self.times.resize(leaves, Instant::NEVER);
-        self.winners = vec![0; leaves];
-        (1..leaves).rev().for_each(|node| self.winners[node] = self.play(node));
+        self.places.resize(count.max(self.places.len()), NOWHERE);
     }
 
     /// The earliest deadline.
     #[inline]
-    pub(super) fn next(&self) -> Instant {
-        self.times[self.owner()]
+    pub(super) const fn next(&self) -> Instant {
+        self.first.0
     }
 
-    /// Whose deadline is the earliest; the first in order when several are.
+    /// Whose deadline is the earliest; the first in order when several are, and of none that is armed.
     #[inline]
-    pub(super) fn owner(&self) -> usize {
-        self.winner(1)
+    pub(super) const fn owner(&self) -> usize {
+        self.first.1 as usize
     }
 
-    /// Moves the deadline of `owner`.
+    /// Moves the deadline of `owner`; [`Instant::NEVER`] disarms it.
     #[inline]
     pub(super) fn set(&mut self, owner: usize, deadline: Instant) {
-        if self.times[owner] == deadline {
-            return;
+        let place = self.places[owner] as usize;
+        let entry = (deadline, owner as u32);
+        match (place < self.armed.len(), deadline.is_never()) {
+            (true, true) => self.disarm(place),
+            (true, false) => self.armed[place].0 = deadline,
+            (false, false) => self.arm(entry),
+            (false, true) => return,
         }
-        self.times[owner] = deadline;
-        let mut node = (owner + self.times.len()) / 2;
-        while node > 0 {
-            let winner = self.play(node);
-            // Above a node that another owner won before and wins again nothing changes.
-            if winner == self.winners[node] && winner as usize != owner {
-                return;
-            }
-            self.winners[node] = winner;
-            node /= 2;
+        if entry < self.first {
+            self.first = entry;
+        } else if self.first.1 == entry.1 && entry != self.first {
+            self.search();
         }
     }
 
-    /// The owner that wins below a node, inner or not.
     #[inline]
-    fn winner(&self, node: usize) -> usize {
-        node.checked_sub(self.times.len()).unwrap_or_else(|| self.winners[node] as usize)
+    fn arm(&mut self, entry: (Instant, u32)) {
+        self.places[entry.1 as usize] = self.armed.len() as u32;
+        self.armed.push(entry);
     }
 
-    /// Lets the winners of the two nodes below `node` play; the first in order wins a draw.
     #[inline]
-    fn play(&self, node: usize) -> u32 {
-        let (first, second) = (self.winner(2 * node), self.winner(2 * node + 1));
-        if self.times[second] < self.times[first] { second as u32 } else { first as u32 }
+    fn disarm(&mut self, place: usize) {
+        let (_, owner) = self.armed.swap_remove(place);
+        self.places[owner as usize] = NOWHERE;
+        if let Some(&(_, moved)) = self.armed.get(place) {
+            self.places[moved as usize] = place as u32;
+        }
+    }
+
+    #[inline]
+    fn search(&mut self) {
+        self.first = self.armed.iter().copied().min().unwrap_or((Instant::NEVER, 0));
     }
 }
 
@@ -88,6 +93,8 @@ mod tests {
             for (number, (owner, at)) in moves.into_iter().enumerate() {
                 deadlines.grow(count.min(number + 1));
                 let owner = owner % count.min(number + 1);
+                // One of four is disarmed.
+                let at = if at % 4 == 0 { u64::MAX } else { at };
                 deadlines.set(owner, Instant::from_ps(at));
                 model[owner] = at;
                 let expected = (0..count).min_by_key(|&owner| model[owner]).unwrap();

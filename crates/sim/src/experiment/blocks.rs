@@ -2,7 +2,7 @@
 //!
 //! Within a block flows run one after another over the same link, as on a testbed. A block's
 //! random streams depend on the seed and its index alone, so any number of threads gives the same
-//! rows, and memory stays flat however many trials there are.
+//! rows. What a block gives is kept: some dozens of octets a trial.
 
 use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;

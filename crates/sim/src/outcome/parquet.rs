@@ -52,7 +52,7 @@ fn write<W: Write + Send>(
         .set_compression(Compression::SNAPPY)
         .set_key_value_metadata(Some(facts))
         .build();
-    let mut file = SerializedFileWriter::new(file, schema(&names, parts)?, Arc::new(properties))?;
+    let mut file = SerializedFileWriter::new(file, schema(&names)?, Arc::new(properties))?;
     for &(label, columns) in parts {
         let rows = columns.first().map_or(0, |(_, values)| values.len());
         assert!(
@@ -94,15 +94,14 @@ fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a [f64]> {
     columns.iter().find(|(known, _)| known == name).map(|(_, values)| values.as_slice())
 }
 
-fn schema(names: &[(&str, bool)], parts: &[(&str, &Columns)]) -> Result<TypePtr, ParquetError> {
+fn schema(names: &[(&str, bool)]) -> Result<TypePtr, ParquetError> {
     let label = Type::primitive_type_builder(LABEL, Physical::BYTE_ARRAY)
         .with_repetition(Repetition::REQUIRED)
         .with_logical_type(Some(LogicalType::String))
         .build()?;
     let mut fields = vec![Arc::new(label)];
     for &(name, is_everywhere) in names {
-        let repetition =
-            if is_everywhere && !parts.is_empty() { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+        let repetition = if is_everywhere { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         let field = Type::primitive_type_builder(name, Physical::DOUBLE).with_repetition(repetition);
         fields.push(Arc::new(field.build()?));
     }

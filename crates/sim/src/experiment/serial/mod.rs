@@ -1,6 +1,12 @@
 //! Flows one after another over the same link, as on a testbed: what the completion-time
 //! experiments of all protocols share.
 
+mod counters;
+mod results;
+
+pub(super) use counters::{Counters, Repair};
+pub(super) use results::Totals;
+
 use super::blocks::{Block, TRIALS_PER_BLOCK, Workers};
 use super::capturing::Capture;
 use super::inspecting::{inspected, states};
@@ -11,12 +17,11 @@ use crate::config::{Config, FlowConfig, HostProfile};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
-use crate::{Columns, ConfigError, Control, Outcome};
+use crate::{ConfigError, Control, Outcome};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
-use rayon::prelude::*;
-use serde_json::Value;
+use results::{Finished, Trial, column, columns};
 
 /// A flow that takes longer than this is given up and reported as such.
 const FLOW_LIMIT: Duration = Duration::from_secs(600);
@@ -76,90 +81,6 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
 
     /// What the hosts add to a whole flow with this quantile.
     fn once(host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration;
-}
-
-/// What the ends of a flow count.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counters {
-    /// Packets sent again.
-    pub(super) retransmissions: u64,
-    /// Each way of recovering, the quickest first, and how often it was needed.
-    pub(super) repairs: [u64; Repair::COUNT],
-}
-
-/// A mechanism that a flow needed to recover, the quickest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
-    /// A retransmission clocked by what the receiver reported.
-    Fast,
-    /// TCP's reordering timer.
-    ReorderingTimer,
-    /// TCP's tail loss probe.
-    Probe,
-    /// A retransmission timeout.
-    Timeout,
-}
-
-impl Repair {
-    const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
-    pub(super) const COUNT: usize = Self::ALL.len();
-}
-
-impl Counters {
-    pub(super) fn since(&self, before: &Self) -> Self {
-        let mut repairs = self.repairs;
-        repairs.iter_mut().zip(before.repairs).for_each(|(count, before)| *count -= before);
-        Self { retransmissions: self.retransmissions - before.retransmissions, repairs }
-    }
-
-    /// The slowest mechanism that was needed.
-    fn slowest(&self) -> Option<Repair> {
-        Repair::ALL.into_iter().rev().find(|&repair| self.repairs[repair as usize] > 0)
-    }
-
-    pub(super) fn timeouts(&self) -> u64 {
-        self.repairs[Repair::Timeout as usize]
-    }
-}
-
-/// One flow's result.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
-    took: Duration,
-    lost_frames: u32,
-    retransmissions: u32,
-    timeouts: u32,
-    repair: Option<Repair>,
-}
-
-impl Trial {
-    /// With what the hosts add to the whole flow.
-    fn with(self, once: Duration) -> Self {
-        Self { took: self.took + once, ..self }
-    }
-
-    fn fct_us(&self) -> f64 {
-        self.took.as_us_f64()
-    }
-}
-
-/// Results of one block.
-#[derive(Debug, Default)]
-struct Finished {
-    trials: Vec<Trial>,
-    totals: Totals,
-    unfinished: u64,
-    frames_simulated: u64,
-    frames_skipped: u64,
-    /// Of the link of the first block.
-    states: Vec<Value>,
-}
-
-impl Finished {
-    fn add(&mut self, trial: Trial) {
-        self.totals.add(&trial);
-        self.trials.push(trial);
-    }
 }
 
 /// What all blocks share.
@@ -348,60 +269,6 @@ pub(super) fn timer_phases(host: &HostProfile, start: Instant, hosts: &mut Strea
 /// starts between two stamps sees other round-trip times than one that starts on one.
 fn next_stamp(now: Instant) -> Instant {
     Instant::from_ps(now.as_ps().next_multiple_of(Duration::from_ms(1).as_ps()))
-}
-
-/// What trials come to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    trials: u64,
-    /// Flows that lost a frame.
-    hit: u64,
-    retransmissions: u64,
-    timeouts: u64,
-    repaired: [u64; Repair::COUNT],
-}
-
-impl Totals {
-    fn add(&mut self, trial: &Trial) {
-        self.trials += 1;
-        self.hit += u64::from(trial.lost_frames > 0);
-        self.retransmissions += u64::from(trial.retransmissions);
-        self.timeouts += u64::from(trial.timeouts);
-        trial.repair.iter().for_each(|&repair| self.repaired[repair as usize] += 1);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.trials += other.trials;
-        self.hit += other.hit;
-        self.retransmissions += other.retransmissions;
-        self.timeouts += other.timeouts;
-        self.repaired.iter_mut().zip(other.repaired).for_each(|(count, more)| *count += more);
-    }
-
-    /// Flows whose slowest repair this was.
-    pub(super) const fn repaired(&self, repair: Repair) -> u64 {
-        self.repaired[repair as usize]
-    }
-}
-
-/// A value of every trial.
-fn column(blocks: &[Finished], of: fn(&Trial) -> f64) -> Vec<f64> {
-    let mut column = Vec::with_capacity(blocks.iter().map(|block| block.trials.len()).sum());
-    blocks.iter().for_each(|block| column.extend(block.trials.iter().map(of)));
-    column
-}
-
-/// The name of a column, and what it holds.
-type Named = (&'static str, fn(&Trial) -> f64);
-
-fn columns(blocks: &[Finished]) -> Columns {
-    let columns: [Named; 4] = [
-        ("fct_us", Trial::fct_us),
-        ("lost_frames", |trial| f64::from(trial.lost_frames)),
-        ("retransmissions", |trial| f64::from(trial.retransmissions)),
-        ("timeouts", |trial| f64::from(trial.timeouts)),
-    ];
-    columns.into_par_iter().map(|(name, of)| (name.to_owned(), column(blocks, of))).collect()
 }
 
 /// A flow that met no loss, on hosts that add nothing to its packets, over an unprotected link:

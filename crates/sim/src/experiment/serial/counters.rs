@@ -1,0 +1,45 @@
+//! What the two ends of a flow count, and which mechanism repaired it.
+
+/// What the ends of a flow count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::experiment) struct Counters {
+    /// Packets sent again.
+    pub(in crate::experiment) retransmissions: u64,
+    /// Each way of recovering, the quickest first, and how often it was needed.
+    pub(in crate::experiment) repairs: [u64; Repair::COUNT],
+}
+
+/// A mechanism that a flow needed to recover, the quickest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::experiment) enum Repair {
+    /// A retransmission clocked by what the receiver reported.
+    Fast,
+    /// TCP's reordering timer.
+    ReorderingTimer,
+    /// TCP's tail loss probe.
+    Probe,
+    /// A retransmission timeout.
+    Timeout,
+}
+
+impl Repair {
+    const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
+    pub(in crate::experiment) const COUNT: usize = Self::ALL.len();
+}
+
+impl Counters {
+    pub(in crate::experiment) fn since(&self, before: &Self) -> Self {
+        let mut repairs = self.repairs;
+        repairs.iter_mut().zip(before.repairs).for_each(|(count, before)| *count -= before);
+        Self { retransmissions: self.retransmissions - before.retransmissions, repairs }
+    }
+
+    /// The slowest mechanism that was needed.
+    pub(super) fn slowest(&self) -> Option<Repair> {
+        Repair::ALL.into_iter().rev().find(|&repair| self.repairs[repair as usize] > 0)
+    }
+
+    pub(in crate::experiment) fn timeouts(&self) -> u64 {
+        self.repairs[Repair::Timeout as usize]
+    }
+}

@@ -36,7 +36,7 @@ def complete_row(
     if not native:
         return {}
     row: dict[str, Any] = {
-        "loss_rate": scenario.forward.mean,
+        **({"loss_rate": scenario.forward.mean} if "loss_rate" in scenario.experiment.row_keys else {}),
         "link_gbps": scenario.values.link.rate / 1e9,
         **native,
         "protection": protection.label,

@@ -21,6 +21,7 @@ TCP_IP_HEADERS, TCP_TIMESTAMPS = 40, 12
 ROCE_HEADERS = 20 + 8 + 12 + 16 + 4
 #: Smallest MSS that Linux accepts by default, in bytes (net.ipv4.tcp_min_snd_mss).
 MIN_MSS = 48
+_HOUR_PS = 3600 * 10**12
 #: Largest MTU of Ethernet hardware, in bytes.
 MAX_MTU = 9216
 
@@ -38,6 +39,7 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     _check_thresholds(scenario)
     _check_marking(scenario)
     _check_grid(scenario, strict=strict)
+    _check_fabric(scenario)
 
 
 def is_rdma(scenario: Scenario) -> bool:
@@ -178,3 +180,29 @@ def _check_grid(scenario: Scenario, *, strict: bool) -> None:
     if strict and "mss" not in scenario.settings["transport"]:
         for mss in grid.mss:
             _refuse_capped_mss("grid.mss", mss, scenario.values.link.mtu)
+
+
+def _check_fabric(scenario: Scenario) -> None:
+    values, fabric = scenario.values, scenario.fabric
+    if values.fabric is None or fabric is None:
+        return
+    if scenario.forward.mean != 0:
+        raise UserError("loss.forward: each link of a fabric has a loss of its own; leave it out")
+    for key in ("span", "repair", "second_repair"):
+        unit, words = (_HOUR_PS, "hours") if key == "span" else (_HOUR_PS // 3600, "seconds")
+        if getattr(values.fabric, key) % unit:
+            raise UserError(f"fabric.{key} is not a whole number of {words}; round it")
+    points = fabric.points
+    if points is None:
+        return
+    if points.rate_bps != values.link.rate:
+        raise UserError(
+            f"fabric.points = {values.fabric.points}: they are of links at {points.rate_bps / 1e9:g} Gb/s, not at"
+            f" {values.link.rate / 1e9:g}; take simulated, or set link.rate"
+        )
+    for protection in scenario.protections:
+        if protection.family.protects and protection.label not in points.protection:
+            raise UserError(
+                f"fabric.points = {values.fabric.points}: they are of {', '.join(points.protection)}, not of"
+                f" {protection.label}; take simulated"
+            )

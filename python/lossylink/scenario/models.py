@@ -220,6 +220,31 @@ class Grid(Section):
     loss_events: Count = Field(description="loss events that a trial lasts for")
 
 
+class FabricSection(Section):
+    """A whole fabric of switches, and how its links fail and are repaired."""
+
+    topology: str = Field(
+        description="fb-fabric:pods=P,tors=T,oversubscription=O, with T ToR switches a pod, or fat-tree:k=K"
+    )
+    constraint: Ratio = Field(
+        0.5, description="share of its paths that every ToR switch keeps; 0 drains all, 1 none"
+    )
+    deployment: Ratio = Field(
+        1.0, description="share of the pods with the protection; below 1, links between their ToR and aggregation switches have it"
+    )
+    years: Count = Field(1, description="independent runs, each with its own failures and repairs")
+    mttf: PositiveTime = Field(description="mean time between two failures of a link")
+    span: PositiveTime = Field(description="time from the first failure to the last possible one, whole hours")
+    repair: PositiveTime = Field(description="a repair whose first attempt succeeds takes this long")
+    second_repair: PositiveTime = Field(description="a repair that needs a second attempt takes this long")
+    first_attempt: Ratio = Field(description="share of repairs whose first attempt succeeds")
+    trace: str = Field("drawn", description="failures: drawn from the seed, or a JSON or CSV file")
+    points: str = Field(
+        "simulated",
+        description="what a protection makes of a link: simulated, linkguardian-100g or a TOML file",
+    )
+
+
 class RunSection(Section):
     """How the experiment is carried out."""
 
@@ -251,6 +276,7 @@ SECTIONS: dict[str, type[Section]] = {
     "timeline": Timeline,
     "monitor": MonitorSection,
     "grid": Grid,
+    "fabric": FabricSection,
     "run": RunSection,
 }
 
@@ -274,3 +300,4 @@ class Sections(Section):
     timeline: Timeline | None = None
     monitor: MonitorSection | None = None
     grid: Grid | None = None
+    fabric: FabricSection | None = None

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from lossylink.scenario.resolving import Scenario
 
 _MICROSECOND_PS = 1_000_000
+_SECOND_PS = 10**12
+_HOUR_PS = 3600 * _SECOND_PS
 
 
 def configuration(scenario: Scenario, protection: Protection, *, threads: int = 1) -> dict[str, Any]:
@@ -42,6 +44,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "workload": _workload(scenario),
         "timeline": _timeline(scenario),
         "monitor": _monitor(scenario),
+        "fabric": _fabric(scenario),
         "run": _run(scenario),
         "rare": {"looks": values.run.looks, "tail": values.run.tail} if values.run.rare else None,
     }
@@ -163,6 +166,28 @@ def _monitor(scenario: Scenario) -> dict[str, int | float] | None:
         "off_loss": monitor.off_loss,
         "confidence": monitor.confidence,
         "hold_ps": monitor.hold,
+    }
+
+
+def _fabric(scenario: Scenario) -> dict[str, Any] | None:
+    section, fabric = scenario.values.fabric, scenario.fabric
+    if section is None or fabric is None:
+        return None
+    points: dict[str, Any] = {"from": "simulation", "looks": scenario.values.run.looks}
+    if fabric.points is not None:
+        points = {"from": "table", "points": fabric.points.points, "nearest": fabric.points.is_nearest}
+    return {
+        "topology": fabric.topology.native,
+        "constraint_ppm": round(section.constraint * 1e6),
+        "deployment_ppm": round(section.deployment * 1e6),
+        "years": section.years,
+        "mttf_h": section.mttf / _HOUR_PS,
+        "span_h": section.span // _HOUR_PS,
+        "repair_s": section.repair // _SECOND_PS,
+        "second_repair_s": section.second_repair // _SECOND_PS,
+        "first_attempt": section.first_attempt,
+        "failures": fabric.failures,
+        "points": points,
     }
 
 

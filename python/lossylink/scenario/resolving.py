@@ -20,6 +20,7 @@ from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
+from lossylink.scenario.fabric import Fabric, Topology, load_failures, load_points, parse_topology
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
@@ -37,6 +38,14 @@ _DECIDED_ELSEWHERE: Any = {
     "host": {"profile"},
     "run": {"threads"},
 }
+#: Keys whose value may be the name of a file.
+_FILES = (
+    ("switch", "profile"),
+    ("host", "profile"),
+    ("flow", "distribution"),
+    ("fabric", "trace"),
+    ("fabric", "points"),
+)
 #: Two ways to say the same: the one that is set puts the other out of force.
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
@@ -59,6 +68,8 @@ class Scenario:
     host: dict[str, Any] | None
     sizes: FlowSizes | None = None
     """Sizes of the flows of a workload."""
+    fabric: Fabric | None = None
+    """What the section of a fabric names."""
 
     def describe(self) -> dict[str, Any]:
         """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
@@ -87,6 +98,7 @@ class Scenario:
                 self.switch,
                 self.host,
                 self.sizes and self.sizes.points,
+                self.fabric and [self.fabric.failures, self.fabric.points and self.fabric.points.points],
                 [[protection.label, protection.value] for protection in self.protections],
             ),
             self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
@@ -190,6 +202,7 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
             lambda: values.host and load_profile("host", values.host.profile, folder=folder),
         ),
         sizes=_sizes(experiment, values, merged, folder),
+        fabric=_fabric(values, merged, folder),
     )
     check_scenario(scenario, strict=strict)
     check_buildable(scenario)
@@ -198,9 +211,9 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
 
 def _make_portable(settings: dict[str, Any], folder: Path) -> None:
     """Spell files with their whole path, so that the scenario runs again from anywhere."""
-    for section, key in (("switch", "profile"), ("host", "profile"), ("flow", "distribution")):
+    for section, key in _FILES:
         name = str(settings.get(section, {}).get(key, ""))
-        if "/" in name or name.endswith((".toml", ".csv")):
+        if "/" in name or name.endswith((".toml", ".csv", ".json")):
             settings[section][key] = str((folder / Path(name).expanduser()).resolve())
     for direction, value in settings["loss"].items():
         model, _, name = str(value).partition(":")
@@ -216,6 +229,18 @@ def _sizes(
     name = values.flow.distribution
     sizes: FlowSizes = _at(merged, "flow.distribution", lambda: load_flow_sizes(name, folder=folder))
     return sizes
+
+
+def _fabric(values: Sections, merged: dict[str, Entry], folder: Path) -> Fabric | None:
+    section = values.fabric
+    if section is None:
+        return None
+    topology: Topology = _at(merged, "fabric.topology", lambda: parse_topology(section.topology))
+    return Fabric(
+        topology,
+        _at(merged, "fabric.trace", lambda: load_failures(section.trace, topology, folder=folder)),
+        _at(merged, "fabric.points", lambda: load_points(section.points, folder=folder)),
+    )
 
 
 def _protections(values: Sections, merged: dict[str, Entry]) -> tuple[Protection, ...]:

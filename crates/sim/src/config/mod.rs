@@ -2,11 +2,13 @@
 //! over. The sections and their keys are described in `docs/guides/scenarios.md`.
 
 mod capture;
+mod fabric;
 mod host;
 mod sections;
 mod switch;
 
 pub use capture::CaptureConfig;
+pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
 pub use host::{HostProfile, LatencyTable};
 pub use sections::{
     FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RareConfig, RunConfig,
@@ -62,6 +64,8 @@ pub struct Config {
     pub monitor: Option<MonitorSection>,
     /// How long to run.
     pub run: Option<RunConfig>,
+    /// A whole fabric of such links.
+    pub fabric: Option<FabricConfig>,
     /// How rare losses are looked for, if they are.
     pub rare: Option<RareConfig>,
     /// What to record.

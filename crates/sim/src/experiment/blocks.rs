@@ -25,6 +25,14 @@ pub(super) struct Block {
     pub(super) streams: Streams,
 }
 
+/// `trials` in blocks of `each`.
+pub(super) fn blocks((trials, each): (u64, u64), seed: u64) -> Vec<Block> {
+    let family = Streams::new(seed);
+    let block =
+        |index| Block { index, trials: each.min(trials - index * each), streams: family.trial(index) };
+    (0..trials.div_ceil(each)).map(block).collect()
+}
+
 /// Threads that work on blocks, and on what is made of their results.
 pub(super) struct Workers(rayon::ThreadPool);
 
@@ -46,12 +54,7 @@ impl Workers {
         run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
     ) -> Result<(Vec<R>, bool), ConfigError> {
         control.set_total(trials);
-        let family = Streams::new(seed);
-        let blocks = (0..trials.div_ceil(each)).map(|index| {
-            let remaining = trials - index * each;
-            Block { index, trials: each.min(remaining), streams: family.trial(index) }
-        });
-        self.run_all(&blocks.collect::<Vec<_>>(), control, &run)
+        self.run_all(&blocks((trials, each), seed), control, &run)
     }
 
     /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
@@ -89,7 +92,8 @@ impl Workers {
         self.0.install(work)
     }
 
-    fn run_all<R: Send>(
+    /// Runs these blocks; returns as [`Workers::run_blocks`] does, and leaves it to the caller to announce the work.
+    pub(super) fn run_all<R: Send>(
         &self,
         blocks: &[Block],
         control: &Control,

@@ -3,9 +3,11 @@
 mod blocks;
 mod capturing;
 mod counted_flow;
+mod fabric;
 mod fairness;
 mod fec;
 mod inspecting;
+mod interval;
 mod long_flow;
 mod long_writes;
 mod rare;
@@ -37,6 +39,7 @@ pub fn check(config: &str) -> Result<(), ConfigError> {
     let config = Config::from_json(config)?;
     capturing::check(&config)?;
     inspecting::check(&config)?;
+    fabric::check(&config)?;
     Setup::new(&config)?.check(&Streams::new(config.seed))
 }
 
@@ -79,6 +82,7 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
         "workload" => workload::run(&config, control),
         "timeline" => timeline::run(&config, control),
         "fec" => fec::run(&config, control),
+        "fabric" => fabric::run(&config, control),
         "throughput" | "mathis" => long_flow::run(&config, control),
         other => Err(ConfigError(format!("the simulator has no experiment '{other}'"))),
     }

@@ -1,6 +1,7 @@
 //! The stress test of rare losses: what a protection leaves lost, far below what can be counted.
 
 use super::blocks::Workers;
+use super::interval::student;
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::stress_of;
@@ -64,6 +65,29 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
     describe(&mut row, &estimate, gives_up, interrupted);
     tails::describe(&mut row, of_tails);
     Ok(Outcome { row: row.finish(), columns: Vec::new(), states: Vec::new(), interrupted })
+}
+
+/// What stays lost on the link of `config`, from about `looks` looks: a ratio, or why there is none.
+pub(super) fn residual_loss(
+    config: &Config,
+    looks: u64,
+    workers: &Workers,
+    control: &Control,
+) -> Result<Result<f64, String>, ConfigError> {
+    let setup = Setup::new(config)?;
+    let part = |block: super::blocks::Block| {
+        let link = setup.link::<u64>(&block.streams)?;
+        let stress = stress_of(config, link.burst_frames())?;
+        let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
+        rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
+    };
+    let each = looks.div_ceil(PARTS).max(1);
+    let (parts, interrupted) = workers.run_blocks((each * PARTS, each), config.seed, control, part)?;
+    if interrupted {
+        return Ok(Err("interrupted: no figure".to_owned()));
+    }
+    let estimate = Estimate::of(&parts);
+    Ok(estimate.complaint().map_or(Ok(estimate.mean), Err))
 }
 
 fn refused(refusal: Refusal) -> ConfigError {
@@ -171,14 +195,6 @@ impl Estimate {
     }
 }
 
-/// The 97.5 % quantile of Student's law: Cornish and Fisher's first two terms, within 0.1 % from 20 degrees of
-/// freedom on.
-pub(super) fn student(degrees: f64) -> f64 {
-    const Z: f64 = 1.959_964;
-    let first = (Z.powi(3) + Z) / (4.0 * degrees);
-    Z + first + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * degrees * degrees)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,12 +222,5 @@ mod tests {
         assert!(
             Estimate::of(&[part(&[0.0]), part(&[0.0])]).complaint().unwrap().starts_with("nothing stayed")
         );
-    }
-
-    #[test]
-    fn the_quantile_is_students() {
-        // Tables: 2.0860 at 20, 1.9842 at 99 degrees of freedom.
-        assert!((student(20.0) - 2.0860).abs() < 2e-3);
-        assert!((student(99.0) - 1.9842).abs() < 2e-4);
     }
 }

@@ -45,6 +45,14 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     Ok(Outcome { states, ..outcome(row, &result) })
 }
 
+/// The speed of the link alone, in Gb/s: none if nothing came through.
+pub(super) fn speed_of(config: &Config, control: &Control) -> Result<Option<f64>, ConfigError> {
+    let setup = Setup::new(config)?;
+    let mut link = setup.link(&Streams::new(config.seed))?;
+    let stress = stress_of(config, link.burst_frames())?;
+    Ok(speed_gbps(&stress, &link.visit(Drive { stress, control })))
+}
+
 /// The test itself: each kind of link gets a loop of its own.
 struct Drive<'a> {
     stress: Stress,

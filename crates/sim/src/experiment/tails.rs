@@ -1,6 +1,6 @@
 //! Tails of the latency from weighted looks: quantiles, their intervals, and a verdict for each.
 
-use super::rare::student;
+use super::interval::student;
 use super::row::Row;
 use crate::world::tails::Tails;
 use serde_json::{Value, json};

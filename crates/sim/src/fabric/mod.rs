@@ -6,6 +6,7 @@
 //! Sources: LinkGuardian, SIGCOMM 2023, section 4.8; CorrOpt, SIGCOMM 2017, section 7.1; the authors' public simulator.
 
 mod exact;
+mod least;
 mod optimizer;
 mod performance;
 mod pipes;
@@ -15,7 +16,7 @@ mod trace;
 mod year;
 
 pub use exact::Sum;
-pub use performance::{Performance, Point};
+pub use performance::{Between, Performance, Point};
 pub use topology::{Place, Topology};
-pub use trace::{DrawnRepairs, failures};
-pub use year::{Counts, Failure, Plan, Repairs, Row, Side, Year};
+pub use trace::{DrawnRepairs, LEAD_S, RepairTimes, Wear, failures};
+pub use year::{Counts, Failure, Plan, Protection, Repairs, Row, Side, Year};

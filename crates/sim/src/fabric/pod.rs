@@ -62,6 +62,7 @@ impl Pod {
     }
 
     /// Whether every ToR switch has `need` paths.
+    #[cfg(test)]
     pub(super) fn is_feasible(&self, need: u32) -> bool {
         self.groups.iter().all(|group| self.paths_over(group.links) >= need)
     }

@@ -4,27 +4,31 @@
 //! 2017, table 1.
 
 use super::year::{Failure, Repairs};
-use lossylink_core::rng::{RngCore, Stream, uniform};
+use lossylink_core::probability::Probability;
+use lossylink_core::rng::{Stream, uniform};
 
 const HOUR_S: u32 = 3600;
-const DAY_S: u32 = 86_400;
-/// The first hour of a trace, in seconds.
-const LEAD_S: u32 = 4 * DAY_S;
-/// A repair takes two days, or four if the first attempt fails.
-const REPAIR_S: [u32; 2] = [2 * DAY_S, 4 * DAY_S];
-/// Repairs that succeed at the first attempt, in percent.
-const FIRST_ATTEMPT_PERCENT: u64 = 80;
+/// The first hour of a trace, in seconds: four days, as published.
+pub const LEAD_S: u32 = 4 * 24 * HOUR_S;
 
 /// How much of a hundred corrupting links lose no more than the upper of these ratios, and no less than the lower.
 const LOSSES: [(f64, f64, f64); 4] =
     [(47.23, 1e-8, 9e-6), (65.66, 1e-5, 9.9e-5), (87.33, 1e-4, 9.99e-4), (100.0, 1e-3, 1e-2)];
 
-/// Failures of `links` links, each of which fails every `mttf_h` hours in the mean, whatever is repaired: from the first
-/// failure on for `span_h` hours, in ascending order, no two at one second.
+/// How often links fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wear {
+    /// Hours from one failure of a link to the next, in the mean.
+    pub mttf_h: f64,
+    /// Hours from the first failure to the last possible one.
+    pub span_h: u32,
+}
+
+/// Failures of `links` links, whatever is repaired, in ascending order, no two at one second.
 ///
 /// Times between two failures of a link are exponential, rounded to whole hours. Failures in one hour follow each other
 /// by a second.
-pub fn failures(links: u32, mttf_h: f64, span_h: u32, draws: &mut Stream) -> Vec<Failure> {
+pub fn failures(links: u32, Wear { mttf_h, span_h }: Wear, draws: &mut Stream) -> Vec<Failure> {
     // Where the first failure lies is not known before all are drawn; it lies in the first half of this.
     let horizon_h = 2 * u64::from(span_h);
     let mut drawn: Vec<(u32, u32, f64)> = Vec::new();
@@ -66,22 +70,35 @@ fn loss(draws: &mut Stream) -> f64 {
     least + (most - least) * uniform(draws)
 }
 
-/// Repairs whose first attempt succeeds four times out of five.
+/// How long repairs take.
+#[derive(Clone, Copy, Debug)]
+pub struct RepairTimes {
+    /// Chance that the first attempt mends the link.
+    pub first_attempt: Probability,
+    /// Seconds that a repair takes then.
+    pub first_s: u32,
+    /// Seconds that a repair takes otherwise, in all.
+    pub second_s: u32,
+}
+
+/// Repairs of which some need a second attempt.
 #[derive(Clone, Debug)]
-pub struct DrawnRepairs(Stream);
+pub struct DrawnRepairs {
+    times: RepairTimes,
+    draws: Stream,
+}
 
 impl DrawnRepairs {
     /// Repairs that depend on this stream.
-    pub const fn new(draws: Stream) -> Self {
-        Self(draws)
+    pub const fn new(times: RepairTimes, draws: Stream) -> Self {
+        Self { times, draws }
     }
 }
 
 impl Repairs for DrawnRepairs {
     fn takes_s(&mut self, _link: u32) -> u32 {
-        // Of 2^64 values a hundredth is not a whole number: off by less than 1e-17.
-        let percent = self.0.next_u64() % 100;
-        REPAIR_S[usize::from(percent >= FIRST_ATTEMPT_PERCENT)]
+        let is_mended = self.times.first_attempt.draw(&mut self.draws);
+        if is_mended { self.times.first_s } else { self.times.second_s }
     }
 }
 
@@ -93,7 +110,7 @@ mod tests {
     const LINKS: u32 = 20_000;
 
     fn drawn() -> Vec<Failure> {
-        failures(LINKS, 10_000.0, 9_000, &mut Streams::new(3).stream("failures"))
+        failures(LINKS, Wear { mttf_h: 10_000.0, span_h: 9_000 }, &mut Streams::new(3).stream("failures"))
     }
 
     #[test]
@@ -129,9 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn four_of_five_repairs_take_two_days() {
-        let mut repairs = DrawnRepairs::new(Streams::new(1).stream("repairs"));
-        let quick = (0..10_000).filter(|_| repairs.takes_s(0) == REPAIR_S[0]).count() as f64;
+    fn four_of_five_repairs_need_one_attempt() {
+        let times = RepairTimes { first_attempt: Probability::new(0.8).unwrap(), first_s: 2, second_s: 4 };
+        let mut repairs = DrawnRepairs::new(times, Streams::new(1).stream("repairs"));
+        let quick = (0..10_000).filter(|_| repairs.takes_s(0) == 2).count() as f64;
         assert!((quick - 8_000.0).abs() < 4.0 * 1_600.0_f64.sqrt(), "{quick}");
     }
 }

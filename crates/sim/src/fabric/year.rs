@@ -5,6 +5,7 @@
 //! decisions. So both are computed in one pass.
 
 use super::exact::Sum;
+use super::least::Least;
 use super::optimizer::{Corrupting, to_disable};
 use super::performance::Performance;
 use super::pipes::Pipes;
@@ -41,12 +42,30 @@ pub trait Repairs {
 pub struct Plan {
     /// Its shape.
     pub topology: Topology,
-    /// Paths that each ToR switch keeps, in percent of those of a healthy fabric.
-    pub constraint_percent: u32,
+    /// Paths that each ToR switch keeps, in millionths of those of a healthy fabric, rounded up to a path.
+    pub constraint_ppm: u32,
+    /// What a link without corruption carries, in hundredths of Gb/s.
+    pub full: u32,
+    /// What protects corrupting links that stay in service.
+    pub protection: Option<Protection>,
+}
+
+/// A protection of the links of a fabric.
+#[derive(Clone, Debug)]
+pub struct Protection {
     /// What a protected link does.
     pub performance: Performance,
-    /// Pods whose links below the aggregation switches are protected; all links of the fabric if not given.
-    pub protected_pods: Option<Vec<u32>>,
+    /// For each pod whether its links below the aggregation switches are protected; all links of the fabric are if not
+    /// given.
+    pub pods: Option<Vec<bool>>,
+}
+
+impl Plan {
+    /// Paths that each ToR switch keeps.
+    pub fn least_paths(&self) -> u32 {
+        let paths = u64::from(self.topology.paths()) * u64::from(self.constraint_ppm);
+        paths.div_ceil(1_000_000) as u32
+    }
 }
 
 /// What differs between a fabric with a protection and one without.
@@ -136,7 +155,7 @@ impl Tiers {
 #[derive(Clone, Debug)]
 struct Capacities {
     tiers: Vec<Tiers>,
-    least: Vec<u32>,
+    pods: Least,
     sum: u64,
 }
 
@@ -146,7 +165,7 @@ impl Capacities {
         let tiers = Tiers { lower, upper };
         let pods = topology.pods as usize;
         let sum = u64::from(tiers.least()) * u64::from(topology.pods);
-        Self { tiers: vec![tiers; pods], least: vec![tiers.least(); pods], sum }
+        Self { tiers: vec![tiers; pods], pods: Least::new(pods, tiers.least()), sum }
     }
 
     /// A link goes from one capacity to another.
@@ -155,12 +174,8 @@ impl Capacities {
         let tier = self.tiers[pod].of(place);
         *tier = *tier - from + to;
         let least = self.tiers[pod].least();
-        self.sum = self.sum - u64::from(self.least[pod]) + u64::from(least);
-        self.least[pod] = least;
-    }
-
-    fn least(&self) -> u32 {
-        self.least.iter().copied().min().unwrap_or(0)
+        self.sum = self.sum - u64::from(self.pods.at(pod)) + u64::from(least);
+        self.pods.set(pod, least);
     }
 }
 
@@ -173,7 +188,7 @@ pub struct Year<'a, R> {
     links: Vec<State>,
     pods: Vec<Pod>,
     /// The least paths of each pod.
-    least_paths: Vec<u32>,
+    least_paths: Least,
     paths: u64,
     /// Corrupting links in service of each pod.
     corrupting: Vec<Vec<u32>>,
@@ -199,14 +214,14 @@ impl<'a, R: Repairs> Year<'a, R> {
     pub fn new(plan: &'a Plan, repairs: R) -> Self {
         let topology = &plan.topology;
         let healthy = Sum::of(HEALTHY_LOSS);
-        let (pod, full) = (Pod::new(topology), plan.performance.full());
+        let (pod, full) = (Pod::new(topology), plan.full);
         let all = healthy.times(topology.links());
         Self {
-            need: (topology.paths() * plan.constraint_percent).div_ceil(100),
+            need: plan.least_paths(),
             healthy,
             repairs,
             links: vec![State::Healthy; topology.links() as usize],
-            least_paths: vec![pod.least_paths(); topology.pods as usize],
+            least_paths: Least::new(topology.pods as usize, pod.least_paths()),
             paths: pod.paths() * u64::from(topology.pods),
             pods: vec![pod; topology.pods as usize],
             corrupting: vec![Vec::new(); topology.pods as usize],
@@ -271,9 +286,9 @@ impl<'a, R: Repairs> Year<'a, R> {
     /// A link in service corrupts with this ratio from now on; a protection is switched on before anything else.
     fn corrupt(&mut self, link: u32, place: Place, before: State, raw: f64) {
         self.forget(link, place, before);
-        let is_protected = self.is_protected(place);
-        let full = self.plan.performance.full();
-        let (effective, carried) = if is_protected { self.plan.performance.at(raw) } else { (raw, full) };
+        let (full, protection) = (self.plan.full, self.protection_of(place));
+        let is_protected = protection.is_some();
+        let (effective, carried) = protection.map_or((raw, full), |performance| performance.at(raw));
         self.penalty += Sum::of(raw);
         self.effective += Sum::of(effective);
         self.carried.change(place, full, carried);
@@ -295,7 +310,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         };
         self.penalty -= Sum::of(raw);
         self.effective -= Sum::of(effective);
-        self.carried.change(place, carried, self.plan.performance.full());
+        self.carried.change(place, carried, self.plan.full);
         let count = self.losses.get_mut(&raw.to_bits()).expect("the link was counted");
         *count -= 1;
         if *count == 0 {
@@ -332,7 +347,7 @@ impl<'a, R: Repairs> Year<'a, R> {
 
     /// A link leaves service, or comes back.
     fn serve(&mut self, place: Place, in_service: bool) {
-        let full = self.plan.performance.full();
+        let full = self.plan.full;
         let (from, to) = if in_service { (0, full) } else { (full, 0) };
         self.bare.change(place, from, to);
         self.carried.change(place, from, to);
@@ -340,7 +355,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         self.paths -= pod.paths();
         pod.set(place, in_service);
         self.paths += pod.paths();
-        self.least_paths[place.pod() as usize] = pod.least_paths();
+        self.least_paths.set(place.pod() as usize, pod.least_paths());
     }
 
     /// Takes out of service what a pod can do without, now that a link of it has come back.
@@ -362,12 +377,15 @@ impl<'a, R: Repairs> Year<'a, R> {
         links.into_iter().for_each(|link| self.disable(now_s, link));
     }
 
-    fn is_protected(&self, place: Place) -> bool {
-        match (&self.plan.protected_pods, place) {
+    /// What a link at this place does while it is protected, if it can be.
+    fn protection_of(&self, place: Place) -> Option<&'a Performance> {
+        let protection = self.plan.protection.as_ref()?;
+        let is_there = match (&protection.pods, place) {
             (None, _) => true,
-            (Some(pods), Place::Lower { pod, .. }) => pods.contains(&pod),
+            (Some(pods), Place::Lower { pod, .. }) => pods[pod as usize],
             (Some(_), Place::Upper { .. }) => false,
-        }
+        };
+        is_there.then_some(&protection.performance)
     }
 
     /// The first second from this on at which nothing ever happens, which is taken.
@@ -390,7 +408,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         let side = |penalty, capacities: &Capacities, ports| Side {
             penalty,
             capacity: capacities.sum,
-            least_capacity: capacities.least(),
+            least_capacity: capacities.pods.least(),
             ports,
         };
         Row {
@@ -399,7 +417,7 @@ impl<'a, R: Repairs> Year<'a, R> {
             bare: side(self.penalty, &self.bare, 0),
             protected: side(self.effective, &self.carried, self.pipes.most()),
             paths: self.paths,
-            least_paths: self.least_paths.iter().copied().min().unwrap_or(0),
+            least_paths: self.least_paths.least(),
             max_loss,
             disabled: self.disabled,
             corrupting: self.corrupting_count,

@@ -1,7 +1,9 @@
 //! The fabric against runs of the published simulator, which `reference/fabric` holds: every row, both with and without
 //! LinkGuardian.
 
-use lossylink_sim::fabric::{Counts, Failure, Performance, Plan, Point, Repairs, Row, Side, Topology, Year};
+use lossylink_sim::fabric::{
+    Between, Counts, Failure, Performance, Plan, Point, Protection, Repairs, Row, Side, Topology, Year,
+};
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
@@ -64,7 +66,7 @@ fn published() -> Performance {
     let point = |(loss, effective_loss, carried)| Point { loss, effective_loss, carried };
     let points =
         [(1.43e-5, 5.97e-10, 9876), (9.16e-5, 7.56e-9, 9874), (1.16e-3, 1.29e-9, 9088), (1e-2, 1e-8, 6000)];
-    Performance::new(10_000, points.map(point).to_vec())
+    Performance::new(points.map(point).to_vec(), Between::Nearest)
 }
 
 /// Times after the last event and before the first that the published series have.
@@ -112,8 +114,9 @@ fn replay(plan: &Plan, folder: &str, decisions: &str, bare: Option<&str>, protec
     counts
 }
 
-fn plan(topology: Topology, constraint_percent: u32, protected_pods: Option<Vec<u32>>) -> Plan {
-    Plan { topology, constraint_percent, performance: published(), protected_pods }
+fn plan(topology: Topology, percent: u32, pods: Option<Vec<bool>>) -> Plan {
+    let protection = Protection { performance: published(), pods };
+    Plan { topology, constraint_ppm: percent * 10_000, full: 10_000, protection: Some(protection) }
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn four_planes_are_as_published() {
     let all = plan(fabric, 75, None);
     let counts = replay(&all, "fb_p6os2", "decisions_75", Some("corropt_75"), Some("lg_corropt_75"));
     assert_eq!(counts, Counts { failures: 1160 - 43, skipped: 43, repairs: 1080, refused: 640 });
-    let half = plan(fabric, 50, Some(vec![2, 3, 4]));
+    let half = plan(fabric, 50, Some((0..6).map(|pod| (2..5).contains(&pod)).collect()));
     let counts = replay(&half, "fb_p6os2", "decisions_50_dep50", None, Some("lg_corropt_50_dep50"));
     assert_eq!(counts, Counts { failures: 1160 - 39, skipped: 39, repairs: 1118, refused: 61 });
 }

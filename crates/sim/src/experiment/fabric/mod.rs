@@ -1,0 +1,90 @@
+//! Years of a whole fabric under CorrOpt, with a protection of the links that stay in service or without one.
+
+mod points;
+mod setup;
+mod summary;
+
+use super::blocks::{Block, Workers, blocks};
+use crate::config::Config;
+use crate::fabric::{DrawnRepairs, Plan, Protection, Row, Year};
+use crate::outcome::Columns;
+use crate::{ConfigError, Control, Outcome};
+use setup::Setup;
+use summary::{Summary, Watch};
+
+/// Refuses what [`run`] would refuse of the fabric, without running anything.
+pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
+    config.fabric.as_ref().map_or(Ok(()), |section| Setup::new(config, section).map(drop))
+}
+
+pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
+    let setup = Setup::new(config, config.require(&config.fabric, "fabric")?)?;
+    let workers = Workers::new(config.threads)?;
+    control.set_total(points::count(&setup) + setup.section.years);
+    let Some(points) = points::points(&setup, &workers, control)? else {
+        return Ok(Outcome { interrupted: true, ..Outcome::default() });
+    };
+    let year = |block: Block| Ok(live_through(&setup, points.as_ref(), block));
+    let years = blocks((setup.section.years, 1), config.seed);
+    let (lived, interrupted) = workers.run_all(&years, control, &year)?;
+    let mut columns = vec![summary::years(&lived), summary::shares(&lived)];
+    columns.extend(lived.into_iter().next().and_then(|first| first.events));
+    columns.extend(points.as_ref().map(points::table));
+    // The row is made of the years' table, so that both say the same.
+    let row = summary::row(&setup, &columns[0].1);
+    Ok(Outcome { row, columns, states: Vec::new(), interrupted })
+}
+
+/// One year: its failures, its repairs, and what became of the fabric.
+fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block) -> Lived {
+    let protection = points.map(|points| Protection {
+        performance: points.performance(),
+        pods: setup.protected_pods(&year.streams),
+    });
+    let plan = Plan {
+        topology: setup.topology,
+        constraint_ppm: setup.section.constraint_ppm,
+        full: setup.full(),
+        protection,
+    };
+    let drawn = setup.failures(&year.streams);
+    let failures = setup.recorded().unwrap_or(&drawn);
+    let mut watch = Watch::new(setup, failures);
+    // Of one year every event is kept.
+    let mut events = (year.index == 0).then(Vec::new);
+    let repairs = DrawnRepairs::new(setup.repair_times, year.streams.stream("repairs"));
+    let counts = Year::new(&plan, repairs).run(failures, |row| {
+        watch.see(row);
+        if let Some(events) = &mut events {
+            events.push(*row);
+        }
+    });
+    Lived { summary: watch.finish(counts), events: events.map(|events| table_of(setup, &events)) }
+}
+
+/// What is kept of a year.
+struct Lived {
+    summary: Summary,
+    events: Option<(String, Columns)>,
+}
+
+/// The state of the fabric after each event, as the published simulator writes it.
+fn table_of(setup: &Setup<'_>, rows: &[Row]) -> (String, Columns) {
+    let topology = &setup.topology;
+    let (tors, pods) = (f64::from(topology.pods * topology.tors), f64::from(topology.pods));
+    let column = |name: &str, of: &dyn Fn(&Row) -> f64| (name.to_owned(), rows.iter().map(of).collect());
+    let columns = vec![
+        column("time_s", &|row| f64::from(row.at_s)),
+        column("penalty", &|row| row.penalty.to_f64()),
+        column("effective_penalty", &|row| row.protected.penalty.to_f64()),
+        column("paths_mean", &|row| row.paths as f64 / tors),
+        column("paths_least", &|row| f64::from(row.least_paths)),
+        column("capacity_gbps_mean", &|row| row.protected.capacity as f64 / 100.0 / pods),
+        column("capacity_gbps_least", &|row| f64::from(row.protected.least_capacity) / 100.0),
+        column("loss_rate_max", &|row| row.max_loss),
+        column("links_disabled", &|row| f64::from(row.disabled)),
+        column("links_corrupting", &|row| f64::from(row.corrupting)),
+        column("protected_ports_per_pipe_max", &|row| f64::from(row.protected.ports)),
+    ];
+    ("events".to_owned(), columns)
+}

@@ -1,0 +1,120 @@
+//! What a protection makes of a corrupting link: tried on the simulated link, or taken from a table of measurements.
+
+use super::super::blocks::{Block, Workers, blocks};
+use super::super::{rare, stress};
+use super::setup::Setup;
+use crate::config::{Config, LossDirections, PointsConfig};
+use crate::fabric::{Between, Performance, Point};
+use crate::outcome::Columns;
+use crate::{ConfigError, Control};
+use lossylink_core::loss::LossSpec;
+use lossylink_core::protection::Protection;
+
+/// Points in a decade of loss.
+const PER_DECADE: i32 = 4;
+/// The losses of corrupting links, as published, lie between these powers of ten.
+const DECADES: (i32, i32) = (-8, -2);
+
+/// A protection on links of one rate.
+pub(super) struct Points {
+    points: Vec<Point>,
+    between: Between,
+}
+
+impl Points {
+    /// What it makes of any link.
+    pub(super) fn performance(&self) -> Performance {
+        Performance::new(self.points.clone(), self.between)
+    }
+}
+
+/// Points that have to be simulated.
+pub(super) fn count(setup: &Setup<'_>) -> u64 {
+    match setup.section.points {
+        PointsConfig::Simulation { .. } if setup.protects() => losses(setup).len() as u64,
+        _ => 0,
+    }
+}
+
+/// The points of the protection; none without one. `None` if the caller lost patience.
+pub(super) fn points(
+    setup: &Setup<'_>,
+    workers: &Workers,
+    control: &Control,
+) -> Result<Option<Option<Points>>, ConfigError> {
+    if !setup.protects() {
+        return Ok(Some(None));
+    }
+    let looks = match &setup.section.points {
+        PointsConfig::Simulation { looks } => *looks,
+        PointsConfig::Table { points, nearest } => {
+            let point = |&(loss, effective_loss, bps): &(f64, f64, u64)| Point {
+                loss,
+                effective_loss,
+                carried: (bps / 10_000_000) as u32,
+            };
+            let between = if *nearest { Between::Nearest } else { Between::Interpolated };
+            return Ok(Some(Some(Points { points: points.iter().map(point).collect(), between })));
+        }
+    };
+    let clean =
+        Config { protection: Protection::None, loss: LossDirections::default(), ..alone(setup.config) };
+    let full_gbps = speed(&clean)?;
+    let losses = losses(setup);
+    let point = |block: Block| tried(setup, losses[block.index as usize], (full_gbps, looks), workers);
+    let each = blocks((losses.len() as u64, 1), setup.config.seed);
+    let (points, interrupted) = workers.run_all(&each, control, &point)?;
+    Ok((!interrupted).then_some(Some(Points { points, between: Between::Interpolated })))
+}
+
+/// The losses that are tried: as published, and as far as the recorded ones go.
+fn losses(setup: &Setup<'_>) -> Vec<f64> {
+    let of_trace = setup.recorded().into_iter().flatten().map(|failure| failure.loss);
+    let (mut least, mut most) = (DECADES.0 * PER_DECADE, DECADES.1 * PER_DECADE);
+    for loss in of_trace {
+        let place = loss.log10() * f64::from(PER_DECADE);
+        least = least.min(place.floor() as i32);
+        most = most.max(place.ceil() as i32);
+    }
+    // A link that loses every frame has no speed to speak of.
+    (least..=most.min(-1)).map(|place| 10.0_f64.powf(f64::from(place) / f64::from(PER_DECADE))).collect()
+}
+
+/// A link as it is tried: nothing but frames at line rate.
+fn alone(config: &Config) -> Config {
+    Config { experiment: "stress".to_owned(), fabric: None, threads: 1, ..config.clone() }
+}
+
+fn speed(config: &Config) -> Result<f64, ConfigError> {
+    let nothing = || ConfigError("nothing came through the link; raise traffic.packets".into());
+    stress::speed_of(config, &Control::default())?.filter(|&gbps| gbps > 0.0).ok_or_else(nothing)
+}
+
+/// One point: frames at line rate for the speed, steered losses for what remains.
+fn tried(
+    setup: &Setup<'_>,
+    loss: f64,
+    (full_gbps, looks): (f64, u64),
+    workers: &Workers,
+) -> Result<Point, ConfigError> {
+    let forward = LossSpec::Bernoulli { p: loss };
+    let losses = LossDirections { forward, reverse: setup.config.loss.reverse.clone() };
+    let config = Config { loss: losses, ..alone(setup.config) };
+    let effective_loss = rare::residual_loss(&config, looks, workers, &Control::default())?
+        .map_err(|why| ConfigError(format!("what stays lost at a loss of {loss:.1e}: {why}")))?;
+    // A link cannot carry more than without corruption; frames at the edges of the test can make it seem so.
+    let share = (speed(&config)? / full_gbps).min(1.0);
+    Ok(Point { loss, effective_loss, carried: (share * f64::from(setup.full())).round() as u32 })
+}
+
+/// The points as a table.
+pub(super) fn table(points: &Points) -> (String, Columns) {
+    let column =
+        |name: &str, of: fn(&Point) -> f64| (name.to_owned(), points.points.iter().map(of).collect());
+    let columns = vec![
+        column("loss_rate", |point| point.loss),
+        column("effective_loss_rate", |point| point.effective_loss),
+        column("capacity_gbps", |point| f64::from(point.carried) / 100.0),
+    ];
+    ("points".to_owned(), columns)
+}

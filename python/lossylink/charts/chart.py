@@ -59,7 +59,7 @@ class Series:
 
     A marker that is not given is that of the slot. ``markers`` gives every point its own shape, ``labels``
     its own words in the read-out, ``hollow`` says which are drawn empty. ``base`` is where bars begin, for
-    bars on bars.
+    bars on bars. From ``y_low`` to ``y_high`` a point or a bar has an error bar, and a line has a band.
     """
 
     name: str

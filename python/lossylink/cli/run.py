@@ -167,13 +167,15 @@ def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
 def _announce(scenario: Scenario, *, as_json: bool) -> None:
     """Say what is about to run; the loss is spelt out as ratio and percentage."""
     link = scenario.settings["link"]["rate"]
-    words = f"{scenario.experiment.name}: link {link}, {_describe_forward(scenario)}"
+    words = f"{scenario.experiment.name}: link {link}, {_describe_losses(scenario)}"
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
 
 
-def _describe_forward(scenario: Scenario) -> str:
+def _describe_losses(scenario: Scenario) -> str:
+    if scenario.fabric is not None:
+        return str(scenario.fabric.topology)
     grid = scenario.values.grid
     if grid is not None and "forward" not in scenario.settings["loss"]:
         return f"forward loss ratios from {grid.loss_min:g} to {grid.loss_max:g}"

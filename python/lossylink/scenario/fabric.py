@@ -21,7 +21,12 @@ _FAMILIES: dict[str, dict[str, int | None]] = {
 }
 #: What the published trace generator calls families and their parameters.
 _PUBLISHED_FAMILIES = {1: "fat-tree", 3: "fb-fabric"}
-_PUBLISHED_PARAMETERS = {"num_pods": "pods", "tors_per_pod": "tors", "oversubscription": "oversubscription", "k": "k"}
+_PUBLISHED_PARAMETERS = {
+    "num_pods": "pods",
+    "tors_per_pod": "tors",
+    "oversubscription": "oversubscription",
+    "k": "k",
+}
 _POINT_KEYS = ("source", "protection", "rate", "between", "points")
 
 
@@ -137,8 +142,11 @@ def _from_json(text: str, topology: Topology, path: Path) -> list[tuple[int, int
     try:
         trace = json.loads(text)
         family = _PUBLISHED_FAMILIES.get(int(trace["topo_type"]), f"type {trace['topo_type']}")
-        given = {_PUBLISHED_PARAMETERS[key]: int(trace["topo_params"][key]) for key in trace["topo_params"]
-                 if key in _PUBLISHED_PARAMETERS}
+        given = {
+            _PUBLISHED_PARAMETERS[key]: int(trace["topo_params"][key])
+            for key in trace["topo_params"]
+            if key in _PUBLISHED_PARAMETERS
+        }
         events = trace["failure_events_list"]
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is no trace of failures: {error!r}") from None

@@ -64,6 +64,10 @@ def _one(axes: Axes, series: Series, repeat: int, chart: Chart) -> Any:
         # What holds no losses lies over what does, so that neither hides the other.
         order = 2.4 if series.colour == "black" else 2.0
         axes.plot(series.x, series.y, drawstyle=style, zorder=order, **look)
+        if series.kind == "line" and series.y_low is not None and series.y_high is not None:
+            axes.fill_between(
+                series.x, series.y_low, series.y_high, color=colour, alpha=AREA_OPACITY, linewidth=0
+            )
         if series.is_filled:
             axes.fill_between(series.x, series.y, 1e-12, color=colour, alpha=AREA_OPACITY, linewidth=0)
     if series.kind in {"points", "marked"}:

@@ -317,6 +317,11 @@
           const [first, last] = [0, series.x.length - 1].map((i) => place(series.x[i], series.y[i])[0]);
           node("path", { class: "area", d: `${path}L${last},${ground}H${first}z` }, group);
         }
+        if (series.kind === "line" && series.y_low) {
+          const high = pathOf({ ...series, y: series.y_high }, place);
+          const low = pathOf({ ...series, x: [...series.x].reverse(), y: [...series.y_low].reverse() }, place);
+          node("path", { class: "area", d: `${high}${low.replace("M", "L")}z` }, group);
+        }
         node("path", { class: "line", d: path, "stroke-dasharray": series.dashed ? "6 4" : "none" }, group);
         if (series.kind !== "marked") return;
       }

@@ -77,6 +77,12 @@ impl<'a> Setup<'a> {
         (self.config.link.rate_bps / CAPACITY_BPS) as u32
     }
 
+    /// What a healthy pod carries: the lesser of its two tiers, in hundredths of Gb/s.
+    pub(super) fn pod(&self) -> f64 {
+        let Topology { tors, aggs, cores, .. } = self.topology;
+        f64::from(aggs) * f64::from(tors.min(cores)) * f64::from(self.full())
+    }
+
     /// Whether there is a protection.
     pub(super) fn protects(&self) -> bool {
         self.config.protection != Protection::None && self.section.deployment_ppm > 0

@@ -107,8 +107,7 @@ impl Watch {
         let topology = &setup.topology;
         let begin_s = failures.first().map_or(0, |first| first.at_s);
         let last_s = failures.last().map_or(0, |last| last.at_s);
-        let pod =
-            f64::from(topology.aggs) * f64::from(topology.tors.min(topology.cores)) * f64::from(setup.full());
+        let pod = setup.pod();
         Self {
             begin_s,
             end_s: last_s.clamp(begin_s + DAY_S, begin_s + YEAR_S),
@@ -243,6 +242,7 @@ pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> Map<String, Value> {
     let share = |ppm: u32| f64::from(ppm) / 1e6;
     row.insert("links".into(), json!(setup.topology.links()));
     row.insert("paths_per_tor".into(), json!(setup.topology.paths()));
+    row.insert("pod_gbps".into(), json!(setup.pod() / 100.0));
     row.insert("constraint_share".into(), json!(share(setup.section.constraint_ppm)));
     row.insert("deployment_share".into(), json!(share(setup.section.deployment_ppm)));
     row.insert("years".into(), json!(count));

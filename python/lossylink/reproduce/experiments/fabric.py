@@ -1,0 +1,343 @@
+"""A whole fabric through a year of failures and repairs, under CorrOpt alone and with LinkGuardian."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
+from lossylink.charts.kinds import fabric as week
+from lossylink.charts.kinds import fabric_gain as gain
+from lossylink.charts.palette import name_of, slots_of
+from lossylink.charts.samples import Sample
+from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
+from lossylink.reproduce.framework.judging import Measure, at_least, at_most, between, bounded
+from lossylink.reproduce.framework.missing import NotRunError
+from lossylink.reproduce.framework.model import (
+    Basis,
+    Claim,
+    Finished,
+    Insight,
+    Job,
+    Published,
+    PublishedExperiment,
+    Scale,
+)
+from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.shared.measures import derived, exact
+from lossylink.statistics import Estimate, mean_interval
+
+CONSTRAINTS = ("50%", "75%")
+"""Paths that every ToR switch keeps."""
+HALF, MOST = CONSTRAINTS
+
+YEARS, FEW_YEARS = 100, 10
+POINTS = {"fabric.points": "linkguardian-100g"}
+BARE, OTHERS = "none", ("lg", "lg-nb", "llr", "fec:10/1")
+"""CorrOpt alone; and protections whose points the packet simulator finds (ours)."""
+SIMULATED = f"{MOST}, points of the packet simulator"
+DEPLOYMENTS = (0.25, 0.5, 0.75, 1.0)
+FIRST_DAY = 245.5
+"""The published week begins here; ours is a week of another year."""
+MTTF_H, REPAIR_H = 10_000.0, 0.8 * 48.0 + 0.2 * 96.0
+GAIN, COST = "penalty_gain_p50", "capacity_decrease_share_max"
+
+COUNTS = {
+    "failures": "failures of links",
+    "failures_skipped": "failures of links out of service",
+    "repairs": "repairs",
+    "failures_kept": "failures after which the link stays",
+}
+"""Columns of the table ``years`` that were published for one year at 50 %."""
+
+FIGURES = (
+    ("penalty_mean", "mean penalty", ""),
+    (GAIN, "median gain in penalty", "x"),
+    ("penalty_gain_max", "greatest gain in penalty", "x"),
+    ("paths_least_share_min", "least paths of a ToR switch, share", ""),
+    ("capacity_least_share_min", "least capacity of a pod, share", ""),
+    (COST, "greatest decrease of the least capacity, share of a pod", ""),
+    ("links_disabled_mean", "links out of service, mean", ""),
+    ("links_corrupting_mean", "corrupting links in service, mean", ""),
+    ("protected_ports_per_pipe_max", "most protected ports of a pipe", ""),
+)
+
+
+def _years(constraint: str) -> str:
+    return f"{constraint}, many years"
+
+
+def _one_year(constraint: str) -> str:
+    return f"{constraint}, one year"
+
+
+def _deployed(share: float) -> str:
+    return f"{MOST}, {share:.0%} of the pods"
+
+
+def jobs(scale: Scale) -> tuple[Job, ...]:
+    """Both constraints with the published points; then other protections, and partial deployment."""
+    found = []
+    for constraint in CONSTRAINTS:
+        both = {"fabric.constraint": constraint, **POINTS}
+        years = scale.of(YEARS, at_least=5)
+        found.append(Job(_one_year(constraint), "fabric", (BARE, "lg"), both, 0.5))
+        found.append(
+            Job(_years(constraint), "fabric", ("lg",), {**both, "fabric.years": years}, 0.06 * years)
+        )
+    few = {"fabric.constraint": MOST, "fabric.years": scale.of(FEW_YEARS, at_least=5)}
+    found.append(Job(SIMULATED, "fabric", (BARE, *OTHERS), few, 6.0))
+    found += [
+        Job(_deployed(share), "fabric", ("lg",), {**few, **POINTS, "fabric.deployment": share}, 1.0)
+        for share in DEPLOYMENTS
+    ]
+    return tuple(found)
+
+
+def tables(finished: Finished, published: Published) -> tuple[ComparisonTable, ...]:
+    """Events of a year beside the published year, figures of both constraints, and what was not published."""
+    reference: Mapping[str, float] = published["linkguardian"]["fabric"]
+
+    def mean(key: str) -> float:
+        return mean_interval(_of_years(finished, HALF, key)).value
+
+    return (
+        ComparisonTable(
+            f"Events of a year, constraint {HALF}",
+            (Column("CorrOpt"),),
+            tuple(
+                Row(label, (cell(mean, key, published=reference[key]),), digits=5)
+                for key, label in COUNTS.items()
+            ),
+            "Published is one year of another trace. Ours is the mean of the years.",
+        ),
+        _table(
+            finished,
+            "LinkGuardian with the published points of a link",
+            {f"constraint {one}": (_years(one), "lg") for one in CONSTRAINTS},
+        ),
+        _table(
+            finished,
+            f"Points of the packet simulator, constraint {MOST} (ours, not published)",
+            {name_of(name): (SIMULATED, name) for name in (BARE, *OTHERS)},
+        ),
+        _table(
+            finished,
+            f"LinkGuardian in a part of the pods, constraint {MOST} (ours, not published)",
+            {f"{share:.0%} of the pods": (_deployed(share), "lg") for share in DEPLOYMENTS},
+            "Where not all pods are protected, links above the aggregation switches are not, as published.",
+        ),
+    )
+
+
+def _table(
+    finished: Finished, title: str, columns: Mapping[str, tuple[str, str]], note: str = ""
+) -> ComparisonTable:
+    rows = tuple(
+        Row(label, tuple(cell(finished.number, *source, key) for source in columns.values()), unit, 4)
+        for key, label, unit in FIGURES
+    )
+    return ComparisonTable(title, tuple(Column(name) for name in columns), rows, note)
+
+
+def _of_years(finished: Finished, constraint: str, key: str) -> NDArray[np.float64]:
+    return finished.column(_years(constraint), "lg", "years", key)
+
+
+def _deviations(key: str, value: float) -> Measure:
+    """How many standard deviations of the years a published year lies from their mean."""
+
+    def measure(finished: Finished) -> float:
+        years = _of_years(finished, HALF, key)
+        return float(abs(value - years.mean()) / years.std(ddof=1))
+
+    return derived(measure)
+
+
+def _skipped_share(finished: Finished) -> Estimate:
+    """Failures that meet their link out of service, among all."""
+    return mean_interval(
+        _of_years(finished, HALF, "failures_skipped") / _of_years(finished, HALF, "failures")
+    )
+
+
+def _gain_by_simulation(finished: Finished) -> float:
+    """The median gain with points of the packet simulator, over that with the published ones."""
+    return finished.number(SIMULATED, "lg", GAIN) / finished.number(_years(MOST), "lg", GAIN)
+
+
+def _left_at_half(finished: Finished) -> float:
+    """The share of the penalty that is left when half of the pods are protected."""
+    bare = finished.number(SIMULATED, BARE, "penalty_mean")
+    return finished.number(_deployed(0.5), "lg", "penalty_mean") / bare
+
+
+def claims(published: Published) -> tuple[Claim, ...]:
+    """What the paper and the artifact's summary say of the fabric, and two of ours."""
+    reference = published["linkguardian"]["fabric"]
+    skipped = REPAIR_H / (MTTF_H + REPAIR_H)
+    counted = tuple(
+        Claim(
+            f"A year has as many {label} as published: {reference[key]:,}, within three standard deviations",
+            bounded(_deviations(key, reference[key]), at_most(3.0), unit="deviations"),
+            Basis.PREDICTION,
+            "artifact, summary of a run at 50 %",
+        )
+        for key, label in COUNTS.items()
+    )
+    points = ("fabric.points",)
+    return (
+        *counted,
+        Claim(
+            "As many failures as the repairs last meet a link out of service: 0.57 %",
+            bounded(_skipped_share, between(0.97 * skipped, 1.03 * skipped), digits=3),
+            Basis.THEORY,
+            "renewal process: repair / (MTTF + repair)",
+        ),
+        Claim(
+            f"At {MOST} the fabric meets its constraint",
+            bounded(exact(_years(MOST), "lg", "paths_least_share_min"), between(0.75, 0.75), digits=3),
+            Basis.PREDICTION,
+            "Figure 15",
+        ),
+        Claim(
+            f"At {MOST} protected links cost the least pod 0.22 % of its capacity at the most",
+            bounded(exact(_years(MOST), "lg", COST), between(0.0020, 0.0025), published=0.0022, digits=3),
+            Basis.ASSUMED,
+            "Figures 15 and 16b",
+            points,
+        ),
+        Claim(
+            f"At {MOST} the penalty is up to six orders of magnitude less",
+            bounded(exact(_years(MOST), "lg", "penalty_gain_max"), at_least(1e6), unit="x"),
+            Basis.ASSUMED,
+            "abstract, Figure 16a",
+            points,
+        ),
+        Claim(
+            "Points of the packet simulator give the same gain, within a factor of three",
+            bounded(derived(_gain_by_simulation), between(1 / 3, 3.0), unit="x"),
+            Basis.ASSUMED,
+            "ours",
+            points,
+        ),
+        Claim(
+            "Protecting half of the pods leaves a third of the penalty or more",
+            bounded(derived(_left_at_half), at_least(1 / 3), digits=3),
+            Basis.PREDICTION,
+            "ours",
+        ),
+    )
+
+
+def charts(finished: Finished, _published: Published) -> tuple[Chart, ...]:
+    """A week at each constraint, both distributions, and the share of the pods that are protected."""
+    found = [chart for constraint in CONSTRAINTS for chart in _week(finished, constraint)]
+    told = {}
+    for constraint, slot in zip(CONSTRAINTS, ("green", "vermillion"), strict=True):
+        shares = (
+            finished.runs[_years(constraint)].tables.get("shares")
+            if _years(constraint) in finished.runs
+            else None
+        )
+        if shares is not None:
+            told[(f"constraint {constraint}", slot)] = shares
+    return (*found, *(gain.panels(told) if told else ()), *_deployments(finished))
+
+
+def _week(finished: Finished, constraint: str) -> tuple[Chart, ...]:
+    """The published week, at one constraint."""
+    slots = slots_of((BARE, "lg"))
+    told = {}
+    for name, label in ((BARE, "CorrOpt"), ("lg", "CorrOpt and LinkGuardian")):
+        try:
+            row, events = (
+                finished.row(_one_year(constraint), name),
+                finished.run(_one_year(constraint)).tables["events"],
+            )
+        except (NotRunError, KeyError):
+            return ()
+        part = events.filter(events["protection"] == name)
+        told[(label, slots[name])] = Sample(name, {}, row, {"events": part})
+    drawn = week.panels(told, first_day=FIRST_DAY)
+    return tuple(
+        replace(
+            one,
+            identifier=f"{one.identifier}-{_suffix(constraint)}",
+            title=f"{one.title}, constraint {constraint}",
+        )
+        for one in drawn
+    )
+
+
+def _suffix(constraint: str) -> str:
+    return constraint.removesuffix("%")
+
+
+def _deployments(finished: Finished) -> tuple[Chart, ...]:
+    try:
+        left = [finished.number(SIMULATED, BARE, "penalty_mean")]
+        left += [finished.number(_deployed(share), "lg", "penalty_mean") for share in DEPLOYMENTS]
+    except NotRunError:
+        return ()
+    percent = embedded([0.0, *(100 * share for share in DEPLOYMENTS)])
+    series = Series(name_of("lg"), slots_of(("lg",))["lg"], percent, embedded(left), kind="marked")
+    return (
+        Chart(
+            "fabric-deployment",
+            f"Mean penalty against deployment, constraint {MOST}",
+            "Below 100 % links above the aggregation switches are not protected.",
+            Axis("pods with the protection", "%", low=0.0, high=100.0),
+            Axis("sum of loss ratios", scale="log"),
+            (series,),
+        ),
+    )
+
+
+def sheets(_finished: Finished, charts: Sequence[Chart]) -> tuple[Sheet, ...]:
+    """The panels of a week above each other, the two distributions side by side."""
+    weeks = {f"fabric-week-{_suffix(one)}": f"-{_suffix(one)}" for one in CONSTRAINTS}
+    found = [
+        (Sheet(name, tuple(chart for chart in charts if chart.identifier.endswith(suffix))))
+        for name, suffix in weeks.items()
+    ]
+    names = {f"fabric-{column.replace('_', '-')}" for column in gain.PANELS}
+    found.append(Sheet("fabric-gain", tuple(one for one in charts if one.identifier in names), columns=2))
+    found += [Sheet(one.identifier, (one,)) for one in charts if one.identifier == "fabric-deployment"]
+    return tuple(sheet for sheet in found if sheet.charts)
+
+
+def insights(finished: Finished) -> tuple[Insight, ...]:
+    """What a protection of the links that have to stay does for a whole fabric."""
+    gains = _of_years(finished, MOST, GAIN)
+    cost = 100 * finished.number(_years(MOST), "lg", COST)
+    return (
+        Insight(
+            50,
+            f"{figure(float(gains.mean()), digits=2)} times",
+            "So much less do the links of a fabric lose in the median with LinkGuardian, if every ToR switch "
+            f"keeps three quarters of its paths. It costs the least pod {cost:.2f} % of its capacity at the most.",
+            f"100,224 links, {gains.size} random years, points of a link as published.",
+        ),
+    )
+
+
+EXPERIMENT = PublishedExperiment(
+    name="fabric",
+    title="A year of a whole fabric",
+    summary="CorrOpt takes corrupting links out of service as long as every ToR switch keeps enough paths. "
+    "LinkGuardian helps the links that have to stay.",
+    source="LinkGuardian (SIGCOMM 2023), section 4.8, Figures 15 and 16; CorrOpt (SIGCOMM 2017)",
+    needs="fabric",
+    place=95,
+    jobs=jobs,
+    tables=tables,
+    claims=claims,
+    charts=charts,
+    sheets=sheets,
+    insights=insights,
+    guides=("experiments.md",),
+)

@@ -21,6 +21,7 @@ Transport = Literal["tcp", "rdma"]
 
 
 def command(
+    context: typer.Context,
     link: Annotated[str, typer.Option(help="Line rate.", metavar="RATE")] = "100Gbps",
     loss: Annotated[
         str,
@@ -45,6 +46,20 @@ def command(
     check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
     packets: Annotated[str, typer.Option(help="Frames of each run with --verify.")] = "1M",
     seed: Annotated[int, typer.Option(help="Decides every random draw of --verify.")] = 1,
+    fabric: Annotated[
+        str | None,
+        typer.Option(
+            help="Plan a whole fabric of such links instead: fb-fabric:pods=P,tors=T or fat-tree:k=K.",
+            metavar="TOPOLOGY",
+        ),
+    ] = None,
+    constraint: Annotated[
+        str, typer.Option(help="With --fabric: share of its paths that every ToR switch keeps.")
+    ] = "75%",
+    capacity: Annotated[
+        str, typer.Option(help="With --fabric: share of its capacity that the least pod is to keep.")
+    ] = "90%",
+    years: Annotated[int, typer.Option(help="With --fabric: random years for each policy.", min=1)] = 5,
     plot: Annotated[Path | None, typer.Option(help="Draw the plan: FILE.png, .svg or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -59,12 +74,28 @@ def command(
         lossylink plan --link 10G --loss 1% --target 1e-6 --latency-budget 50us --verify
 
         lossylink plan --link 100G --loss gilbert-elliott:mean=1e-3,burst=1.5 --target 1e-6
+
+        lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
     from lossylink import units  # heavy imports wait until they are needed
+    from lossylink.cli.plan_fabric import plan_whole_fabric
     from lossylink.cli.progress import progress_bar
     from lossylink.planning import Link, plan
     from lossylink.scenario.loss import parse_loss
 
+    _refuse_mixed(context, is_fabric=fabric is not None)
+    if fabric is not None:
+        plan_whole_fabric(
+            fabric,
+            constraint=_read("--constraint", units.parse_ratio, constraint),
+            capacity=_read("--capacity", units.parse_ratio, capacity),
+            years=years,
+            rate=link,
+            switch=switch,
+            seed=seed,
+            as_json=as_json,
+        )
+        return
     if length is not None and propagation is not None:
         raise UserError("--length and --propagation say the same; give one of them")
     delay = _read("--length", units.parse_length, length) if length is not None else 0
@@ -102,6 +133,25 @@ def command(
     if comparisons is not None and not all(comparison.agrees for comparison in comparisons):
         print("error: the simulator does not agree with every prediction", file=sys.stderr)
         leave(FAILED)
+
+
+#: Options of a plan for a fabric alone, and those that it shares with a plan for one link.
+_FABRIC_OPTIONS = frozenset({"constraint", "capacity", "years"})
+_SHARED_OPTIONS = frozenset({"fabric", "link", "switch", "seed", "as_json"})
+
+
+def _refuse_mixed(context: typer.Context, *, is_fabric: bool) -> None:
+    """Refuse an option that the plan which is asked for would not heed."""
+    given = {
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
+    }
+    if is_fabric and (of_link := sorted(given - _FABRIC_OPTIONS - _SHARED_OPTIONS)):
+        name = of_link[0].replace("_", "-").replace("check", "verify")
+        raise UserError(f"--{name} is of one link; leave it out of a plan with --fabric")
+    if not is_fabric and (of_fabric := sorted(given & _FABRIC_OPTIONS)):
+        raise UserError(f"--{of_fabric[0]} is of a fabric; add --fabric TOPOLOGY")
 
 
 def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:

@@ -197,8 +197,8 @@ def _check_fabric(scenario: Scenario) -> None:
         return
     if points.rate_bps != values.link.rate:
         raise UserError(
-            f"fabric.points = {values.fabric.points}: they are of links at {points.rate_bps / 1e9:g} Gb/s, not at"
-            f" {values.link.rate / 1e9:g}; take simulated, or set link.rate"
+            f"fabric.points = {values.fabric.points}: they are of links at {points.rate_bps / 1e9:g} Gb/s,"
+            f" not at {values.link.rate / 1e9:g}; take simulated, or set link.rate"
         )
     for protection in scenario.protections:
         if protection.family.protects and protection.label not in points.protection:

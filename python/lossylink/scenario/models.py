@@ -231,13 +231,11 @@ class FabricSection(Section):
     )
     deployment: Ratio = Field(
         1.0,
-        description="share of the pods with the protection; below 1, links between their ToR and aggregation switches have it",
+        description="share of the pods that are protected; below 1, only up to the aggregation switches",
     )
     years: Count = Field(1, description="independent runs, each with its own failures and repairs")
     mttf: PositiveTime = Field(description="mean time between two failures of a link")
-    span: PositiveTime = Field(
-        description="time from the first failure to the last possible one, whole hours"
-    )
+    span: PositiveTime = Field(description="from the first failure to the last possible one, whole hours")
     repair: PositiveTime = Field(description="a repair whose first attempt succeeds takes this long")
     second_repair: PositiveTime = Field(description="a repair that needs a second attempt takes this long")
     first_attempt: Ratio = Field(description="share of repairs whose first attempt succeeds")

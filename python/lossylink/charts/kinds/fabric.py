@@ -43,9 +43,10 @@ def panels(told: Mapping[tuple[str, str], Sample], *, first_day: float) -> tuple
     constraints = {float(sample.row["constraint_share"]) for sample in told.values()}
     guide = Guide("y", 100 * next(iter(constraints)), "constraint")
     guides = (guide,) if len(constraints) == 1 else ()
+    paths = Axis("paths", "%", low=max(0.0, guide.value - 10), high=min(100.0, guide.value + 25))
     specified = (
         ("penalty", "Total penalty", Axis("sum of loss ratios", scale="log"), "effective_penalty", None, ()),
-        ("paths", "Least paths of a ToR switch", Axis("paths", "%"), "paths_least", "paths_per_tor", guides),
+        ("paths", "Least paths of a ToR switch", paths, "paths_least", "paths_per_tor", guides),
         ("capacity", "Least capacity of a pod", Axis("capacity", "%"), "capacity_gbps_least", "pod_gbps", ()),
     )
     days = f"Days {first_day:.1f} to {first_day + WEEK_DAYS:.1f} of the trace. {CAPTION}"

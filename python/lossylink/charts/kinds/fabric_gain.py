@@ -1,8 +1,10 @@
-"""What a protection gains and costs a fabric: distributions over the changes of a year, with bands over the years."""
+"""What a protection gains and costs a fabric: distributions over a year's changes, with bands over years."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +15,16 @@ from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.samples import Sample, lines_of, with_table
 
-SHARE = Axis("share of the changes", low=0.0, high=1.0)
 BAND_PERCENT = (2.5, 97.5)
 MOST_POINTS = 400
+GAINS = Axis("times less than without protection", scale="log", ticks=(1.0, 1e2, 1e4, 1e6, 1e8))
 PANELS = {
-    "penalty_gain": ("Gain in total penalty", Axis("times less than without protection", scale="log"), 1.0),
+    "penalty_gain": ("Gain in total penalty", GAINS, 1.0),
     "capacity_decrease_share": ("Decrease of the least capacity of a pod", Axis("decrease", "%"), 100.0),
 }
 """Columns of the table ``shares`` that have a panel: its title, its axis and the factor of its values."""
+LAST_SHARE = 0.9975
+"""Beyond what so many changes of each year do not exceed, the decrease is not shown."""
 
 
 def sheet(samples: Sequence[Sample]) -> Sheet:
@@ -40,17 +44,20 @@ def panels(told: Mapping[tuple[str, str], polars.DataFrame]) -> tuple[Chart, ...
     caption = "One value for each change."
     if years > 1:
         caption += f" The line is the mean of {years} years; 95 % of the years lie in the band."
-    return tuple(
-        Chart(
-            f"fabric-{column.replace('_', '-')}",
-            title,
-            caption,
-            axis,
-            SHARE,
-            tuple(_line(key, table, column, factor) for key, table in told.items()),
-        )
-        for column, (title, axis, factor) in PANELS.items()
-    )
+    return tuple(_panel(told, column, caption) for column in PANELS)
+
+
+def _panel(told: Mapping[tuple[str, str], polars.DataFrame], column: str, caption: str) -> Chart:
+    title, axis, factor = PANELS[column]
+    lines = tuple(_line(key, table, column, factor) for key, table in told.items())
+    share = Axis("share of the changes", low=0.0, high=1.0)
+    if column == "capacity_decrease_share":
+        # Most changes cost nothing: the axes show those that do.
+        shown = [table.filter(polars.col("share") <= LAST_SHARE)[column].max() for table in told.values()]
+        most = max(float(value) for value in shown if isinstance(value, float)) * factor
+        axis = replace(axis, low=0.0, high=most or None)
+        share = replace(share, low=math.floor(20 * min(line.y[0] for line in lines)) / 20)
+    return Chart(f"fabric-{column.replace('_', '-')}", title, caption, axis, share, lines)
 
 
 def _line(key: tuple[str, str], table: polars.DataFrame, column: str, factor: float) -> Series:
@@ -78,6 +85,6 @@ def _rising(
 KIND = Kind(
     name="fabric-gain",
     place=25,
-    summary="gain and cost of a protection in a fabric, over the years",
+    summary="gain and cost of a protection in a fabric, over years",
     sheet=sheet,
 )

@@ -1,0 +1,68 @@
+"""``lossylink plan --fabric``: policies for the corrupting links of a whole fabric, side by side."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+
+from lossylink.cli.progress import progress_bar
+from lossylink.planning.fabric import COLUMNS, FabricPlan, plan_fabric, policies
+
+
+def plan_whole_fabric(
+    topology: str,
+    *,
+    constraint: float,
+    capacity: float,
+    years: int,
+    rate: str,
+    switch: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare the policies and print them, with the one to take."""
+    with progress_bar("policies") as progress:
+        planned = plan_fabric(
+            topology,
+            compared=policies(constraint),
+            constraint=constraint,
+            target=capacity,
+            years=years,
+            rate=rate,
+            switch=switch,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        summary = {
+            "topology": planned.topology,
+            "constraint_share": planned.constraint,
+            "target_capacity_share": planned.target,
+            "years": planned.years,
+            "recommended": planned.recommended,
+            "reason": planned.reason,
+            "rows": planned.rows(),
+        }
+        print(json.dumps(summary, allow_nan=False))
+    else:
+        _show(planned)
+
+
+def _show(planned: FabricPlan) -> None:
+    rows = planned.rows()
+    years = f"{planned.years} years" if planned.years > 1 else "1 year"
+    keeps = f"paths {planned.constraint * 100:g} %, least pod {planned.target * 100:g} %"
+    print(
+        f"{planned.topology}, {rows[0]['links']:,} links at {rows[0]['link_gbps']:g} Gb/s, {years}; to keep: {keeps}"
+    )
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("policy", overflow="fold")
+    for _key, label, unit in COLUMNS:
+        table.add_column(f"{label}\n{unit}", justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(row["policy"], *(f"{row[key]:.4g}" for key, _label, _unit in COLUMNS))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"take [bold]{planned.recommended}[/bold]: {planned.reason}")

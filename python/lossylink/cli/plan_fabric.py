@@ -53,10 +53,9 @@ def plan_whole_fabric(
 def _show(planned: FabricPlan) -> None:
     rows = planned.rows()
     years = f"{planned.years} years" if planned.years > 1 else "1 year"
+    links = f"{rows[0]['links']:,} links at {rows[0]['link_gbps']:g} Gb/s"
     keeps = f"paths {planned.constraint * 100:g} %, least pod {planned.target * 100:g} %"
-    print(
-        f"{planned.topology}, {rows[0]['links']:,} links at {rows[0]['link_gbps']:g} Gb/s, {years}; to keep: {keeps}"
-    )
+    print(f"{planned.topology}, {links}, {years}; to keep: {keeps}")
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("policy", overflow="fold")
     for _key, label, unit in COLUMNS:

@@ -44,7 +44,7 @@ class Policy:
     protection: str
     """That of links that stay in service; ``none`` is none."""
     constraint: float
-    """Share of its paths that every ToR switch keeps: with 0 every corrupting link leaves service, with 1 none."""
+    """Share of its paths that every ToR switch keeps; with 0 each corrupting link leaves service."""
     deployment: float = 1.0
     """Share of the pods that have the protection."""
 
@@ -82,12 +82,12 @@ class FabricPlan:
 def policies(
     constraint: float, *, protections: Sequence[str] = PROTECTIONS, deployments: Sequence[float] = DEPLOYMENTS
 ) -> tuple[Policy, ...]:
-    """Return what is compared: to leave links, to drain them, CorrOpt, and CorrOpt with each protection.
+    """Return what is compared: to leave links or to drain them, CorrOpt, and both with each protection.
 
     Examples
     --------
     >>> [policy.label for policy in policies(0.75, protections=["lg"], deployments=[0.5, 1.0])]
-    ['leave', 'drain', 'corropt 75%', 'corropt 75%, lg in 50% of pods', 'corropt 75%, lg']
+    ['leave', 'drain', 'corropt 75%', 'leave, lg', 'corropt 75%, lg in 50% of pods', 'corropt 75%, lg']
     """
     corropt = f"corropt {constraint * 100:g}%"
     found = [
@@ -96,6 +96,7 @@ def policies(
         Policy(label=corropt, protection="none", constraint=constraint),
     ]
     for protection in protections:
+        found.append(Policy(label=f"leave, {protection}", protection=protection, constraint=1.0))
         for share in deployments:
             where = "" if share == 1.0 else f" in {share * 100:g}% of pods"
             label = f"{corropt}, {protection}{where}"

@@ -424,3 +424,6 @@ impl<'a, R: Repairs> Year<'a, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

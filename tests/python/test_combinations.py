@@ -28,6 +28,7 @@ TINY: dict[str, dict[str, Any]] = {
         "timeline.protection": "2ms",
         "timeline.bin": "1ms",
     },
+    "fabric": {"fabric.topology": "fat-tree:k=4", "traffic.packets": 500, "run.looks": 500},
     "fec": {"run.duration": "3ms", "run.warmup": 0, "run.cooldown": 0},
     "mathis": {"grid.mss": 1460, "path.rtt": "3ms", "loss": "10%", "run.duration": "1s", "run.warmup": 0},
 }

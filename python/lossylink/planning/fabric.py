@@ -20,12 +20,11 @@ DEPLOYMENTS: Final = (0.5, 1.0)
 #: Columns of the table: the key of a fabric's row, its label, and its unit.
 COLUMNS: Final = (
     ("penalty_mean", "penalty", "mean sum"),
-    ("capacity_share_mean", "capacity", "mean share"),
     ("capacity_least_share_mean", "least pod", "mean share"),
     ("capacity_least_share_min", "least pod", "min share"),
     ("paths_least_share_min", "least paths", "min share"),
-    ("links_disabled_mean", "disabled", "mean links"),
-    ("links_corrupting_mean", "corrupting", "mean links"),
+    ("links_disabled_mean", "disabled", "mean"),
+    ("links_corrupting_mean", "corrupting", "mean"),
 )
 
 
@@ -87,19 +86,18 @@ def policies(
     Examples
     --------
     >>> [policy.label for policy in policies(0.75, protections=["lg"], deployments=[0.5, 1.0])]
-    ['leave', 'drain', 'corropt 75%', 'leave, lg', 'corropt 75%, lg in 50% of pods', 'corropt 75%, lg']
+    ['leave', 'drain', 'corropt', 'leave, lg', 'corropt, lg, 50% of pods', 'corropt, lg']
     """
-    corropt = f"corropt {constraint * 100:g}%"
     found = [
         Policy(label="leave", protection="none", constraint=1.0),
         Policy(label="drain", protection="none", constraint=0.0),
-        Policy(label=corropt, protection="none", constraint=constraint),
+        Policy(label="corropt", protection="none", constraint=constraint),
     ]
     for protection in protections:
         found.append(Policy(label=f"leave, {protection}", protection=protection, constraint=1.0))
         for share in deployments:
-            where = "" if share == 1.0 else f" in {share * 100:g}% of pods"
-            label = f"{corropt}, {protection}{where}"
+            where = "" if share == 1.0 else f", {share * 100:g}% of pods"
+            label = f"corropt, {protection}{where}"
             found.append(Policy(label=label, protection=protection, constraint=constraint, deployment=share))
     return tuple(found)
 

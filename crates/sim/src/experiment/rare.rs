@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 /// Independent parts of a run; the interval comes from their spread.
 const PARTS: u64 = 100;
+/// Parts where only the mean counts: each builds links of its own, which takes longer than a few looks.
+const FEW_PARTS: u64 = 20;
 /// Effective samples below which no interval is given (RARE-9).
 const EFFECTIVE_MIN: f64 = 100.0;
 /// Looks at the tail for each at what stays lost (RARE-16): single losses decide the nearer part of the tail, and no look counts
@@ -81,8 +83,8 @@ pub(super) fn residual_loss(
         let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
         rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
     };
-    let each = looks.div_ceil(PARTS).max(1);
-    let (parts, interrupted) = workers.run_blocks((each * PARTS, each), config.seed, control, part)?;
+    let each = looks.div_ceil(FEW_PARTS).max(1);
+    let (parts, interrupted) = workers.run_blocks((each * FEW_PARTS, each), config.seed, control, part)?;
     if interrupted {
         return Ok(Err("interrupted: no figure".to_owned()));
     }

@@ -77,5 +77,5 @@ def _steps(key: tuple[str, str], sample: Sample, column: str, whole: str | None,
 
 
 KIND = Kind(
-    name="fabric", place=24, summary="a week of a whole fabric: penalty, paths, capacity", sheet=sheet
+    name="fabric", place=140, summary="a week of a whole fabric: penalty, paths, capacity", sheet=sheet
 )

@@ -84,7 +84,7 @@ def _rising(
 
 KIND = Kind(
     name="fabric-gain",
-    place=25,
+    place=150,
     summary="gain and cost of a protection in a fabric, over years",
     sheet=sheet,
 )

@@ -27,14 +27,17 @@ Smaller = Callable[[float], Iterable[dict[str, Any]]]
 
 
 def instructions_per_unit(configurations: Smaller, count_key: str, divisor: int) -> float | None:
-    """Return the instructions of one unit, counted by ``count_key`` of rows; ``None`` without the tools."""
+    """Return the instructions of one unit, counted by ``count_key`` of rows.
+
+    ``None`` without the tools, and where a case cannot be made so much smaller.
+    """
     program = _simulate()
     if program is None:
         return None
     (short, few), (long, many) = (
         _count(program, configurations(divisor * SHORTER * times / 2), count_key) for times in (2.0, 1.0)
     )
-    return (long - short) / (many - few)
+    return (long - short) / (many - few) if many > few else None
 
 
 def _count(program: Path, configurations: Iterable[dict[str, Any]], count_key: str) -> tuple[int, int]:

@@ -28,6 +28,12 @@ def _flows(experiment: str, unit: str, trials: int, goal_ns: float) -> Simulatio
     return Simulation(experiment, _EVERY, unit, "trials", goal_ns, size, threads=2)
 
 
+def _years(constraint: str) -> Simulation:
+    """Years of a fabric of 100,224 links, with and without LinkGuardian in one pass; 0.3 s for each."""
+    settings = {"fabric.constraint": constraint, "fabric.points": "linkguardian-100g"}
+    return Simulation("fabric", ("lg",), "year", "years", 0.3e9, {"fabric.years": (20.0, "")}, settings)
+
+
 CASES = {
     "stress-none": _stress("none", 20.0),
     "stress-lg": _stress("lg", 62.5),
@@ -39,6 +45,8 @@ CASES = {
     # 5,000 flows under each protection in 0.3 s; 100,000 messages in 1 s.
     "tcp-fct": _flows("tcp-fct", "flow", 5_000, 20_000.0),
     "rdma-fct": _flows("rdma-fct", "message", 100_000, 3_300.0),
+    "fabric-50": _years("50%"),
+    "fabric-75": _years("75%"),
     "workload": Simulation(
         "workload", ("none", "lg"), "flow", "trials", 1e6, {"flow.trials": (2e3, "")}, threads=2
     ),

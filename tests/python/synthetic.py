@@ -374,7 +374,79 @@ def fec_stress_row(protection: str, packets: int, loss: float) -> dict[str, Any]
     }
 
 
+def fabric_run(job: Job, seed: int) -> Run:
+    """Years whose counts are near the published ones, and a protection that is far better than none."""
+    years = int(job.settings.get("fabric.years", 1))
+    constraint = float(job.settings["fabric.constraint"].removesuffix("%")) / 100
+    share = float(job.settings.get("fabric.deployment", 1.0))
+    rows, frames = [], []
+    for place, protection in enumerate(job.protections):
+        gain = 1.0 if protection == "none" else 3e5 if share == 1.0 else 1.0 / (1.0 - 0.5 * share)
+        row = {
+            "protection": protection,
+            "link_gbps": 100.0,
+            "links": 100_224,
+            "paths_per_tor": 192,
+            "pod_gbps": 19_200.0,
+            "constraint_share": constraint,
+            "deployment_share": share,
+            "years": years,
+            "penalty_mean": 0.24 / gain,
+            "penalty_gain_p50": gain,
+            "penalty_gain_max": 6 * gain if gain > 1 else 1.0,
+            "paths_least_share_min": constraint,
+            "capacity_least_share_min": 0.93,
+            "capacity_decrease_share_max": 0.0022 if gain > 1 else 0.0,
+            "links_disabled_mean": 570.0,
+            "links_corrupting_mean": 290.0,
+            "protected_ports_per_pipe_max": 0 if gain == 1 else 4,
+        }
+        rows.append(row)
+        frames.append(_fabric_tables(row, np.random.default_rng([seed, place])))
+    tables = {name: polars.concat([one[name] for one in frames]) for name in frames[0]}
+    return run_of("fabric", rows, tables)
+
+
+def _fabric_tables(row: dict[str, Any], draws: np.random.Generator) -> dict[str, polars.DataFrame]:
+    years, gain = int(row["years"]), float(row["penalty_gain_p50"])
+    failures = draws.normal(90_100, 300, years).round()
+    of_years = {
+        "failures": failures,
+        "failures_skipped": (failures * 0.005727).round(),
+        "repairs": (failures * 0.9942).round(),
+        "failures_kept": draws.normal(465, 20, years).round(),
+        "penalty_gain_p50": draws.normal(gain, 0.01 * gain, years),
+        "capacity_decrease_share_max": np.full(years, row["capacity_decrease_share_max"]),
+    }
+    share = np.linspace(0, 1, 401)
+    each = np.repeat(np.arange(years), share.size)
+    time_s = 345_600.0 + np.arange(0, 365 * 24) * 3600.0
+    events = {
+        "time_s": time_s,
+        "effective_penalty": np.full(time_s.size, row["penalty_mean"]),
+        "paths_least": np.full(time_s.size, 192 * row["constraint_share"]),
+        "capacity_gbps_least": 19_200 * (0.95 - 0.01 * (np.arange(time_s.size) % 24 == 0)),
+    }
+    tables = {
+        "years": {"year": np.arange(years), **of_years},
+        "shares": {
+            "year": each,
+            "share": np.tile(share, years),
+            "penalty_gain": gain ** np.tile(share, years),
+            "capacity_decrease_share": np.tile(np.maximum(0, share - 0.9), years) * 0.02,
+        },
+        "events": events,
+    }
+    return {
+        name: polars.DataFrame(
+            {"protection": [row["protection"]] * len(next(iter(columns.values()))), **columns}
+        )
+        for name, columns in tables.items()
+    }
+
+
 MAKERS = {
+    "fabric": fabric_run,
     "stress": stress_run,
     "tcp-fct": completion_run,
     "rdma-fct": completion_run,

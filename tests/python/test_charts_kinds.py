@@ -22,6 +22,15 @@ LINK = {"run.threads": 1}
 LOSSY = {"loss.forward": "1e-2"}
 
 
+FABRIC = {
+    "fabric.topology": "fb-fabric:pods=4,tors=8",
+    "fabric.constraint": "75%",
+    "fabric.mttf": "2000h",
+    "fabric.years": 3,
+    "fabric.points": "linkguardian-100g",
+}
+
+
 def run(experiment: str, *protections: str, **settings: Any) -> Run:
     dotted = {key.replace("__", "."): value for key, value in settings.items()}
     return lossylink.run(experiment, protection=protections, settings=LINK | dotted)
@@ -35,6 +44,7 @@ def runs() -> dict[str, Run]:
         "tcp-fct": run("tcp-fct", "none", "lg", flow__trials=2000),
         "rdma-fct": run("rdma-fct", "none", flow__trials=300),
         "workload": run("workload", "none", flow__trials=3000),
+        "fabric": lossylink.run("fabric", protection=["none", "lg"], settings=FABRIC),
         "timeline": run(
             "timeline", "lg", run__duration=0.05, timeline__corruption=0.01, timeline__protection=0.03,
             timeline__bin=0.005,
@@ -66,6 +76,7 @@ EXPECTED = {
     "tcp-fct": {"ccdf", "published"},
     "rdma-fct": {"ccdf", "published"},
     "workload": {"ccdf", "fct-size", "slowdown"},
+    "fabric": {"fabric", "fabric-gain"},
     "timeline": {"timeline"},
     "throughput": {"published"},
     "fec": {"effective-loss", "trace", "cwnd"},
@@ -259,3 +270,42 @@ def test_a_live_row_that_is_not_valid_says_so_in_the_figure() -> None:
 def test_an_unknown_kind_is_one_line() -> None:
     with pytest.raises(lossylink.UserError, match=r"^unknown kind of figure 'cdf'; did you mean 'ccdf'\?"):
         sheet_of([], "cdf")
+
+
+def test_a_week_of_a_fabric_is_drawn_from_its_events(runs: dict[str, Run]) -> None:
+    drawn = sheet(runs["fabric"], "fabric")
+    penalty, paths, capacity = drawn.charts
+    assert [guide.value for guide in paths.guides] == [75.0]
+    for chart in drawn.charts:
+        assert all(0 <= x <= 7 for one in chart.series for x in one.x)
+    bare, protected = (max(one.y) for one in penalty.series)
+    assert protected < bare / 1000
+    events = part(runs["fabric"], "events", "none")
+    # 32 links of 100 Gb/s in each tier of a pod.
+    assert min(capacity.series[0].y) == pytest.approx(events["capacity_gbps_least"].to_numpy().min() / 32)
+    assert min(paths.series[0].y) == pytest.approx(100 * events["paths_least"].to_numpy().min() / 32)
+
+
+def test_gain_and_cost_of_a_fabric_are_its_shares(runs: dict[str, Run]) -> None:
+    drawn = sheet(runs["fabric"], "fabric-gain")
+    shares = part(runs["fabric"], "shares", "lg")
+    for chart, column, factor in zip(
+        drawn.charts, ("penalty_gain", "capacity_decrease_share"), (1.0, 100.0), strict=True
+    ):
+        (line,) = chart.series
+        assert line.name == "LinkGuardian"
+        assert line.x[-1] == pytest.approx(factor * shares[column].to_numpy().max())
+        assert line.y[-1] == 1.0
+        assert line.y_low is not None
+        assert line.y_high is not None
+        for low, share, high in zip(line.y_low, line.y, line.y_high, strict=True):
+            assert low - 1e-9 <= share <= high + 1e-9
+        assert list(line.y) == sorted(line.y)
+    # At each value the share is the mean of the years' own.
+    middle = drawn.charts[0].series[0]
+    place = len(middle.x) // 2
+    expected = [
+        np.interp(middle.x[place], year["penalty_gain"].to_numpy(), year["share"].to_numpy())
+        for year in shares.partition_by("year")
+    ]
+    assert middle.y[place] == pytest.approx(np.mean(expected), rel=1e-3)

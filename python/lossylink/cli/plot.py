@@ -21,7 +21,7 @@ FORMATS = (*PICTURES, "csv", "json", FLENT)
 #: The kinds of `lossylink.charts.kinds`, which the help names without loading them.
 KINDS = (
     *("ccdf", "timeline", "mathis", "goodput", "effective-loss", "fct-size", "trace", "cwnd"),
-    *("sequence", "buffers", "slowdown", "published", "link-speed"),
+    *("sequence", "buffers", "slowdown", "published", "link-speed", "fabric", "fabric-gain"),
 )
 
 

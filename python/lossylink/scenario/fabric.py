@@ -87,7 +87,7 @@ def parse_topology(text: str) -> Topology:
     {'family': 'fat-tree', 'k': 8}
     >>> parse_topology("fat-tree:ports=8")
     Traceback (most recent call last):
-    lossylink.errors.UserError: unknown parameter of fat-tree 'ports'; valid: k
+    lossylink.errors.UserError: unknown parameter of fat-tree 'ports'; Valid: k
     """
     family, _, rest = text.strip().partition(":")
     if family not in _FAMILIES:

@@ -416,6 +416,7 @@ def _fabric_tables(row: dict[str, Any], draws: np.random.Generator) -> dict[str,
         "repairs": (failures * 0.9942).round(),
         "failures_kept": draws.normal(465, 20, years).round(),
         "penalty_gain_p50": draws.normal(gain, 0.01 * gain, years),
+        "penalty_gain_max": draws.normal(6 * gain, 0.01 * gain, years),
         "capacity_decrease_share_max": np.full(years, row["capacity_decrease_share_max"]),
     }
     share = np.linspace(0, 1, 401)

@@ -50,15 +50,15 @@ const FIGURES: [Figure; 21] = [
     figure("corrupting_time_share", Over::Mean, |year| year.corrupting_share),
     figure("penalty_mean", Over::Mean, |year| year.penalty),
     figure("penalty_max", Over::Most, |year| year.penalty_most),
-    figure("penalty_gain_p50", Over::Mean, |year| percentile_sorted(&year.gains, 0.5)),
-    figure("penalty_gain_max", Over::Most, |year| percentile_sorted(&year.gains, 1.0)),
+    figure("penalty_gain_p50", Over::Mean, |year| year.gains[STEPS / 2]),
+    figure("penalty_gain_max", Over::Most, |year| year.gains[STEPS]),
     figure("paths_least_share_min", Over::Least, |year| year.paths_least),
     figure("capacity_share_mean", Over::Mean, |year| year.capacity),
     figure("capacity_least_share_mean", Over::Mean, |year| year.capacity_least),
     figure("capacity_least_share_p1", Over::Mean, |year| year.capacity_least_p1),
     figure("capacity_least_share_p0_1", Over::Mean, |year| year.capacity_least_p0_1),
     figure("capacity_least_share_min", Over::Least, |year| year.capacity_least_min),
-    figure("capacity_decrease_share_max", Over::Most, |year| percentile_sorted(&year.decreases, 1.0)),
+    figure("capacity_decrease_share_max", Over::Most, |year| year.decreases[STEPS]),
     figure("protected_ports_per_pipe_max", Over::Most, |year| f64::from(year.ports)),
 ];
 
@@ -81,9 +81,10 @@ pub(super) struct Summary {
     capacity_least_p0_1: f64,
     capacity_least_min: f64,
     ports: u32,
-    /// How many times less is lost than without protection, once for each change, ascending.
+    /// How many times less is lost than without protection, once for each change; at the end, what shares of the changes
+    /// do not exceed, in steps.
     gains: Vec<f64>,
-    /// How much less the least pod carries than without protection, in shares of a healthy pod, ascending.
+    /// How much less the least pod carries than without protection, in shares of a healthy pod; told like the gains.
     decreases: Vec<f64>,
 }
 
@@ -169,10 +170,6 @@ impl Watch {
         let quantile = |share| time_quantile(&self.least, share * self.seconds) / pod;
         let [p1, p0_1, min] = [0.01, 0.001, 0.0].map(quantile);
         let sums = self.sums;
-        let sorted = |mut values: Vec<f64>| {
-            values.sort_unstable_by(f64::total_cmp);
-            values
-        };
         Summary {
             counts,
             disabled: sums.disabled / self.seconds,
@@ -184,11 +181,17 @@ impl Watch {
             capacity_least_p1: p1,
             capacity_least_p0_1: p0_1,
             capacity_least_min: min,
-            gains: sorted(sums.gains),
-            decreases: sorted(sums.decreases),
+            gains: quantiles(sums.gains),
+            decreases: quantiles(sums.decreases),
             ..sums
         }
     }
+}
+
+/// What each share of the values does not exceed, in steps from none to all. A year keeps no more than that.
+fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    (0..=STEPS).map(|step| percentile_sorted(&values, step as f64 / STEPS as f64)).collect()
 }
 
 /// The value below which a state lay for so many seconds; ascending values, each with the seconds that it held.
@@ -214,20 +217,17 @@ pub(super) fn years(lived: &[Lived]) -> (String, Columns) {
 
 /// The distributions of each year: what a share of the changes does not exceed.
 pub(super) fn shares(lived: &[Lived]) -> (String, Columns) {
-    let each = |of: &dyn Fn(usize, &Summary, f64) -> f64| -> Vec<f64> {
+    let each = |of: &dyn Fn(usize, &Summary, usize) -> f64| -> Vec<f64> {
         let of_year = |(year, lived): (usize, &Lived)| -> Vec<f64> {
-            (0..=STEPS).map(|step| of(year, &lived.summary, step as f64 / STEPS as f64)).collect()
+            (0..=STEPS).map(|step| of(year, &lived.summary, step)).collect()
         };
         lived.iter().enumerate().flat_map(of_year).collect()
     };
     let columns = vec![
         ("year".to_owned(), each(&|year, _, _| year as f64)),
-        ("share".to_owned(), each(&|_, _, share| share)),
-        ("penalty_gain".to_owned(), each(&|_, year, share| percentile_sorted(&year.gains, share))),
-        (
-            "capacity_decrease_share".to_owned(),
-            each(&|_, year, share| percentile_sorted(&year.decreases, share)),
-        ),
+        ("share".to_owned(), each(&|_, _, step| step as f64 / STEPS as f64)),
+        ("penalty_gain".to_owned(), each(&|_, year, step| year.gains[step])),
+        ("capacity_decrease_share".to_owned(), each(&|_, year, step| year.decreases[step])),
     ];
     ("shares".to_owned(), columns)
 }

@@ -58,6 +58,8 @@ class Growth:
         Figures that are a share of counted events: the key of the events, and that of the chances.
     table
         The table whose columns percentiles of a row are of; nothing if none are.
+    in_blocks
+        Whether more work is added to what has run; otherwise it runs anew, longer.
     clusters
         Whether events that come together would make an interval of a share too narrow.
     """
@@ -66,6 +68,7 @@ class Growth:
     column: str
     shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     table: str = ""
+    in_blocks: bool = False
     clusters: bool = False
 
 

@@ -12,5 +12,5 @@ EXPERIMENT = Experiment(
     row_keys=(*COMMON_ROW, "congestion_control", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
     headline=(*FCT, CHECKS),
     spreads="trials",
-    growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials"),
+    growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
 )

@@ -16,7 +16,7 @@ from lossylink.job import Progress
 from lossylink.scenario.from_python import spelled
 from lossylink.sweeping import shards
 from lossylink.sweeping.driving import Outcome, drive
-from lossylink.sweeping.executors import Asked, open_workers
+from lossylink.sweeping.executors import Asked, check_options, open_workers
 from lossylink.sweeping.grid import combinations
 from lossylink.sweeping.points import Point, default_directory, resolve_points
 from lossylink.sweeping.result import Sweep, collect, rows_of, write_sweep
@@ -117,6 +117,7 @@ def sweep(
     if count < 1:
         raise UserError(f"threads = {threads}: use at least 1")
     rule = parse_until(until) if until is not None else None
+    check_options(executor, Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=Path()))
     points = resolve_points(
         what,
         combinations(grid or {}, zipped),

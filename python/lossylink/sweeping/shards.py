@@ -113,13 +113,17 @@ def read(folder: Path, wanted: Iterable[str] | None = None) -> dict[str, Finishe
     """
     names = None if wanted is None else set(wanted)
     found: dict[str, Finished] = {}
-    for path in sorted(folder.glob("*.parquet")):
-        if path.name.count(".") == 1:
-            for one in read_shard(path):
-                is_better = one.name not in found or (found[one.name].error and not one.error)
-                if is_better and (names is None or one.name in names):
-                    found[one.name] = one
+    for path in paths(folder):
+        for one in read_shard(path):
+            is_better = one.name not in found or (found[one.name].error and not one.error)
+            if is_better and (names is None or one.name in names):
+                found[one.name] = one
     return found
+
+
+def paths(folder: Path, prefix: str = "") -> list[Path]:
+    """Return the shards of a folder, without the tables beside them."""
+    return sorted(path for path in folder.glob(f"{prefix}*.parquet") if path.name.count(".") == 1)
 
 
 def read_shard(path: Path) -> list[Finished]:
@@ -137,8 +141,7 @@ def _is_whole(point: Finished, path: Path) -> bool:
 
 def begun(folder: Path, prefix: str) -> set[str]:
     """Return the names of the points that an earlier attempt at the same task has finished."""
-    paths = folder.glob(f"{prefix}-*.parquet")
-    return {one.name for path in paths if path.name.count(".") == 1 for one in read_shard(path)}
+    return {one.name for path in paths(folder, prefix) for one in read_shard(path) if not one.error}
 
 
 def compact(folder: Path, names: Sequence[str]) -> None:

@@ -25,24 +25,35 @@ def names() -> list[str]:
     return names_in(sys.modules[__name__])
 
 
+def check_options(executor: str | Executor, asked: Asked) -> None:
+    """Refuse an executor that does not exist, or options that mean nothing to it.
+
+    Raises
+    ------
+    UserError
+        One line that says which executor the option is of.
+    """
+    word = executor if isinstance(executor, str) else "one of your own"
+    if isinstance(executor, str) and executor not in names():
+        raise unknown("executor", executor, names())
+    known = _kind(executor).options if isinstance(executor, str) else frozenset()
+    for option in ("scheduler", "slurm"):
+        if getattr(asked, option) and option not in known:
+            of = next(name for name in names() if option in _kind(name).options)
+            raise UserError(f"--{option} is of --executor {of}, not of {word}")
+
+
 def open_workers(executor: str | Executor, asked: Asked) -> AbstractContextManager[Workers]:
     """Return workers of an executor: one of `names`, or any of ``concurrent.futures``.
 
     Raises
     ------
     UserError
-        There is no such executor, its library is missing, or it has no use for what was asked.
+        Its library is missing, or it cannot be reached.
     """
     if isinstance(executor, Executor):
         return _given(executor, asked)
-    if executor not in names():
-        raise unknown("executor", executor, names())
-    kind = _kind(executor)
-    for option in ("scheduler", "slurm"):
-        if getattr(asked, option) and option not in kind.options:
-            of = next(name for name in names() if option in _kind(name).options)
-            raise UserError(f"--{option} is of --executor {of}, not of {executor}")
-    return kind.open(asked)
+    return _kind(executor).open(asked)
 
 
 def _kind(name: str) -> ExecutorKind:
@@ -68,4 +79,4 @@ def _given(executor: Executor, asked: Asked) -> Iterator[Workers]:
             future.cancel()
 
 
-__all__ = ["Asked", "Workers", "names", "open_workers"]
+__all__ = ["Asked", "Workers", "check_options", "names", "open_workers"]

@@ -88,11 +88,11 @@ def command(
 
         lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1..3 --output results/rates
 
-        lossylink sweep tcp-fct -g loss=1e-5..1e-2:log7 -g protection=none,lg --until rel=10%@95%
+        lossylink sweep tcp-fct -g loss=1e-3..1e-2:log3 -p lg -s flow.trials=2000 --until rel=10%@95%,max=20k
 
-        lossylink sweep tcp-fct -g loss=1e-3 -g seed=1..200 --executor dask --scheduler tcp://10.0.0.1:8786
+        lossylink sweep tcp-fct -g loss=1e-3 -g seed=1..20 --set flow.trials=2000 --executor dask --threads 2
 
-        lossylink sweep tcp-fct -g loss=1e-3 -g seed=1..200 --executor slurm --slurm slurm_partition=short
+        lossylink sweep tcp-fct -g seed=1..20 -s flow.trials=2000 --executor slurm --slurm cluster=local
     """
     import json  # heavy imports wait until they are needed
 

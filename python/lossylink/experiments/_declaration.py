@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossylink.experiments._column import Column
@@ -122,12 +123,12 @@ class Experiment:
     growth: Growth | None = None
     jobs: Callable[[Scenario], Sequence[Job]] | None = None
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
         """All keys that it takes, as declared."""
         return frozenset(COMMON_KEYS + self.own_keys)
 
-    @property
+    @cached_property
     def sections(self) -> frozenset[str]:
         """The sections that hold its keys."""
         return frozenset(key.partition(".")[0] for key in self.keys)

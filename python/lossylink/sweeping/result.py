@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -162,9 +163,17 @@ def write_sweep(result: Sweep, points: Sequence[Point], kept: Mapping[str, Finis
                 seeds=seeds,
                 version=_native.version(),
             )
-    for name, value in (("summary.json", result.summary()), (MANIFEST, manifest(seed=seeds[0]))):
-        with whole(result.directory / name) as partial:
-            write_json(partial, value)
+    with whole(result.directory / "summary.json") as partial:
+        partial.write_text(_text_of(result.summary()), encoding="utf-8")
+    with whole(result.directory / MANIFEST) as partial:
+        write_json(partial, manifest(seed=seeds[0]))
+
+
+def _text_of(summary: Mapping[str, Any]) -> str:
+    """Return the summary as JSON, a line for each member and each row: indenting all takes long."""
+    rows = ",\n".join(json.dumps(row, allow_nan=False) for row in summary["rows"])
+    rest = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in summary.items() if key != "rows")
+    return "{" + ",\n".join([*rest, f'"rows": [\n{rows}\n]']) + "}\n"
 
 
 def save_figure(result: Sweep) -> Path | None:

@@ -44,6 +44,11 @@ class Finished:
     path: Path | None = None
     """The shard; tables stand beside it."""
 
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """Which of two ends of a point says more."""
+        return not self.error, self.tables is not None
+
     def run(self) -> Run:
         """Return the run, with its tables where they are kept."""
         frames = {name: self.table(name) for name in self.tables or ()}
@@ -109,14 +114,15 @@ class Shard:
 def read(folder: Path, wanted: Iterable[str] | None = None) -> dict[str, Finished]:
     """Return the points of a folder by name: all, or the wanted ones; a damaged file counts as none.
 
-    Where a point is there more than once, a result wins over an error.
+    Where a point is there more than once, a result wins over an error, and one with tables over one without.
     """
     names = None if wanted is None else set(wanted)
     found: dict[str, Finished] = {}
     for path in paths(folder):
         for one in read_shard(path):
-            is_better = one.name not in found or (found[one.name].error and not one.error)
-            if is_better and (names is None or one.name in names):
+            if names is not None and one.name not in names:
+                continue
+            if one.name not in found or one.rank > found[one.name].rank:
                 found[one.name] = one
     return found
 

@@ -159,6 +159,8 @@ class _Work:
         except UserError as error:
             self.mistake = str(error)
             return False
+        except KeyboardInterrupt:
+            run = None
         except Exception as error:  # whatever it is, it is this point's, and other points have a right to run
             words = str(error) if isinstance(error, LossylinkError) else f"{type(error).__name__}: {error}"
             self.failed.append((name, words))

@@ -67,10 +67,9 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def assert_same(one: Path, other: Path, *, grid_is_text: bool = True) -> None:
+def assert_same(one: Path, other: Path) -> None:
     for name in SAME:
-        if grid_is_text:
-            assert (one / name).read_bytes() == (other / name).read_bytes(), name
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
     assert json.loads((one / "summary.json").read_text())["finished"] == 24
 
 
@@ -180,7 +179,9 @@ def test_a_pool_that_is_broken_keeps_what_it_had(tmp_path: Path) -> None:
             if rows:
                 os.kill(pid, signal.SIGKILL)
 
-        with pytest.raises(RunError, match="the executor is broken.*what had ended is kept"):
+        with pytest.raises(
+            RunError, match="the executor takes no more tasks .Broken.*what had ended is kept"
+        ):
             swept(tmp_path, executor=pool, watch=kill_at_the_first, threads=1)
     kept = len(shards.read(tmp_path / "points"))
     assert kept >= 1
@@ -214,6 +215,9 @@ def test_a_missing_library_is_one_line(command: Command, monkeypatch: pytest.Mon
     assert ended.err == f"error: --executor {name} needs {library}; pip install 'lossylink[{name}]'\n"
 
 
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # logs that submitit leaves open
 @pytest.mark.parametrize("cluster", ["debug", "local"])
 def test_slurm_submits_arrays(serial: Path, command: Command, tmp_path: Path, cluster: str) -> None:
     """Debug does jobs in this process, local in others: the rest is what SLURM gets."""
@@ -249,7 +253,7 @@ def test_slurm_gets_its_parameters(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     for line in (
         "--partition=short",
         "--time=30",
-        "--array=0-2%5",
+        "--array=0-2%3",
         "--cpus-per-task=1",
         "--job-name=lossylink-sweep",
     ):
@@ -316,7 +320,6 @@ def test_a_reproduction_is_the_same_by_an_executor(tmp_path: Path) -> None:
     """Rows and verdicts; what the clock says differs."""
 
     def figures(folder: Path, executor: str | None) -> Any:
-        slurm = {"cluster": "debug"} if executor == "slurm" else None
         result = reproduce(
             output=folder,
             only=["tcp-fct", "stress"],
@@ -324,12 +327,12 @@ def test_a_reproduction_is_the_same_by_an_executor(tmp_path: Path) -> None:
             progress=False,
             with_figures=False,
             executor=executor,
-            slurm=slurm,
+            threads=2,
             command=["lossylink"],
         )
         assert not result.interrupted
         assert result.resumed == 0
-        assert not list((folder / "shards").glob("*")) or executor is None
+        assert not list(folder.glob("shards/*"))
         summary = json.loads((folder / "reproduce.json").read_text())
         return [
             {key: value for key, value in one.items() if "seconds" not in key}
@@ -337,7 +340,7 @@ def test_a_reproduction_is_the_same_by_an_executor(tmp_path: Path) -> None:
         ]
 
     plain = figures(tmp_path / "plain", None)
-    for executor in ("local", "slurm"):
+    for executor in ("local", "dask"):
         assert without_clock(figures(tmp_path / executor, executor)) == without_clock(plain)
 
 

@@ -6,10 +6,9 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 
-from lossylink.errors import RunError, UserError
+from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.pool import POLL_SECONDS
 from lossylink.sweeping.executors import Workers
 from lossylink.sweeping.task import Done, Task
@@ -77,8 +76,13 @@ class _Driver:
     def _start(self, tasks: Sequence[Task]) -> None:
         try:
             futures = self._workers.submit(tasks)
-        except BrokenProcessPool as error:
-            raise RunError(f"the executor is broken ({error}); what had ended is kept") from None
+        except LossylinkError:
+            raise
+        except (
+            Exception
+        ) as error:  # each executor has errors of its own for a pool or a scheduler that is gone
+            words = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise RunError(f"the executor takes no more tasks ({words}); what had ended is kept") from None
         self._running.update(zip(futures, tasks, strict=True))
 
     def _end(self, task: Task, future: Future[Done]) -> None:

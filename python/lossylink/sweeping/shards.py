@@ -153,18 +153,17 @@ def begun(folder: Path, prefix: str) -> set[str]:
 def compact(folder: Path, names: Sequence[str]) -> None:
     """Put points without tables into one shard, those of ``names`` first, in place of many.
 
-    The shards that it takes the place of go once it is there.
+    The shards that it takes the place of go once it is there, and errors with them.
     """
+    of_path = {path: read_shard(path) for path in paths(folder)}
+    going = {path for path, lines in of_path.items() if lines and not any(line.tables for line in lines)}
     kept = read(folder)
     order = [*dict.fromkeys(name for name in names if name in kept), *sorted(kept.keys() - set(names))]
-    lines = [kept[name] for name in order if not kept[name].tables and not kept[name].error]
-    old = {line.path for line in lines if line.path is not None}
-    old = {path for path in old if not any(one.tables for one in read_shard(path))}
-    if len(old) > 1:
-        path = folder / f"all-{writer()}.parquet"
-        _write(_frame([line for line in lines if line.path in old]), path)
-        for one in old:
-            one.unlink(missing_ok=True)
+    lines = [kept[name] for name in order if kept[name].path in going and not kept[name].error]
+    if len(going) > 1:
+        _write(_frame(lines), folder / f"all-{writer()}.parquet")
+        for path in going:
+            path.unlink(missing_ok=True)
     for partial in folder.glob(".*.partial"):
         if partial.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
             partial.unlink(missing_ok=True)

@@ -39,8 +39,7 @@ def _open(asked: Asked) -> Iterator[Workers]:
             yield _workers(client, asked.threads)
         return
     with _connected(Client, asked.scheduler) as client:
-        count = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-        yield _workers(client, count or EXPECTED_WORKERS)
+        yield _workers(client, sum(client.nthreads().values()) or EXPECTED_WORKERS)
 
 
 def _connected(client: Any, address: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -308,6 +309,38 @@ def test_workers_of_dask_may_be_killed(command: Command, tmp_path: Path) -> None
     assert done.code == 0, done.err
     for name in ("rows.parquet", "summary.json"):
         assert (tmp_path / "serial" / name).read_bytes() == (tmp_path / "kept" / name).read_bytes()
+
+
+def test_ctrl_c_on_a_terminal_reaches_the_workers_of_dask_too(tmp_path: Path) -> None:
+    """They leave it to the client, and print nothing."""
+    words = [sys.executable, "-m", "lossylink", "sweep", "stress", "-p", "lg", "-g", "seed=1..2000"]
+    words += ["-s", "traffic.packets=400k", "--executor", "dask", "--threads", "2", "--output", str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        while len(shards.read(tmp_path / "points")) < 2:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in complaint
+    assert f"interrupted: kept {len(shards.read(tmp_path / 'points'))} of 2000 points" in complaint
+
+
+def test_a_killed_client_loses_nothing_that_workers_of_dask_wrote(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "lossylink", "sweep", "stress", "-p", "lg", "-g", "seed=1..40"]
+    words += ["-s", "traffic.packets=200k", "--executor", "dask", "--output", str(tmp_path), "--scheduler"]
+    with dask_cluster(1) as cluster:
+        words.append(cluster.scheduler_address)
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while len(shards.read(tmp_path / "points")) < 2:
+                assert process.poll() is None
+                time.sleep(0.02)
+            process.kill()
+        kept = len(shards.read(tmp_path / "points"))
+        again = subprocess.run(words, capture_output=True, text=True, check=True)
+    resumed = int(again.stdout.split(" of 40 points, ")[1].split()[0])
+    assert 2 <= kept <= resumed
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(command: Command) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Errors of points that are shown; the rows have them all.
 SHOWN_ERRORS = 5
+#: Rows that are shown.
+SHOWN_ROWS = 200
 
 
 def command(
@@ -140,7 +142,9 @@ def _show(result: Sweep, figure: Path | None, *, every_key: bool) -> None:
     from lossylink.cli.tables import show_rows
 
     rows = [row for row in result.rows.to_dicts() if not row.get("error")]
-    show_rows(result.experiment, rows, places=tuple(result.grid), every_key=every_key)
+    show_rows(result.experiment, rows[:SHOWN_ROWS], places=tuple(result.grid), every_key=every_key)
+    if len(rows) > SHOWN_ROWS:
+        print(f"... and {len(rows) - SHOWN_ROWS:,} more rows in {result.directory / 'rows.parquet'}")
     print(f"{result.finished} of {result.points} points, {result.resumed} resumed, in {result.directory}/")
     if figure is not None:
         print(f"figure: {figure}")

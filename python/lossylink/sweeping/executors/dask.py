@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -36,10 +37,26 @@ def _open(asked: Asked) -> Iterator[Workers]:
             ) as cluster,
             Client(cluster) as client,
         ):
+            client.register_plugin(_heedless())
             yield _workers(client, asked.threads)
         return
     with _connected(Client, asked.scheduler) as client:
         yield _workers(client, sum(client.nthreads().values()) or EXPECTED_WORKERS)
+
+
+def _heedless() -> Any:
+    """Return a plugin that leaves Ctrl-C to the client, also in workers that come in place of others.
+
+    A terminal sends it to all processes, and each would print where it was.
+    """
+    from distributed import WorkerPlugin
+
+    class Heedless(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            del worker
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return Heedless()
 
 
 def _connected(client: Any, address: str) -> Any:

@@ -196,6 +196,29 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path, monkeypatch: pytest
     assert shards.read(tmp_path / "points") == {}
 
 
+def test_workers_on_another_file_system_are_found_out(tmp_path: Path) -> None:
+    class Elsewhere(Executor):
+        def submit(self, fn: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            done = fn(*arguments)
+            for path in done.paths:
+                Path(path).unlink()
+            future.set_result(done)
+            return future
+
+    with pytest.raises(
+        UserError, match="workers finished 24 points that are not in .*that all machines have"
+    ):
+        swept(tmp_path, executor=Elsewhere())
+
+
+def test_a_shard_that_is_listed_late_is_read_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "paths", lambda folder, prefix="": [])
+    assert swept(tmp_path).finished == 24
+
+
 def test_an_executor_that_cannot_take_tasks_is_a_mistake(tmp_path: Path) -> None:
     class Refusing(Executor):
         def submit(self, fn: Callable[..., Any], /, *_: Any, **__: Any) -> Future[Any]:

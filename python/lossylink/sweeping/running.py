@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -147,7 +147,10 @@ def sweep(
     if outcome.failed and not keep_going:
         raise RunError(_first_failure(points, outcome))
     with output_to(directory):
-        kept = _usable(shards.read(folder, (point.name for point in points)), with_tables=trials)
+        written = shards.read(folder, (point.name for point in points), beside=told.paths)
+        kept = _usable(written, with_tables=trials)
+        if not outcome.interrupted:
+            _check_all_there(points, {*kept, *outcome.failed}, folder)
         result = collect(
             points,
             kept,
@@ -198,6 +201,14 @@ def _usable(kept: Mapping[str, Finished], *, with_tables: bool) -> dict[str, Fin
     }
 
 
+def _check_all_there(points: Sequence[Point], ended: Set[str], folder: Path) -> None:
+    """Refuse to end where workers have written what this process does not see."""
+    lost = len({point.name for point in points} - ended)
+    if lost:
+        words = f"workers finished {lost} points that are not in {folder}"
+        raise UserError(f"{words}; choose an --output that all machines have at the same path")
+
+
 def _first_failure(points: Sequence[Point], outcome: Outcome) -> str:
     point = next(point for point in points if point.name in outcome.failed)
     place = ", ".join(f"{key}={value}" for key, value in point.place.items())
@@ -220,9 +231,12 @@ class _Told:
         self._done = before
         self._progress = progress
         self._watch = watch
+        self.paths: list[Path] = []
+        """The shards that were written."""
 
     def tell(self, task: Task, done: Done) -> None:
         """Take the news of a task."""
+        self.paths += [Path(path) for path in done.paths]
         ended = self._open & {name for name, _ in task.points}
         self._open -= ended
         self._done += sum(len(self._places[name]) for name in ended)

@@ -84,16 +84,17 @@ class Shard:
             kind: frame.with_columns(polars.lit(name).alias(POINT)).select(POINT, *frame.columns)
             for kind, frame in tables.items()
         }
-        pairs = ((self.frames[kind][0], frame) for kind, frame in marked.items() if kind in self.frames)
-        written = (
-            []
-            if all(list(one.schema.items()) == list(two.schema.items()) for one, two in pairs)
-            else self.write()
-        )
+        fits = all(self._fits(kind, frame) for kind, frame in marked.items())
+        written = [] if fits else self.write()
         for kind, frame in marked.items():
             self.frames.setdefault(kind, []).append(frame)
         self.lines.append(Finished(name, json.dumps(run.summary(), allow_nan=False), tables=kept))
         return written
+
+    def _fits(self, kind: str, frame: polars.DataFrame) -> bool:
+        """Whether a table has the columns of those that wait, in their order."""
+        waiting = self.frames.get(kind)
+        return waiting is None or list(waiting[0].schema.items()) == list(frame.schema.items())
 
     def add_error(self, name: str, words: str) -> None:
         """Take a point that failed."""
@@ -111,14 +112,17 @@ class Shard:
         return [str(path)]
 
 
-def read(folder: Path, wanted: Iterable[str] | None = None) -> dict[str, Finished]:
+def read(
+    folder: Path, wanted: Iterable[str] | None = None, *, beside: Iterable[Path] = ()
+) -> dict[str, Finished]:
     """Return the points of a folder by name: all, or the wanted ones; a damaged file counts as none.
 
     Where a point is there more than once, a result wins over an error, and one with tables over one without.
+    A network file system may list a new file late: ``beside`` are shards that are known to be there.
     """
     names = None if wanted is None else set(wanted)
     found: dict[str, Finished] = {}
-    for path in paths(folder):
+    for path in sorted({*paths(folder), *beside}):
         for one in read_shard(path):
             if names is not None and one.name not in names:
                 continue

@@ -1,8 +1,10 @@
 """What a sweep costs beside its simulations: serial, on a local Dask cluster, and with workers killed.
 
-``python benches/sweeping.py --points 10000`` runs a sweep three times, and compares the bytes of the rows.
-Each worker has one thread. The efficiency is the time of the serial run over workers times that of the
-cluster, and the share of the workers' time that passed inside of points. A busy machine lowers both.
+``python benches/sweeping.py --points 10000`` runs the same points in serial sweeps side by side, one a
+worker, then on the cluster, then side by side once more, then on the cluster while its workers are killed. The
+rows of all must be the same bytes. The efficiency is the mean time of the sweeps side by side over that of the
+cluster: a machine that others use slows both down. Beside it stands the share of the workers' time inside of
+points.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
 from distributed import Client, LocalCluster
@@ -28,12 +31,14 @@ import lossylink
 COMPARED = ("rows.parquet", "summary.json")
 
 
-def swept(folder: Path, points: int, packets: int, executor: str | Executor) -> tuple[float, float]:
+def swept(
+    folder: Path, seeds: range, packets: int, executor: str | Executor = "local"
+) -> tuple[float, float]:
     """Run the sweep; gives its time, and the time inside of its points, in seconds."""
     began = time.monotonic()
     result = lossylink.sweep(
         "stress",
-        grid={"seed": range(1, points + 1)},
+        grid={"seed": seeds},
         protection="lg",
         settings={"traffic.packets": packets, "loss": "1e-3"},
         output=folder,
@@ -41,9 +46,23 @@ def swept(folder: Path, points: int, packets: int, executor: str | Executor) -> 
         executor=executor,
     )
     took = time.monotonic() - began
-    if result.finished != points:
-        sys.exit(f"{points - result.finished} of {points} points are missing")
+    if result.finished != len(seeds):
+        sys.exit(f"{len(seeds) - result.finished} of {len(seeds)} points are missing")
     return took, sum(run.wall_seconds for run in result.runs())
+
+
+def side_by_side(folder: Path, chosen: argparse.Namespace) -> float:
+    """Run a serial sweep of a share of the points for each worker; gives the time of the slowest."""
+    shares = [range(first, chosen.points + 1, chosen.workers) for first in range(1, chosen.workers + 1)]
+    with ProcessPoolExecutor(chosen.workers, mp_context=get_context("spawn")) as pool:
+        folders = [folder / f"share-{number}" for number in range(chosen.workers)]
+        times = [one for one, _ in pool.map(swept, folders, shares, [chosen.packets] * chosen.workers)]
+    (folder / "points").mkdir()
+    for one in folders:
+        for shard in (one / "points").iterdir():
+            shutil.copy(shard, folder / "points")
+    swept(folder, range(1, chosen.points + 1), chosen.packets)
+    return max(times)
 
 
 @contextmanager
@@ -88,14 +107,12 @@ def main() -> None:
 
 
 def _measure(folder: Path, chosen: argparse.Namespace) -> None:
-    empty, inside = swept(folder / "empty", chosen.points, 1, "local")
+    every = range(1, chosen.points + 1)
+    empty, inside = swept(folder / "empty", every, 1)
     overhead = 1e3 * (empty - inside) / chosen.points
     print(f"overhead {overhead:.2f} ms a point, of {chosen.points} points of one frame", flush=True)
-    serial, inside = swept(folder / "serial", chosen.points, chosen.packets, "local")
-    print(
-        f"serial   {serial:.1f} s, {1e3 * inside / chosen.points:.1f} ms inside of a point, load {_load()}",
-        flush=True,
-    )
+    serial = [side_by_side(folder / "serial", chosen)]
+    print(f"serial   {serial[0]:.1f} s, {chosen.workers} side by side, {_load()}", flush=True)
     with (
         LocalCluster(
             n_workers=chosen.workers,
@@ -108,30 +125,27 @@ def _measure(folder: Path, chosen: argparse.Namespace) -> None:
         Client(cluster) as client,
     ):
         executor = client.get_executor(pure=False)
-        took, inside = swept(folder / "cluster", chosen.points, chosen.packets, executor)
-        print(
-            f"cluster  {took:.1f} s, {_efficiency(serial, inside, took, chosen.workers)}, load {_load()}",
-            flush=True,
-        )
+        took, inside = swept(folder / "cluster", every, chosen.packets, executor)
+        print(f"cluster  {took:.1f} s, {_share(inside, took, chosen)}, {_load()}", flush=True)
+        serial.append(side_by_side(folder / "again", chosen))
+        print(f"serial   {serial[1]:.1f} s, {chosen.workers} side by side, {_load()}", flush=True)
+        print(f"efficiency without kills: {sum(serial) / 2 / took:.1%}", flush=True)
         with killing(cluster, chosen.kill_every) as count:
-            took, inside = swept(folder / "killed", chosen.points, chosen.packets, executor)
-        words = _efficiency(serial, inside, took, chosen.workers)
-        print(f"killed   {took:.1f} s, {count()} workers killed, {words}, load {_load()}", flush=True)
-    for other in ("cluster", "killed"):
+            took, inside = swept(folder / "killed", every, chosen.packets, executor)
+        print(f"killed   {took:.1f} s, {count()} workers killed, {_share(inside, took, chosen)}, {_load()}")
+    for other in ("cluster", "again", "killed"):
         for name in COMPARED:
             if (folder / "serial" / name).read_bytes() != (folder / other / name).read_bytes():
                 sys.exit(f"{name} of the run '{other}' differs from that of the serial run")
-    print(f"the bytes of {' and '.join(COMPARED)} are the same in all three")
+    print(f"the bytes of {' and '.join(COMPARED)} are the same in all runs")
 
 
-def _efficiency(serial: float, inside: float, took: float, workers: int) -> str:
-    of_serial, of_workers = serial / (workers * took), inside / (workers * took)
-    inside_words = f"{of_workers:.1%} of the workers' time inside of points"
-    return f"efficiency {of_serial:.1%} by the serial run, {inside_words}"
+def _share(inside: float, took: float, chosen: argparse.Namespace) -> str:
+    return f"{inside / (chosen.workers * took):.1%} of the workers' time inside of points"
 
 
 def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}"
+    return f"load {os.getloadavg()[0]:.1f}"
 
 
 if __name__ == "__main__":

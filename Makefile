@@ -79,6 +79,7 @@ bench: build ## Measure what must be fast and compare it with earlier measuremen
 	$(BIN)/python benches/bench.py $(ARGS)
 	$(BIN)/python benches/ports.py
 	$(BIN)/python benches/one_flow.py
+	$(BIN)/python benches/sweeping.py
 
 .PHONY: bench-peers
 bench-peers: build ## Measure beside ns-3, and csg-htsim with SIMULATOR=CHECKOUT

@@ -14,6 +14,7 @@ __all__ = [
     "copies_for",
     "copies_leave",
     "give_up_privileges",
+    "grow",
     "live_main",
     "simulate",
     "thresholds_at",
@@ -88,6 +89,35 @@ def simulate(config_json: str, progress: Callable[[float, float], None] | None =
         The configuration cannot be simulated; one line says what is wrong and the mend.
     RuntimeError
         An invariant of the simulator broke.
+    """
+
+def grow(
+    config_json: str,
+    progress: Callable[[float, float], None],
+    looks: Sequence[int],
+    is_enough: Callable[[Outcome], bool],
+) -> Outcome:
+    """Run flows one after another, of ``tcp-fct`` or ``rdma-fct``, until there are enough of them.
+
+    Parameters
+    ----------
+    config_json, progress
+        As for `simulate`; the trials of the configuration do not count.
+    looks
+        Numbers of trials, rising, after which to ask.
+    is_enough
+        Asked from another thread, with the outcome of all trials so far. The run ends when it returns true,
+        or with the last of the looks.
+
+    Returns
+    -------
+    Outcome
+        That of `simulate` with as many trials.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        As `simulate`; what ``is_enough`` raises ends the run and is raised.
     """
 
 def binomial_interval(events: int, trials: int, confidence: float) -> tuple[float, float]:

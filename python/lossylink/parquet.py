@@ -106,7 +106,7 @@ def _row_units(columns: list[str], experiment: str) -> dict[str, str]:
     """
     own = [title for title in _dictionary() if title == experiment or title.startswith(f"{experiment} ")]
     own.sort(key=lambda title: len(_section_units(title).keys() & set(columns)))
-    titles = ("Every experiment", "On the live backend", *own)
+    titles = ("Every experiment", "On the live backend", "Rows of a sweep", *own)
     return {key: unit for title in titles for key, unit in _section_units(title).items()}
 
 

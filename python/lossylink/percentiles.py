@@ -26,3 +26,17 @@ def has_percentile(count: int, percent: float) -> bool:
     [3000]
     """
     return count * (1 - percent / 100) >= LEAST_BEYOND - 1e-9
+
+
+def percentile_of(key: str) -> tuple[str, float] | None:
+    """Return of which column a key of a row is a percentile, and which one; nothing if it is none.
+
+    Examples
+    --------
+    >>> percentile_of("fct_us_p99_9"), percentile_of("fct_us_max")
+    (('fct_us', 99.9), None)
+    """
+    for name, percent in PERCENTILES.items():
+        if key.endswith(f"_{name}"):
+            return key.removesuffix(f"_{name}"), percent
+    return None

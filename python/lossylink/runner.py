@@ -124,9 +124,13 @@ def run_scenario(
     pcap: tuple[str, Path] | None = None,
     state_at: Sequence[str] = (),
     progress: Progress | None = None,
+    backend: Backend | None = None,
 ) -> Run:
-    """Run a scenario that is already resolved; see `run`."""
-    backend = backend_named(scenario.values.run.backend)
+    """Run a scenario that is already resolved; see `run`.
+
+    ``backend`` measures in place of the scenario's own.
+    """
+    backend = backend or backend_named(scenario.values.run.backend)
     _refuse(scenario, backend, pcap)
     looks = _Looks(pcap=pcap, instants_ps=_instants(scenario, backend, state_at))
     started = time.monotonic()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +17,9 @@ from lossylink.errors import UserError
 def whole(path: Path) -> Iterator[Path]:
     """Give a file beside ``path`` to write, which takes its place when the block ends well, or vanishes.
 
+    What was written is on the disk before it takes its place. Its name until then is that of no other writer,
+    on any machine that shares the file system.
+
     Examples
     --------
     >>> import tempfile
@@ -23,12 +29,35 @@ def whole(path: Path) -> Iterator[Path]:
     ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
     [('a.txt', 'whole')]
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f".{path.name}.{writer()}.partial")
     try:
         yield partial
+        _sync(partial)
         partial.replace(path)
+        _sync(path.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def writer() -> str:
+    """Return a word that no other writer of a file has: machine, process, and a random part.
+
+    Examples
+    --------
+    >>> writer() == writer()
+    False
+    """
+    machine = re.sub(r"[^A-Za-z0-9]+", "-", socket.gethostname())
+    return f"{machine}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _sync(path: Path) -> None:
+    """Wait until the disk has a file, or the names in a directory."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

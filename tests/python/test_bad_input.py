@@ -76,7 +76,42 @@ Command = Callable[..., Ended]
         (("sweep", "stress", "--grid", "loss=1e-3,2"), "2 % or a ratio?"),
         (("sweep", "stress", "--grid", "seed=1,x"), "not a whole number"),
         (("sweep", "stress", "--grid", "loss=1e-3", "--output", "/proc/nowhere"), "cannot write to"),
-        (("sweep", "stress"), "Missing option '--grid'"),
+        (("sweep", "stress"), "write --grid KEY=A,B"),
+        (("sweep", "stress", "--zip", "loss=1e-3,1e-2", "--zip", "seed=1,2,3"), "seed has 3"),
+        (
+            ("sweep", "stress", "--grid", "seed=1", "--zip", "seed=1"),
+            "the key seed is in the grid and zipped",
+        ),
+        (("sweep", "stress", "--grid", "seed=9..1"), "counts whole numbers upward"),
+        (("sweep", "stress", "--grid", "loss=1e-6..1e-2:lag9"), "log or lin, not lag"),
+        (("sweep", "stress", "--grid", "loss=0..1e-2:log9"), "are above 0"),
+        (("sweep", "stress", "--grid", "link.rate=25G..100M:lin4"), "the same unit"),
+        (("sweep", "stress", "--grid", "loss=@nowhere"), "cannot read nowhere: No such file"),
+        (("sweep", "stress", "--grid", "loss=1e-3", "--executor", "dusk"), "did you mean 'dask'?"),
+        (
+            ("sweep", "stress", "--grid", "loss=1e-3", "--scheduler", "tcp://x"),
+            "--scheduler is of --executor dask",
+        ),
+        (("sweep", "stress", "--grid", "loss=1e-3", "--slurm", "name=x"), "--slurm is of --executor slurm"),
+        (
+            ("sweep", "stress", "--grid", "loss=1e-3", "--executor", "slurm", "--slurm", "x"),
+            "--slurm timeout_min=60",
+        ),
+        (("sweep", "stress", "--grid", "loss=1e-3", "--until", "10%"), "write rel=10%@95%"),
+        (("sweep", "stress", "--grid", "loss=1e-3", "--until", "rel=10%@95%,mex=3"), "did you mean 'max'?"),
+        (
+            ("sweep", "stress", "--grid", "loss=1e-3", "--until", "rel=10%@95%,max=3"),
+            "is less than traffic.packets",
+        ),
+        (
+            ("sweep", "stress", "--grid", "loss=1e-3", "--until", "rel=10%@95%,column=x"),
+            "effective_loss_rate",
+        ),
+        (
+            ("sweep", "throughput", "--grid", "loss=1e-3", "--until", "rel=10%@95%"),
+            "those of rdma-fct, stress",
+        ),
+        (("reproduce", "--executor", "dusk"), "did you mean 'dask'?"),
     ],
 )
 def test_one_line_and_exit_code_2(

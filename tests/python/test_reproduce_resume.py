@@ -188,7 +188,7 @@ def test_a_seed_a_build_and_fresh_start_over(tmp_path: Path, monkeypatch: pytest
     for change in ("seed", "fresh", "build"):
         runner = Counting()
         if change == "build":
-            monkeypatch.setattr(points, "build", lambda: "another")
+            monkeypatch.setattr(points, "code", lambda: "another")
         call(tmp_path, runner=runner, seed=2 if change == "seed" else 1, fresh=change == "fresh")
         assert runner.points == first.points, change
 

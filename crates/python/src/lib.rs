@@ -1,6 +1,7 @@
 //! `lossylink._native`: conversions between Python and the simulator, and nothing else.
 
 mod convert;
+mod looking;
 mod monitor;
 mod rules;
 mod table;
@@ -9,6 +10,7 @@ mod wait;
 use std::panic;
 
 use lossylink_live::sys::privilege;
+use lossylink_sim::Control;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,7 +22,22 @@ fn simulate<'py>(
     config_json: String,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let outcome = wait::run_watched(py, config_json, progress.as_ref())?;
+    let outcome = wait::run_watched(py, config_json, Control::default(), progress.as_ref())?;
+    convert::outcome_to_dict(py, outcome)
+}
+
+/// Runs flows of one experiment until there are enough; see `_native.pyi` for the contract.
+#[pyfunction]
+fn grow<'py>(
+    py: Python<'py>,
+    config_json: String,
+    progress: Bound<'py, PyAny>,
+    looks: Vec<u64>,
+    is_enough: Py<PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (control, answers) = looking::growing(looks, is_enough);
+    let outcome = wait::run_watched(py, config_json, control, Some(&progress))?;
+    answers.check()?;
     convert::outcome_to_dict(py, outcome)
 }
 
@@ -62,6 +79,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<monitor::LinkMonitor>()?;
     module.add_class::<table::Columns>()?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(grow, module)?)?;
     module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;

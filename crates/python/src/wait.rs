@@ -20,9 +20,10 @@ type Answer = Result<Outcome, ConfigError>;
 pub(crate) fn run_watched(
     py: Python<'_>,
     config: String,
+    control: Control,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
-    let control = Arc::new(Control::default());
+    let control = Arc::new(control);
     let (sender, receiver) = sync_channel(1);
     let worker = {
         let control = Arc::clone(&control);

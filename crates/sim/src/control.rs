@@ -1,5 +1,7 @@
 //! Progress and cancellation of a running simulation, shared between the thread that simulates and the one that waits.
 
+use crate::Outcome;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counters that the simulation raises and a flag that the caller sets; all orderings are relaxed, because nothing
@@ -9,9 +11,38 @@ pub struct Control {
     done: AtomicU64,
     total: AtomicU64,
     cancelled: AtomicBool,
+    growth: Option<Growth>,
+}
+
+/// When a run that is made of blocks has enough of them.
+struct Growth {
+    looks: Vec<u64>,
+    is_enough: Box<dyn Fn(&Outcome) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for Growth {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Growth").field("looks", &self.looks).finish_non_exhaustive()
+    }
 }
 
 impl Control {
+    /// Control of a run of blocks that is looked at after so many trials, in rising order, in place of its own
+    /// number. It ends when `is_enough` says so of its outcome, or at the last look.
+    pub fn growing(looks: Vec<u64>, is_enough: impl Fn(&Outcome) -> bool + Send + Sync + 'static) -> Self {
+        Self { growth: Some(Growth { looks, is_enough: Box::new(is_enough) }), ..Self::default() }
+    }
+
+    /// Trials after which a run of blocks is looked at: `trials` alone, unless it grows.
+    pub(crate) fn looks(&self, trials: u64) -> Vec<u64> {
+        self.growth.as_ref().map_or_else(|| vec![trials], |growth| growth.looks.clone())
+    }
+
+    /// Whether a run may end with this outcome.
+    pub(crate) fn is_enough(&self, outcome: &Outcome) -> bool {
+        self.growth.as_ref().is_none_or(|growth| (growth.is_enough)(outcome))
+    }
+
     /// Adds finished work, in the unit of [`Control::set_total`].
     pub fn add_done(&self, count: u64) {
         self.done.fetch_add(count, Ordering::Relaxed);

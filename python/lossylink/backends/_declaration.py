@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ class Backend:
         Carries one job out and tells its progress about ten times a second. It gives the row as measured,
         tables without a column for the protection, and raises ``ValueError`` for what the user has to mend,
         ``RuntimeError`` for a failure. When what it reports to raises ``KeyboardInterrupt`` it ends early.
+    grow
+        Carries a job of flows one after another out, as ``measure`` does, with numbers of trials at which to
+        ask whether they are enough; nothing where the backend cannot add trials to those that have run.
     one_at_a_time
         Whether jobs would disturb each other; they then run one after another in the caller's thread.
     leaves_out
@@ -34,6 +37,7 @@ class Backend:
 
     name: str
     measure: Callable[[Job, Progress], Part]
+    grow: Callable[[Job, Progress, Sequence[int], Callable[[Part], bool]], Part] | None = None
     one_at_a_time: bool = False
     leaves_out: bool = False
     no_capture: str = ""

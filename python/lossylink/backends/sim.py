@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 
 from lossylink import _native
 from lossylink.backends._declaration import Backend
@@ -11,10 +12,20 @@ from lossylink.table import Table
 
 
 def _measure(job: Job, report: Progress) -> Part:
-    outcome = _native.simulate(json.dumps(job.configuration), report)
+    return _part(job, _native.simulate(json.dumps(job.configuration), report))
+
+
+def _grow(job: Job, report: Progress, looks: Sequence[int], is_enough: Callable[[Part], bool]) -> Part:
+    def ask(outcome: _native.Outcome) -> bool:
+        return is_enough(_part(job, outcome))
+
+    return _part(job, _native.grow(json.dumps(job.configuration), report, looks, ask))
+
+
+def _part(job: Job, outcome: _native.Outcome) -> Part:
     tables = {name: Table.of(job.label, columns) for name, columns in outcome["columns"].items()}
     row, states, interrupted = outcome["row"], outcome["states"], outcome["interrupted"]
     return Part(row=row, tables=tables, states=states, interrupted=interrupted)
 
 
-BACKEND = Backend(name="sim", measure=_measure)
+BACKEND = Backend(name="sim", measure=_measure, grow=_grow)

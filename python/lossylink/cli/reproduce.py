@@ -26,6 +26,16 @@ def command(
         bool, typer.Option("--fresh", help="Run again what an earlier call with this output finished.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a claim fails.")] = False,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Who runs the points, as in sweep: local, dask or slurm; this process when not given."
+        ),
+    ] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="As in sweep.")] = None,
+    slurm: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="As in sweep; repeat for more.")
+    ] = None,
 ) -> None:
     """Run the published experiments, print each table beside the published one, and write a report.
 
@@ -39,6 +49,7 @@ def command(
     """
     import os  # heavy imports wait until they are needed
 
+    from lossylink.cli.run import parse_settings
     from lossylink.reproduce import reproduce
 
     names = [name.strip() for name in only.split(",") if name.strip()] if only else None
@@ -53,6 +64,9 @@ def command(
                 seed=seed,
                 threads=threads or len(os.sched_getaffinity(0)),
                 fresh=fresh,
+                executor=executor,
+                scheduler=scheduler,
+                slurm=parse_settings(slurm or [], option="--slurm", example="timeout_min=60"),
             )
     except ValueError as error:
         raise UserError(str(error)) from None

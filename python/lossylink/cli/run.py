@@ -104,7 +104,9 @@ def command(
     _finish(result, strict=strict, directory=kept)
 
 
-def parse_settings(words: list[str]) -> dict[str, Any]:
+def parse_settings(
+    words: list[str], *, option: str = "--set", example: str = "link.rate=25Gbps"
+) -> dict[str, Any]:
     """Split ``KEY=VALUE`` words; values stay text, the key decides how they are read.
 
     Examples
@@ -116,9 +118,9 @@ def parse_settings(words: list[str]) -> dict[str, Any]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
-            raise UserError(f"--set {word}: write KEY=VALUE, for instance --set link.rate=25Gbps")
+            raise UserError(f"{option} {word}: write KEY=VALUE, for instance {option} {example}")
         if key.strip() in settings:
-            raise UserError(f"--set {key.strip()} is given twice")
+            raise UserError(f"{option} {key.strip()} is given twice")
         settings[key.strip()] = value.strip()
     return settings
 

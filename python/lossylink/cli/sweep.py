@@ -1,4 +1,4 @@
-"""``lossylink sweep``: a grid of settings, in parallel, resumed where it was left."""
+"""``lossylink sweep``: a grid of settings, by any executor, resumed where it was left."""
 
 from __future__ import annotations
 
@@ -8,22 +8,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.cli.exits import FAILED, INTERRUPTED, leave
 from lossylink.errors import UserError
 from lossylink.writing import output_to, whole
 
 if TYPE_CHECKING:
     from lossylink.sweeping import Sweep
 
+#: Errors of points that are shown; the rows have them all.
+SHOWN_ERRORS = 5
+#: Rows that are shown.
+SHOWN_ROWS = 200
+
 
 def command(
     experiment: Annotated[str, typer.Argument(help="An experiment or a scenario FILE.toml.")],
     grid: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            "--grid", "-g", metavar="KEY=A,B,...", help="Values of a key; write \\, for a comma inside one."
+            "--grid",
+            "-g",
+            metavar="KEY=A,B,...",
+            help="Values of a key, ranges as in 1e-6..1e-2:log9, 1..4:lin7 or 1..20, or @FILE with one a "
+            "line; write \\, for a comma inside one.",
         ),
-    ],
+    ] = None,
+    zipped: Annotated[
+        list[str] | None,
+        typer.Option("--zip", metavar="KEY=A,B,...", help="The same for keys whose values advance together."),
+    ] = None,
     protection: Annotated[
         list[str] | None, typer.Option("--protection", "-p", help="As in run; repeat for more.")
     ] = None,
@@ -31,10 +44,38 @@ def command(
         list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="As in run; repeat for more.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random draw.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Double the work of a point until its figure is known so well: rel=10%@95%, then "
+            ",column=KEY or ,max=COUNT.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Directory of the sweep; the same one resumes it.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="Points at a time; all cores when not given.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Points at a time on this machine; all cores when not given.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="Who runs the points: local (threads), dask or slurm (array jobs).")
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="dask: a scheduler that runs; else a cluster on this machine."),
+    ] = None,
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="slurm: a parameter of submitit, such as timeout_min=60; repeat for more.",
+        ),
+    ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="A point that fails becomes a row with its error.")
+    ] = False,
+    trials: Annotated[bool, typer.Option("--trials", help="Keep the tables of all points, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object.")] = False,
     every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
     with_csv: Annotated[bool, typer.Option("--csv", help="Keep the rows as rows.csv, too.")] = False,
@@ -47,63 +88,78 @@ def command(
     --------
         lossylink sweep stress -g loss=1e-4,1e-3 -g protection=lg,lg-nb --set traffic.packets=1M
 
-        lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1,2,3 --output results/rates
+        lossylink sweep my-link.toml --grid link.rate=25G,100G --grid seed=1..3 --output results/rates
+
+        lossylink sweep tcp-fct -g loss=1e-3..1e-2:log3 -p lg -s flow.trials=2000 --until rel=10%@95%,max=20k
+
+        lossylink sweep tcp-fct -g loss=1e-3 -g seed=1..20 --set flow.trials=2000 --executor dask --threads 2
+
+        lossylink sweep tcp-fct -g seed=1..20 -s flow.trials=2000 --executor slurm --slurm cluster=local
     """
     import json  # heavy imports wait until they are needed
 
     from lossylink import sweeping
-    from lossylink.cli.progress import progress_bar
+    from lossylink.cli.live_table import sweep_display
     from lossylink.cli.run import parse_settings
     from lossylink.run_directory import write_csv
 
-    with progress_bar("sweep") as progress:
+    values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")
+    if not values and not together:
+        raise UserError("a sweep needs values; write --grid KEY=A,B,..., for instance --grid loss=1e-3,1e-2")
+    with sweep_display(experiment, (*values, *together)) as (progress, watch):
         result = sweeping.sweep(
             experiment,
-            grid=parse_grid(grid),
+            grid=values,
+            zipped=together,
             protection=protection,
             settings=parse_settings(settings or []),
             seed=seed,
             output=output,
             threads=threads,
+            executor=executor,
+            scheduler=scheduler,
+            slurm=parse_settings(slurm or [], option="--slurm", example="timeout_min=60"),
+            until=until,
+            trials=trials,
+            keep_going=keep_going,
             progress=progress,
+            watch=watch,
         )
     if with_csv:
         path = result.directory / "rows.csv"
         with output_to(result.directory), whole(path) as partial:
             write_csv(partial, result.rows)
+    with output_to(result.directory):
+        figure = None if result.interrupted else sweeping.save_figure(result)
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
     else:
-        _show(result, every_key=every_key)
+        _show(result, figure, every_key=every_key)
+    _finish(result)
+
+
+def _show(result: Sweep, figure: Path | None, *, every_key: bool) -> None:
+    from lossylink.cli.tables import show_rows
+
+    rows = [row for row in result.rows.to_dicts() if not row.get("error")]
+    show_rows(result.experiment, rows[:SHOWN_ROWS], places=tuple(result.grid), every_key=every_key)
+    if len(rows) > SHOWN_ROWS:
+        print(f"... and {len(rows) - SHOWN_ROWS:,} more rows in {result.directory / 'rows.parquet'}")
+    print(f"{result.finished} of {result.points} points, {result.resumed} resumed, in {result.directory}/")
+    if figure is not None:
+        print(f"figure: {figure}")
+
+
+def _finish(result: Sweep) -> None:
+    """Say what is missing, and leave with the exit code for it."""
+    if result.failed:
+        for words in list(dict.fromkeys(result.failed.values()))[:SHOWN_ERRORS]:
+            print(f"failed: {words}", file=sys.stderr)
+        words = f"{len(result.failed)} of {result.points} points failed; their rows have the error"
+        print(f"error: {words}, and the same command tries them again", file=sys.stderr)
     if result.interrupted:
         words = f"interrupted: kept {result.finished} of {result.points} points in {result.directory}"
         print(f"{words}; the same command goes on from there", file=sys.stderr)
         leave(INTERRUPTED)
-
-
-def _show(result: Sweep, *, every_key: bool) -> None:
-    from lossylink.cli.tables import show_rows
-
-    rows = result.rows.to_dicts()
-    show_rows(result.experiment, rows, places=tuple(result.grid), every_key=every_key)
-    print(f"{result.finished} of {result.points} points, {result.resumed} resumed, in {result.directory}/")
-
-
-def parse_grid(words: list[str]) -> dict[str, list[str]]:
-    r"""Split ``KEY=A,B,...`` words; ``\,`` is a comma inside a value.
-
-    Examples
-    --------
-    >>> parse_grid(["link.rate=25G,100G", r"protection=lg:copies=3\,tail=off,none"])
-    {'link.rate': ['25G', '100G'], 'protection': ['lg:copies=3,tail=off', 'none']}
-    """
-    grid: dict[str, list[str]] = {}
-    for word in words:
-        key, equals, rest = word.partition("=")
-        values = [part.replace("\0", ",").strip() for part in rest.replace("\\,", "\0").split(",")]
-        if not (key.strip() and equals) or not all(values):
-            raise UserError(f"--grid {word}: write KEY=A,B,..., for instance --grid loss.forward=1e-3,1e-2")
-        if key.strip() in grid:
-            raise UserError(f"--grid {key.strip()} is given twice")
-        grid[key.strip()] = values
-    return grid
+    if result.failed:
+        leave(FAILED)

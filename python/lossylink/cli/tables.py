@@ -53,6 +53,14 @@ def show_rows(
         console.print(f"--all shows the other {left_out} figures{words}", style="dim", highlight=False)
 
 
+def table_of(
+    experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str], width: int
+) -> Table:
+    """Return the headline of rows as a table that fits a width."""
+    table = headline(experiment, rows, places=places)
+    return _drawn(table, _fitting(table, width))
+
+
 def unfinished(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each row whose figures leave flows out because these did not end.
 

@@ -7,7 +7,7 @@ import sys
 from lossylink.discovery import modules_in
 from lossylink.errors import unknown
 from lossylink.experiments._column import Column
-from lossylink.experiments._declaration import COMMON_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_KEYS, Experiment, Growth
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT for module in modules_in(sys.modules[__name__])
@@ -22,4 +22,4 @@ def experiment_named(name: str) -> Experiment:
     return EXPERIMENTS[name]
 
 
-__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Column", "Experiment", "experiment_named"]
+__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Column", "Experiment", "Growth", "experiment_named"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossylink.experiments._column import Column
@@ -44,6 +45,34 @@ FCT_ROW = tuple(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """How more work of the same kind makes a figure better known.
+
+    Attributes
+    ----------
+    key
+        The key of a scenario that says how much work there is.
+    column
+        The figure that is asked for where nobody names one.
+    shares
+        Figures that are a share of counted events: the key of the events, and that of the chances.
+    table
+        The table whose columns percentiles of a row are of; nothing if none are.
+    in_blocks
+        Whether more work is added to what has run; otherwise it runs anew, longer.
+    clusters
+        Whether events that come together would make an interval of a share too narrow.
+    """
+
+    key: str
+    column: str
+    shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    table: str = ""
+    in_blocks: bool = False
+    clusters: bool = False
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
     """An experiment: what it takes, what it gives, who can run it.
@@ -74,6 +103,8 @@ class Experiment:
         Values of ``traffic.source`` that it knows.
     queueless
         Whether its result means something only if no queue forms.
+    growth
+        How ``sweep --until`` makes a figure better known; nothing where no figure has an interval.
     jobs
         Turns a scenario into jobs where one for each protection is not enough.
     """
@@ -89,14 +120,15 @@ class Experiment:
     rare_row_keys: tuple[str, ...] = ()
     rare_headline: tuple[Column, ...] = ()
     queueless: bool = False
+    growth: Growth | None = None
     jobs: Callable[[Scenario], Sequence[Job]] | None = None
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
         """All keys that it takes, as declared."""
         return frozenset(COMMON_KEYS + self.own_keys)
 
-    @property
+    @cached_property
     def sections(self) -> frozenset[str]:
         """The sections that hold its keys."""
         return frozenset(key.partition(".")[0] for key in self.keys)

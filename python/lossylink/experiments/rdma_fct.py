@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import FCT
-from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, Experiment, Growth
 
 EXPERIMENT = Experiment(
     name="rdma-fct",
@@ -12,5 +12,6 @@ EXPERIMENT = Experiment(
     row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit"),
     headline=FCT,
     spreads="trials",
+    growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
     refused={"live": "RDMA is simulated only: the live lab's hosts have no RDMA interface"},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import RETRANSMISSIONS, Column
-from lossylink.experiments._declaration import COMMON_ROW, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, Experiment, Growth
 
 EXPERIMENT = Experiment(
     name="stress",
@@ -47,4 +47,10 @@ EXPERIMENT = Experiment(
     ),
     spreads="jobs",
     sources=("generator", "saturated"),
+    growth=Growth(
+        key="traffic.packets",
+        column="effective_loss_rate",
+        shares={"effective_loss_rate": ("effective_lost_packets", "packets_sent")},
+        clusters=True,
+    ),
 )

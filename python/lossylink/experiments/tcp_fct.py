@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import CHECKS, FCT
-from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, TCP_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, TCP_KEYS, Experiment, Growth
 
 EXPERIMENT = Experiment(
     name="tcp-fct",
@@ -12,4 +12,5 @@ EXPERIMENT = Experiment(
     row_keys=(*COMMON_ROW, "congestion_control", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
     headline=(*FCT, CHECKS),
     spreads="trials",
+    growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
 )

@@ -32,6 +32,7 @@ class _FecModel(Family):
             variants=code.LOOKS,
         ),
     )
+    loses_together = True
     is_live = False
 
     def value(

@@ -48,13 +48,31 @@ impl Workers {
     /// missing because the caller lost patience.
     pub(super) fn run_blocks<R: Send>(
         &self,
-        (trials, each): (u64, u64),
+        size: (u64, u64),
         seed: u64,
         control: &Control,
         run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
     ) -> Result<(Vec<R>, bool), ConfigError> {
+        let mut finished = Vec::new();
+        let interrupted = self.add_blocks(&mut finished, size, seed, control, run)?;
+        Ok((finished, interrupted))
+    }
+
+    /// Adds blocks of `each` to whole blocks that have run before, until there are `trials`. Returns whether some are
+    /// missing because the caller lost patience.
+    pub(super) fn add_blocks<R: Send>(
+        &self,
+        finished: &mut Vec<R>,
+        (trials, each): (u64, u64),
+        seed: u64,
+        control: &Control,
+        run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
+    ) -> Result<bool, ConfigError> {
         control.set_total(trials);
-        self.run_all(&blocks((trials, each), seed), control, &run)
+        let missing = blocks((trials, each), seed).split_off(finished.len());
+        let (more, interrupted) = self.run_all(&missing, control, &run)?;
+        finished.extend(more);
+        Ok(interrupted)
     }
 
     /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
@@ -128,6 +146,20 @@ mod tests {
         let is_enough = |results: &[u64]| results.len() >= enough;
         let workers = Workers::new(threads).unwrap();
         workers.run_until(trials, 1, &Control::default(), draw, is_enough).unwrap().0
+    }
+
+    #[test]
+    fn blocks_that_are_added_are_those_of_one_run() {
+        let workers = Workers::new(2).unwrap();
+        let control = Control::default();
+        let (all, _) = workers.run_blocks((10, 3), 1, &control, draw).unwrap();
+        let mut grown = Vec::new();
+        for trials in [3, 4, 10] {
+            // The last block of four trials is not whole.
+            workers.add_blocks(&mut grown, (trials, 3), 1, &control, draw).unwrap();
+            grown.truncate(if trials == 10 { 4 } else { trials as usize / 3 });
+        }
+        assert_eq!((grown.len(), &grown), (4, &all));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub type Columns = Vec<(String, Vec<f64>)>;
 
 /// Result of one experiment under one protection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Row keys of the data dictionary.
     pub row: Map<String, Value>,

@@ -7,7 +7,7 @@ report says that it is partial, and the next call with the same output goes on w
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,9 +29,11 @@ from lossylink.reproduce.framework.progress import OverallProgress
 from lossylink.reproduce.framework.registry import Chosen
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.resuming import Resuming
-from lossylink.reproduce.framework.runner import Runner, simulate
+from lossylink.reproduce.framework.runner import Report, Runner, simulate
+from lossylink.reproduce.framework.spreading import spread
 from lossylink.reproduce.framework.terminal import print_experiment, print_summary
 from lossylink.results import Run
+from lossylink.sweeping.executors import Asked, check_options
 
 POINTS_NAME = "points"
 """Where finished points are kept, below the output directory."""
@@ -49,6 +51,9 @@ def reproduce(
     with_figures: bool = True,
     runner: Runner = simulate,
     published: Published | None = None,
+    executor: str | None = None,
+    scheduler: str | None = None,
+    slurm: Mapping[str, str] | None = None,
     command: Sequence[str] | None = None,
     console: Console | None = None,
 ) -> ReproduceResult:
@@ -76,6 +81,9 @@ def reproduce(
         Runs a job; the native simulator unless a test says otherwise.
     published
         The published figures; those of ``reference/published.toml`` by default.
+    executor, scheduler, slurm
+        Who runs the points, each with one thread, as for `lossylink.sweep`; by default this process runs them
+        one after another with all ``threads``. The figures are the same.
     command
         The command line to print in the report; the process's own by default.
     console
@@ -95,6 +103,12 @@ def reproduce(
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
     started = time.monotonic()
+    if executor is not None:
+        asked = Asked(threads=threads, scheduler=scheduler, slurm=slurm or {}, folder=output)
+        check_options(executor, asked)
+        every = [job for _, jobs in planned for job in jobs]
+        if _spread(every, store, seed=seed, executor=executor, asked=asked, shown=progress):
+            runner = _stopped
     resuming = Resuming(runner, store)
     results, interrupted = _run_all(
         planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
@@ -112,6 +126,26 @@ def reproduce(
     finally:
         print_summary(console, result)
     return result
+
+
+def _spread(
+    jobs: Sequence[Job], store: PointStore, *, seed: int, executor: str, asked: Asked, shown: bool
+) -> bool:
+    from lossylink.cli.progress import progress_bar
+
+    def spread_and_tell(report: Report) -> bool:
+        return spread(jobs, store, seed=seed, executor=executor, asked=asked, report=report)
+
+    if not shown:
+        return spread_and_tell(lambda _done, _total: None)
+    with progress_bar("points") as tell:
+        return spread_and_tell(tell)
+
+
+def _stopped(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+    """Run nothing more: an executor was interrupted."""
+    del job, seed, threads, report
+    raise KeyboardInterrupt
 
 
 def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> ReproduceResult:

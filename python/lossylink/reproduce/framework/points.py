@@ -1,13 +1,11 @@
 """Finished points of a reproduction, a file each: a point is there whole or not at all.
 
 A point is one job under one protection. Its file is named after everything that decides its result: the
-resolved scenario, its seed, the version and the very bytes of the compiled simulator.
+resolved scenario, its seed, the version and the very code, compiled and in Python.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import io
 import json
 import os
@@ -17,7 +15,7 @@ from pathlib import Path
 
 import polars
 
-from lossylink import _native
+from lossylink.code import code
 from lossylink.results import Run
 from lossylink.scenario import Scenario
 from lossylink.writing import whole
@@ -51,16 +49,19 @@ class PointStore:
 
     def load(self, scenario: Scenario) -> Run | None:
         """The run of a point that an earlier call finished; a damaged file counts as none."""
+        run = self.look(scenario)
+        self.resumed += run is not None and self._path(scenario) not in self._of_this_call
+        return run
+
+    def look(self, scenario: Scenario) -> Run | None:
+        """What `load` gives, without counting it as resumed."""
         path = self._path(scenario)
-        is_ours = path in self._of_this_call
-        if self._fresh and not is_ours:
+        if self._fresh and path not in self._of_this_call:
             return None
         try:
-            run = _read(path, path.stem)
+            return _read(path, path.stem)
         except _DAMAGED:
             return None
-        self.resumed += not is_ours
-        return run
 
     def keep(self, scenario: Scenario, run: Run) -> None:
         """Write beside and rename, so that a crash leaves an older file or none."""
@@ -73,14 +74,7 @@ class PointStore:
         self._of_this_call.add(path)
 
     def _path(self, scenario: Scenario) -> Path:
-        return self._folder / f"{scenario.fingerprint(build())}.zip"
-
-
-@functools.cache
-def build() -> str:
-    """Version of the simulator and a digest of its bytes: a rebuilt one starts over."""
-    digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
-    return f"{_native.version()}+{digest}"
+        return self._folder / f"{scenario.fingerprint(code())}.zip"
 
 
 def _packed(run: Run, name: str) -> bytes:

@@ -23,7 +23,7 @@ class Resuming:
 
     def __call__(self, job: Job, *, seed: int, threads: int, report: Report) -> Run:
         """Run what is missing; an interruption gives what there is, marked as interrupted."""
-        points = {protection: _scenario(job, (protection,), seed) for protection in job.protections}
+        points = {protection: scenario_of(job, (protection,), seed) for protection in job.protections}
         loaded = {protection: self.store.load(scenario) for protection, scenario in points.items()}
         finished = {protection: run for protection, run in loaded.items() if run is not None}
         interrupted = False
@@ -44,10 +44,11 @@ class Resuming:
             for protection in missing:
                 self.store.keep(points[protection], finished[protection])
         parts = [finished[protection] for protection in job.protections if protection in finished]
-        return _joined(parts, _scenario(job, job.protections, seed), interrupted=interrupted)
+        return _joined(parts, scenario_of(job, job.protections, seed), interrupted=interrupted)
 
 
-def _scenario(job: Job, protections: Sequence[str], seed: int) -> Scenario:
+def scenario_of(job: Job, protections: Sequence[str], seed: int) -> Scenario:
+    """Return what a job resolves to under some of its protections."""
     return resolve(job.experiment, settings=dict(job.settings), protection=list(protections), seed=seed)
 
 

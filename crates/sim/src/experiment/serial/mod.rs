@@ -110,19 +110,39 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(Self { host, flow, reception, path: setup.path(one_way_ns)?, protocol, is_repeatable, setup })
     }
 
-    /// Runs all trials and completes the row that `describe` begins and `detail` ends.
+    /// Runs all trials, or as many as are enough, and completes the row that `describe` begins and `detail` ends.
     pub(super) fn run(
         &self,
         control: &Control,
-        describe: impl FnOnce(&T, &mut Row),
-        detail: impl FnOnce(&T, &Totals, &mut Row),
+        describe: impl Fn(&T, &mut Row),
+        detail: impl Fn(&T, &Totals, &mut Row),
     ) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
-        let run_block = |block| self.run_block(block);
         let workers = Workers::new(config.threads)?;
-        let size = (self.flow.trials, TRIALS_PER_BLOCK);
-        let (mut blocks, interrupted) = workers.run_blocks(size, config.seed, control, run_block)?;
-        let states = blocks.first_mut().map(|block| std::mem::take(&mut block.states)).unwrap_or_default();
+        let (mut blocks, mut before, mut outcome) = (Vec::new(), 0, Outcome::default());
+        for trials in control.looks(self.flow.trials) {
+            // A last block that is not whole runs anew: the longer run has a whole one in its place.
+            blocks.truncate((before / TRIALS_PER_BLOCK) as usize);
+            let size = (trials, TRIALS_PER_BLOCK);
+            let run_block = |block| self.run_block(block);
+            let interrupted = workers.add_blocks(&mut blocks, size, config.seed, control, run_block)?;
+            outcome = Outcome { interrupted, ..self.outcome(&workers, &blocks, &describe, &detail) };
+            if interrupted || control.is_enough(&outcome) {
+                break;
+            }
+            before = trials;
+        }
+        Ok(outcome)
+    }
+
+    fn outcome(
+        &self,
+        workers: &Workers,
+        blocks: &[Finished],
+        describe: impl Fn(&T, &mut Row),
+        detail: impl Fn(&T, &Totals, &mut Row),
+    ) -> Outcome {
+        let states = blocks.first().map(|block| block.states.clone()).unwrap_or_default();
         let mut totals = Totals::default();
         blocks.iter().for_each(|block| totals.merge(&block.totals));
         let sum = |of: fn(&Finished) -> u64| blocks.iter().map(of).sum::<u64>();
@@ -130,7 +150,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         describe(&self.protocol, &mut row);
         row.set("flow_bytes", self.flow.size_bytes).set("trials", totals.trials);
         workers.share(|| {
-            row.set_completion_times(column(&blocks, Trial::fct_us));
+            row.set_completion_times(column(blocks, Trial::fct_us));
         });
         row.set("flows_hit", totals.hit).set("flows_unfinished", sum(|block| block.unfinished));
         detail(&self.protocol, &totals, &mut row);
@@ -138,8 +158,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             .set("timeouts", totals.timeouts)
             .set("frames_simulated", sum(|block| block.frames_simulated))
             .set("frames_skipped", sum(|block| block.frames_skipped));
-        let columns = vec![("trials".to_owned(), workers.share(|| columns(&blocks)))];
-        Ok(Outcome { row: row.finish(), columns, states, interrupted })
+        let columns = vec![("trials".to_owned(), workers.share(|| columns(blocks)))];
+        Outcome { row: row.finish(), columns, states, interrupted: false }
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {

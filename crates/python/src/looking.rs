@@ -1,0 +1,34 @@
+//! Asks Python whether a run that grows has enough.
+
+use crate::convert::outcome_to_dict;
+use lossylink_sim::{Control, Outcome};
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What went wrong while Python was asked.
+#[derive(Default)]
+pub(crate) struct Answers(Arc<Mutex<Option<PyErr>>>);
+
+impl Answers {
+    /// Raises it.
+    pub(crate) fn check(self) -> PyResult<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+}
+
+/// Control of a run that is looked at after so many trials, and ends when `is_enough` returns true or raises.
+pub(crate) fn growing(looks: Vec<u64>, is_enough: Py<PyAny>) -> (Control, Answers) {
+    let answers = Answers::default();
+    let errors = Arc::clone(&answers.0);
+    let ask = move |outcome: &Outcome| {
+        let answer = Python::attach(|py| {
+            let dict = outcome_to_dict(py, outcome.clone())?;
+            is_enough.bind(py).call1((dict,))?.is_truthy()
+        });
+        answer.unwrap_or_else(|error| {
+            *errors.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            true
+        })
+    };
+    (Control::growing(looks, ask), answers)
+}

@@ -1,0 +1,254 @@
+"""Runs a sweep: resolves its points, has an executor do those that are missing, collects the rows."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from lossylink.code import code
+from lossylink.errors import RunError, UserError
+from lossylink.job import Progress
+from lossylink.scenario.from_python import spelled
+from lossylink.sweeping import shards
+from lossylink.sweeping.driving import Outcome, drive
+from lossylink.sweeping.executors import Asked, check_options, open_workers
+from lossylink.sweeping.grid import combinations
+from lossylink.sweeping.points import Point, default_directory, resolve_points
+from lossylink.sweeping.result import Sweep, collect, rows_of, write_sweep
+from lossylink.sweeping.shards import Finished
+from lossylink.sweeping.task import Done, Task, tasks_of
+from lossylink.sweeping.until import parse_until
+from lossylink.writing import output_to
+
+#: Called with the rows of points that have just ended, from the caller's thread.
+Watch = Callable[[Sequence[dict[str, Any]]], None]
+#: Tasks for each worker, so that none is idle at the end while another has much left.
+TASKS_PER_WORKER = 16
+
+
+def sweep(
+    what: str | Path,
+    *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    zipped: Mapping[str, Sequence[Any]] | None = None,
+    protection: str | Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    output: str | Path | None = None,
+    threads: int | None = None,
+    executor: str | Executor = "local",
+    scheduler: str | None = None,
+    slurm: Mapping[str, str] | None = None,
+    until: str | None = None,
+    trials: bool = False,
+    keep_going: bool = False,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Sweep:
+    """Run every combination of the grid's values that is not in ``output`` already.
+
+    Parameters
+    ----------
+    what
+        An experiment (``"stress"``) or the path of a scenario file.
+    grid
+        Values by key: any key of a scenario, ``protection`` or ``seed``; numbers in SI units, as for `run`.
+    zipped
+        Values by key that advance together: as many for each. Each place goes with every combination of the
+        grid.
+    protection, settings, seed
+        As for `run`, at every point that the grid does not say otherwise for.
+    output
+        Directory of the sweep; by default one named after what is asked, so that asking again resumes. A
+        point is resumed if code, scenario and stopping rule are the same.
+    threads
+        Points at a time on this machine; all cores by default.
+    executor
+        Who runs the points: ``"local"`` (threads of this process), ``"dask"``, ``"slurm"``, or any
+        ``concurrent.futures.Executor``, which stays open. All workers need the same file system.
+    scheduler
+        Address of a Dask scheduler; without one ``"dask"`` starts ``threads`` processes on this machine.
+    slurm
+        Parameters for submitit, such as ``{"slurm_partition": "short"}``.
+    until
+        When a point is known well enough, such as ``"rel=10%@95%"``; work is doubled until then.
+    trials
+        Keep the tables of the points (a row a trial), too.
+    keep_going
+        A point that fails becomes a row with its ``error``, and the others run; otherwise it ends the sweep.
+    progress
+        Called with the points done and all points.
+    watch
+        Called with the rows of points that have just ended.
+
+    Returns
+    -------
+    Sweep
+        Its ``frame`` is one polars frame of all points, a row each and a protection, the grid's keys in
+        front; ``Sweep.plot`` draws it. The rows do not depend on the executor.
+
+    Raises
+    ------
+    UserError
+        A combination cannot be run; told before the first one begins.
+    RunError
+        A point failed, and ``keep_going`` was not asked for. What had ended is kept.
+
+    Examples
+    --------
+    >>> import lossylink, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     swept = lossylink.sweep(
+    ...         "stress",
+    ...         grid={"loss.forward": [1e-3, 1e-2]},
+    ...         protection="lg",
+    ...         settings={"traffic.packets": 10_000},
+    ...         output=folder,
+    ...     )
+    >>> swept.frame.select("loss.forward", "protection", "packets_sent").rows()
+    [(0.001, 'lg', 10000), (0.01, 'lg', 10000)]
+    """
+    count = threads or len(os.sched_getaffinity(0))
+    if count < 1:
+        raise UserError(f"threads = {threads}: use at least 1")
+    rule = parse_until(until) if until is not None else None
+    check_options(executor, Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=Path()))
+    points = resolve_points(
+        what,
+        combinations(grid or {}, zipped),
+        protection=[protection] if isinstance(protection, str) else protection,
+        settings=spelled(settings),
+        seed=seed,
+        until=rule,
+    )
+    directory = Path(output) if output is not None else default_directory(points)
+    folder = directory / shards.FOLDER
+    with output_to(directory):
+        _prepare(folder)
+    kept = _usable(shards.read(folder, (point.name for point in points)), with_tables=trials)
+    missing = [point for point in points if point.name not in kept]
+    asked = Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=directory)
+    pattern = Task(
+        points=(),
+        folder=folder.resolve(),
+        code=code(),
+        until=rule,
+        with_tables=trials,
+        keeps_going=keep_going,
+    )
+    resumed = len(points) - len(missing)
+    told = _Told(missing, before=resumed, progress=progress, watch=watch)
+    outcome = run_missing(missing, pattern, executor, asked, told.tell)
+    if outcome.failed and not keep_going:
+        raise RunError(_first_failure(points, outcome))
+    with output_to(directory):
+        written = shards.read(folder, (point.name for point in points), beside=told.paths)
+        kept = _usable(written, with_tables=trials)
+        if not outcome.interrupted:
+            _check_all_there(points, {*kept, *outcome.failed}, folder)
+        result = collect(
+            points,
+            kept,
+            grid=grid or {},
+            zipped=zipped or {},
+            directory=directory,
+            failed=outcome.failed,
+            resumed=resumed,
+            interrupted=outcome.interrupted,
+        )
+        write_sweep(result, points, kept if trials else {})
+        if result.finished == result.points:
+            shards.compact(folder, result.names)
+    return result
+
+
+def run_missing(
+    missing: Sequence[Point],
+    pattern: Task,
+    executor: str | Executor,
+    asked: Asked,
+    tell: Callable[[Task, Done], None],
+) -> Outcome:
+    """Have points done by an executor, as tasks like ``pattern``."""
+    if not missing:
+        return Outcome()
+    with open_workers(executor, asked) as workers:
+        size = min(math.ceil(len(missing) / (workers.count * TASKS_PER_WORKER)), workers.most_points)
+        return drive(tasks_of(missing, size, pattern), workers, tell)
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not shards.is_writable(folder):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    if any(folder.glob("*.json")):
+        raise UserError(
+            f"{folder.parent} is of an earlier version, whose points are not read; choose another --output"
+        )
+
+
+def _usable(kept: Mapping[str, Finished], *, with_tables: bool) -> dict[str, Finished]:
+    """Return points that have a result, and the tables if these are wanted."""
+    return {
+        name: one
+        for name, one in kept.items()
+        if not one.error and (one.tables is not None or not with_tables)
+    }
+
+
+def _check_all_there(points: Sequence[Point], ended: Set[str], folder: Path) -> None:
+    """Refuse to end where workers have written what this process does not see."""
+    lost = len({point.name for point in points} - ended)
+    if lost:
+        words = f"workers finished {lost} points that are not in {folder}"
+        raise UserError(f"{words}; choose an --output that all machines have at the same path")
+
+
+def _first_failure(points: Sequence[Point], outcome: Outcome) -> str:
+    point = next(point for point in points if point.name in outcome.failed)
+    place = ", ".join(f"{key}={value}" for key, value in point.place.items())
+    return (
+        f"the point {place} failed: {outcome.failed[point.name]}; --keep-going runs the others all the same"
+    )
+
+
+class _Told:
+    """Tells the caller what has ended."""
+
+    def __init__(
+        self, points: Sequence[Point], *, before: int, progress: Progress | None, watch: Watch | None
+    ) -> None:
+        self._places: dict[str, list[dict[str, Any]]] = {}
+        for point in points:
+            self._places.setdefault(point.name, []).append(point.place)
+        self._total = before + len(points)
+        self._open = set(self._places)
+        self._done = before
+        self._progress = progress
+        self._watch = watch
+        self.paths: list[Path] = []
+        """The shards that were written."""
+
+    def tell(self, task: Task, done: Done) -> None:
+        """Take the news of a task."""
+        self.paths += [Path(path) for path in done.paths]
+        ended = self._open & {name for name, _ in task.points}
+        self._open -= ended
+        self._done += sum(len(self._places[name]) for name in ended)
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+        if self._watch is not None:
+            read = [one for path in done.paths for one in shards.read_shard(Path(path)) if not one.error]
+            self._watch(
+                [
+                    row
+                    for one in read
+                    for place in self._places.get(one.name, [])
+                    for row in rows_of(place, one.rows())
+                ]
+            )

@@ -64,6 +64,7 @@ class Outcome(TypedDict):
     row: dict[str, Any]
     columns: dict[str, Columns]
     states: list[dict[str, Any]]
+    part: str | None
     interrupted: bool
 
 def simulate(config_json: str, progress: Callable[[float, float], None] | None = None) -> Outcome:

@@ -181,6 +181,11 @@ def _instants(scenario: Scenario, backend: Backend, state_at: Sequence[str]) -> 
         raise UserError(f"--state-at: {error}") from None
 
 
+def jobs_of(scenario: Scenario) -> Sequence[Job]:
+    """Return the jobs of a scenario, without captures or states."""
+    return _jobs(scenario, _Looks(pcap=None, instants_ps=[]))
+
+
 def _jobs(scenario: Scenario, looks: _Looks) -> Sequence[Job]:
     """Expand a scenario as its experiment does, or into one job for each protection."""
     if scenario.experiment.jobs is not None:

@@ -138,6 +138,21 @@ def test_partial_files_of_two_machines_differ(tmp_path: Path, monkeypatch: pytes
     assert all(str(os.getpid()) in name for name in names)
 
 
+def test_a_single_point_gets_its_tables_later(tmp_path: Path) -> None:
+    """One shard is not compacted, and its point has no tables: it counts for nothing then."""
+    for trials in (False, True):
+        swept = sweep(
+            "tcp-fct",
+            grid={"loss": ["1e-2"]},
+            protection="lg",
+            settings={"flow.trials": 50},
+            output=tmp_path,
+            trials=trials,
+        )
+        assert (swept.finished, swept.resumed) == (1, 0)
+    assert polars.read_parquet(tmp_path / "trials.parquet").height == 50
+
+
 def test_tables_are_kept_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def swept(*, trials: bool, losses: tuple[str, ...] = ("1e-3", "1e-2")) -> Sweep:
         return sweep(

@@ -25,6 +25,9 @@ class Backend:
     grow
         Carries a job of flows one after another out, as ``measure`` does, with numbers of trials at which to
         ask whether they are enough; nothing where the backend cannot add trials to those that have run.
+    run_blocks, gather_blocks
+        Carries some blocks of a job of flows one after another out, from a first one on, so many, and gives
+        them as text; makes of all texts of a job what ``measure`` gives. Nothing where a job is run whole.
     one_at_a_time
         Whether jobs would disturb each other; they then run one after another in the caller's thread.
     leaves_out
@@ -38,6 +41,8 @@ class Backend:
     name: str
     measure: Callable[[Job, Progress], Part]
     grow: Callable[[Job, Progress, Sequence[int], Callable[[Part], bool]], Part] | None = None
+    run_blocks: Callable[[Job, Progress, int, int], str] | None = None
+    gather_blocks: Callable[[Job, Sequence[str]], Part] | None = None
     one_at_a_time: bool = False
     leaves_out: bool = False
     no_capture: str = ""

@@ -22,10 +22,24 @@ def _grow(job: Job, report: Progress, looks: Sequence[int], is_enough: Callable[
     return _part(job, _native.grow(json.dumps(job.configuration), report, looks, ask))
 
 
+def _run_blocks(job: Job, report: Progress, first: int, count: int) -> str:
+    configuration = job.configuration | {"part": {"first_block": first, "blocks": count}}
+    part = _native.simulate(json.dumps(configuration), report)["part"]
+    if part is None:
+        raise KeyboardInterrupt
+    return part
+
+
+def _gather_blocks(job: Job, parts: Sequence[str]) -> Part:
+    return _part(job, _native.simulate(json.dumps(job.configuration | {"parts": list(parts)})))
+
+
 def _part(job: Job, outcome: _native.Outcome) -> Part:
     tables = {name: Table.of(job.label, columns) for name, columns in outcome["columns"].items()}
     row, states, interrupted = outcome["row"], outcome["states"], outcome["interrupted"]
     return Part(row=row, tables=tables, states=states, interrupted=interrupted)
 
 
-BACKEND = Backend(name="sim", measure=_measure, grow=_grow)
+BACKEND = Backend(
+    name="sim", measure=_measure, grow=_grow, run_blocks=_run_blocks, gather_blocks=_gather_blocks
+)

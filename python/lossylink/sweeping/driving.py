@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from lossylink.errors import LossylinkError, RunError, UserError
 from lossylink.pool import POLL_SECONDS
 from lossylink.sweeping.executors import Workers
+from lossylink.sweeping.pieces import read_name
 from lossylink.sweeping.task import Done, Task
 
 #: So often a worker may die over a task.
@@ -116,5 +117,5 @@ class _Driver:
 
     def _take(self, task: Task, done: Done) -> None:
         self._tell(task, done)
-        self.outcome.failed |= dict(done.failed)
+        self.outcome.failed |= {read_name(name)[0]: words for name, words in done.failed}
         self._has_stopped |= bool(done.failed) and not task.keeps_going

@@ -5,19 +5,22 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lossylink.code import code
 from lossylink.errors import RunError, UserError
 from lossylink.job import Progress
+from lossylink.scenario import Scenario
 from lossylink.scenario.from_python import spelled
 from lossylink.sweeping import shards
 from lossylink.sweeping.driving import Outcome, drive
 from lossylink.sweeping.executors import Asked, check_options, open_workers
 from lossylink.sweeping.grid import combinations
+from lossylink.sweeping.pieces import pieces_of, put_together, read_name
 from lossylink.sweeping.points import Point, default_directory, resolve_points
 from lossylink.sweeping.result import Sweep, collect, rows_of, write_sweep
 from lossylink.sweeping.shards import Finished
@@ -29,6 +32,8 @@ from lossylink.writing import output_to
 Watch = Callable[[Sequence[dict[str, Any]]], None]
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16
+#: With fewer points than so many for each worker, points go out in pieces.
+POINTS_PER_WORKER = 4
 
 
 def sweep(
@@ -143,7 +148,8 @@ def sweep(
     )
     resumed = len(points) - len(missing)
     told = _Told(missing, before=resumed, progress=progress, watch=watch)
-    outcome = run_missing(missing, pattern, executor, asked, told.tell)
+    outcome = run_missing(missing, pattern, executor, asked, told.tell, in_pieces=rule is None)
+    told.gather(pattern)
     if outcome.failed and not keep_going:
         raise RunError(_first_failure(points, outcome))
     with output_to(directory):
@@ -173,13 +179,35 @@ def run_missing(
     executor: str | Executor,
     asked: Asked,
     tell: Callable[[Task, Done], None],
+    *,
+    in_pieces: bool = False,
 ) -> Outcome:
-    """Have points done by an executor, as tasks like ``pattern``."""
+    """Have points done by an executor, as tasks like ``pattern``.
+
+    Parameters
+    ----------
+    in_pieces
+        Whether points may go out in pieces where they are too few to keep all workers busy.
+    """
     if not missing:
         return Outcome()
     with open_workers(executor, asked) as workers:
-        size = min(math.ceil(len(missing) / (workers.count * TASKS_PER_WORKER)), workers.most_points)
-        return drive(tasks_of(missing, size, pattern), workers, tell)
+        named = [(point.name, point.scenario) for point in missing]
+        if in_pieces and workers.count > 1 and len(dict(named)) < workers.count * POINTS_PER_WORKER:
+            done = {name for name in shards.begun(pattern.folder) if read_name(name)[1] is not None}
+            pieces = [one for name, scenario in named for one in _pieces(name, scenario)]
+            named = [(name, scenario) for name, scenario in pieces if name not in done]
+            if len(named) < len(pieces):
+                # An earlier call has done some, with whatever workers.
+                tell(replace(pattern, points=tuple(one for one in pieces if one[0] in done)), Done())
+        if not named:
+            return Outcome()
+        size = min(math.ceil(len(named) / (workers.count * TASKS_PER_WORKER)), workers.most_points)
+        return drive(tasks_of(named, size, pattern), workers, tell)
+
+
+def _pieces(name: str, scenario: Scenario) -> list[tuple[str, Scenario]]:
+    return [(piece.name(name), scenario) for piece in pieces_of(scenario)] or [(name, scenario)]
 
 
 def _prepare(folder: Path) -> None:
@@ -218,7 +246,7 @@ def _first_failure(points: Sequence[Point], outcome: Outcome) -> str:
 
 
 class _Told:
-    """Tells the caller what has ended."""
+    """Tells the caller what has ended, and puts pieces of points together."""
 
     def __init__(
         self, points: Sequence[Point], *, before: int, progress: Progress | None, watch: Watch | None
@@ -226,9 +254,11 @@ class _Told:
         self._places: dict[str, list[dict[str, Any]]] = {}
         for point in points:
             self._places.setdefault(point.name, []).append(point.place)
+        self._scenarios = {point.name: point.scenario for point in points}
         self._total = before + len(points)
         self._open = set(self._places)
-        self._done = before
+        self._done = float(before)
+        self._seen: set[str] = set()
         self._progress = progress
         self._watch = watch
         self.paths: list[Path] = []
@@ -236,19 +266,52 @@ class _Told:
 
     def tell(self, task: Task, done: Done) -> None:
         """Take the news of a task."""
-        self.paths += [Path(path) for path in done.paths]
-        ended = self._open & {name for name, _ in task.points}
-        self._open -= ended
-        self._done += sum(len(self._places[name]) for name in ended)
+        paths = [Path(path) for path in done.paths]
+        self.paths += paths
+        for name, scenario in task.points:
+            self._count(name, scenario)
         if self._progress is not None:
             self._progress(self._done, self._total)
         if self._watch is not None:
-            read = [one for path in done.paths for one in shards.read_shard(Path(path)) if not one.error]
-            self._watch(
-                [
-                    row
-                    for one in read
-                    for place in self._places.get(one.name, [])
-                    for row in rows_of(place, one.rows())
-                ]
+            self._show(one for path in paths for one in shards.read_shard(path))
+
+    def _count(self, name: str, scenario: Scenario) -> None:
+        """Count a point, or the share of it that a piece is."""
+        point, piece = read_name(name)
+        if name in self._seen or point not in self._open:
+            return
+        self._seen.add(name)
+        share = 1.0
+        if piece is not None:
+            share = piece.blocks / sum(one.blocks for one in pieces_of(scenario))
+        self._done += share * len(self._places[point])
+
+    def _show(self, ended: Iterable[Finished]) -> None:
+        if self._watch is None:
+            return
+        whole = [one for one in ended if not one.error and one.name in self._places]
+        self._watch(
+            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())]
+        )
+
+    def gather(self, pattern: Task) -> None:
+        """Put together the points whose pieces are all there, and write them like others."""
+        names = {
+            point: [piece.name(point) for piece in pieces_of(scenario)]
+            for point, scenario in self._scenarios.items()
+        }
+        wanted = {*names, *(piece for pieces in names.values() for piece in pieces)}
+        kept = shards.read(pattern.folder, wanted, beside=self.paths)
+        shard = shards.Shard(pattern.folder, "gathered")
+        for point, pieces in names.items():
+            is_there = (
+                point in kept
+                and not kept[point].error
+                and (kept[point].tables is not None or not pattern.with_tables)
             )
+            if is_there or not pieces or any(piece not in kept or kept[piece].error for piece in pieces):
+                continue
+            run = put_together(self._scenarios[point], [kept[piece].summary for piece in pieces])
+            self.paths += [Path(path) for path in shard.add(point, run, with_tables=pattern.with_tables)]
+            self.paths += [Path(path) for path in shard.write()]
+            self._show([one for one in shards.read_shard(self.paths[-1]) if one.name == point])

@@ -19,6 +19,7 @@ from typing import Any
 import polars
 
 from lossylink.results import Run
+from lossylink.sweeping.pieces import read_name
 from lossylink.writing import whole, writer
 
 FOLDER = "points"
@@ -96,6 +97,10 @@ class Shard:
         waiting = self.frames.get(kind)
         return waiting is None or list(waiting[0].schema.items()) == list(frame.schema.items())
 
+    def add_piece(self, name: str, text: str) -> None:
+        """Take a piece of a point."""
+        self.lines.append(Finished(name, text))
+
     def add_error(self, name: str, words: str) -> None:
         """Take a point that failed."""
         self.lines.append(Finished(name, error=words))
@@ -149,8 +154,11 @@ def _is_whole(point: Finished, path: Path) -> bool:
     return all(_table_path(path, kind).is_file() for kind in point.tables or ())
 
 
-def begun(folder: Path, prefix: str) -> set[str]:
-    """Return the names of the points that an earlier attempt at the same task has finished."""
+def begun(folder: Path, prefix: str = "") -> set[str]:
+    """Return the names of the points, and pieces of points, that earlier attempts have finished.
+
+    With the ``prefix`` of a task only attempts at that task count.
+    """
     return {one.name for path in paths(folder, prefix) for one in read_shard(path) if not one.error}
 
 
@@ -162,7 +170,9 @@ def compact(folder: Path, names: Sequence[str]) -> None:
     of_path = {path: read_shard(path) for path in paths(folder)}
     going = {path for path, lines in of_path.items() if lines and not any(line.tables for line in lines)}
     kept = read(folder)
-    order = [*dict.fromkeys(name for name in names if name in kept), *sorted(kept.keys() - set(names))]
+    # Pieces of a point that is whole are of no use any more.
+    others = {name for name in kept if read_name(name)[1] is None or read_name(name)[0] not in kept}
+    order = [*dict.fromkeys(name for name in names if name in kept), *sorted(others - set(names))]
     lines = [kept[name] for name in order if kept[name].path in going and not kept[name].error]
     if len(going) > 1:
         _write(_frame(lines), folder / f"all-{writer()}.parquet")

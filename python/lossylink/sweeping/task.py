@@ -17,7 +17,8 @@ from lossylink.runner import run_scenario
 from lossylink.scenario import Scenario
 from lossylink.sweeping import shards
 from lossylink.sweeping.narrowing import narrowing
-from lossylink.sweeping.points import Point, name_of
+from lossylink.sweeping.pieces import read_name, run_piece
+from lossylink.sweeping.points import name_of
 from lossylink.sweeping.until import Until
 from lossylink.writing import output_to
 
@@ -32,7 +33,7 @@ class Task:
     Attributes
     ----------
     points
-        Name and resolved scenario of each.
+        Name and resolved scenario of each point, or of a piece of a point.
     code
         The code by which the points are named.
     until
@@ -53,7 +54,7 @@ class Task:
     @property
     def prefix(self) -> str:
         """What the names of its shards begin with, at every attempt."""
-        names = json.dumps([name for name, _ in self.points])
+        names = json.dumps([self.with_tables, *(name for name, _ in self.points)])
         return hashlib.sha256(names.encode()).hexdigest()[:16]
 
     def single(self) -> list[Task]:
@@ -83,9 +84,9 @@ class Done:
     interrupted: bool = False
 
 
-def tasks_of(points: Sequence[Point], size: int, pattern: Task) -> list[Task]:
-    """Share points out into tasks of a size, each like ``pattern``; equal points are run once."""
-    once = list({point.name: point.scenario for point in points}.items())
+def tasks_of(points: Sequence[tuple[str, Scenario]], size: int, pattern: Task) -> list[Task]:
+    """Share points, or pieces of them, out into tasks like ``pattern``; equal ones run once."""
+    once = list(dict(points).items())
     groups = [once[first : first + size] for first in range(0, len(once), size)]
     return [replace(pattern, points=tuple(group)) for group in groups]
 
@@ -149,12 +150,16 @@ class _Work:
     def _run_point(self, name: str, scenario: Scenario) -> bool:
         """Run one point; returns whether to go on with the next."""
         task = self._task
-        if name_of(scenario, task.until) != name:
+        point, piece = read_name(name)
+        if name_of(scenario, task.until) != point:
             self.mistake = (
                 f"a point arrived as another one on {socket.gethostname()}; install the same lossylink"
             )
             return False
         try:
+            if piece is not None:
+                self._shard.add_piece(name, run_piece(scenario, piece, self._heed))
+                return True
             run = self._measure(scenario)
         except UserError as error:
             self.mistake = str(error)
@@ -174,13 +179,13 @@ class _Work:
 
     def _measure(self, scenario: Scenario) -> Run | None:
         """Run a scenario; nothing if it was stopped."""
-
-        def heed(_done: float, _total: float) -> None:
-            if self._is_stopped():
-                raise KeyboardInterrupt
-
         if self._is_stopped():
             return None
         backend = narrowing(scenario, self._task.until) if self._task.until is not None else None
-        run = run_scenario(scenario, backend=backend, progress=heed)
+        run = run_scenario(scenario, backend=backend, progress=self._heed)
         return None if run.interrupted else run
+
+    def _heed(self, _done: float, _total: float) -> None:
+        """End a simulation that is under way once the task is stopped."""
+        if self._is_stopped():
+            raise KeyboardInterrupt

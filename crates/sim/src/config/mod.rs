@@ -11,7 +11,7 @@ pub use capture::CaptureConfig;
 pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
 pub use host::{HostProfile, LatencyTable};
 pub use sections::{
-    FlowConfig, LinkConfig, LossDirections, MonitorSection, PathConfig, RareConfig, RunConfig,
+    FlowConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig, RunConfig,
     TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
 };
 #[cfg(test)]
@@ -68,6 +68,11 @@ pub struct Config {
     pub fabric: Option<FabricConfig>,
     /// How rare losses are looked for, if they are.
     pub rare: Option<RareConfig>,
+    /// Which blocks of flows to run, in place of all.
+    pub part: Option<PartConfig>,
+    /// Parts that have been run, from the first block on.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// What to record.
     pub pcap: Option<CaptureConfig>,
     /// When to look at the two ends of the link.

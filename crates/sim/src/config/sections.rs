@@ -132,6 +132,16 @@ pub struct FlowConfig {
     pub count: u32,
 }
 
+/// Blocks of flows that are run for another run, which puts the parts together.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartConfig {
+    /// The first of them.
+    pub first_block: u64,
+    /// How many.
+    pub blocks: u64,
+}
+
 /// Flows that begin at random.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

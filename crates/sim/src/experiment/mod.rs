@@ -75,6 +75,10 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
     let config = Config::from_json(config)?;
     capturing::check(&config)?;
     inspecting::check(&config)?;
+    let runs_in_blocks = matches!(config.experiment.as_str(), "tcp-fct" | "rdma-fct");
+    if !runs_in_blocks && (config.part.is_some() || !config.parts.is_empty()) {
+        return Err(ConfigError(format!("{} does not run in parts", config.experiment)));
+    }
     match config.experiment.as_str() {
         "stress" => stress::run(&config, control),
         "tcp-fct" => tcp_fct::run(&config, control),

@@ -66,7 +66,7 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
     estimate.frames += of_tails.iter().flatten().map(|part| part.frames).sum::<u64>();
     describe(&mut row, &estimate, gives_up, interrupted);
     tails::describe(&mut row, of_tails);
-    Ok(Outcome { row: row.finish(), columns: Vec::new(), states: Vec::new(), interrupted })
+    Ok(Outcome { row: row.finish(), interrupted, ..Outcome::default() })
 }
 
 /// What stays lost on the link of `config`, from about `looks` looks: a ratio, or why there is none.

@@ -122,7 +122,7 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         });
         let states = replicas.first_mut().map(|first| std::mem::take(&mut first.states)).unwrap_or_default();
         let columns = vec![("trials".to_owned(), columns(&flows))];
-        Ok(Outcome { row: row.finish(), columns, states, interrupted })
+        Ok(Outcome { row: row.finish(), columns, states, interrupted, ..Outcome::default() })
     }
 
     fn set_totals(&self, row: &mut Row, flows: &[Flow], replicas: &[Finished]) {

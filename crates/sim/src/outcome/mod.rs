@@ -17,6 +17,8 @@ pub struct Outcome {
     pub columns: Vec<(String, Columns)>,
     /// What the two ends of the link were about at the instants that were asked for.
     pub states: Vec<Value>,
+    /// Blocks of flows, as text for the run that puts parts together; the row is empty then.
+    pub part: Option<String>,
     /// True when the run was cancelled; the row then covers what had finished.
     pub interrupted: bool,
 }

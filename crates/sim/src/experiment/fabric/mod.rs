@@ -32,7 +32,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     columns.extend(points.as_ref().map(points::table));
     // The row is made of the years' table, so that both say the same.
     let row = summary::row(&setup, &columns[0].1);
-    Ok(Outcome { row, columns, states: Vec::new(), interrupted })
+    Ok(Outcome { row, columns, interrupted, ..Outcome::default() })
 }
 
 /// One year: its failures, its repairs, and what became of the fabric.

@@ -45,7 +45,13 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let states = finished.first_mut().map(|trial| std::mem::take(&mut trial.states)).unwrap_or_default();
     let interrupted = interrupted || control.is_cancelled();
     let columns = trial::columns(&finished);
-    Ok(Outcome { row: row::row(&setup, &finished)?.finish(), columns, states, interrupted })
+    Ok(Outcome {
+        row: row::row(&setup, &finished)?.finish(),
+        columns,
+        states,
+        interrupted,
+        ..Outcome::default()
+    })
 }
 
 /// Whether the standard errors of rate and mean latency are within `share` of their means.

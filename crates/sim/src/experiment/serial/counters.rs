@@ -25,6 +25,11 @@ pub(in crate::experiment) enum Repair {
 impl Repair {
     const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
     pub(in crate::experiment) const COUNT: usize = Self::ALL.len();
+
+    /// The mechanism with this number.
+    pub(super) fn at(number: usize) -> Option<Self> {
+        Self::ALL.get(number).copied()
+    }
 }
 
 impl Counters {

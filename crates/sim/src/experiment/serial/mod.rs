@@ -7,13 +7,13 @@ mod results;
 pub(super) use counters::{Counters, Repair};
 pub(super) use results::Totals;
 
-use super::blocks::{Block, TRIALS_PER_BLOCK, Workers};
+use super::blocks::{Block, TRIALS_PER_BLOCK, Workers, blocks};
 use super::capturing::Capture;
 use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::Carries;
-use crate::config::{Config, FlowConfig, HostProfile};
+use crate::config::{Config, FlowConfig, HostProfile, PartConfig};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
@@ -119,10 +119,11 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     ) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
         let workers = Workers::new(config.threads)?;
-        let (mut blocks, mut before, mut outcome) = (Vec::new(), 0, Outcome::default());
+        if let Some(part) = config.part {
+            return self.run_part(&workers, part, control);
+        }
+        let (mut blocks, mut outcome) = (results::read(&config.parts)?, Outcome::default());
         for trials in control.looks(self.flow.trials) {
-            // A last block that is not whole runs anew: the longer run has a whole one in its place.
-            blocks.truncate((before / TRIALS_PER_BLOCK) as usize);
             let size = (trials, TRIALS_PER_BLOCK);
             let run_block = |block| self.run_block(block);
             let interrupted = workers.add_blocks(&mut blocks, size, config.seed, control, run_block)?;
@@ -130,9 +131,27 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             if interrupted || control.is_enough(&outcome) {
                 break;
             }
-            before = trials;
+            // A last block that is not whole runs anew: the longer run has a whole one in its place.
+            blocks.truncate((trials / TRIALS_PER_BLOCK) as usize);
         }
         Ok(outcome)
+    }
+
+    /// Runs some of the blocks, for a run that puts parts together.
+    fn run_part(
+        &self,
+        workers: &Workers,
+        part: PartConfig,
+        control: &Control,
+    ) -> Result<Outcome, ConfigError> {
+        let all = blocks((self.flow.trials, TRIALS_PER_BLOCK), self.setup.config.seed);
+        let of_part =
+            |block: &Block| (part.first_block..part.first_block + part.blocks).contains(&block.index);
+        let some: Vec<Block> = all.into_iter().filter(of_part).collect();
+        control.set_total(some.iter().map(|block| block.trials).sum());
+        let (finished, interrupted) = workers.run_all(&some, control, &|block| self.run_block(block))?;
+        let part = (!interrupted).then(|| results::write(&finished));
+        Ok(Outcome { part, interrupted, ..Outcome::default() })
     }
 
     fn outcome(
@@ -159,7 +178,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             .set("frames_simulated", sum(|block| block.frames_simulated))
             .set("frames_skipped", sum(|block| block.frames_skipped));
         let columns = vec![("trials".to_owned(), workers.share(|| columns(blocks)))];
-        Outcome { row: row.finish(), columns, states, interrupted: false }
+        Outcome { row: row.finish(), columns, states, ..Outcome::default() }
     }
 
     fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {

@@ -1,13 +1,14 @@
 //! What flows one after another give: a trial each, and what all of them come to.
 
 use super::counters::Repair;
-use crate::Columns;
+use crate::{Columns, ConfigError};
 use lossylink_core::time::Duration;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One flow's result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Trial {
     pub(super) took: Duration,
     pub(super) lost_frames: u32,
@@ -44,6 +45,75 @@ impl Finished {
         self.totals.add(&trial);
         self.trials.push(trial);
     }
+}
+
+/// A block as text: flows as picoseconds, lost frames, retransmissions, timeouts, and the slowest repair.
+#[derive(Deserialize, Serialize)]
+struct Told {
+    flows: Vec<(u64, u32, u32, u32, Option<usize>)>,
+    unfinished: u64,
+    frames_simulated: u64,
+    frames_skipped: u64,
+    states: Vec<Value>,
+}
+
+impl From<&Finished> for Told {
+    fn from(block: &Finished) -> Self {
+        let flow = |trial: &Trial| {
+            let repair = trial.repair.map(|repair| repair as usize);
+            (trial.took.as_ps(), trial.lost_frames, trial.retransmissions, trial.timeouts, repair)
+        };
+        Self {
+            flows: block.trials.iter().map(flow).collect(),
+            unfinished: block.unfinished,
+            frames_simulated: block.frames_simulated,
+            frames_skipped: block.frames_skipped,
+            states: block.states.clone(),
+        }
+    }
+}
+
+impl From<Told> for Finished {
+    fn from(told: Told) -> Self {
+        let mut block = Self {
+            unfinished: told.unfinished,
+            frames_simulated: told.frames_simulated,
+            frames_skipped: told.frames_skipped,
+            states: told.states,
+            ..Self::default()
+        };
+        for (took_ps, lost_frames, retransmissions, timeouts, repair) in told.flows {
+            let repair = repair.and_then(Repair::at);
+            block.add(Trial {
+                took: Duration::from_ps(took_ps),
+                lost_frames,
+                retransmissions,
+                timeouts,
+                repair,
+            });
+        }
+        block
+    }
+}
+
+/// Blocks as text, which [`read`] takes back.
+pub(super) fn write(blocks: &[Finished]) -> String {
+    let told: Vec<Told> = blocks.iter().map(Told::from).collect();
+    serde_json::to_string(&told).expect("numbers have a text")
+}
+
+/// The blocks of parts, one after another.
+///
+/// # Errors
+/// If a part is no text of blocks.
+pub(super) fn read(parts: &[String]) -> Result<Vec<Finished>, ConfigError> {
+    let refuse = |error| ConfigError(format!("a part of the flows cannot be read: {error}"));
+    let mut blocks = Vec::new();
+    for part in parts {
+        let told: Vec<Told> = serde_json::from_str(part).map_err(refuse)?;
+        blocks.extend(told.into_iter().map(Finished::from));
+    }
+    Ok(blocks)
 }
 
 /// What trials come to.
@@ -98,4 +168,45 @@ pub(super) fn columns(blocks: &[Finished]) -> Columns {
         ("timeouts", |trial| f64::from(trial.timeouts)),
     ];
     columns.into_par_iter().map(|(name, of)| (name.to_owned(), column(blocks, of))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn blocks_come_back_from_their_text(
+            flows in prop::collection::vec((0u64..u64::MAX, 0u32.., 0u32.., 0u32.., prop::option::of(0usize..4)), 0..50),
+            counts in prop::array::uniform3(0u64..1 << 40),
+        ) {
+            let mut block = Finished {
+                unfinished: counts[0],
+                frames_simulated: counts[1],
+                frames_skipped: counts[2],
+                ..Finished::default()
+            };
+            // Totals of flows add up, so none may be too large.
+            for (took_ps, lost_frames, retransmissions, timeouts, repair) in flows {
+                let repair = repair.and_then(Repair::at);
+                block.add(Trial { took: Duration::from_ps(took_ps), lost_frames, retransmissions, timeouts, repair });
+            }
+            let texts = [write(&[]), write(std::slice::from_ref(&block)), write(&[Finished::default()])];
+            let back = read(&texts).unwrap();
+            prop_assert_eq!(back.len(), 2);
+            prop_assert_eq!(&back[0].trials, &block.trials);
+            prop_assert_eq!(format!("{:?}", back[0]), format!("{block:?}"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused() {
+        assert!(
+            read(&["[1]".to_owned()])
+                .unwrap_err()
+                .to_string()
+                .starts_with("a part of the flows cannot be read")
+        );
+    }
 }

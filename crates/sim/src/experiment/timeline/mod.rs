@@ -191,7 +191,7 @@ impl<'a> Timeline<'a> {
         let row = self.row(&report).finish();
         let now = self.network.now();
         let states = states(self.setup, &mut self.network.link, now, interrupted)?;
-        Ok(Outcome { row, columns, states, interrupted })
+        Ok(Outcome { row, columns, states, interrupted, ..Outcome::default() })
     }
 
     fn row(&self, report: &Report) -> Row {

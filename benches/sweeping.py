@@ -118,7 +118,7 @@ def _measure(folder: Path, chosen: argparse.Namespace) -> None:
             n_workers=chosen.workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
             env={"POLARS_MAX_THREADS": "1"},
         ) as cluster,

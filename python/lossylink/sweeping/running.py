@@ -25,8 +25,8 @@ from lossylink.sweeping.task import Done, Task, tasks_of
 from lossylink.sweeping.until import parse_until
 from lossylink.writing import output_to
 
-#: Called with the rows of points that have just ended, from the caller's thread.
-Watch = Callable[[Sequence[dict[str, Any]]], None]
+#: Called with the experiment, and rows of points that have just ended, from the caller's thread.
+Watch = Callable[[str, Sequence[dict[str, Any]]], None]
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16
 
@@ -84,7 +84,7 @@ def sweep(
     progress
         Called with the points done and all points.
     watch
-        Called with the rows of points that have just ended.
+        Called with the name of the experiment, and the rows of points that have just ended.
 
     Returns
     -------
@@ -229,6 +229,7 @@ class _Told:
         self._total = before + len(points)
         self._open = set(self._places)
         self._done = before
+        self._experiment = points[0].scenario.experiment.name if points else ""
         self._progress = progress
         self._watch = watch
         self.paths: list[Path] = []
@@ -245,10 +246,11 @@ class _Told:
         if self._watch is not None:
             read = [one for path in done.paths for one in shards.read_shard(Path(path)) if not one.error]
             self._watch(
+                self._experiment,
                 [
                     row
                     for one in read
                     for place in self._places.get(one.name, [])
                     for row in rows_of(place, one.rows())
-                ]
+                ],
             )

@@ -31,7 +31,7 @@ def _open(asked: Asked) -> Iterator[Workers]:
                 n_workers=asked.threads,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
                 env={"POLARS_MAX_THREADS": "1"},
             ) as cluster,

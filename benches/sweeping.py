@@ -1,10 +1,10 @@
 """What a sweep costs beside its simulations: serial, on a local Dask cluster, and with workers killed.
 
 ``python benches/sweeping.py --points 10000`` runs the same points in serial sweeps side by side, one a
-worker, then on the cluster, then side by side once more, then on the cluster while its workers are killed. The
-rows of all must be the same bytes. The efficiency is the mean time of the sweeps side by side over that of the
-cluster: a machine that others use slows both down. Beside it stands the share of the workers' time inside of
-points.
+worker, then on the cluster, then side by side once more, then on the cluster while its workers are killed.
+The rows of all must be the same bytes. The efficiency is the mean time of the sweeps side by side over that
+of the cluster: a machine that others use slows both down. Beside it stands the share of the workers' time
+inside of points.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _measure(folder: Path, chosen: argparse.Namespace) -> None:
             n_workers=chosen.workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
             env={"POLARS_MAX_THREADS": "1"},
         ) as cluster,

@@ -91,9 +91,10 @@ def test_the_table_shows_the_latest_rows() -> None:
     from lossylink.cli.live_table import ROWS, LiveTable
 
     console = Console(width=60, record=True, force_terminal=True, file=sys.stderr)
-    live = LiveTable("stress", ["seed"], console)
+    live = LiveTable(["seed"], console)
     live.progress(12, 40)
-    live.watch([{"seed": seed, "protection": "lg", "effective_loss_rate": seed / 1e3} for seed in range(12)])
+    rows = [{"seed": seed, "protection": "lg", "effective_loss_rate": seed / 1e3} for seed in range(12)]
+    live.watch("stress", rows)
     console.print(live.drawn())
     live.close()
     shown = console.export_text()
@@ -101,6 +102,20 @@ def test_the_table_shows_the_latest_rows() -> None:
     assert f"{11 / 1e3:g}" in shown
     seeds = [int(line.split()[0]) for line in shown.splitlines() if line.split()[0].isdigit()]
     assert seeds == list(range(12 - ROWS, 12))
+
+
+def test_the_table_is_shown_on_a_terminal(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the sweep is of a file, whose name is no experiment's."""
+    shown: list[Any] = []
+    monkeypatch.setattr("lossylink.cli.live_table.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("rich.live.Live.update", lambda _live, drawn, **_: shown.append(drawn))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    (tmp_path / "mine.toml").write_text('experiment = "stress"\n[traffic]\npackets = 500\n')
+    ended = command("sweep", "mine.toml", "-g", "seed=1..3", "-p", "lg", "--output", "kept", "--threads", "1")
+    assert ended.code == 0, ended.err
+    assert any(len(one.renderables) == 2 for one in shown), "a table above the bar"
 
 
 def test_the_rows_of_the_dictionary_are_those_of_a_sweep(tmp_path: Path, command: Command) -> None:

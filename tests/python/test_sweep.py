@@ -126,6 +126,28 @@ def test_shards_become_one(tmp_path: Path) -> None:
     assert run_small(tmp_path, seed=list(range(40))).rows.equals(first.rows)
 
 
+def test_another_client_may_put_shards_together_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_small(tmp_path, seed=[1])
+    folder = tmp_path / "points"
+    (one,) = folder.iterdir()
+    listed = iter([[folder / "gone.parquet"], [one]])
+    monkeypatch.setattr(shards, "paths", lambda _folder, prefix="": next(listed))
+    assert len(shards.read(folder)) == 1
+
+
+def test_what_dead_writers_left_goes_when_it_is_old(tmp_path: Path) -> None:
+    run_small(tmp_path, seed=[1])
+    young, old = (tmp_path / "points" / f".{name}.partial" for name in ("young", "old"))
+    young.touch()
+    old.touch()
+    os.utime(old, (0, 0))
+    run_small(tmp_path, seed=[1])
+    assert young.exists()
+    assert not old.exists()
+
+
 def test_partial_files_of_two_machines_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers on one file system may agree on the number of a process, and even on the name of a host."""
     names = set()
@@ -290,7 +312,7 @@ def test_a_point_that_is_asked_for_twice_is_run_once(tmp_path: Path) -> None:
         settings=SETTINGS,
         output=tmp_path,
         progress=lambda done, total: told.append((done, total)),
-        watch=rows.extend,
+        watch=lambda _experiment, ended: rows.extend(ended),
     )
     assert result.rows["loss"].to_list() == ["0.1%", "1e-3"]
     assert told == [(2, 2)]

@@ -176,7 +176,7 @@ def test_a_pool_that_is_broken_keeps_what_it_had(tmp_path: Path) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         pid = pool.submit(os.getpid).result()
 
-        def kill_at_the_first(rows: Any) -> None:
+        def kill_at_the_first(_experiment: str, rows: Any) -> None:
             if rows:
                 os.kill(pid, signal.SIGKILL)
 
@@ -402,6 +402,40 @@ def test_a_reproduction_is_the_same_by_an_executor(tmp_path: Path) -> None:
     plain = figures(tmp_path / "plain", None)
     for executor in ("local", "dask"):
         assert without_clock(figures(tmp_path / executor, executor)) == without_clock(plain)
+
+
+def test_a_reproduction_by_an_executor_is_interrupted_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lossylink.runner import run_scenario as honest
+
+    def call(stops: bool) -> Any:
+        ran: list[Any] = []
+
+        def run(scenario: Any, **words: Any) -> Any:
+            ran.append(scenario)
+            if stops and len(ran) == 2:
+                raise KeyboardInterrupt
+            return honest(scenario, **words)
+
+        monkeypatch.setattr("lossylink.sweeping.task.run_scenario", run)
+        return reproduce(
+            output=tmp_path,
+            only=["stress"],
+            quick=True,
+            progress=False,
+            with_figures=False,
+            executor="local",
+            threads=1,
+            command=["lossylink"],
+        )
+
+    first = call(stops=True)
+    assert first.interrupted
+    kept = len(list((tmp_path / "points").glob("*.zip")))
+    assert kept >= 1
+    second = call(stops=False)
+    assert (second.interrupted, second.resumed) == (False, kept)
 
 
 def without_clock(value: Any) -> Any:

@@ -26,8 +26,8 @@ REFRESHES = 4
 class LiveTable:
     """The latest rows and a bar; it appears after `QUIET_SECONDS` and leaves no trace."""
 
-    def __init__(self, experiment: str, places: Sequence[str], console: Console) -> None:
-        self._experiment, self._places, self._console = experiment, tuple(places), console
+    def __init__(self, places: Sequence[str], console: Console) -> None:
+        self._experiment, self._places, self._console = "", tuple(places), console
         self._rows: deque[Mapping[str, Any]] = deque(maxlen=ROWS)
         self._bar = Progress(
             TextColumn("sweep"),
@@ -45,8 +45,9 @@ class LiveTable:
         self._bar.update(self._task, completed=done, total=total)
         self._show()
 
-    def watch(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def watch(self, experiment: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take rows of points that have ended."""
+        self._experiment = experiment
         self._rows.extend(rows)
         self._show()
 
@@ -70,13 +71,13 @@ class LiveTable:
 
 
 @contextmanager
-def sweep_display(experiment: str, places: Sequence[str]) -> Iterator[tuple[Tell, Any]]:
+def sweep_display(places: Sequence[str]) -> Iterator[tuple[Tell, Any]]:
     """Give a function for progress and one for rows, or nothing in place of the latter."""
     if not sys.stderr.isatty():
         with progress_bar("sweep") as tell:
             yield tell, None
         return
-    live = LiveTable(experiment, places, Console(stderr=True))
+    live = LiveTable(places, Console(stderr=True))
     try:
         yield live.progress, live.watch
     finally:

@@ -106,7 +106,7 @@ def command(
     values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")
     if not values and not together:
         raise UserError("a sweep needs values; write --grid KEY=A,B,..., for instance --grid loss=1e-3,1e-2")
-    with sweep_display(experiment, (*values, *together)) as (progress, watch):
+    with sweep_display((*values, *together)) as (progress, watch):
         result = sweeping.sweep(
             experiment,
             grid=values,

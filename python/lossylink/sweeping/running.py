@@ -28,8 +28,8 @@ from lossylink.sweeping.task import Done, Task, tasks_of
 from lossylink.sweeping.until import parse_until
 from lossylink.writing import output_to
 
-#: Called with the rows of points that have just ended, from the caller's thread.
-Watch = Callable[[Sequence[dict[str, Any]]], None]
+#: Called with the experiment, and rows of points that have just ended, from the caller's thread.
+Watch = Callable[[str, Sequence[dict[str, Any]]], None]
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16
 #: With fewer points than so many for each worker, points go out in pieces.
@@ -89,7 +89,7 @@ def sweep(
     progress
         Called with the points done and all points.
     watch
-        Called with the rows of points that have just ended.
+        Called with the name of the experiment, and the rows of points that have just ended.
 
     Returns
     -------
@@ -259,6 +259,7 @@ class _Told:
         self._open = set(self._places)
         self._done = float(before)
         self._seen: set[str] = set()
+        self._experiment = points[0].scenario.experiment.name if points else ""
         self._progress = progress
         self._watch = watch
         self.paths: list[Path] = []
@@ -291,7 +292,8 @@ class _Told:
             return
         whole = [one for one in ended if not one.error and one.name in self._places]
         self._watch(
-            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())]
+            self._experiment,
+            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())],
         )
 
     def gather(self, pattern: Task) -> None:

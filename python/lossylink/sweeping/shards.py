@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ POINT = "point"
 """The column with the name of a point."""
 LEFT_OVER_SECONDS = 86_400
 """Files of a writer that died are removed after so long."""
+
+LISTINGS = 3
+"""A folder is listed so often at most, if shards go while they are read."""
 
 _DAMAGED = (OSError, ValueError, KeyError, polars.exceptions.PolarsError)
 _SCHEMA = {POINT: polars.String, "summary": polars.String, "error": polars.String, "tables": polars.String}
@@ -127,12 +131,17 @@ def read(
     """
     names = None if wanted is None else set(wanted)
     found: dict[str, Finished] = {}
-    for path in sorted({*paths(folder), *beside}):
-        for one in read_shard(path):
+    for _ in range(LISTINGS):
+        listed = sorted({*paths(folder), *beside})
+        for one in (one for path in listed for one in read_shard(path)):
             if names is not None and one.name not in names:
                 continue
             if one.name not in found or one.rank > found[one.name].rank:
                 found[one.name] = one
+        if all(path.exists() for path in listed):
+            break
+        # Another client has put them into one: that one is there by now.
+        found = {name: one for name, one in found.items() if one.path is None or one.path.exists()}
     return found
 
 
@@ -179,8 +188,9 @@ def compact(folder: Path, names: Sequence[str]) -> None:
         for path in going:
             path.unlink(missing_ok=True)
     for partial in folder.glob(".*.partial"):
-        if partial.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
-            partial.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if partial.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+                partial.unlink()
 
 
 def table(points: Iterable[tuple[Mapping[str, Any], Finished]], kind: str) -> polars.DataFrame | None:

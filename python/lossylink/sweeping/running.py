@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -19,17 +19,17 @@ from lossylink.scenario.from_python import spelled
 from lossylink.sweeping import shards
 from lossylink.sweeping.driving import Outcome, drive
 from lossylink.sweeping.executors import Asked, check_options, open_workers
+from lossylink.sweeping.gathering import gather
 from lossylink.sweeping.grid import combinations
-from lossylink.sweeping.pieces import pieces_of, put_together, read_name
+from lossylink.sweeping.pieces import pieces_of, read_name
 from lossylink.sweeping.points import Point, default_directory, resolve_points
-from lossylink.sweeping.result import Sweep, collect, rows_of, write_sweep
+from lossylink.sweeping.result import Sweep, collect, write_sweep
 from lossylink.sweeping.shards import Finished
 from lossylink.sweeping.task import Done, Task, tasks_of
+from lossylink.sweeping.telling import Told, Watch
 from lossylink.sweeping.until import parse_until
 from lossylink.writing import output_to
 
-#: Called with the experiment, and rows of points that have just ended, from the caller's thread.
-Watch = Callable[[str, Sequence[dict[str, Any]]], None]
 #: Tasks for each worker, so that none is idle at the end while another has much left.
 TASKS_PER_WORKER = 16
 #: With fewer points than so many for each worker, points go out in pieces.
@@ -147,9 +147,11 @@ def sweep(
         keeps_going=keep_going,
     )
     resumed = len(points) - len(missing)
-    told = _Told(missing, before=resumed, progress=progress, watch=watch)
+    told = Told(missing, before=resumed, progress=progress, watch=watch)
     outcome = run_missing(missing, pattern, executor, asked, told.tell, in_pieces=rule is None)
-    told.gather(pattern)
+    whole = gather(missing, pattern, told.paths)
+    told.paths += whole
+    told.show(one for path in whole for one in shards.read_shard(path))
     if outcome.failed and not keep_going:
         raise RunError(_first_failure(points, outcome))
     with output_to(directory):
@@ -243,77 +245,3 @@ def _first_failure(points: Sequence[Point], outcome: Outcome) -> str:
     return (
         f"the point {place} failed: {outcome.failed[point.name]}; --keep-going runs the others all the same"
     )
-
-
-class _Told:
-    """Tells the caller what has ended, and puts pieces of points together."""
-
-    def __init__(
-        self, points: Sequence[Point], *, before: int, progress: Progress | None, watch: Watch | None
-    ) -> None:
-        self._places: dict[str, list[dict[str, Any]]] = {}
-        for point in points:
-            self._places.setdefault(point.name, []).append(point.place)
-        self._scenarios = {point.name: point.scenario for point in points}
-        self._total = before + len(points)
-        self._open = set(self._places)
-        self._done = float(before)
-        self._seen: set[str] = set()
-        self._experiment = points[0].scenario.experiment.name if points else ""
-        self._progress = progress
-        self._watch = watch
-        self.paths: list[Path] = []
-        """The shards that were written."""
-
-    def tell(self, task: Task, done: Done) -> None:
-        """Take the news of a task."""
-        paths = [Path(path) for path in done.paths]
-        self.paths += paths
-        for name, scenario in task.points:
-            self._count(name, scenario)
-        if self._progress is not None:
-            self._progress(self._done, self._total)
-        if self._watch is not None:
-            self._show(one for path in paths for one in shards.read_shard(path))
-
-    def _count(self, name: str, scenario: Scenario) -> None:
-        """Count a point, or the share of it that a piece is."""
-        point, piece = read_name(name)
-        if name in self._seen or point not in self._open:
-            return
-        self._seen.add(name)
-        share = 1.0
-        if piece is not None:
-            share = piece.blocks / sum(one.blocks for one in pieces_of(scenario))
-        self._done += share * len(self._places[point])
-
-    def _show(self, ended: Iterable[Finished]) -> None:
-        if self._watch is None:
-            return
-        whole = [one for one in ended if not one.error and one.name in self._places]
-        self._watch(
-            self._experiment,
-            [row for one in whole for place in self._places[one.name] for row in rows_of(place, one.rows())],
-        )
-
-    def gather(self, pattern: Task) -> None:
-        """Put together the points whose pieces are all there, and write them like others."""
-        names = {
-            point: [piece.name(point) for piece in pieces_of(scenario)]
-            for point, scenario in self._scenarios.items()
-        }
-        wanted = {*names, *(piece for pieces in names.values() for piece in pieces)}
-        kept = shards.read(pattern.folder, wanted, beside=self.paths)
-        shard = shards.Shard(pattern.folder, "gathered")
-        for point, pieces in names.items():
-            is_there = (
-                point in kept
-                and not kept[point].error
-                and (kept[point].tables is not None or not pattern.with_tables)
-            )
-            if is_there or not pieces or any(piece not in kept or kept[piece].error for piece in pieces):
-                continue
-            run = put_together(self._scenarios[point], [kept[piece].summary for piece in pieces])
-            self.paths += [Path(path) for path in shard.add(point, run, with_tables=pattern.with_tables)]
-            self.paths += [Path(path) for path in shard.write()]
-            self._show([one for one in shards.read_shard(self.paths[-1]) if one.name == point])

@@ -159,7 +159,7 @@ def test_the_rule_is_part_of_what_a_point_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("experiment", "words", "says"),
     [
-        ("workload", {}, "no figure of workload has an interval"),
+        ("workload", {}, "and none of workload"),
         ("stress", {"loss": "gilbert-elliott:mean=1e-2,burst=4"}, "are not independent"),
         ("stress", {"protection": "fec:25/5"}, "fec:25/5 loses frames in groups"),
         ("stress", {"settings": {"run.rare": True}}, "raise run.looks instead"),

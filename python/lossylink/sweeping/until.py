@@ -70,7 +70,7 @@ class Until:
         growth, name = scenario.experiment.growth, scenario.experiment.name
         if growth is None:
             able = ", ".join(one.name for one in EXPERIMENTS.values() if one.growth is not None)
-            raise UserError(f"--until: no figure of {name} has an interval; those of {able} have one")
+            raise UserError(f"--until narrows figures of {able}, and none of {name}")
         if scenario.values.run.backend != "sim":
             raise UserError("--until adds simulated work; leave out run.backend")
         if scenario.values.run.rare:

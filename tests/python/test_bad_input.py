@@ -109,7 +109,7 @@ Command = Callable[..., Ended]
         ),
         (
             ("sweep", "throughput", "--grid", "loss=1e-3", "--until", "rel=10%@95%"),
-            "those of rdma-fct, stress",
+            "figures of rdma-fct, stress",
         ),
         (("reproduce", "--executor", "dusk"), "did you mean 'dask'?"),
     ],

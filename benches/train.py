@@ -15,7 +15,7 @@ from simulator import CASES
 
 #: How much smaller than in the benchmark the cases of an experiment are, so that each takes about as long:
 #: what takes long is what a build is made fast for.
-DIVISORS = {"stress": 5, "throughput": 20, "tcp-fct": 0.25, "rdma-fct": 1, "workload": 2}
+DIVISORS = {"stress": 5, "throughput": 20, "tcp-fct": 0.25, "rdma-fct": 1, "workload": 2, "fabric": 1}
 _WHOLE = {"run.warmup": "0s", "run.cooldown": "0s"}
 #: What no case of the benchmark is: the other protections, transports and experiments.
 OTHERS: tuple[tuple[str, str, dict[str, Any]], ...] = (

@@ -199,6 +199,8 @@ def test_a_trace_of_another_topology_is_refused(tmp_path: Path) -> None:
         ({"fabric.mttf": "30min"}, "fabric.mttf is shorter than an hour"),
         ({"fabric.mttf": "1h", "fabric.topology": "fb-fabric:pods=261,tors=48"}, "shorten fabric.span"),
         ({"fabric.topology": "fb-fabric:pods=100000,tors=48"}, "larger than 20000000; take fewer pods"),
+        ({"link.rate": "25Mbps"}, "link.rate is no multiple of 10 Mb/s"),
+        ({"fabric.topology": "fb-fabric:pods=1,tors=2000000"}, "a pod carries more than 42 Pb/s"),
         ({"loss.forward": "1e-3"}, "loss.forward: each link of a fabric has a loss of its own"),
         ({"fabric.constraint": "110%"}, "constraint"),
     ],
@@ -241,6 +243,12 @@ def test_a_plan_takes_what_loses_least_and_keeps_enough() -> None:
     assert not rows["drain"]["meets_constraint"]
     with pytest.raises(UserError, match="no policy keeps 99.99 % of the least pod's capacity; the best is"):
         plan_fabric(topology, compared=compared[2:3], constraint=0.75, target=0.9999, years=2)
+
+
+def test_no_policy_may_keep_the_paths() -> None:
+    drain = [policy for policy in policies(0.75) if policy.label == "drain"]
+    with pytest.raises(UserError, match=r"no policy keeps 75 % of the paths of every ToR switch"):
+        plan_fabric("fb-fabric:pods=4,tors=16", compared=drain, constraint=0.75, target=0.0, years=5)
 
 
 def test_a_tie_goes_to_the_first() -> None:

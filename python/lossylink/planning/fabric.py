@@ -26,8 +26,6 @@ COLUMNS: Final = (
     ("links_disabled_mean", "disabled", "mean"),
     ("links_corrupting_mean", "corrupting", "mean"),
 )
-
-
 _PATHS: Final = "paths_least_share_min"
 _CAPACITY: Final = "capacity_least_share_min"
 _PENALTY: Final = "penalty_mean"
@@ -213,6 +211,8 @@ def _choose(
 ) -> tuple[str, str]:
     """Return the policy that loses the least of those that keep paths and capacity, and why."""
     told = [(policy, row) for policy, row in zip(compared, figures, strict=True) if row[_PATHS] >= constraint]
+    if not told:
+        raise UserError(f"no policy keeps {constraint * 100:g} % of the paths of every ToR switch")
     meeting = [(policy, row) for policy, row in told if row[_CAPACITY] >= target]
     if not meeting:
         policy, row = max(told, key=lambda one: one[1][_CAPACITY])

@@ -149,7 +149,8 @@ def sweep(
     resumed = len(points) - len(missing)
     told = Told(missing, before=resumed, progress=progress, watch=watch)
     outcome = run_missing(missing, pattern, executor, asked, told.tell, in_pieces=rule is None)
-    whole = gather(missing, pattern, told.paths)
+    with output_to(directory):
+        whole = gather(missing, pattern, told.paths)
     told.paths += whole
     told.show(one for path in whole for one in shards.read_shard(path))
     if outcome.failed and not keep_going:

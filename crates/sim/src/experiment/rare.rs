@@ -1,6 +1,6 @@
 //! The stress test of rare losses: what a protection leaves lost, far below what can be counted.
 
-use super::blocks::Workers;
+use super::blocks::{Block, Workers};
 use super::interval::student;
 use super::row::Row;
 use super::setup::Setup;
@@ -45,15 +45,12 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
     }
     let is_clean_back = link.losses_mut().1.is_clean();
     let each = asked.looks.div_ceil(PARTS).max(1);
-    let part = |block: super::blocks::Block| {
-        let link = setup.link(&block.streams)?;
-        let stress = stress_of(config, link.burst_frames())?;
-        let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
-        let looks = rare.and_then(|rare| rare.run(block.trials)).map_err(refused)?;
+    let part = |block: Block| {
+        let looks = looks_of(&setup, block)?;
         let tails = match (asked.tail, is_clean_back) {
             (false, _) => Err("run.tail is false: no figure"),
             (true, false) => Err("losses on the way back make frames late by themselves: no figure"),
-            (true, true) => Ok(tails_of(&setup, stress.frame_bytes, block)?),
+            (true, true) => Ok(tails_of(&setup, block)?),
         };
         Ok((looks, tails))
     };
@@ -77,13 +74,8 @@ pub(super) fn residual_loss(
     control: &Control,
 ) -> Result<Result<f64, String>, ConfigError> {
     let setup = Setup::new(config)?;
-    let part = |block: super::blocks::Block| {
-        let link = setup.link::<u64>(&block.streams)?;
-        let stress = stress_of(config, link.burst_frames())?;
-        let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
-        rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
-    };
     let each = looks.div_ceil(FEW_PARTS).max(1);
+    let part = |block| looks_of(&setup, block);
     let (parts, interrupted) = workers.run_blocks((each * FEW_PARTS, each), config.seed, control, part)?;
     if interrupted {
         return Ok(Err("interrupted: no figure".to_owned()));
@@ -96,13 +88,18 @@ fn refused(refusal: Refusal) -> ConfigError {
     ConfigError(refusal.to_string())
 }
 
+/// Looks at what stays lost, of one part.
+fn looks_of(setup: &Setup<'_>, block: Block) -> Result<Looks, ConfigError> {
+    let link = setup.link::<u64>(&block.streams)?;
+    let stress = stress_of(setup.config, link.burst_frames())?;
+    let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
+    rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
+}
+
 /// Looks at the tail of the latency, apart from those at what stays lost (RARE-14).
-fn tails_of(
-    setup: &Setup<'_>,
-    frame_bytes: u32,
-    block: super::blocks::Block,
-) -> Result<Result<Tails, Refusal>, ConfigError> {
+fn tails_of(setup: &Setup<'_>, block: Block) -> Result<Result<Tails, Refusal>, ConfigError> {
     let streams = block.streams.trial(TAIL);
+    let frame_bytes = setup.config.require(&setup.config.traffic, "traffic")?.frame_bytes;
     let tail = Tail::new(setup.link(&streams)?, frame_bytes, streams);
     Ok(tail.and_then(|tail| tail.run(TAIL_LOOKS * block.trials)))
 }

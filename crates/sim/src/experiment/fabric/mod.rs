@@ -20,10 +20,16 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
     let setup = Setup::new(config, config.require(&config.fabric, "fabric")?)?;
     let workers = Workers::new(config.threads)?;
-    control.set_total(points::count(&setup) + setup.section.years);
-    let Some(points) = points::points(&setup, &workers, control)? else {
-        return Ok(Outcome { interrupted: true, ..Outcome::default() });
-    };
+    let mut points = None;
+    if setup.protects() {
+        control.set_total(points::count(&setup) + setup.section.years);
+        points = points::points(&setup, &workers, control)?;
+        if points.is_none() {
+            return Ok(Outcome { interrupted: true, ..Outcome::default() });
+        }
+    } else {
+        control.set_total(setup.section.years);
+    }
     let year = |block: Block| Ok(live_through(&setup, points.as_ref(), block));
     let years = blocks((setup.section.years, 1), config.seed);
     let (lived, interrupted) = workers.run_all(&years, control, &year)?;

@@ -2,7 +2,7 @@
 
 use super::super::blocks::{Block, Workers, blocks};
 use super::super::{rare, stress};
-use super::setup::Setup;
+use super::setup::{CAPACITY_BPS, Setup};
 use crate::config::{Config, LossDirections, PointsConfig};
 use crate::fabric::{Between, Performance, Point};
 use crate::outcome::Columns;
@@ -28,33 +28,30 @@ impl Points {
     }
 }
 
-/// Points that have to be simulated.
+/// Points of the protection that have to be simulated.
 pub(super) fn count(setup: &Setup<'_>) -> u64 {
     match setup.section.points {
-        PointsConfig::Simulation { .. } if setup.protects() => losses(setup).len() as u64,
-        _ => 0,
+        PointsConfig::Simulation { .. } => losses(setup).len() as u64,
+        PointsConfig::Table { .. } => 0,
     }
 }
 
-/// The points of the protection; none without one. `None` if the caller lost patience.
+/// The points of the protection; `None` if the caller lost patience.
 pub(super) fn points(
     setup: &Setup<'_>,
     workers: &Workers,
     control: &Control,
-) -> Result<Option<Option<Points>>, ConfigError> {
-    if !setup.protects() {
-        return Ok(Some(None));
-    }
+) -> Result<Option<Points>, ConfigError> {
     let looks = match &setup.section.points {
         PointsConfig::Simulation { looks } => *looks,
         PointsConfig::Table { points, nearest } => {
             let point = |&(loss, effective_loss, bps): &(f64, f64, u64)| Point {
                 loss,
                 effective_loss,
-                carried: (bps / 10_000_000) as u32,
+                carried: (bps / CAPACITY_BPS) as u32,
             };
             let between = if *nearest { Between::Nearest } else { Between::Interpolated };
-            return Ok(Some(Some(Points { points: points.iter().map(point).collect(), between })));
+            return Ok(Some(Points { points: points.iter().map(point).collect(), between }));
         }
     };
     let clean =
@@ -64,7 +61,7 @@ pub(super) fn points(
     let point = |block: Block| tried(setup, losses[block.index as usize], (full_gbps, looks), workers);
     let each = blocks((losses.len() as u64, 1), setup.config.seed);
     let (points, interrupted) = workers.run_all(&each, control, &point)?;
-    Ok((!interrupted).then_some(Some(Points { points, between: Between::Interpolated })))
+    Ok((!interrupted).then_some(Points { points, between: Between::Interpolated }))
 }
 
 /// The losses that are tried: as published, and as far as the recorded ones go.

@@ -7,8 +7,8 @@ use lossylink_core::probability::Probability;
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams};
 
-/// A link's rate in the unit of capacities.
-const CAPACITY_BPS: u64 = 10_000_000;
+/// The unit of capacities: a hundredth of a Gb/s, in bits per second.
+pub(super) const CAPACITY_BPS: u64 = 10_000_000;
 /// Most hours of a trace: 57 years.
 const MOST_HOURS: u32 = 500_000;
 /// Most failures that a trace may be expected to have.
@@ -35,7 +35,16 @@ impl<'a> Setup<'a> {
         if config.pcap.is_some() || !config.state_at_ps.is_empty() {
             return refuse("a fabric has no packets to record and no ends to look at; leave that out".into());
         }
-        if !(0..=1_000_000).contains(&section.constraint_ppm) {
+        let rate_bps = config.link.rate_bps;
+        if rate_bps == 0 || !rate_bps.is_multiple_of(CAPACITY_BPS) {
+            return refuse("link.rate is no multiple of 10 Mb/s, the unit of a fabric's capacities".into());
+        }
+        // The tier below the aggregation switches is never the smaller one.
+        let tier = u64::from(topology.aggs * topology.tors) * (rate_bps / CAPACITY_BPS);
+        if tier > u64::from(u32::MAX) {
+            return refuse("a pod carries more than 42 Pb/s; take fewer ToR switches a pod".into());
+        }
+        if section.constraint_ppm > 1_000_000 {
             return refuse("fabric.constraint is above 100 %; write a share of the paths".into());
         }
         if section.deployment_ppm > 1_000_000 {

@@ -27,7 +27,7 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 .PHONY: test
 test: ## Every check and every test
 	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
-	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust lint-python docs test-fuzz
+	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust lint-python docs test-fuzz kernel
 	+$(MAKE) test-python
 
 .PHONY: test-rust
@@ -43,6 +43,10 @@ test-python: build ## Tests of the Python package, with the examples in its docu
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py'
 	@echo "the live tests, one after another: each lab has the machine to itself"
 	$(BIN)/python -m pytest tests/python/test_live_*.py
+
+.PHONY: kernel
+kernel: build ## The kernel for virtual time, in the user's cache; built if its source or recipe has changed
+	tools/kernel
 
 .PHONY: hostile
 hostile: build ## Seven minutes of faults and forgeries against two guards: on a cable, with a key, over a path

@@ -15,7 +15,7 @@ def names_in(package: ModuleType) -> list[str]:
     --------
     >>> from lossylink import backends
     >>> names_in(backends)
-    ['live', 'sim']
+    ['kernel', 'live', 'sim']
     """
     return sorted(one.name for one in pkgutil.iter_modules(package.__path__) if not one.name.startswith("_"))
 

@@ -57,6 +57,7 @@ def examine() -> list[Finding]:
     looks: list[Callable[[], Finding]] = [_simulator, _machine, _clock]
     looks += [_tool(name) for name in TOOLS]
     looks += [_tun, _packet_sockets, _xdp, _namespaces, _congestion_controls, _real_time]
+    looks += [_virtual_time]
     return [look() for look in looks]
 
 
@@ -166,6 +167,28 @@ def _real_time() -> Finding:
     return Finding(
         what, "limited", "SCHED_FIFO is refused", "run as root, or allow it: ulimit -r, CAP_SYS_NICE"
     )
+
+
+def _virtual_time() -> Finding:
+    from lossylink.kernel import machine
+    from lossylink.kernel.cache import cache_folder, find_kernel
+
+    what = "virtual time"
+    if reason := machine.architecture_obstacle():
+        return Finding(what, "missing", reason, "run it on x86-64; the simulator runs here")
+    if reason := machine.trace_obstacle():
+        return Finding(what, "missing", reason, "sysctl -w kernel.yama.ptrace_scope=1, or allow ptrace")
+    if kernel := find_kernel():
+        return Finding(what, "ok", f"Linux {kernel.version} is built")
+    if missing := machine.missing_tools():
+        found = f"no kernel, and no {', '.join(missing)} to build one"
+        return Finding(what, "missing", found, machine.install_line(missing))
+    room = machine.free_bytes(cache_folder())
+    if room < machine.ROOM_BYTES:
+        found = f"no kernel, and {room / 1e9:.1f} GB free in {cache_folder()}"
+        return Finding(what, "limited", found, f"make room: a build needs {machine.ROOM_BYTES / 1e9:.0f} GB")
+    minutes = machine.build_minutes()
+    return Finding(what, "limited", "no kernel yet", f"lossylink kernel build (about {minutes} min, no root)")
 
 
 def _can(command: list[str]) -> bool:

@@ -15,3 +15,5 @@ DICTIONARY = _PACKAGE / "data-dictionary.md"
 GLOSSARY = _PACKAGE / "glossary.md"
 #: Values of profiles that no source gives.
 UNSOURCED = _PACKAGE / "reference" / "unsourced.toml"
+#: What the kernel for virtual time is built with: a driver, and lines of a configuration.
+KERNEL = _PACKAGE / "kernel" / "source"

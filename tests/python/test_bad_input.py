@@ -60,7 +60,7 @@ Command = Callable[..., Ended]
         (("run", "stress", "--seed", "-1"), "seed = -1"),
         (("run", "stress", "--seed", "1.5"), "should be a valid integer"),
         (("run", "stress", "--threads", "0"), "is zero"),
-        (("run", "stress", "--backend", "moon"), "valid: live, sim"),
+        (("run", "stress", "--backend", "moon"), "valid: kernel, live, sim"),
         (("run", "stress", "--pcap", "link.pcapng", "-p", "lg"), "write HOP=FILE"),
         (("run", "stress", "--pcap", "sw2-sw6=x.pcapng"), "choose one protection"),
         (
@@ -112,6 +112,11 @@ Command = Callable[..., Ended]
             "figures of rdma-fct, stress",
         ),
         (("reproduce", "--executor", "dusk"), "did you mean 'dask'?"),
+        (("kernel", "build", "--version", "6.2"), "unknown series of Linux '6.2'; did you mean '6.12'?"),
+        (("kernel", "build", "--source", "nowhere"), "nowhere holds no source of a kernel"),
+        (("kernel", "build", "--source", ".", "--version", "6.1"), "leave --version out"),
+        (("kernel", "build", "--jobs", "0"), "should be greater than or equal to 1"),
+        (("kernel", "biuld"), "No such command 'biuld'"),
     ],
 )
 def test_one_line_and_exit_code_2(

@@ -236,6 +236,37 @@ def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
         assert (experiment.name in offered) == ("sim" not in EXPERIMENTS[experiment.needs].refused)
 
 
+def test_the_kernel_runs_what_has_hosts_that_it_can_be(tmp_path: Path, console: Console) -> None:
+    assert set(registry.names("kernel")) < set(registry.names())
+    assert {"tcp-fct", "throughput"} <= set(registry.names("kernel"))
+    with pytest.raises(UserError, match="unknown published experiment on the backend kernel 'stress'"):
+        registry.choose(["stress"], backend="kernel")
+    seen: list[Job] = []
+
+    def runner(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+        seen.append(job)
+        return synthetic_runner(job, seed=seed, threads=threads, report=report)
+
+    def reproduced(backend: str) -> ReproduceResult:
+        return reproduce(
+            output=tmp_path,
+            only=["tcp-fct"],
+            backend=backend,
+            runner=runner,
+            console=console,
+            progress=False,
+            with_figures=False,
+        )
+
+    reproduced("kernel")
+    assert {job.settings.get("run.backend") for job in seen} == {"kernel"}
+    assert "--set run.backend=kernel" in seen[0].command(seed=1)
+    seen.clear()
+    # What the kernel gave is no result of the simulator, in the same directory.
+    assert reproduced("sim").resumed == 0
+    assert {job.settings.get("run.backend") for job in seen} == {None}
+
+
 def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:
     narrow = Console(file=io.StringIO(), width=80, color_system=None)
     run_synthetic(tmp_path, narrow)

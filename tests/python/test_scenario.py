@@ -167,7 +167,7 @@ def test_a_slip_in_a_file_is_found_by_its_line(tmp_path: Path, text: str, says: 
         ("rdma-fct", {"transport.recovery": "hope"}, "valid: 'go-back-n', 'selective-repeat'"),
         ("timeline", {"timeline.protection": "0.5s"}, "comes before timeline.corruption"),
         ("throughput", {"run.duration": "9s"}, "leave nothing"),
-        ("throughput", {"run.backend": "cloud"}, "valid: live, sim"),
+        ("throughput", {"run.backend": "cloud"}, "valid: kernel, live, sim"),
         ("mathis", {"grid.loss_min": "0"}, "must be above 0"),
         ("stress", {"protection": []}, "no protection"),
         ("stress", {"protection": ["lg", "lg"]}, "given twice"),

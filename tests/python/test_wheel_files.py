@@ -25,6 +25,7 @@ def test_what_the_package_reads_is_expected() -> None:
     root = Path(str(resources.__file__)).parent
     read = [resources.PUBLISHED, resources.UNSOURCED, resources.DICTIONARY, resources.GLOSSARY]
     read += resources.SCENARIOS.rglob("*.toml")
+    read += resources.KERNEL.iterdir()
     assert {f"lossylink/{path.relative_to(root).as_posix()}" for path in read} <= expected
     assert {
         "lossylink/report/assets/report.html.j2",

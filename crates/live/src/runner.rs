@@ -48,8 +48,9 @@ pub trait Plane {
     /// When something is due next.
     fn next_event(&self) -> Instant;
 
-    /// What to watch while asleep.
-    fn readable(&self) -> [BorrowedFd<'_>; 2];
+    /// What to watch while asleep; not a port from which nothing is taken any more, which would end every
+    /// sleep at once.
+    fn readable(&self) -> [Option<BorrowedFd<'_>>; 2];
 
     /// Every counter, as an object.
     fn counters(&mut self) -> Value;
@@ -137,10 +138,13 @@ impl<P: Plane> Runner<P> {
     /// When a port is gone.
     pub fn run(mut self) -> Result<()> {
         let mut rounds = 0;
-        while !self.is_finished() {
+        loop {
             self.plane.advance(self.clock.now())?;
             let busy = self.plane.receive()?;
             self.plane.flush();
+            if self.is_finished() {
+                return Ok(());
+            }
             let slept = self.pause(busy)?;
             rounds += 1;
             if slept || rounds == ROUNDS_BETWEEN_LOOKS {
@@ -148,7 +152,6 @@ impl<P: Plane> Runner<P> {
                 rounds = 0;
             }
         }
-        Ok(())
     }
 
     fn is_finished(&self) -> bool {
@@ -180,8 +183,9 @@ impl<P: Plane> Runner<P> {
 
     /// Sleeps until a frame, a command or a signal comes, at most for so long.
     fn sleep(&mut self, now: Instant, longest: Duration) -> Result<()> {
-        let [near, far] = self.plane.readable();
-        let watched = [near, far, self.control.readable(), self.termination.as_fd()];
+        let control = self.control.readable();
+        let [near, far] = self.plane.readable().map(|port| port.unwrap_or(control));
+        let watched = [near, far, control, self.termination.as_fd()];
         wait(&watched, Some(longest.as_ps() / PS_PER_NS)).attempting("wait for frames")?;
         let slept = self.clock.now().saturating_since(now);
         if slept >= longest {

@@ -9,6 +9,9 @@ mod wait;
 
 use std::panic;
 
+// What a kernel in virtual time calls goes into this library, too.
+use lossylink_guest as _;
+
 use lossylink_live::sys::privilege;
 use lossylink_sim::Control;
 use pyo3::prelude::*;

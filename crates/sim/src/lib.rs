@@ -22,7 +22,7 @@ pub mod workload;
 pub mod world;
 
 pub use control::Control;
-pub use experiment::{check, copies_for, copies_leave, simulate};
+pub use experiment::{EmulatedPath, check, copies_for, copies_leave, simulate};
 pub use outcome::{Columns, ConfigError, Outcome, write_parquet};
 
 /// The guide's toy protection, compiled and run.

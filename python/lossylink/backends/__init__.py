@@ -15,7 +15,7 @@ def names() -> list[str]:
     Examples
     --------
     >>> names()
-    ['live', 'sim']
+    ['kernel', 'live', 'sim']
     """
     return names_in(sys.modules[__name__])
 

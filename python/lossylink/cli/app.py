@@ -28,10 +28,17 @@ _COMMANDS = {
     "doctor": "lossylink.cli.doctor:command",
     "wire": "lossylink.lab.boxes:wire",
     "restore": "lossylink.lab.boxes:restore",
-    "validate": "lossylink.lab.validation:command",
+    "validate": "lossylink.cli.validate:command",
+    "virtual": "lossylink.cli.virtual:command",
 }
+#: Commands whose last words are somebody else's command line.
+_TAKES_COMMAND = {"virtual"}
 #: Commands that have commands of their own.
-_GROUPS = {"guard": "lossylink.lab.guard_cli:app", "lab": "lossylink.lab.cli:app"}
+_GROUPS = {
+    "guard": "lossylink.lab.guard_cli:app",
+    "lab": "lossylink.lab.cli:app",
+    "kernel": "lossylink.cli.kernel:app",
+}
 
 
 def build(wanted: str | None = None) -> typer.Typer:
@@ -51,7 +58,8 @@ def build(wanted: str | None = None) -> typer.Typer:
     for name, home in _COMMANDS.items():
         if name == wanted or not is_known:
             epilog = _EPILOGS.get(name)
-            app.command(name, epilog=epilog() if epilog else None)(_found(home))
+            context = {"allow_interspersed_args": False} if name in _TAKES_COMMAND else None
+            app.command(name, epilog=epilog() if epilog else None, context_settings=context)(_found(home))
     for name, home in _GROUPS.items():
         if name == wanted or not is_known:
             app.add_typer(_found(home), name=name)

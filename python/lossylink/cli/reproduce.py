@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,21 @@ from lossylink.errors import UserError
 from lossylink.writing import output_to
 
 
+class Measured(StrEnum):
+    """What measures."""
+
+    sim = "sim"
+    kernel = "kernel"
+
+
 def command(
     only: Annotated[
         str | None, typer.Option(metavar="A,B", help="Only these experiments, separated by commas.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="20 times smaller than published.")] = False,
+    backend: Annotated[
+        Measured, typer.Option(help="The simulator, or real hosts over the simulated path, in virtual time.")
+    ] = Measured.sim,
     output: Annotated[Path, typer.Option(help="Directory of report.html and its figures.")] = Path(
         "runs/reproduce"
     ),
@@ -46,6 +57,8 @@ def command(
         lossylink reproduce
 
         lossylink reproduce --quick --only stress,tcp-fct --output /tmp/report
+
+        lossylink reproduce --backend kernel --only tcp-fct,throughput --output runs/kernel
     """
     import os  # heavy imports wait until they are needed
 
@@ -61,6 +74,7 @@ def command(
                 output=output,
                 only=names,
                 quick=quick,
+                backend=backend.value,
                 seed=seed,
                 threads=threads or len(os.sched_getaffinity(0)),
                 fresh=fresh,

@@ -28,7 +28,8 @@ COMMON_KEYS = (
 #: Keys of TCP endpoints, and of the path between them.
 TCP_KEYS = (
     *("transport.congestion_control", "transport.mss", "transport.timestamps", "transport.delayed_ack"),
-    *("transport.rto_min", "transport.initial_window", "transport.segmentation_offload"),
+    *("transport.rto_min", "transport.initial_window", "transport.receive_window"),
+    "transport.segmentation_offload",
     *("host.profile", "host.nic_rate", "path.rtt"),
 )
 #: Keys of RDMA interfaces.

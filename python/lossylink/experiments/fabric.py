@@ -36,5 +36,8 @@ EXPERIMENT = Experiment(
     ),
     spreads="trials",
     sources=("saturated",),
-    refused={"live": "a fabric of thousands of links is simulated only"},
+    refused={
+        "live": "a fabric of thousands of links is simulated only",
+        "kernel": "a fabric is simulated only: a guest has one link",
+    },
 )

@@ -13,5 +13,8 @@ EXPERIMENT = Experiment(
     headline=FCT,
     spreads="trials",
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
-    refused={"live": "RDMA is simulated only: the live lab's hosts have no RDMA interface"},
+    refused={
+        "live": "RDMA is simulated only: the live lab's hosts have no RDMA interface",
+        "kernel": "RDMA is simulated only: the kernel's hosts have no RDMA interface",
+    },
 )

@@ -23,5 +23,8 @@ EXPERIMENT = Experiment(
         CHECKS,
     ),
     spreads="jobs",
-    refused={"live": "the time line is simulated only; live, watch it with `lossylink lab watch`"},
+    refused={
+        "live": "the time line is simulated only; live, watch it with `lossylink lab watch`",
+        "kernel": "the time line is simulated only; in a kernel, throughput runs under each protection",
+    },
 )

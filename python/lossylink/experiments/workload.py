@@ -32,5 +32,8 @@ EXPERIMENT = Experiment(
         TIMEOUTS,
     ),
     spreads="trials",
-    refused={"live": "flows that arrive at random are simulated only; live, tcp-fct sends one after another"},
+    refused={
+        "live": "flows that arrive at random are simulated only; live, tcp-fct sends one after another",
+        "kernel": "flows that arrive at random are simulated only; in a kernel, tcp-fct sends one by one",
+    },
 )

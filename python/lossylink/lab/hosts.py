@@ -62,7 +62,9 @@ def route(host: Host, settings: LabSettings) -> str:
     # The kernel counts this in jiffies, and iproute2 takes no finer unit than milliseconds.
     rto = f" rto_min {max(1, round(settings.rto_min_ps / 10**9))}ms" if settings.rto_min_ps else ""
     window = f" window {settings.window_bytes}" if settings.window_bytes else ""
-    return f"{NETWORK} dev {INTERFACE} src {host.address} congctl {settings.congestion_control}{rto}{window}"
+    initial = f" initcwnd {settings.initial_window}" if settings.initial_window else ""
+    options = f"congctl {settings.congestion_control}{rto}{window}{initial}"
+    return f"{NETWORK} dev {INTERFACE} src {host.address} {options}"
 
 
 def sysctls(settings: LabSettings) -> dict[str, str]:

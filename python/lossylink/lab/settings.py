@@ -109,12 +109,16 @@ class LabSettings(BaseModel):
     """The processor of the emulated link alone; hosts keep to the others."""
     seed: int = Field(1, ge=0, lt=2**64)
     fifo: bool = True
+    spins: bool = True
+    """Whether the link's loop is awake some time before a deadline. Where time is virtual nobody is late."""
     congestion_control: str = "cubic"
     timestamps: bool = False
     largest_window_bytes: int = Field(4 * 2**20, gt=0)
     """Most that a connection's buffers take at either end; the default is Linux's own limit of 4 MiB."""
     window_bytes: int | None = Field(None, gt=0)
     """Most that a receiver offers to one connection; when not given, what its buffer has room for."""
+    initial_window: int | None = Field(None, gt=0)
+    """Segments that a connection begins with; when not given, Linux's ten."""
     ecn: bool = False
     rto_min_ps: int | None = Field(None, gt=0)
     key_file: Path | None = None
@@ -150,6 +154,7 @@ class LabSettings(BaseModel):
             "fifo_priority": WIRE_PRIORITY if self.fifo else None,
             "queue": self.queue(),
             "key_file": None if self.key_file is None else str(self.key_file.resolve()),
+            **({} if self.spins else {"spin_us": 0}),
         }
 
 

@@ -115,7 +115,8 @@ def host_port(directory: LabDirectory, host: Host, settings: LabSettings) -> str
 def _split_configs(directory: LabDirectory, settings: LabSettings) -> dict[str, dict[str, Any]]:
     def common(plane: str, spin_us: int) -> dict[str, Any]:
         processor = {"processor": _PROCESSORS[plane]} if is_private() else {}
-        return settings.common(directory.control(plane)) | {"spin_us": spin_us} | processor
+        spin = {"spin_us": spin_us if settings.spins else 0}
+        return settings.common(directory.control(plane)) | spin | processor
 
     cable = "packet" if settings.port == "tap" else settings.port
 

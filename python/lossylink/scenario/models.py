@@ -152,6 +152,9 @@ class Transport(Section):
     delayed_ack: Count = Field(2, description="segments acknowledged by one ACK")
     rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
     initial_window: Count | None = Field(None, description="segments sent before the first ACK")
+    receive_window: Size | None = Field(
+        None, description="most bytes that a receiver offers; unset: 3 MiB, as Linux's buffer gives"
+    )
     segmentation_offload: OnOff | None = Field(
         None, description="hand bursts to the interface, which cuts them; in mathis they cross whole"
     )
@@ -254,7 +257,8 @@ class RunSection(Section):
     cooldown: Time = Field(0, description="end of the run that is not counted")
     threads: Count | None = Field(None, description="threads to use; unset: all cores")
     backend: Annotated[str, BeforeValidator(_backend)] = Field(
-        "sim", description="the simulator, or the live lab"
+        "sim",
+        description="sim, the live lab, or kernel: real hosts over the simulated path, in virtual time",
     )
     skip: OnOff = Field(True, description="skip what cannot change the result")
     rare: OnOff = Field(False, description="find losses that are too rare to count, by importance sampling")

@@ -111,6 +111,7 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
         "delayed_ack": transport.delayed_ack,
         "rto_min_ps": transport.rto_min or host["rto_min_us"] * _MICROSECOND_PS,
         "initial_window": transport.initial_window or host["initial_window"],
+        "receive_window_bytes": transport.receive_window,
         "segmentation_offload": host["segmentation_offload"] if offload is None else offload,
         "recovery": transport.recovery,
         "mtu_bytes": transport.mtu,

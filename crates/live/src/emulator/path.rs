@@ -205,8 +205,8 @@ impl Path {
     }
 
     /// What to watch while asleep.
-    pub fn readable(&self) -> [BorrowedFd<'_>; 2] {
-        [self.stations[0].port.readable(), self.stations[1].port.readable()]
+    pub fn readable(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        ENDS.map(|end| (!self.is_retired).then(|| self.stations[end].port.readable()))
     }
 
     /// The end at which something is due first, and when. Ties go to the near end.

@@ -163,8 +163,8 @@ impl Plane for GuardBox {
         timer.min(Instant::from_ps(self.free_from.as_ps().saturating_sub(AHEAD.as_ps())))
     }
 
-    fn readable(&self) -> [BorrowedFd<'_>; 2] {
-        [self.lan.readable(), self.link.readable()]
+    fn readable(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        [(!self.is_retired).then(|| self.lan.readable()), Some(self.link.readable())]
     }
 
     fn counters(&mut self) -> Value {

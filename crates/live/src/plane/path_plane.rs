@@ -117,7 +117,7 @@ impl Plane for PathPlane {
         self.path.next_event()
     }
 
-    fn readable(&self) -> [BorrowedFd<'_>; 2] {
+    fn readable(&self) -> [Option<BorrowedFd<'_>>; 2] {
         self.path.readable()
     }
 

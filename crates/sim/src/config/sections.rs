@@ -94,6 +94,9 @@ pub struct TransportConfig {
     pub rto_min_ps: u64,
     /// Segments sent before the first ACK.
     pub initial_window: u32,
+    /// Most that a receiver offers; `None` is what Linux's default buffer gives.
+    #[serde(default)]
+    pub receive_window_bytes: Option<u64>,
     /// Whether bursts reach the link whole.
     pub segmentation_offload: bool,
     /// What an RDMA interface does at a gap.

@@ -3,6 +3,7 @@
 mod blocks;
 mod capturing;
 mod counted_flow;
+mod emulated;
 mod fabric;
 mod fairness;
 mod fec;
@@ -21,6 +22,8 @@ mod tails;
 mod tcp_fct;
 mod timeline;
 mod workload;
+
+pub use emulated::EmulatedPath;
 
 use crate::config::Config;
 use crate::net::linkguardian;

@@ -194,6 +194,7 @@ impl<'a> Setup<'a> {
             .congestion_control
             .parse()
             .map_err(|error: tcp::UnknownCongestionControl| ConfigError(error.to_string()))?;
+        let usual = tcp::Config::default();
         let mut config = tcp::Config {
             mss_bytes: transport.mss_bytes,
             mtu_bytes: self.config.link.mtu_bytes,
@@ -206,7 +207,8 @@ impl<'a> Setup<'a> {
             quick_acks: host.quick_acks,
             delayed_ack_min: Duration::from_us(host.delayed_ack_us),
             stack_rate: self.stack_rate(host),
-            ..tcp::Config::default()
+            receive_window_bytes: transport.receive_window_bytes.unwrap_or(usual.receive_window_bytes),
+            ..usual
         };
         // An interface cuts bursts. The virtual path of the Mathis study has none unless its rate is given: there
         // bursts cross whole and are lost whole, which is one of the study's traps.

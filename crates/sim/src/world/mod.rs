@@ -19,6 +19,6 @@ pub mod stress;
 pub mod tails;
 
 pub use host::Reception;
-pub use network::Network;
+pub use network::{End, Network};
 pub use path::{Path, Rooms};
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

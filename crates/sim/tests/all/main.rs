@@ -15,6 +15,7 @@ mod llr_residual;
 mod llr_swarm;
 mod long_flows;
 mod long_writes;
+mod outside;
 mod profiles;
 mod rare;
 mod rdma_dialogue;

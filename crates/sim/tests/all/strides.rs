@@ -13,29 +13,54 @@ use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, Protect
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
-use lossylink_sim::world::{Network, Path, Reception, Rooms, Tcp};
+use lossylink_sim::world::{Network, Path, Protocol, Reception, Rooms, Tcp};
 use proptest::prelude::*;
 
-type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
+pub(crate) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 
 /// What a network is made of.
 #[derive(Clone, Debug)]
-struct World {
-    seed: u64,
-    gbps: u64,
-    loss: f64,
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) gbps: u64,
+    pub(crate) loss: f64,
     /// `None` for a link without protection, else whether it keeps order.
-    ordered: Option<bool>,
-    profile: &'static str,
+    pub(crate) ordered: Option<bool>,
+    pub(crate) profile: &'static str,
     /// `None` for the artifact's path, else what the round trip is longer than the link's own.
-    extra_rtt: Option<Duration>,
-    reception: Reception,
-    flows: usize,
-    algorithm: CongestionControl,
+    pub(crate) extra_rtt: Option<Duration>,
+    pub(crate) reception: Reception,
+    pub(crate) flows: usize,
+    pub(crate) algorithm: CongestionControl,
 }
 
 impl World {
-    fn network(&self) -> TcpNetwork {
+    pub(crate) fn network(&self) -> TcpNetwork {
+        let flows = (0..self.flows as u64).map(|index| self.flow(index)).collect();
+        let protocol = Tcp { config: self.config(), cuts_bursts: false };
+        let mut network = self.between(protocol, flows);
+        (0..self.flows).for_each(|index| network.act(index, |now, ends| ends.near.open(now)));
+        network
+    }
+
+    pub(crate) fn config(&self) -> tcp::Config {
+        tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() }
+    }
+
+    /// The two ends of a flow.
+    pub(crate) fn flow(&self, index: u64) -> Conversation<Tcp> {
+        Conversation {
+            near: tcp::Sender::new(&self.config(), None, Duration::from_us(100 * index)),
+            far: tcp::Receiver::new(&self.config(), Duration::from_us(70 * index)),
+        }
+    }
+
+    /// The network between such hosts.
+    pub(crate) fn between<T: Protocol>(
+        &self,
+        protocol: T,
+        conversations: Vec<Conversation<T>>,
+    ) -> Network<T, AnyLink<Addressed<T::Packet>>> {
         let streams = Streams::new(self.seed);
         let model = LossModel::bernoulli(self.loss).unwrap();
         let loss = |name| LossProcess::new(&model, streams.stream(name));
@@ -63,16 +88,9 @@ impl World {
             }
             Some(extra) => Path::direct(flight * 2 + extra, flight, None).unwrap(),
         };
-        let config = tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() };
-        let flow = |index| Conversation {
-            near: tcp::Sender::new(&config, None, Duration::from_us(100 * index)),
-            far: tcp::Receiver::new(&config, Duration::from_us(70 * index)),
-        };
-        let flows = (0..self.flows as u64).map(flow).collect();
-        let mut network = Network::new(Tcp { config: config.clone(), cuts_bursts: false }, link, path, flows);
+        let mut network = Network::new(protocol, link, path, conversations);
         network.set_reception(&self.reception);
         network.set_draws(streams.stream("near"), streams.stream("far"));
-        (0..self.flows).for_each(|index| network.act(index, |now, ends| ends.near.open(now)));
         network
     }
 }
@@ -96,7 +114,7 @@ fn any_reception() -> impl Strategy<Value = Reception> {
     prop_oneof![constant, drawn]
 }
 
-fn any_world() -> impl Strategy<Value = World> {
+pub(crate) fn any_world() -> impl Strategy<Value = World> {
     let place = (
         prop::option::of(any::<bool>()),
         prop_oneof![Just("tofino1"), Just("ideal")],

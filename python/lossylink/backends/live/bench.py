@@ -18,6 +18,8 @@ MAX_RATE_BPS = 2_500_000_000
 DEFAULT_RTT_PS = 200 * 10**6
 #: How late the 99th percentile of the frames may leave, as a share of the round trip.
 LATENESS_SHARE = 0.05
+#: A window's segments fit into a buffer of so many windows, with the kernel's bookkeeping.
+_BUFFER_WINDOWS = 2
 _numbers = itertools.count()
 
 
@@ -69,7 +71,10 @@ def settings_of(config: dict[str, Any], **changes: Any) -> LabSettings:
         "congestion_control": control,
         "timestamps": transport.get("timestamps", False),
         "rto_min_ps": transport.get("rto_min_ps"),
+        "initial_window": transport.get("initial_window"),
     }
+    if window := transport.get("receive_window_bytes"):
+        chosen |= {"window_bytes": window, "largest_window_bytes": _BUFFER_WINDOWS * window}
     return lab_settings(**(chosen | changes))
 
 

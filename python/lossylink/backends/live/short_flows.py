@@ -25,7 +25,7 @@ from lossylink.lab.hosts import H8, INTERFACE
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
 #: Quantiles of the published table.
-_QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
+QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         "trials": int(values.size),
         "fct_us_min": float(values.min()),
         "fct_us_mean": float(values.mean()),
-        **{f"fct_us_{name}": float(numpy.percentile(values, at)) for name, at in _QUANTILES.items()},
+        **{f"fct_us_{name}": float(numpy.percentile(values, at)) for name, at in QUANTILES.items()},
         "fct_us_max": float(values.max()),
         "fct_us_std": float(values.std(ddof=1)) if values.size > 1 else 0.0,
         "flows_hit": sum(again > 0 for _, again in times),

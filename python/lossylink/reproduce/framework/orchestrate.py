@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -44,6 +44,7 @@ def reproduce(
     output: Path,
     only: Sequence[str] | None = None,
     quick: bool = False,
+    backend: str = "sim",
     seed: int = 1,
     threads: int = 2,
     fresh: bool = False,
@@ -67,6 +68,8 @@ def reproduce(
         Names of experiments; without any all, the largest in their quick form, see `registry.choose`.
     quick
         Makes every experiment `QUICK_DIVISOR` times smaller.
+    backend
+        What measures: the simulator, or ``kernel``, which runs those experiments that have real hosts.
     seed
         Seed of every run.
     threads
@@ -96,10 +99,10 @@ def reproduce(
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
-    chosen = registry.choose(only, quick=quick)
+    chosen = registry.choose(only, quick=quick, backend=backend)
     figures = published if published is not None else published_figures.load()
     prepare(output)
-    planned = [(one, one.experiment.jobs(one.scale)) for one in chosen]
+    planned = [(one, _on(backend, one.experiment.jobs(one.scale))) for one in chosen]
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
     started = time.monotonic()
@@ -115,7 +118,7 @@ def reproduce(
     )
     record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
     ran = {one.experiment.name for one in results}
-    left_out = tuple(name for name in registry.names() if name not in ran)
+    left_out = tuple(name for name in registry.names(backend) if name not in ran)
     result = ReproduceResult(
         tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
     )
@@ -126,6 +129,13 @@ def reproduce(
     finally:
         print_summary(console, result)
     return result
+
+
+def _on(backend: str, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """Return the jobs as another backend carries them out."""
+    if backend == "sim":
+        return jobs
+    return tuple(replace(job, settings={**job.settings, "run.backend": backend}) for job in jobs)
 
 
 def _spread(

@@ -55,9 +55,13 @@ impl Width {
     /// A fresh message of so many bytes arrived, whose sender has heard `widest` from us. Whether the peer
     /// should learn of it at once.
     pub(super) fn hear(&mut self, now: Instant, bytes: usize, widest: u16) -> bool {
+        let was_enough = self.is_enough();
         self.carried = widest;
         if self.is_enough() {
             self.tries = 0;
+        } else if was_enough {
+            // What a stranger has heard from its former peer is no more than a rumour.
+            self.next_probe = now;
         }
         let bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
         let before = self.heard(now);
@@ -171,6 +175,22 @@ mod tests {
         assert!(width.is_too_narrow());
         width.hear(at(9001), 60, 1538);
         assert!(!width.is_too_narrow());
+    }
+
+    // G-32
+    #[test]
+    fn a_peer_that_has_heard_less_than_it_said_hears_a_long_message_at_once() {
+        let mut width = Width::default();
+        width.need(at(0), 1538);
+        width.hear(at(1), 60, 1538);
+        assert_eq!(width.probe(at(2)), 1538);
+        assert_eq!(width.probe(at(50)), 0);
+        width.hear(at(51), 60, 83);
+        assert!(!width.is_enough());
+        assert_eq!((width.probe(at(52)), width.probe(at(251)), width.probe(at(252))), (1538, 0, 1538));
+        // Once: who says so again has been told.
+        width.hear(at(253), 60, 83);
+        assert_eq!(width.probe(at(254)), 0);
     }
 
     // RT-11

@@ -1,6 +1,5 @@
-//! The rows of a time line: what the link and the flows did in each bin.
+//! The bins of a time line: what the link and the flows did in each.
 
-use super::super::long_flow::TcpNetwork;
 use super::switching::Switching;
 use crate::net::ProtectedLink;
 use lossylink_core::time::Instant;
@@ -27,59 +26,67 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(network: &TcpNetwork) -> Self {
-        let flows = network.conversations().iter();
-        Self {
-            data_octets: network.link.traffic().data_octets,
-            retransmissions: flows.map(|ends| ends.near.statistics().retransmissions).sum(),
-        }
+    fn of<P: Copy + Default>(link: &impl ProtectedLink<P>, retransmissions: u64) -> Self {
+        Self { data_octets: link.traffic().data_octets, retransmissions }
     }
 }
 
 /// The bins that are complete, and the start of the one in progress.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bins {
     complete: Vec<Bin>,
+    begin: Instant,
     start: Instant,
     before: Totals,
 }
 
 impl Bins {
+    /// The first bin begins at `now`, on a link that has not been used by what is counted.
+    pub(super) fn new<P: Copy + Default>(now: Instant, link: &impl ProtectedLink<P>) -> Self {
+        Self { complete: Vec::new(), begin: now, start: now, before: Totals::of(link, 0) }
+    }
+
     /// When the bin in progress began.
     pub(super) const fn start(&self) -> Instant {
         self.start
     }
 
-    /// The bin in progress ends at `now`.
-    pub(super) fn close(&mut self, now: Instant, network: &mut TcpNetwork, switching: &mut Switching) {
-        let totals = Totals::of(network);
+    /// The bin in progress ends at `now`; the hosts have sent so many segments again since the begin.
+    pub(super) fn close<P: Copy + Default>(
+        &mut self,
+        now: Instant,
+        link: &mut impl ProtectedLink<P>,
+        switching: &mut Switching,
+        retransmissions: u64,
+    ) {
+        let totals = Totals::of(link, retransmissions);
         let width = now - self.start;
         let octets = totals.data_octets - self.before.data_octets;
         self.complete.push(Bin {
             start: self.start,
             send_gbps: octets as f64 * 8.0 / width.as_secs_f64() / 1e9,
-            queue_bytes: network.link.queue().high_water_bytes(),
-            rx_buffer_bytes: network.link.take_rx_high_water(now),
+            queue_bytes: link.queue().high_water_bytes(),
+            rx_buffer_bytes: link.take_rx_high_water(now),
             retransmissions: totals.retransmissions - self.before.retransmissions,
             protected: switching.take_protected_time(now).as_secs_f64() / width.as_secs_f64(),
-            copies: network.link.report(now).count("copies").filter(|_| switching.is_on()),
+            copies: link.report(now).count("copies").filter(|_| switching.is_on()),
         });
-        network.link.queue_mut().reset_high_water();
+        link.queue_mut().reset_high_water();
         (self.start, self.before) = (now, totals);
     }
 
-    /// The table, column by column.
+    /// The table, column by column; its times count from the begin.
     pub(super) fn columns(&self) -> Vec<(String, Vec<f64>)> {
         let column =
-            |name: &str, of: fn(&Bin) -> f64| (name.to_owned(), self.complete.iter().map(of).collect());
+            |name: &str, of: &dyn Fn(&Bin) -> f64| (name.to_owned(), self.complete.iter().map(of).collect());
         vec![
-            column("time_s", |bin| bin.start.as_secs_f64()),
-            column("send_gbps", |bin| bin.send_gbps),
-            column("queue_kb", |bin| bin.queue_bytes as f64 / 1e3),
-            column("rx_buffer_kb", |bin| bin.rx_buffer_bytes as f64 / 1e3),
-            column("retransmissions", |bin| bin.retransmissions as f64),
-            column("protected", |bin| bin.protected),
-            column("copies", |bin| bin.copies.unwrap_or(0) as f64),
+            column("time_s", &|bin| (bin.start - self.begin).as_secs_f64()),
+            column("send_gbps", &|bin| bin.send_gbps),
+            column("queue_kb", &|bin| bin.queue_bytes as f64 / 1e3),
+            column("rx_buffer_kb", &|bin| bin.rx_buffer_bytes as f64 / 1e3),
+            column("retransmissions", &|bin| bin.retransmissions as f64),
+            column("protected", &|bin| bin.protected),
+            column("copies", &|bin| bin.copies.unwrap_or(0) as f64),
         ]
     }
 }

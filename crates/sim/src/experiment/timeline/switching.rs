@@ -1,6 +1,5 @@
 //! Switching a protection on and off while traffic runs, and the accounts of both.
 
-use super::super::long_flow::TcpNetwork;
 use crate::net::{Advice, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
@@ -63,9 +62,14 @@ impl Switching {
     }
 
     /// Switches the protection on, or tells it what is advised now.
-    pub(super) fn protect(&mut self, now: Instant, advice: Advice, network: &mut TcpNetwork) {
+    pub(super) fn protect<P: Copy + Default>(
+        &mut self,
+        now: Instant,
+        advice: Advice,
+        link: &mut impl ProtectedLink<P>,
+    ) {
         self.leaves_at = Instant::NEVER;
-        network.link.protect(now, advice);
+        link.protect(now, advice);
         if self.since.is_none() {
             self.since = Some(now);
             self.switched.first_on.get_or_insert(now);
@@ -79,8 +83,8 @@ impl Switching {
     }
 
     /// Tries to take the protection off.
-    pub(super) fn advance(&mut self, now: Instant, network: &mut TcpNetwork) {
-        if !network.link.leave(now) {
+    pub(super) fn advance<P: Copy + Default>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
+        if !link.leave(now) {
             self.leaves_at = now + RETRY;
             return;
         }

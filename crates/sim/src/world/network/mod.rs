@@ -5,6 +5,7 @@
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
 mod arrivals;
+mod outside;
 mod strides;
 
 use super::deadlines::Deadlines;
@@ -15,6 +16,8 @@ use crate::kernel::Pipe;
 use crate::measure::Delays;
 use crate::net::tap::{Content, LegName};
 use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
+pub use outside::End;
+
 use arrivals::Arrivals;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::Instant;

@@ -27,6 +27,11 @@ impl Leads {
             link_to_near: path.to_near.least_time(),
         }
     }
+
+    /// The least time from any host to the link.
+    pub(super) fn to_link(self) -> Duration {
+        self.near_to_link.min(self.far_to_link)
+    }
 }
 
 /// When each place does something next.
@@ -184,6 +189,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 }
 
 /// The last instant before anything that sets out at `at` can have come `lead` far.
-fn before(at: Instant, lead: Duration) -> Instant {
+pub(super) fn before(at: Instant, lead: Duration) -> Instant {
     Instant::from_ps(at.saturating_add(lead).as_ps().saturating_sub(1))
 }

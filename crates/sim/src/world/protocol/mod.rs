@@ -1,9 +1,11 @@
 //! What a transport protocol must offer to be put into a [`Network`](super::Network).
 
 mod gro;
+mod outside;
 mod rdma;
 mod tcp;
 
+pub use outside::{Arrival, Carried, Mailbox, Outside};
 pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 

@@ -247,11 +247,14 @@ impl Algorithm for Cubic {
         if self.least_delay_us == 0 || rtt_us < self.least_delay_us {
             self.least_delay_us = rtt_us;
         }
-        if !self.hystart.found && window.in_slow_start() && window.size >= HYSTART_LOW_WINDOW {
+        if !self.hystart.found && window.in_slow_start() {
+            // A round is a flight, from the first one on: below the least window it only is not judged.
             if view.una > self.hystart.round_end {
                 self.hystart.begin_round(view);
             }
-            if self.hystart.ends_slow_start(window, rtt_us, self.least_delay_us, view) {
+            if window.size >= HYSTART_LOW_WINDOW
+                && self.hystart.ends_slow_start(window, rtt_us, self.least_delay_us, view)
+            {
                 window.threshold = window.size;
             }
         }

@@ -1,0 +1,164 @@
+//! The path of an experiment, for hosts outside of the simulation.
+
+use super::row::Row;
+use super::setup::Setup;
+use super::stress::ratio;
+use super::timeline::Course;
+use crate::ConfigError;
+use crate::config::Config;
+use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
+use crate::net::{AnyLink, Frame, Hop, LineRate, ProtectedLink};
+use crate::world::network::{Addressed, Conversation};
+use crate::world::protocol::{Arrival, Carried, Mailbox, Outside};
+use crate::world::{End, Network};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use serde_json::{Map, Value};
+
+/// What stays under way longer than twice the round trip and this is lost: no queue and no repair takes so long.
+const PATIENCE: Duration = Duration::from_ms(100);
+
+/// A time line begins with the first longer frame: shorter ones of TCP carry no data.
+const DATA_FROM_BYTES: u32 = 128;
+
+/// Two hosts' interfaces, and the simulated path between them.
+///
+/// The path does what the same path does in the simulator: interfaces, hops, queues, the protected link with its losses,
+/// and what the hosts add to a packet on its way up. Frames are known by number and length; their owner keeps the bytes.
+pub struct EmulatedPath {
+    config: Config,
+    network: Network<Outside, AnyLink<Addressed<Carried>>>,
+    /// When the interface of each host has sent what it was given; none where a host has no interface.
+    interfaces: Option<[Hop; 2]>,
+    /// What happens to the link of a time line, once data is under way.
+    course: Option<Course>,
+    patience: Duration,
+    handed_over: u64,
+    late_max: Duration,
+}
+
+impl EmulatedPath {
+    /// The path that `config` (JSON, see [`crate::config`]) describes.
+    ///
+    /// # Errors
+    /// If the configuration cannot be simulated: one line that says what is wrong.
+    pub fn new(config: &str) -> Result<Self, ConfigError> {
+        let config = Config::from_json(config)?;
+        let setup = Setup::new(&config)?;
+        let streams = Streams::new(config.seed);
+        let host = setup.host()?;
+        let path = setup.path(host.network_one_way_ns)?;
+        let patience = PATIENCE + round_trip(&setup)? * 2;
+        let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
+        let link =
+            if config.timeline.is_some() { setup.waiting_link(&streams)? } else { setup.link(&streams)? };
+        let mut network = Network::new(Outside, link, path, vec![ends]);
+        network.set_reception(&host.reception());
+        network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
+        let has_interface = config.path.and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;
+        let interfaces =
+            has_interface.then(|| [interface(setup.interface_rate(host)), interface(setup.rate)]);
+        let course = None;
+        let path =
+            Self { network, interfaces, course, patience, handed_over: 0, late_max: Duration::ZERO, config };
+        // What is wrong with a time line is told before anything runs.
+        path.course_from(Instant::ZERO)?;
+        Ok(path)
+    }
+
+    /// The time line that begins at `begin`, if there is one.
+    fn course_from(&self, begin: Instant) -> Result<Option<Course>, ConfigError> {
+        if self.config.timeline.is_none() {
+            return Ok(None);
+        }
+        let setup = Setup::new(&self.config)?;
+        Course::new(&setup, &Streams::new(self.config.seed), begin, &self.network.link).map(Some)
+    }
+
+    /// A host sends a frame at `now`; returns when its interface has done so.
+    pub fn send(&mut self, now: Instant, end: End, frame: Carried) -> Instant {
+        if self.course.is_none() && end == End::Near && frame.bytes >= DATA_FROM_BYTES {
+            // No earlier than what has already happened on the link.
+            let begin = self.network.reach(now);
+            self.course = self.course_from(begin).expect("the configuration has built this path");
+        }
+        self.follow_course(now);
+        self.network.send(now, end, frame);
+        let Some(interfaces) = &mut self.interfaces else { return now };
+        let hop = &mut interfaces[end as usize];
+        hop.pass(now, &Frame::of_frame_bytes(frame.bytes, frame.ecn, ())).unwrap_or(now)
+    }
+
+    /// When to ask for arrivals again.
+    pub fn poll_timeout(&self) -> Instant {
+        let next = self.course.as_ref().map_or(Instant::NEVER, Course::poll_timeout);
+        self.network.poll_outside().min(self.network.asked_for(next))
+    }
+
+    /// Does to the link what is due before it runs on as far as it may at `now`.
+    fn follow_course(&mut self, now: Instant) {
+        let Some(course) = &mut self.course else { return };
+        let reach = self.network.reach(now);
+        while course.poll_timeout() <= reach {
+            let moment = course.poll_timeout();
+            self.network.run_link(now, moment);
+            // What the hosts send again, they know.
+            course.act(moment, &mut self.network.link, 0);
+        }
+    }
+
+    /// The next frame that has come out by `now`, and where.
+    pub fn take_arrival(&mut self, now: Instant) -> Option<(End, Arrival)> {
+        self.follow_course(now);
+        let (end, arrival) = self.network.take_arrival(now)?;
+        self.handed_over += 1;
+        self.late_max = self.late_max.max(now - arrival.at);
+        Some((end, arrival))
+    }
+
+    /// How long a frame may be under way before its owner forgets it.
+    pub const fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// What has happened by `now`, as keys of a row.
+    pub fn report(&mut self, now: Instant) -> Map<String, Value> {
+        let setup = Setup::new(&self.config).expect("the configuration has built this path");
+        let link = &mut self.network.link;
+        let traffic = *link.traffic();
+        let largest = u64::from(traffic.largest_octets).saturating_sub(u64::from(GAP_OCTETS + FCS_OCTETS));
+        let mut row = Row::new(&setup);
+        row.set("frames_offered", traffic.data_frames)
+            .set("frames_lost", traffic.data_lost)
+            .set("realised_loss_ratio", ratio(traffic.data_lost, traffic.data_frames))
+            .set("largest_frame_bytes", largest)
+            .set("queue_bytes_max", link.queue().high_water_bytes())
+            .set("queue_drops", link.queue().dropped() + self.network.hop_drops())
+            .set("frames_handed_over", self.handed_over)
+            .set("lateness_ns_max", self.late_max.as_ps() as f64 / 1e3)
+            .set("simulated_seconds", now.as_secs_f64());
+        let report = self.network.link.report(now);
+        row.set("frames_unrecovered", traffic.data_lost.saturating_sub(report.recovered))
+            .set_figures(&report.figures);
+        if let Some(course) = &self.course {
+            course.set(&mut row, &report, &self.network.link);
+        }
+        row.finish()
+    }
+
+    /// The bins of a time line, column by column, but for what the hosts have sent again; empty without one.
+    pub fn timeline(&self) -> Vec<(String, Vec<f64>)> {
+        let columns = self.course.iter().flat_map(Course::columns);
+        columns.filter(|(name, _)| name != "retransmissions").collect()
+    }
+}
+
+/// An interface as what has been handed to it leaves: the network has one of its own on its path.
+fn interface(rate: LineRate) -> Hop {
+    Hop::new(rate, Duration::ZERO, u64::MAX >> 16)
+}
+
+fn round_trip(setup: &Setup<'_>) -> Result<Duration, ConfigError> {
+    let rtt = setup.config.path.and_then(|path| path.rtt_ps).map(Duration::from_ps);
+    Ok(rtt.unwrap_or(Duration::from_ns_f64(setup.host()?.network_one_way_ns) * 2))
+}

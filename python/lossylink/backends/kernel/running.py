@@ -1,0 +1,123 @@
+"""One measurement in a guest: a server on one host, a client on the other, and what the guest tells of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lossylink.backends.live.counters import parse_counters
+from lossylink.errors import RunError
+from lossylink.guest import Guest, Plan, hosts
+from lossylink.kernel import require_kernel
+from lossylink.lab.hosts import H4, H8, Host
+
+#: A guest's memory: the kernel's own, and so many times the buffers of a connection for each flow.
+_KERNEL_BYTES, _BUFFER_SHARES = 2**30, 4
+_PROGRAMS = Path(__file__).parent / "programs"
+#: Words of a guest's lines that are not for the user.
+_COUNTERS = "counters"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a measurement in a guest gave."""
+
+    report: Mapping[str, Any]
+    """The row of the path."""
+    counters: Mapping[str, int]
+    """The near host's TCP."""
+    record: Path
+    lines: Mapping[str, list[str]]
+    """What the programs said, by the first word of each line."""
+    wall_seconds: float
+    kernel: str
+
+
+@contextmanager
+def measured(
+    config: dict[str, Any],
+    program: str,
+    *,
+    server: Mapping[str, Any],
+    client: Mapping[str, Any],
+    on_line: Callable[[str, str], None],
+    records: bool = False,
+) -> Iterator[Measured]:
+    """Run a program as server on h8 and as client on h4, until the client is done.
+
+    ``on_line`` gets the first word and the rest of each line that a program prints.
+
+    Raises
+    ------
+    RunError
+        The guest died, or a program in it failed.
+    """
+    hosts.check(config)
+    kernel = require_kernel()
+    lines: dict[str, list[str]] = {}
+    problems: list[str] = []
+
+    def read(line: str) -> None:
+        word, _, rest = line.partition(" ")
+        lines.setdefault(word, []).append(rest)
+        on_line(word, rest)
+
+    plan = Plan(
+        script=_script(config, program, server, client),
+        path=_path(config),
+        seed=config["seed"],
+        records=records,
+        memory_bytes=_memory_bytes(config),
+    )
+    with Guest(kernel, plan) as guest:
+        finished = guest.run(on_output=read, on_error=problems.append)
+        if finished.status != 0:
+            raise RunError(f"in the guest: {problems[-1] if problems else f'exit code {finished.status}'}")
+        yield Measured(
+            report=finished.report,
+            counters=parse_counters("\n".join(lines.get(_COUNTERS, []))),
+            record=finished.work / "record.pcap",
+            lines=lines,
+            wall_seconds=finished.wall_seconds,
+            kernel=kernel.version,
+        )
+
+
+def _path(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration of the path: what the guest's programs do is not for the simulator."""
+    return {
+        name: value for name, value in config.items() if name not in ("pcap", "state_at_ps", "part", "parts")
+    }
+
+
+def _memory_bytes(config: dict[str, Any]) -> int:
+    flows = (config.get("flow") or {}).get("count") or 1
+    return _KERNEL_BYTES + _BUFFER_SHARES * flows * hosts.settings_of(config).largest_window_bytes
+
+
+def _script(
+    config: dict[str, Any], program: str, server: Mapping[str, Any], client: Mapping[str, Any]
+) -> str:
+    counters = hosts.on(H4, ["cat", "/proc/net/snmp", "/proc/net/netstat"])
+    return "\n".join(
+        [
+            hosts.setup_script(config, is_measured=True),
+            f"{_run(H8, program, 'server', server)} &",
+            "sleep 1",
+            _run(H4, program, "client", client),
+            "wait",
+            f"{counters} | sed 's/^/{_COUNTERS} /'",
+        ]
+    )
+
+
+def _run(host: Host, program: str, side: str, told: Mapping[str, Any]) -> str:
+    told = {"address": H8.address, **told}
+    # Without site-packages, which take longer to find than most measurements.
+    command = [sys.executable, "-S", "-E", str(_PROGRAMS / f"{program}.py"), side, json.dumps(told)]
+    return hosts.on(host, command)

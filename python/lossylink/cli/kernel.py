@@ -1,0 +1,145 @@
+"""``lossylink kernel``: the Linux kernel that runs in virtual time, built on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
+
+
+@app.command("build")
+def build(
+    source: Annotated[
+        Path | None, typer.Option(help="A kernel's source tree, which stays as it is, in place of Debian's.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Series of Debian's source, 6.12 or 6.1; the first that apt offers.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Files compiled at a time; one a core when not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Build from the start, whatever is there.")] = False,
+) -> None:
+    """Build the kernel for virtual time from Debian's source, in a few minutes and without root.
+
+    The kernel goes into $XDG_CACHE_HOME or ~/.cache. A build that was stopped goes on where it was.
+    A kernel of the same source, changes and compiler is not built again.
+
+    Examples
+    --------
+        lossylink kernel build
+
+        lossylink kernel build --version 6.1 --jobs 4
+
+        lossylink kernel build --source linux-6.12.50
+    """
+    import sys
+
+    from lossylink.kernel import build_kernel  # heavy imports wait until they are needed
+
+    try:
+        with _sigterm_as_ctrl_c():
+            kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
+    except KeyboardInterrupt:
+        print("what is done is kept: lossylink kernel build goes on from here", file=sys.stderr)
+        raise
+    print(f"Linux {kernel.version} for virtual time, built in {kernel.seconds:.0f} s: {kernel.binary}")
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM end a build as Ctrl-C does, or it would leave make behind."""
+    import signal
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _step(title: str) -> Iterator[Callable[[float, float], None]]:
+    """Show one step of a build on stderr, and how long it took."""
+    import sys
+    import time
+
+    from lossylink.cli.progress import progress_bar
+
+    started = time.monotonic()
+    with progress_bar(title) as update:
+        yield update
+    print(f"{title}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+@app.command("status")
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show which kernels there are, which one is used, and which builds were stopped.
+
+    The hash `recipe` in JSON is that of driver, edits and configuration: a cache of CI may be named by it.
+
+    Examples
+    --------
+        lossylink kernel status
+
+        lossylink kernel status --json
+    """
+    import json
+
+    from lossylink.kernel.cache import cache_folder, find_kernel, kernels, unfinished
+    from lossylink.kernel.recipe import recipe_hash
+
+    used, stopped = find_kernel(), unfinished()
+    if as_json:
+        facts = {
+            "folder": str(cache_folder()),
+            "recipe": recipe_hash(),
+            "used": None if used is None else used.as_dict(),
+            "kernels": [kernel.as_dict() for kernel in kernels()],
+            "unfinished": [{"key": work.key, "folder": str(work.folder)} for work in stopped],
+        }
+        print(json.dumps(facts))
+        return
+    for kernel in kernels():
+        use = "used" if kernel == used else "not used"
+        print(f"{kernel.key}  Linux {kernel.version}  {use}  {kernel.bytes / 1e6:.1f} MB  {kernel.binary}")
+        print(f"{'':{len(kernel.key)}}  of {kernel.source}, {kernel.compiler}, {kernel.seconds:.0f} s")
+    for work in stopped:
+        print(f"{work.key}  unfinished  {work.folder}")
+    if used is None:
+        print("there is no kernel for virtual time; lossylink kernel build makes it")
+
+
+@app.command("remove")
+def remove(
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+) -> None:
+    """Remove every kernel for virtual time, and what is left of builds that were stopped.
+
+    Examples
+    --------
+        lossylink kernel remove --yes
+    """
+    import sys
+
+    from lossylink.errors import UserError
+    from lossylink.kernel.cache import cache_folder, kernels, remove_all, unfinished
+
+    whole, parts = len(kernels()), len(unfinished())
+    if not whole + parts:
+        print("there is nothing to remove")
+        return
+    what = f"kernels: {whole}, unfinished builds: {parts}, in {cache_folder()}"
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UserError("nobody is there to confirm that everything is removed; say so with --yes")
+        typer.confirm(f"remove {what}?", abort=True)
+    remove_all()
+    print(f"removed {what}")

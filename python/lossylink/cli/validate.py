@@ -1,0 +1,237 @@
+"""``lossylink validate``: the same scenarios on the simulator and under a kernel's TCP, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lossylink.guest.comparison import Throughput, Times
+    from lossylink.lab.comparison import Comparison
+    from lossylink.results import Run
+
+#: Where throughput is compared with the live lab: loss ratio and round trip. In the first a flow of Reno or
+#: CUBIC is bound now by the link and now by its losses; in the others by its losses. BBR fills the link.
+PLACES = ((1e-3, "6ms"), (1e-2, "6ms"), (3e-3, "20ms"))
+CONTROLS = ("reno", "cubic", "bbr")
+#: The largest difference from the live lab that passes.
+LIMIT = 0.15
+
+
+T = TypeVar("T")
+
+
+class Beside(StrEnum):
+    """What the simulator is held against."""
+
+    live = "live"
+    kernel = "kernel"
+
+
+class Figure(StrEnum):
+    """What is compared with the kernel."""
+
+    throughput = "throughput"
+    times = "times"
+
+
+def command(
+    backend: Annotated[
+        Beside, typer.Option(help="The live lab in real time, or the kernel in virtual time.")
+    ] = Beside.live,
+    runs: Annotated[int, typer.Option(min=2, max=10, help="Runs of each point on each backend.")] = 4,
+    events: Annotated[int, typer.Option(min=10, help="Live: loss events that a run is to see.")] = 80,
+    control: Annotated[
+        list[str] | None, typer.Option("--cc", help="Algorithms; all of the backend when not given.")
+    ] = None,
+    place: Annotated[
+        list[int] | None, typer.Option(min=1, help="Only these of the points for throughput, from 1 on.")
+    ] = None,
+    only: Annotated[
+        Figure | None, typer.Option(help="Kernel: throughput of long flows, or times of short ones.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Hold the simulator against a kernel's own TCP, with intervals.
+
+    Live, the throughput of Reno, CUBIC and BBR is compared at three points. A point passes when the means
+    differ by at most 15 %. A live run that the machine disturbed is repeated twice at the most.
+
+    In virtual time, both see the same losses. Throughput passes within 5 %. A percentile of completion times
+    passes within 1 %, or when each lies in the other's interval. A point that fails makes the exit code 1.
+
+    Examples
+    --------
+        lossylink validate --cc reno
+
+        lossylink validate --backend kernel --runs 3
+
+        lossylink validate --backend kernel --only times --cc dctcp
+    """
+    passes = (
+        _kernel(runs, control, place, only, as_json=as_json)
+        if backend is Beside.kernel
+        else _live(runs, events, control, place, as_json=as_json)
+    )
+    if not passes:
+        raise typer.Exit(1)
+
+
+def _chosen(place: list[int] | None, places: Sequence[T]) -> list[T]:
+    from lossylink.errors import UserError
+
+    if place and max(place) > len(places):
+        raise UserError(f"--place {max(place)}: there are {len(places)} points")
+    return [places[number - 1] for number in place or range(1, len(places) + 1)]
+
+
+def _kernel(
+    runs: int, control: list[str] | None, place: list[int] | None, only: Figure | None, *, as_json: bool
+) -> bool:
+    from lossylink.errors import unknown
+    from lossylink.guest import comparison
+    from lossylink.kernel import require_kernel
+
+    require_kernel()
+    controls = control or comparison.CONTROLS
+    for one in controls:
+        if one not in comparison.CONTROLS:
+            raise unknown("congestion control", one, comparison.CONTROLS)
+    places = _chosen(place, comparison.PLACES)
+    speeds: list[Throughput] = []
+    times: list[Times] = []
+    is_interrupted = False
+    try:
+        if only is not Figure.times:
+            _take(comparison.throughputs(controls, runs=runs, measure=_run, places=places), speeds)
+        if only is not Figure.throughput:
+            _take(comparison.times(controls, measure=_run), times)
+    except KeyboardInterrupt:
+        is_interrupted = True
+    if as_json:
+        found = {"throughputs": [one.as_json() for one in speeds], "times": [one.as_json() for one in times]}
+        print(json.dumps(found))
+    else:
+        _print(_table_of_speeds(speeds), _table_of_times(times))
+    if is_interrupted:
+        raise KeyboardInterrupt
+    return all(one.passes for one in speeds) and all(one.passes for one in times)
+
+
+def _take(results: Iterator[T], into: list[T]) -> None:
+    """Keep each result as it comes, and tell it."""
+    for one in results:
+        into.append(one)
+        typer.echo(str(one), err=True)
+
+
+def _run(experiment: str, protection: str, backend: str, settings: dict[str, Any], seed: int) -> Run:
+    from lossylink import run
+
+    return run(experiment, protection=[protection], settings=settings, seed=seed, backend=backend)
+
+
+def _table_of_speeds(results: Sequence[Throughput]) -> Table:
+    table = _table("algorithm", "place", "simulated Mb/s", "kernel Mb/s", "difference", "agrees", "late ns")
+    for one in results:
+        known = (one.difference.high - one.difference.low) / 2
+        table.add_row(
+            *(one.control, str(one.place), f"{one.sim_mbps:.1f}", f"{one.kernel_mbps:.1f}"),
+            *(f"{one.difference.value:+.1%} +- {known:.1%}", _yes(one.passes), f"{one.lateness_ns:.2f}"),
+        )
+    return table
+
+
+def _table_of_times(results: Sequence[Times]) -> Table:
+    table = _table("algorithm", "place", "flow B", "percentile", "simulated us", "kernel us", "agrees")
+    for one in results:
+        table.add_row(
+            *(one.control, str(one.place), f"{one.size_bytes:,}", f"p{one.percent:g}"),
+            *(
+                f"{side.value:.3f} ({side.low:.3f} to {side.high:.3f})"
+                for side in (one.sim_us, one.kernel_us)
+            ),
+            _yes(one.passes),
+        )
+    return table
+
+
+def _live(
+    runs: int, events: int, control: list[str] | None, place: list[int] | None, *, as_json: bool
+) -> bool:
+    from lossylink.backends.live.bench import available_congestion_controls
+    from lossylink.lab.comparison import compare, points
+
+    available = available_congestion_controls()
+    chosen = tuple(one for one in control or CONTROLS if one in available)
+    results = []
+    for point in points(chosen, tuple(_chosen(place, PLACES))):
+        results.append(compare(point, runs=runs, events=events, measure=_measure_live))
+        typer.echo(_line(results[-1]), err=True)
+    if as_json:
+        print(json.dumps({"comparisons": [one.as_json() for one in results]}))
+    else:
+        _print(_table_of_live(results))
+        for one in results:
+            if one.invalid_because:
+                print(f"{_line(one)}: {one.invalid_because}")
+    return all(abs(one.difference) <= LIMIT for one in results)
+
+
+def _measure_live(backend: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return dict(_run("throughput", "none", backend, settings, seed).records[0])
+
+
+def _line(one: Comparison) -> str:
+    point = one.point
+    means = " and ".join(f"{mean.mbps:.2f} +- {mean.half_width_mbps:.2f}" for mean in (one.sim, one.live))
+    return f"{point.congestion_control} {point.loss_ratio:g} {point.rtt}: {means} Mb/s, {_difference(one)}"
+
+
+def _difference(one: Comparison) -> str:
+    return f"{one.difference:+.1%} +- {one.difference_half_width:.1%}"
+
+
+def _table_of_live(results: Sequence[Comparison]) -> Table:
+    table = _table(
+        *("algorithm", "loss", "RTT", "simulated Mb/s", "live Mb/s", "difference", "<= 15 %", "undisturbed")
+    )
+    for one in results:
+        table.add_row(
+            one.point.congestion_control,
+            f"{one.point.loss_ratio:g}",
+            one.point.rtt,
+            *(f"{mean.mbps:.2f} +- {mean.half_width_mbps:.2f}" for mean in (one.sim, one.live)),
+            _difference(one),
+            _yes(abs(one.difference) <= LIMIT),
+            _yes(not one.invalid_because),
+        )
+    return table
+
+
+def _table(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _print(*tables: Table) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables:
+        if table.row_count:
+            console.print(table)
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"

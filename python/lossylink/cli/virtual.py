@@ -1,0 +1,102 @@
+"""``lossylink virtual``: any program of the user's between two hosts in virtual time."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lossylink.cli.exits import leave
+from lossylink.protections import usages
+
+if TYPE_CHECKING:
+    from lossylink.guest import Finished
+
+
+def command(
+    words: Annotated[
+        list[str], typer.Argument(metavar="COMMAND", help="A command or a shell script, after --.")
+    ],
+    link: Annotated[str, typer.Option(help="Rate of the link, 10G to 800G and below.")] = "100Gbps",
+    rtt: Annotated[
+        str | None, typer.Option(help="Round trip; the artifact's path of 30 us when not given.")
+    ] = None,
+    loss: Annotated[str, typer.Option(help="What the link corrupts from h4 to h8.")] = "0",
+    loss_reverse: Annotated[str, typer.Option(help="What it corrupts from h8 to h4.")] = "0",
+    protection: Annotated[
+        list[str] | None,
+        typer.Option("--protection", "-p", help=f"{usages()}; repeat to run once under each."),
+    ] = None,
+    control: Annotated[str, typer.Option("--control", help="Congestion control of both hosts.")] = "cubic",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Set a key; repeat for more.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print what the path counted as one JSON object, and send output to stderr."
+        ),
+    ] = False,
+) -> None:
+    """Run a command where two real Linux hosts are connected by a simulated link, in virtual time.
+
+    `h4 PROGRAM` and `h8 PROGRAM` run a program on either host; the hosts know each other by these names. The
+    machine's own programs and files are there. Time passes only while everybody sleeps.
+
+    Examples
+    --------
+        lossylink virtual --link 100Gbps --loss 1e-3 -- h4 ping -c 3 h8
+
+        lossylink virtual --loss 1e-3 -p none -p lg -- sh -c 'h8 iperf3 -s -1 -D; h4 iperf3 -c h8 -n 10M'
+
+        lossylink virtual --rtt 1ms --loss 1% -p lg ./my-store-benchmark.sh
+    """
+    from lossylink.cli.run import parse_settings
+    from lossylink.kernel import require_kernel
+    from lossylink.scenario import resolve
+
+    chosen: dict[str, Any] = {
+        "host.profile": "ideal",
+        "link.rate": link,
+        "loss.forward": loss,
+        "loss.reverse": loss_reverse,
+        "transport.congestion_control": control,
+    }
+    # An interface between the host and a path that is nothing but the link: its bursts leave as frames.
+    chosen |= {"path.rtt": rtt, "host.nic_rate": link} if rtt is not None else {}
+    chosen |= parse_settings(settings or [])
+    scenario = resolve("throughput", settings=chosen, protection=protection or ["none"], seed=seed)
+    kernel = require_kernel()
+    reports, status = [], 0
+    for one in scenario.protections:
+        from lossylink.guest.session import run_session
+        from lossylink.scenario.native import configuration
+
+        if len(scenario.protections) > 1:
+            print(f"== {one.label}", file=sys.stderr, flush=True)
+        finished = run_session(
+            kernel,
+            configuration(scenario, one),
+            words,
+            here=Path.cwd(),
+            to=sys.stderr if as_json else sys.stdout,
+        )
+        reports.append({"protection": one.label, **finished.report, "wall_seconds": finished.wall_seconds})
+        print(_summary(one.label, finished), file=sys.stderr, flush=True)
+        status = status or finished.status
+    if as_json:
+        print(json.dumps(reports, allow_nan=False))
+    leave(status)
+
+
+def _summary(label: str, finished: Finished) -> str:
+    report = finished.report
+    return (
+        f"{label}: {finished.virtual_seconds:.6g} s of virtual time in {finished.wall_seconds:.3g} s; "
+        f"{report['frames_offered']:,} frames over the link, {report['frames_lost']:,} corrupted, "
+        f"{report['frames_unrecovered']:,} lost for good"
+    )

@@ -1,0 +1,249 @@
+"""A guest: a Linux kernel in virtual time that runs one script and is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import RunError
+from lossylink.guest.stubs import simulator, stubs_library
+from lossylink.guest.watch import Watch
+from lossylink.kernel.cache import Kernel, cache_folder
+
+#: The instant at which every guest begins: the same, so that equal runs are equal.
+START_NS = 1_750_000_000 * 10**9
+#: How long a guest rests before its script: far from the beginning of its clock timers are exact.
+REST_SECONDS = 10
+#: Memory of a guest unless it needs more. It takes of the host's only what it uses.
+MEMORY_BYTES = 2**30
+#: How often its output and its progress are looked at.
+_LOOK_SECONDS = 0.05
+#: A file system in memory, and what must be free there beside the guest.
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 1.5
+#: Lines of the kernel's last words that are shown when it dies.
+_LAST_LINES = 3
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a guest is to do.
+
+    Attributes
+    ----------
+    script
+        A shell script that the guest's first process runs. Interfaces ``lossy0`` and ``lossy1`` are there.
+    path
+        The path between them: a configuration in the simulator's words.
+    seed
+        Decides every random draw of the kernel.
+    files
+        More files for the guest, by name; the script finds them in ``$LOSSYLINK_WORK``.
+    records
+        Whether what passes at the near host is recorded, to ``record.pcap``.
+    here
+        A directory that the guest sees even where it is temporary: that of the user.
+    """
+
+    script: str
+    path: Mapping[str, Any]
+    seed: int = 1
+    files: Mapping[str, str] = field(default_factory=dict)
+    records: bool = False
+    memory_bytes: int = MEMORY_BYTES
+    here: Path = field(default_factory=Path.cwd)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What came of a guest; ``work`` holds its files as long as the guest is entered.
+
+    Attributes
+    ----------
+    status
+        The exit code of its script.
+    report
+        What the path counted, as keys of a row.
+    timeline
+        The bins of a time line, column by column; empty without one.
+    """
+
+    status: int
+    report: Mapping[str, Any]
+    timeline: Mapping[str, list[float]]
+    wall_seconds: float
+    work: Path
+
+    @property
+    def virtual_seconds(self) -> float:
+        """How long the script took by the guest's clock."""
+        return float(self.report["simulated_seconds"])
+
+
+class Guest:
+    """A context manager around one run: its files vanish with it, and no process outlives it."""
+
+    def __init__(self, kernel: Kernel, plan: Plan) -> None:
+        self._kernel, self._plan = kernel, plan
+        self._folder = tempfile.TemporaryDirectory(prefix="lossylink-guest-")
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return Path(self._folder.name)
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def run(self, *, on_output: Tell = print, on_error: Tell = print) -> Finished:
+        """Run the guest to its end; its lines go to the callbacks as they come.
+
+        Raises
+        ------
+        RunError
+            It died, or a program in it keeps the processor and lets no time pass.
+        """
+        work = self.folder
+        self._write(work)
+        out, err = work / "out", work / "err"
+        started = time.monotonic()
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = subprocess.Popen(
+                self._command(work), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                env=self._environment(work), start_new_session=True,
+            )  # fmt: skip
+        try:
+            with _Tail(out, on_output) as said, _Tail(err, on_error) as complained:
+                _follow(process, (said, complained), Watch(work / "clock", process.pid))
+        finally:
+            _end(process)
+        return _finished(work, time.monotonic() - started)
+
+    def _write(self, work: Path) -> None:
+        plan = self._plan
+        link = {
+            "path": plan.path,
+            "report": str(work / "report.json"),
+            "record": str(work / "record.pcap") if plan.records else None,
+        }
+        texts = {
+            "path.json": json.dumps(link),
+            "script.sh": plan.script,
+            "boot.sh": (Path(__file__).parent / "boot.sh").read_text(),
+            "clock": "",
+        }
+        for name, text in (texts | dict(plan.files)).items():
+            (work / name).write_text(text)
+        (work / "boot.sh").chmod(0o755)
+
+    def _command(self, work: Path) -> list[str]:
+        return [
+            # Where the kernel lies in memory decides how much of it there is.
+            *("setarch", "--addr-no-randomize"),
+            str(self._kernel.binary),
+            f"mem={self._plan.memory_bytes // 2**20}M",
+            *(
+                "root=none",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+                "quiet",
+                "loglevel=0",
+                f"init={work / 'boot.sh'}",
+            ),
+            *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"uml_dir={work}"),
+            # Standard output and error of the script; a program sees a terminal.
+            *("con=null", "con0=null,fd:1", "con1=null,fd:2"),
+            *(f"lossylink.library={simulator()}", f"lossylink.configuration={work / 'path.json'}"),
+            *(f"LOSSYLINK_WORK={work}", f"LOSSYLINK_HERE={self._plan.here}"),
+            f"LOSSYLINK_REST={REST_SECONDS}",
+        ]
+
+    def _memory_folder(self, work: Path) -> Path:
+        """Return where the file lies that is the guest's memory: in memory, if there is room for it."""
+        try:
+            free = shutil.disk_usage(_IN_MEMORY).free
+        except OSError:
+            return work
+        return (
+            _IN_MEMORY if free > _ROOM * self._plan.memory_bytes and os.access(_IN_MEMORY, os.W_OK) else work
+        )
+
+    def _environment(self, work: Path) -> dict[str, str]:
+        return {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "HOME": str(work),
+            "TMPDIR": str(self._memory_folder(work)),
+            "LD_PRELOAD": str(stubs_library(cache_folder())),
+            "LOSSYLINK_SEED": str(self._plan.seed),
+            "LOSSYLINK_STATUS": str(work / "clock"),
+        }
+
+
+class _Tail:
+    """Hands on the lines of a growing file."""
+
+    def __init__(self, path: Path, tell: Tell) -> None:
+        self._file, self._tell, self._rest = path.open(errors="replace"), tell, ""
+
+    def look(self) -> None:
+        *lines, self._rest = (self._rest + self._file.read()).split("\n")
+        for line in lines:
+            self._tell(line.rstrip("\r"))
+
+    def __enter__(self) -> _Tail:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.look()
+        if self._rest:
+            self._tell(self._rest)
+        self._file.close()
+
+
+def _follow(process: subprocess.Popen[bytes], tails: tuple[_Tail, ...], watch: Watch) -> None:
+    while process.poll() is None:
+        for tail in tails:
+            tail.look()
+        watch.look()
+        time.sleep(_LOOK_SECONDS)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the kernel with the processes of its guest, which are of its session."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _finished(work: Path, wall_seconds: float) -> Finished:
+    status, report = work / "status", work / "report.json"
+    if not status.exists() or not report.exists():
+        said = [
+            line for name in ("err", "out") for line in (work / name).read_text(errors="replace").splitlines()
+        ]
+        raise RunError(f"the guest died: {' / '.join(said[-_LAST_LINES:]) or 'without a word'}")
+    told = json.loads(report.read_text())
+    row = told["row"]
+    row["simulated_seconds"] -= REST_SECONDS
+    return Finished(
+        status=int(status.read_text()),
+        report=row,
+        timeline=told["timeline"],
+        wall_seconds=wall_seconds,
+        work=work,
+    )

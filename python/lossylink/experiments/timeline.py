@@ -23,8 +23,5 @@ EXPERIMENT = Experiment(
         CHECKS,
     ),
     spreads="jobs",
-    refused={
-        "live": "the time line is simulated only; live, watch it with `lossylink lab watch`",
-        "kernel": "the time line is simulated only; in a kernel, throughput runs under each protection",
-    },
+    refused={"live": "a time line needs a link that changes at set moments; live, use `lossylink lab watch`"},
 )

@@ -29,6 +29,8 @@ class Measured:
 
     report: Mapping[str, Any]
     """The row of the path."""
+    timeline: Mapping[str, list[float]]
+    """The bins of the path's time line, column by column; empty without one."""
     counters: Mapping[str, int]
     """The near host's TCP."""
     record: Path
@@ -80,6 +82,7 @@ def measured(
             raise RunError(f"in the guest: {problems[-1] if problems else f'exit code {finished.status}'}")
         yield Measured(
             report=finished.report,
+            timeline=finished.timeline,
             counters=parse_counters("\n".join(lines.get(_COUNTERS, []))),
             record=finished.work / "record.pcap",
             lines=lines,

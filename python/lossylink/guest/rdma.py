@@ -1,13 +1,13 @@
-"""The two RDMA interfaces of a guest: the kernel's own, in software (rxe), on either end of the simulated path.
+"""The two RDMA interfaces of a guest: the kernel's own, in software (rxe), at the ends of the simulated path.
 
-rxe sends and receives in the initial network namespace only (6.1 and 6.12). Both interfaces are there, and rules of
-routing see to it that packets from one to the other cross the path between them.
+rxe sends and receives in the initial network namespace only (6.1 and 6.12). Both interfaces are there, and
+rules of routing see to it that packets from one to the other cross the path between them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ INTERFACES = ("rxe0", "rxe1")
 _TIMER_UNIT_US, _LARGEST_EXPONENT = 4.096, 31
 #: rxe takes seven retries, the most that three bits hold, for retries without end.
 _MOST_RETRIES = 6
-#: rxe leaves more room for headers than a write has: beside its payload a frame has so many bytes at the most.
+#: rxe leaves more room for headers than a write has: an interface takes so many bytes more than the payload.
 _HEADER_BYTES = 128
 #: What programs with verbs need, and the Debian package that holds each.
 NEEDED_FILES = {
@@ -59,7 +59,7 @@ def check(config: dict[str, Any]) -> None:
         )
 
 
-def require_verbs(needed: Sequence[Path] = tuple(NEEDED_FILES)) -> None:
+def require_verbs(needed: Mapping[Path, str] = NEEDED_FILES) -> None:
     """Insist on what is needed to compile and run a program with verbs.
 
     Raises
@@ -68,24 +68,24 @@ def require_verbs(needed: Sequence[Path] = tuple(NEEDED_FILES)) -> None:
         Something is missing; the message says how to get it.
     """
     if missing := missing_files(needed):
-        names = ", ".join(str(path) for path in missing)
-        raise UserError(f"RDMA programs need {names}; run {install_line(missing)}")
+        names = ", ".join(map(str, missing))
+        raise UserError(f"RDMA in a guest needs {names}; run {install_line(missing)}")
 
 
-def missing_files(needed: Sequence[Path] = tuple(NEEDED_FILES)) -> list[Path]:
-    """Return what programs with verbs need and is not here."""
-    return [path for path in needed if not path.exists()]
+def missing_files(needed: Mapping[Path, str] = NEEDED_FILES) -> dict[Path, str]:
+    """Return what programs with verbs need and is not here, with the package of each file."""
+    return {path: package for path, package in needed.items() if not path.exists()}
 
 
-def install_line(missing: Sequence[Path]) -> str:
+def install_line(missing: Mapping[Path, str]) -> str:
     """Return the command that installs missing files.
 
     Examples
     --------
-    >>> install_line([Path("/etc/libibverbs.d/rxe.driver")])
+    >>> install_line({Path("/etc/libibverbs.d/rxe.driver"): "ibverbs-providers"})
     'apt-get install ibverbs-providers'
     """
-    return f"apt-get install {' '.join(sorted({NEEDED_FILES[path] for path in missing}))}"
+    return f"apt-get install {' '.join(sorted(set(missing.values())))}"
 
 
 def timer_exponent(timeout_us: float) -> int:
@@ -123,7 +123,7 @@ def timer_ticks(exponent: int) -> int:
 
 
 def between_interfaces(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration of the path between RDMA interfaces: no host handles a packet on its way up."""
+    """Return the configuration of the path between RDMA interfaces: no host handles what goes up."""
     host = config["host"]
     nothing = [[0.0, 0.0], [1.0, 0.0]]
     interfaces = {
@@ -169,7 +169,7 @@ def setup_script(config: dict[str, Any]) -> str:
 
 
 def counters_script(word: str) -> str:
-    """Return the shell command that prints what the interfaces have counted: ``word``, interface, name, value."""
+    """Return the shell commands that print what the interfaces counted: ``word``, interface, name, value."""
     folder = "/sys/class/infiniband/$name/ports/1/hw_counters"
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Reading the record of RDMA writes, one outstanding at a time: what each sent again, and what made it do so."""
+"""Reading the record of RDMA writes, one outstanding at a time: what each sent again, and why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _NUMBERS = 2**24
 _WRITES, _ACKNOWLEDGEMENT = frozenset({0x06, 0x07, 0x08, 0x0A}), 0x11
 #: The syndrome of a NAK that reports a gap.
 _SEQUENCE_ERROR = 0x60
-#: Processing costs no time in a guest: what comes so soon behind a NAK is its work. Timers tick every millisecond.
+#: Processing costs no time in a guest: what comes so soon behind a NAK is its work. Timers tick every
+#: millisecond.
 _AT_ONCE_NS = 1000
 
 

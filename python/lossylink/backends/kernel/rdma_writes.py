@@ -28,8 +28,8 @@ _COUNTERS = "counters"
 _LARGEST_BYTES = 2**31
 #: Both ends have a copy of the message, beside what the guest needs for itself.
 _KERNEL_BYTES, _COPIES = 2**30, 3
-#: Between two writes rxe's timer runs out, which it never stops: by so many ticks more than it was set for. Then comes
-#: a rest of any length, so that writes begin anywhere between two ticks.
+#: Between two writes rxe's timer runs out, which it never stops: so many ticks more than it was set for. Then
+#: comes a rest of any length, so that writes begin anywhere between two ticks.
 _TIMER_TICKS, _SPREAD_TICKS = 3, 4
 _TICK_NS = TICK_US * 1000
 
@@ -101,7 +101,7 @@ def plan_of(config: dict[str, Any]) -> Plan:
 
 
 def _lines(config: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each write: how long to rest before it, and what the interface adds to it, in nanoseconds."""
+    """Yield a line for each write: how long to rest before it and what the interface adds to it, ns."""
     draws = random.Random(config["seed"])
     ticks = rdma.timer_ticks(rdma.timer_exponent(config["host"]["rdma_timeout_us"])) + _TIMER_TICKS
     for _ in range(config["flow"]["trials"]):
@@ -128,7 +128,8 @@ def latency_ns(host: dict[str, Any], quantile: float, size_bytes: int) -> float:
 
 def _packets(config: dict[str, Any]) -> int:
     """Return the packets of a message, of which an empty one has one, too."""
-    return max(1, -(-config["flow"]["size_bytes"] // config["transport"]["mtu_bytes"]))
+    size, mtu = int(config["flow"]["size_bytes"]), int(config["transport"]["mtu_bytes"])
+    return max(1, -(-size // mtu))
 
 
 def _row(config: dict[str, Any], seen: Measured, done: list[tuple[float, Write]]) -> dict[str, Any]:

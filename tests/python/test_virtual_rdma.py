@@ -11,12 +11,14 @@ import pytest
 
 from lossylink.backends.kernel.rdma_writes import plan_of
 from lossylink.errors import UserError
+from lossylink.experiments import EXPERIMENTS
 from lossylink.guest import Guest, Plan, rdma
 from lossylink.protections import parse_protection
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 
 from .kernel_support import guest_of_nobody, need_verbs, needed_kernel, public_folder, row_of
+from .test_documents import DICTIONARY, first_column
 
 KERNEL = needed_kernel()
 need_verbs()
@@ -163,6 +165,14 @@ def test_the_delays_of_a_profile_are_waited_for() -> None:
     # Nine in ten messages of this profile meet no delay but that of fetching their payload.
     assert real["fct_us_p50"] == pytest.approx(simulated["fct_us_p50"], abs=ROUNDING_US)
     assert real["fct_us_max"] > real["fct_us_p50"] + 0.5
+
+
+def test_every_key_is_in_the_dictionary() -> None:
+    row = writes("kernel", "lg", loss__forward="1%", flow__trials=50)
+    assert set(row) <= {key for text in DICTIONARY.values() for key in first_column(text)}
+    assert set(EXPERIMENTS["rdma-fct"].row_keys) <= set(row)
+    known = set(first_column(DICTIONARY["On the kernel backend"]))
+    assert {"naks", "duplicates", "rdma_timer_us", "flows_hit"} <= known & set(row)
 
 
 def record_of(*, seed: int = 1) -> bytes:

@@ -68,8 +68,8 @@ def command(
     differ by at most 15 %. A live run that the machine disturbed is repeated twice at the most.
 
     In virtual time, both see the same losses. Throughput passes within 5 %. A percentile of completion times
-    passes within 1 %, or when each lies in the other's interval. Percentiles of RDMA writes that a timer
-    decides are shown and not judged. A point that fails makes the exit code 1.
+    passes within 1 %, or when each lies in the other's interval; of RDMA writes, when the intervals overlap.
+    Those that a timer decides are shown and not judged. A point that fails makes the exit code 1.
 
     Examples
     --------

@@ -37,13 +37,13 @@ class Writes:
 
     @property
     def passes(self) -> bool:
-        """Whether both all but agree, each lies in the other's interval, or a timer decides."""
+        """Whether both all but agree, their intervals overlap, or a timer decides.
+
+        The losses of the two are not the same, and of so many percentiles some differ by chance.
+        """
         is_close = abs(self.kernel_us.value / self.sim_us.value - 1) <= CLOSE
-        return (
-            is_close
-            or self.is_of_timer
-            or (self.sim_us.contains(self.kernel_us.value) and self.kernel_us.contains(self.sim_us.value))
-        )
+        overlap = self.sim_us.low <= self.kernel_us.high and self.kernel_us.low <= self.sim_us.high
+        return is_close or overlap or self.is_of_timer
 
     def __str__(self) -> str:
         sides = " and ".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from lossylink.backends.kernel.rdma_writes import plan_of
 from lossylink.errors import UserError
 from lossylink.experiments import EXPERIMENTS
-from lossylink.guest import Guest, Plan, rdma
+from lossylink.guest import Guest, rdma
 from lossylink.protections import parse_protection
+from lossylink.resources import SCENARIOS
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 
@@ -30,6 +32,7 @@ ROUNDING_US = PUNCTUALITY_NS / 1e3
 #: octets 1,106.
 PACKETS, FULL_US = 24, 0.08848
 TICK_US = 1000
+HOSTS = SCENARIOS / "host"
 
 
 def writes(backend: str, protection: str = "none", **settings: Any) -> dict[str, Any]:
@@ -175,6 +178,19 @@ def test_every_key_is_in_the_dictionary() -> None:
     assert {"naks", "duplicates", "rdma_timer_us", "flows_hit"} <= known & set(row)
 
 
+def test_a_long_timer_is_coarse(tmp_path: Path) -> None:
+    """4.096 us x 2^14 are 67 whole ticks. Linux rounds timers of 64 ticks and more up to eights."""
+    profile = tmp_path / "patient.toml"
+    text = (HOSTS / "ideal.toml").read_text()
+    profile.write_text(
+        re.sub(r"^rdma_timeout_us = \d+", "rdma_timeout_us = 67_000", text, flags=re.MULTILINE)
+    )
+    row = writes("kernel", loss__forward=f"at:{PACKETS - 1}", flow__trials=1, host__profile=str(profile))
+    assert row["rdma_timer_us"] == 4.096 * 2**14
+    assert row["timeouts"] == 1
+    assert 67 * TICK_US <= row["fct_us_max"] <= (67 + 1 + 8) * TICK_US
+
+
 def record_of(*, seed: int = 1) -> bytes:
     plan = plan_of(configured(seed=seed, loss__forward="1%", flow__trials=100))
     with Guest(KERNEL, plan) as guest:
@@ -201,13 +217,11 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="every other test is one without privileges")
 def test_nobody_may_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with public_folder() as public:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(public))
-        plan: Plan = plan_of(configured(loss__forward="1%", flow__trials=50))
-        lines: list[str] = []
-        with guest_of_nobody(KERNEL, plan, public, monkeypatch) as guest:
-            finished = guest.run(on_output=lines.append)
-            results = (finished.work / "results").read_text().split()
+    plan = plan_of(configured(loss__forward="1%", flow__trials=50))
+    lines: list[str] = []
+    with public_folder() as public, guest_of_nobody(KERNEL, plan, public, monkeypatch) as guest:
+        finished = guest.run(on_output=lines.append)
+        results = (finished.work / "results").read_text().split()
     assert finished.status == 0
     assert "done 50" in lines
     assert len(results) == 50

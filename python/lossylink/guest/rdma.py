@@ -111,17 +111,6 @@ def timer_us(exponent: int) -> float:
     return _TIMER_UNIT_US * 2.0**exponent
 
 
-def timer_ticks(exponent: int) -> int:
-    """Return how many ticks of the kernel rxe waits at least: whole ones, rounded down, but for the first.
-
-    Examples
-    --------
-    >>> timer_ticks(5), timer_ticks(8), timer_ticks(14)
-    (1, 1, 67)
-    """
-    return max(1, int(timer_us(exponent) / TICK_US))
-
-
 def between_interfaces(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration of the path between RDMA interfaces: no host handles what goes up."""
     host = config["host"]

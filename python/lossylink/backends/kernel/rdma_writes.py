@@ -14,13 +14,13 @@ from lossylink.backends.kernel.times import completion_times
 from lossylink.errors import RunError, UserError
 from lossylink.guest import Plan, rdma
 from lossylink.guest.compiling import compiled
-from lossylink.guest.hosts import HOSTS, TICK_US
+from lossylink.guest.hosts import HOSTS, round_trip_seconds
 from lossylink.kernel.cache import cache_folder
 
 #: The program inside of the guest.
 _SOURCE = PROGRAMS / "rdma_writes.c"
-#: Files that the program reads and writes, in the directory that host and guest share.
-_PLAN, _RESULTS = "writes", "results"
+#: Its name, and files that it reads and writes, in the directory that host and guest share.
+_PROGRAM, _PLAN, _RESULTS = "rdma-writes", "writes", "results"
 #: What the program says of a write that did not succeed.
 _FAILED = "failed"
 _COUNTERS = "counters"
@@ -28,10 +28,9 @@ _COUNTERS = "counters"
 _LARGEST_BYTES = 2**31
 #: Both ends have a copy of the message, beside what the guest needs for itself.
 _KERNEL_BYTES, _COPIES = 2**30, 3
-#: Between two writes rxe's timer runs out, which it never stops: so many ticks more than it was set for. Then
-#: comes a rest of any length, so that writes begin anywhere between two ticks.
-_TIMER_TICKS, _SPREAD_TICKS = 3, 4
-_TICK_NS = TICK_US * 1000
+#: Between two writes the path falls silent for a round trip and this at least, and for up to so much longer that
+#: writes begin anywhere between two ticks.
+_LEAST_REST_NS, _SPREAD_NS = 10**6, 4 * 10**6
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -79,16 +78,17 @@ def plan_of(config: dict[str, Any]) -> Plan:
         raise UserError(f"flow.size = {size} B: a message has {_LARGEST_BYTES} B at the most; lower it")
     rdma.require_verbs()
     program = compiled(
-        _SOURCE.read_text(), "rdma-writes", cache_folder(), ["-O2", "-std=gnu11", "-Wall", "-libverbs"]
+        _SOURCE.read_text(), _PROGRAM, cache_folder(), ["-O2", "-std=gnu11", "-Wall", "-libverbs"]
     )
     timer = rdma.timer_exponent(host["rdma_timeout_us"])
     shape = [size, transport["mtu_bytes"], timer, host["rdma_retry_count"]]
-    words = [str(program), *rdma.INTERFACES, *(host.address for host in HOSTS), *map(str, shape)]
+    words = [*rdma.INTERFACES, *(host.address for host in HOSTS), *map(str, shape)]
     return Plan(
         script="\n".join(
             [
                 rdma.setup_script(config),
-                f'{shlex.join(words)} "$LOSSYLINK_WORK/{_PLAN}" "$LOSSYLINK_WORK/{_RESULTS}"',
+                'cd "$LOSSYLINK_WORK"',
+                f"./{_PROGRAM} {shlex.join(words)} {_PLAN} {_RESULTS}",
                 rdma.counters_script(_COUNTERS),
             ]
         ),
@@ -97,17 +97,18 @@ def plan_of(config: dict[str, Any]) -> Plan:
         records=True,
         memory_bytes=_KERNEL_BYTES + _COPIES * size,
         files={_PLAN: "".join(_lines(config)), _RESULTS: ""},
+        programs={_PROGRAM: program},
     )
 
 
 def _lines(config: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each write: how long to rest before it and what the interface adds to it, ns."""
     draws = random.Random(config["seed"])
-    ticks = rdma.timer_ticks(rdma.timer_exponent(config["host"]["rdma_timeout_us"])) + _TIMER_TICKS
+    least = _LEAST_REST_NS + round_trip_seconds(rdma.between_interfaces(config)) * 1e9
     for _ in range(config["flow"]["trials"]):
-        rest = ticks + draws.random() * _SPREAD_TICKS
+        rest = least + draws.random() * _SPREAD_NS
         adds = latency_ns(config["host"], draws.random(), config["flow"]["size_bytes"])
-        yield f"{rest * _TICK_NS:.0f} {adds:.0f}\n"
+        yield f"{rest:.0f} {adds:.0f}\n"
 
 
 def latency_ns(host: dict[str, Any], quantile: float, size_bytes: int) -> float:

@@ -28,8 +28,8 @@ _COUNTERS = "counters"
 _LARGEST_BYTES = 2**31
 #: Both ends have a copy of the message, beside what the guest needs for itself.
 _KERNEL_BYTES, _COPIES = 2**30, 3
-#: Between two writes the path falls silent for a round trip and this at least, and for up to so much longer that
-#: writes begin anywhere between two ticks.
+#: Between two writes the path falls silent for a round trip and this at least, and for up to so much longer
+#: that writes begin anywhere between two ticks.
 _LEAST_REST_NS, _SPREAD_NS = 10**6, 4 * 10**6
 
 

@@ -50,6 +50,9 @@ class Plan:
         Decides every random draw of the kernel.
     files
         More files for the guest, by name; the script finds them in ``$LOSSYLINK_WORK``.
+    programs
+        Programs of the host, by the names that they get beside these files: a guest does not see every
+        folder of the host.
     records
         Whether what passes at the near host is recorded, to ``record.pcap``.
     here
@@ -60,6 +63,7 @@ class Plan:
     path: Mapping[str, Any]
     seed: int = 1
     files: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, Path] = field(default_factory=dict)
     records: bool = False
     memory_bytes: int = MEMORY_BYTES
     here: Path = field(default_factory=Path.cwd)
@@ -148,6 +152,8 @@ class Guest:
         }
         for name, text in (texts | dict(plan.files)).items():
             (work / name).write_text(text)
+        for name, program in plan.programs.items():
+            shutil.copy(program, work / name)
         (work / "boot.sh").chmod(0o755)
 
     def _command(self, work: Path) -> list[str]:

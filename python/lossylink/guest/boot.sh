@@ -21,4 +21,6 @@ mkdir -p "$work" && mount --bind /mnt/work "$work"
 sleep "$LOSSYLINK_REST"
 sh "$work/script.sh" 2> /dev/tty1
 echo $? > "$work/status"
+# What the kernel says of its end is not for the user.
+echo 0 > /proc/sys/kernel/printk
 echo 1 > /sys/module/lossylink/parameters/power_off

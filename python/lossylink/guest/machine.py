@@ -32,6 +32,8 @@ _LOOK_SECONDS = 0.05
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 1.5
 #: Lines of the kernel's last words that are shown when it dies.
 _LAST_LINES = 3
+#: With this the kernel says why it gives up.
+_PANIC = "Kernel panic"
 
 Tell = Callable[[str], None]
 
@@ -168,7 +170,8 @@ class Guest:
                 "rootflags=/",
                 "rw",
                 "quiet",
-                "loglevel=0",
+                # At zero a kernel that gives up does not say why.
+                "loglevel=1",
                 f"init={work / 'boot.sh'}",
             ),
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"uml_dir={work}"),
@@ -239,10 +242,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _finished(work: Path, wall_seconds: float) -> Finished:
     status, report = work / "status", work / "report.json"
     if not status.exists() or not report.exists():
-        said = [
-            line for name in ("err", "out") for line in (work / name).read_text(errors="replace").splitlines()
-        ]
-        raise RunError(f"the guest died: {' / '.join(said[-_LAST_LINES:]) or 'without a word'}")
+        raise RunError(f"the guest died: {_last_words(work) or 'without a word'}")
     told = json.loads(report.read_text())
     row = told["row"]
     row["simulated_seconds"] -= REST_SECONDS
@@ -253,3 +253,10 @@ def _finished(work: Path, wall_seconds: float) -> Finished:
         wall_seconds=wall_seconds,
         work=work,
     )
+
+
+def _last_words(work: Path) -> str:
+    """Return why a guest died: what the kernel says of it, or else what was said last."""
+    err, out = ((work / name).read_text(errors="replace").splitlines() for name in ("err", "out"))
+    panics = [line.strip() for line in out if line.startswith(_PANIC)]
+    return " / ".join(panics[:1] or err[-_LAST_LINES:] or out[-_LAST_LINES:])

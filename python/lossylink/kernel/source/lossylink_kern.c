@@ -146,8 +146,11 @@ static netdev_tx_t lossylink_xmit(struct sk_buff *skb, struct net_device *dev)
 	u64 now = now_ns(), leaves_at;
 	struct sk_buff *copy;
 
-	/* One of the two stays with the socket until the interface has sent it. */
-	copy = skb_clone(skb, GFP_ATOMIC);
+	/*
+	 * One of the two stays with the socket until the interface has sent it. The other one has a head of its own: a host
+	 * that merges what arrives writes into it, and the sender may have to send what it has again.
+	 */
+	copy = pskb_copy(skb, GFP_ATOMIC);
 	if (!copy || xa_err(xa_store(&under_way, next_number, copy, GFP_ATOMIC))) {
 		kfree_skb(copy);
 		dev->stats.tx_dropped++;

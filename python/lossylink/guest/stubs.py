@@ -6,13 +6,10 @@ loader wants every name of the library to exist.
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
-import tempfile
 from pathlib import Path
 
 from lossylink import _native
-from lossylink.errors import RunError
+from lossylink.guest.compiling import compiled, output
 
 
 def stubs_library(cache: Path) -> Path:
@@ -25,14 +22,7 @@ def stubs_library(cache: Path) -> Path:
     """
     names = _undefined(simulator())
     source = "".join(f"char {name}[64];\n" for name in names)
-    target = cache / f"python-names-{hashlib.sha256(source.encode()).hexdigest()[:12]}.so"
-    if not target.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            built = Path(folder) / "names.so"
-            _compile(source, built)
-            built.replace(target)
-    return target
+    return compiled("python-names", source, cache=cache, options=("-shared", "-fPIC"))
 
 
 def simulator() -> Path:
@@ -41,20 +31,6 @@ def simulator() -> Path:
 
 
 def _undefined(library: Path) -> list[str]:
-    listed = _output(["nm", "--dynamic", "--undefined-only", "--format=posix", str(library)])
+    listed = output(["nm", "--dynamic", "--undefined-only", "--format=posix", str(library)])
     names = (line.split()[0] for line in listed.splitlines())
     return sorted(name for name in names if name.startswith(("Py", "_Py")))
-
-
-def _compile(source: str, target: Path) -> None:
-    _output(["gcc", "-shared", "-fPIC", "-x", "c", "-o", str(target), "-"], text_in=source)
-
-
-def _output(command: list[str], *, text_in: str | None = None) -> str:
-    try:
-        done = subprocess.run(command, input=text_in, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise RunError(f"{command[0]} is missing: apt-get install gcc binutils") from None
-    if done.returncode != 0:
-        raise RunError(f"{command[0]}: {done.stderr.strip() or f'exit code {done.returncode}'}")
-    return done.stdout

@@ -12,7 +12,7 @@ from typing import Any
 
 from lossylink.backends.live.counters import parse_counters
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan, hosts
+from lossylink.guest import Finished, Guest, Plan, hosts
 from lossylink.kernel import require_kernel
 from lossylink.lab.hosts import H4, H8, Host
 
@@ -60,6 +60,36 @@ def measured(
         The guest died, or a program in it failed.
     """
     hosts.check(config)
+    plan = Plan(
+        script=_script(config, program, server, client),
+        path=path_of(config),
+        seed=config["seed"],
+        records=records,
+        memory_bytes=_memory_bytes(config),
+    )
+    with played(plan, on_line) as (finished, lines, version):
+        yield Measured(
+            report=finished.report,
+            timeline=finished.timeline,
+            counters=parse_counters("\n".join(lines.get(_COUNTERS, []))),
+            record=finished.work / "record.pcap",
+            lines=lines,
+            wall_seconds=finished.wall_seconds,
+            kernel=version,
+        )
+
+
+@contextmanager
+def played(
+    plan: Plan, on_line: Callable[[str, str], None]
+) -> Iterator[tuple[Finished, dict[str, list[str]], str]]:
+    """Run a guest; give what came of it, what it said by the first word of each line, and its kernel's version.
+
+    Raises
+    ------
+    RunError
+        The guest died, or a program in it failed.
+    """
     kernel = require_kernel()
     lines: dict[str, list[str]] = {}
     problems: list[str] = []
@@ -69,29 +99,14 @@ def measured(
         lines.setdefault(word, []).append(rest)
         on_line(word, rest)
 
-    plan = Plan(
-        script=_script(config, program, server, client),
-        path=_path(config),
-        seed=config["seed"],
-        records=records,
-        memory_bytes=_memory_bytes(config),
-    )
     with Guest(kernel, plan) as guest:
         finished = guest.run(on_output=read, on_error=problems.append)
         if finished.status != 0:
             raise RunError(f"in the guest: {problems[-1] if problems else f'exit code {finished.status}'}")
-        yield Measured(
-            report=finished.report,
-            timeline=finished.timeline,
-            counters=parse_counters("\n".join(lines.get(_COUNTERS, []))),
-            record=finished.work / "record.pcap",
-            lines=lines,
-            wall_seconds=finished.wall_seconds,
-            kernel=kernel.version,
-        )
+        yield finished, lines, kernel.version
 
 
-def _path(config: dict[str, Any]) -> dict[str, Any]:
+def path_of(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration of the path: what the guest's programs do is not for the simulator."""
     return {
         name: value for name, value in config.items() if name not in ("pcap", "state_at_ps", "part", "parts")

@@ -98,7 +98,7 @@ def setup_script(config: dict[str, Any], *, is_measured: bool) -> str:
 
 
 def bare_script(mtu_bytes: int) -> str:
-    """Return the shell commands that make hosts without addresses: no frame leaves them but what a program sends."""
+    """Return the shell commands that make hosts without addresses: they send nothing by themselves."""
     lines = ["set -e"]
     for host, device in zip(HOSTS, _DEVICES, strict=True):
         lines += [

@@ -83,7 +83,7 @@ def measured(
 def played(
     plan: Plan, on_line: Callable[[str, str], None]
 ) -> Iterator[tuple[Finished, dict[str, list[str]], str]]:
-    """Run a guest; give what came of it, what it said by the first word of each line, and its kernel's version.
+    """Run a guest; give what came of it, what it said by the first word of each line, its kernel's version.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The stress test in a guest: numbered frames through both kernels at line rate, counted at the far host.
 
-The link is the simulator's, and the near host's interface takes the place of its source: it sends frame behind
+The link is the simulator's. The near host's interface takes the place of its source: it sends frame behind
 frame, so that one always waits in front of the link, or each time that the switch's packet generator would.
 """
 
@@ -19,6 +19,7 @@ from lossylink.guest import Plan, hosts
 from lossylink.guest.compiling import compiled
 from lossylink.kernel.cache import cache_folder
 from lossylink.lab.hosts import H4, H8, INTERFACE, Host
+from lossylink.protections import Protection
 from lossylink.scenario.profiles import load_profile
 
 _SOURCE = Path(__file__).parent / "programs" / "stress.c"
@@ -29,8 +30,10 @@ _PS_PER_SECOND = 10**12
 _AROUND_BYTES, _LEAST_FRAME_BYTES = 24, 60
 #: What a frame takes from either end of the link to its host, and what a protection may hold it up.
 _LEG_PS, _HOLD_PS = 10 * 10**6, 200 * 10**6
-#: The kernel hands arrivals over in blocks of so many, at the latest after so long (``programs/stress.c``).
+#: The kernel hands arrivals over in blocks of so many, at the latest after so long (see the program).
 _BLOCK_FRAMES, _BLOCK_PS = 64, 2 * 10**9
+#: An interface in front of a code sends by so much more than the code lets pass.
+_SURPLUS = 1.005
 #: The window may come out at a quarter of the line's rate, which a code may leave, before it counts as lost.
 _SLOWEST = 4
 #: How long the last frames may take, beyond that.
@@ -48,7 +51,7 @@ class Load:
     interface_bps
         Rate of the near host's interface, which spaces the frames.
     window_frames
-        Frames beyond the last arrival that may be under way: enough for one to wait in front of the link always.
+        Frames beyond the last arrival that may be under way: enough for one always to wait at the link.
     stall_ms
         So long without an arrival means that all of a window is lost.
     """
@@ -80,10 +83,7 @@ def load_of(config: Mapping[str, Any]) -> Load:
         )
     traffic, link = config["traffic"], config["link"]
     octets = _octets(traffic["frame_bytes"])
-    bps = link["rate_bps"]
-    if traffic["source"] == "generator":
-        # The largest rate whose frames take the generator's period, to the picosecond.
-        bps = min(bps, octets * 8 * _PS_PER_SECOND // config["switch"]["generator_period_ps"])
+    bps = _interface_bps(config, octets)
     frame_ps = octets * 8 * _PS_PER_SECOND / bps
     held_ps = 4 * link["propagation_ps"] + 2 * _LEG_PS + _HOLD_PS
     window = math.ceil(held_ps / frame_ps) + min(2 * _BLOCK_FRAMES, math.ceil(_BLOCK_PS / frame_ps) + 2)
@@ -94,6 +94,25 @@ def load_of(config: Mapping[str, Any]) -> Load:
         window_frames=window,
         stall_ms=math.ceil((_SLOWEST * window * frame_ps + held_ps + _BLOCK_PS) / 10**9),
     )
+
+
+def _interface_bps(config: Mapping[str, Any], octets: int) -> int:
+    """Return the rate of the interface: enough for the link never to be idle."""
+    bps: int = config["link"]["rate_bps"]
+    protection = Protection.of(config["protection"])
+    if "fec_k" in protection.family.parameters(protection.value):
+        if protection.value.get("change") is not None:
+            raise UserError(
+                "change= counts from the start of a simulation: leave it out, or --set run.backend=sim"
+            )
+        # A code closes a block whose next frame is too long in coming. So frames wait at the interface, not
+        # behind the encoder: what sets the pace of the source must not be seen there.
+        share = protection.family.load_share(protection.value, loss_ratio=0.0, frame_wire_bytes=octets)
+        bps = min(bps, math.ceil(bps * share * _SURPLUS))
+    if config["traffic"]["source"] == "generator":
+        # The largest rate whose frames take the generator's period, to the picosecond.
+        bps = min(bps, octets * 8 * _PS_PER_SECOND // config["switch"]["generator_period_ps"])
+    return bps
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -136,7 +155,7 @@ def _script(config: Mapping[str, Any], load: Load) -> str:
 
 
 def _path(config: dict[str, Any], load: Load) -> dict[str, Any]:
-    """Return a path that is nothing but an interface, the link, and the same short way from it to either host."""
+    """Return a path that is nothing but an interface, the link, and as short a way to either host."""
     flight_ps = config["link"]["propagation_ps"] + math.ceil(config["switch"]["data_pipeline_ns"] * 1e3)
     return {
         **path_of(config),
@@ -148,7 +167,7 @@ def _path(config: dict[str, Any], load: Load) -> dict[str, Any]:
 def _row(load: Load, report: Mapping[str, Any], account: Mapping[str, int]) -> dict[str, Any]:
     if account["missed"]:
         raise RunError(
-            f"the far host's socket had no room for {account['missed']} frames, which is an error of lossylink"
+            f"the far host's socket had no room for {account['missed']} frames: report this as an error"
         )
     sent, delivered = report["frames_offered"], account["delivered"]
     octets, span_ns = (delivered - 1) * load.octets, account["span_ns"]

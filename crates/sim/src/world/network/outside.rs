@@ -32,7 +32,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
     ///
     /// What the link does reaches a host no sooner than the leg to it takes: for so long the link may wait.
     pub fn poll_outside(&self) -> Instant {
-        let link = self.link_next().saturating_add(self.leads.from_link());
+        let link = self.link_next().saturating_add(self.leads.to_hosts());
         link.min(self.at_far.poll_timeout()).min(self.at_near.poll_timeout())
     }
 

@@ -34,7 +34,7 @@ impl Leads {
     }
 
     /// The least time from the link to any host.
-    pub(super) fn from_link(self) -> Duration {
+    pub(super) fn to_hosts(self) -> Duration {
         self.link_to_far.min(self.link_to_near)
     }
 }

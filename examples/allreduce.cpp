@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string>
+#include <numeric>
 #include <vector>
 
 #include <gloo/allreduce.h>
@@ -59,10 +59,12 @@ double reduce(const std::shared_ptr<gloo::Context>& context, std::vector<float>&
 }
 
 void print(std::vector<double> times, size_t bytes) {
+  const double seconds = std::accumulate(times.begin(), times.end(), 0.0) / 1000;
   std::sort(times.begin(), times.end());
   const auto at = [&](double share) { return times[static_cast<size_t>(share * (times.size() - 1))]; };
-  std::printf("operations,bytes,p50_ms,p99_ms,longest_ms\n");
-  std::printf("%zu,%zu,%.4f,%.4f,%.4f\n", times.size(), bytes, at(0.5), at(0.99), at(1.0));
+  std::printf("operations,bytes,operations_per_s,p50_ms,p99_ms,longest_ms\n");
+  std::printf("%zu,%zu,%.0f,", times.size(), bytes, times.size() / seconds);
+  std::printf("%.4f,%.4f,%.4f\n", at(0.5), at(0.99), at(1.0));
 }
 
 }  // namespace
@@ -74,6 +76,10 @@ int main(int count, char** words) {
   }
   const int rank = std::atoi(words[2]), ranks = std::atoi(words[3]), operations = std::atoi(words[4]);
   const size_t bytes = count > 5 ? std::strtoull(words[5], nullptr, 10) : 1000000;
+  if (operations < 1 || bytes < sizeof(float)) {
+    std::fprintf(stderr, "allreduce: nothing to add up; ask for one operation and 4 B at least\n");
+    return 2;
+  }
   const auto context = connect(words[1], rank, ranks);
   std::vector<float> values(bytes / sizeof(float));
   std::vector<double> times;

@@ -1,4 +1,4 @@
-"""Programs as they come, between two hosts in virtual time: a store, a web server and an all-reduce under loss."""
+"""Programs as they come, in virtual time: a store, a web server and an all-reduce under loss."""
 
 from __future__ import annotations
 

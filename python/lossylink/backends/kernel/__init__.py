@@ -50,7 +50,7 @@ def measure_of(experiment: str) -> Measure:
     --------
     >>> measure_of("fabric")
     Traceback (most recent call last):
-    lossylink.errors.UserError: fabric is not measured in a kernel: take fec, mathis, tcp-fct or throughput
+    lossylink.errors.UserError: fabric is not measured in a kernel: take fec, ... or timeline
     """
     measures = _measures()
     if experiment not in measures:

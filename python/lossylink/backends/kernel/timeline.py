@@ -15,7 +15,7 @@ _PS_PER_SECOND = 10**12
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
-    """Measure the time line that a configuration asks for: the sender tells of itself at the end of each bin."""
+    """Measure the time line of a configuration; the sender tells of itself at the end of each bin."""
     end = config["run"]["duration_ps"] / _PS_PER_SECOND
     width = config["timeline"]["bin_ps"] / _PS_PER_SECOND
     ends = [min(width * place, end) for place in range(1, math.ceil(end / width - 1e-9) + 1)]
@@ -35,7 +35,8 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
         on_line=tell,
     ) as seen:
         again = [
-            sum(flow["retransmissions"] for flow in json.loads(line)["flows"]) for line in seen.lines["sample"]
+            sum(flow["retransmissions"] for flow in json.loads(line)["flows"])
+            for line in seen.lines["sample"]
         ]
         columns = dict(seen.timeline) | {"retransmissions": list(_steps(again))}
         return {"row": _row(config, seen), "columns": {"timeline": columns}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +114,23 @@ def test_a_link_that_is_dead_for_longer_than_a_window_delivers_the_rest() -> Non
     assert real["source_stalls"] in (2, 3)
 
 
+def test_a_sweep_goes_on_until_a_loss_is_known(tmp_path: Path) -> None:
+    """The row is that of a plain run with as many frames."""
+    words: dict[str, Any] = {
+        "settings": {"run.backend": "kernel", "traffic.packets": 2_000},
+        "protection": "none",
+    }
+    swept = lossylink.sweep(
+        "stress", grid={"loss": ["1e-2"]}, until="rel=25%@95%", output=tmp_path, seed=1, **words
+    )
+    (row,) = swept.rows.to_dicts()
+    assert row["until_met"]
+    assert row["packets_sent"] > 2_000
+    plain = row_of("kernel", loss__forward="1e-2", traffic__packets=row["packets_sent"])
+    for key in ("effective_lost_packets", "effective_link_speed_gbps", "octets_data", "lateness_ns_max"):
+        assert row[key] == plain[key], key
+
+
 def test_losses_too_rare_to_count_are_refused() -> None:
     with pytest.raises(UserError, match=r"run.rare steers .* leave it out") as refused:
         row_of("kernel", "lg", run__rare=True)
@@ -136,6 +154,7 @@ def test_frames_for_a_code_wait_at_the_interface(protection: str) -> None:
     assert 1.0 < loaded(protection).interface_bps / speed / 1e9 < 1.006
 
 
-def test_a_code_that_changes_is_refused() -> None:
-    with pytest.raises(UserError, match="leave it out"):
-        loaded("fec:5/1,change=5/5@2s")
+@pytest.mark.parametrize("option", ["change=5/5@2s", "priority=data"])
+def test_codes_that_depend_on_the_simulated_source_are_refused(option: str) -> None:
+    with pytest.raises(UserError, match=r"leave it out, or --set run.backend=sim$"):
+        loaded(f"fec:5/1,{option}")

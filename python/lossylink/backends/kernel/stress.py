@@ -76,11 +76,7 @@ def load_of(config: Mapping[str, Any]) -> Load:
     UserError
         The configuration asks for what cannot be counted.
     """
-    if config.get("rare") is not None:
-        raise UserError(
-            "run.rare steers the simulator's losses, and a kernel counts those that happen: "
-            "leave it out and raise traffic.packets, or --set run.backend=sim"
-        )
+    _refuse(config)
     traffic, link = config["traffic"], config["link"]
     octets = _octets(traffic["frame_bytes"])
     bps = _interface_bps(config, octets)
@@ -96,15 +92,29 @@ def load_of(config: Mapping[str, Any]) -> Load:
     )
 
 
+def _refuse(config: Mapping[str, Any]) -> None:
+    if config.get("rare") is not None:
+        raise UserError(
+            "run.rare steers the simulator's losses, and a kernel counts those that happen: "
+            "leave it out and raise traffic.packets, or --set run.backend=sim"
+        )
+    chosen = config["protection"]
+    if chosen.get("change") is not None:
+        raise UserError(
+            "change= counts from the start of a simulation: leave it out, or --set run.backend=sim"
+        )
+    if chosen.get("priority") == "data":
+        raise UserError(
+            "priority=data depends on how full the source keeps the queue: "
+            "leave it out, or --set run.backend=sim"
+        )
+
+
 def _interface_bps(config: Mapping[str, Any], octets: int) -> int:
     """Return the rate of the interface: enough for the link never to be idle."""
     bps: int = config["link"]["rate_bps"]
     protection = Protection.of(config["protection"])
     if "fec_k" in protection.family.parameters(protection.value):
-        if protection.value.get("change") is not None:
-            raise UserError(
-                "change= counts from the start of a simulation: leave it out, or --set run.backend=sim"
-            )
         # A code closes a block whose next frame is too long in coming. So frames wait at the interface, not
         # behind the encoder: what sets the pace of the source must not be seen there.
         share = protection.family.load_share(protection.value, loss_ratio=0.0, frame_wire_bytes=octets)

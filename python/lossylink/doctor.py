@@ -57,7 +57,7 @@ def examine() -> list[Finding]:
     looks: list[Callable[[], Finding]] = [_simulator, _machine, _clock]
     looks += [_tool(name) for name in TOOLS]
     looks += [_tun, _packet_sockets, _xdp, _namespaces, _congestion_controls, _real_time]
-    looks += [_virtual_time]
+    looks += [_virtual_time, _virtual_rdma]
     return [look() for look in looks]
 
 
@@ -189,6 +189,15 @@ def _virtual_time() -> Finding:
         return Finding(what, "limited", found, f"make room: a build needs {machine.ROOM_BYTES / 1e9:.0f} GB")
     minutes = machine.build_minutes()
     return Finding(what, "limited", "no kernel yet", f"lossylink kernel build (about {minutes} min, no root)")
+
+
+def _virtual_rdma() -> Finding:
+    from lossylink.guest.rdma import install_line, missing_files
+
+    what = "RDMA in virtual time"
+    if missing := missing_files():
+        return Finding(what, "missing", f"no {', '.join(map(str, missing))}", install_line(missing))
+    return Finding(what, "ok", "verbs and the provider for rxe are there")
 
 
 def _can(command: list[str]) -> bool:

@@ -158,3 +158,18 @@ def test_a_run_loads_no_numbers(experiment: str, setting: str, tmp_path: Path) -
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_run_in_which_nothing_finished_leaves_nothing(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C before the first row: one line, the exit code of an interrupt, no directory."""
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lossylink._native.simulate", stopped)
+    ended = command("run", "tcp-fct", "--set", "flow.trials=10", "--output", "kept")
+    assert ended.code == INTERRUPTED
+    assert "interrupted" in ended.err
+    assert not list(tmp_path.iterdir())

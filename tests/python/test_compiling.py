@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest.compiling import compiled, output
+from lossylink.guest.compiling import compiled, output_of
 
 SEVEN = "int main(void) { return 7; }"
 
 
 def test_a_program_is_compiled_once(tmp_path: Path) -> None:
-    first = compiled("seven", SEVEN, cache=tmp_path)
+    first = compiled(SEVEN, "seven", tmp_path, [])
     assert subprocess.run([first], check=False).returncode == 7
     made = first.stat().st_mtime_ns
-    assert compiled("seven", SEVEN, cache=tmp_path) == first
+    assert compiled(SEVEN, "seven", tmp_path, []) == first
     assert first.stat().st_mtime_ns == made
 
 
 def test_another_source_or_option_is_another_program(tmp_path: Path) -> None:
     made = {
-        compiled("program", SEVEN, cache=tmp_path),
-        compiled("program", SEVEN.replace("7", "8"), cache=tmp_path),
-        compiled("program", SEVEN, cache=tmp_path, options=("-O1", "-lm")),
+        compiled(SEVEN, "program", tmp_path, []),
+        compiled(SEVEN.replace("7", "8"), "program", tmp_path, []),
+        compiled(SEVEN, "program", tmp_path, ["-O1", "-lm"]),
     }
     assert len(made) == 3
     assert set(tmp_path.iterdir()) == made, "something else was left"
@@ -33,11 +33,11 @@ def test_another_source_or_option_is_another_program(tmp_path: Path) -> None:
 
 def test_a_library_that_is_missing_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"^gcc: .*missing\.h: No such file") as refused:
-        compiled("program", '#include "missing.h"\n' + SEVEN, cache=tmp_path)
+        compiled('#include "missing.h"\n' + SEVEN, "program", tmp_path, [])
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_tool_that_is_missing_is_named_with_its_package() -> None:
     with pytest.raises(RunError, match="no-such-tool is missing: apt-get install"):
-        output(["no-such-tool"])
+        output_of(["no-such-tool"])

@@ -12,6 +12,7 @@ import pytest
 from lossylink.cli.exits import MISTAKE
 from lossylink.guest import comparison
 from lossylink.guest.comparison import PLACES, Place, compare_throughput, compare_times
+from lossylink.guest.writes import writes
 from lossylink.results import Run
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
@@ -77,6 +78,52 @@ def test_percentiles_pass_inside_each_other_s_intervals() -> None:
     assert middle.passes
     assert abs(tail.kernel_us.value / tail.sim_us.value - 1) > comparison.CLOSE
     assert not tail.passes
+
+
+def measuring_writes(kernel: Callable[[float], float]) -> comparison.Measure:
+    """Give runs of 1,000 writes that take 100 to 110 us in the simulator."""
+
+    def measure(experiment: str, _: str, backend: str, __: dict[str, Any], ___: int) -> Run:
+        assert experiment == "rdma-fct"
+        times = [100.0 + place / 100 for place in range(1000)]
+        return run_of({}, times if backend == "sim" else [kernel(time) for time in times])
+
+    return measure
+
+
+@pytest.mark.parametrize(
+    ("kernel", "passes", "is_of_timer"),
+    [
+        (lambda time: time, True, False),
+        (lambda time: 1.05 * time, False, False),
+        # Close in the middle; in the tail, a tick later.
+        (lambda time: time if time < 108 else time + 1000, True, True),
+    ],
+)
+def test_writes_pass_unless_they_differ_by_more_than_a_timer(
+    kernel: Callable[[float], float], passes: bool, is_of_timer: bool
+) -> None:
+    measure = measuring_writes(kernel)
+    middle, _, tail, _ = writes(measure=measure, losses=("1e-2",), protections=("none",))
+    assert (middle.percent, tail.percent) == (50.0, 99.0)
+    assert (middle.passes, middle.is_of_timer) == (passes, False)
+    assert (tail.passes, tail.is_of_timer) == (passes, is_of_timer)
+
+
+def test_writes_are_compared_without_and_under_protection(
+    command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lossylink.kernel.cache.require_kernel", lambda: None)
+    monkeypatch.setattr("lossylink.cli.validate._run", measuring_writes(lambda time: 1.02 * time))
+    ended = command("validate", "--backend", "kernel", "--only", "writes", "--json")
+    assert ended.code == 1
+    found = json.loads(ended.out)
+    assert {(one["loss"], one["protection"]) for one in found["writes"]} == {
+        (loss, protection) for loss in ("0", "1e-3", "1e-2") for protection in ("none", "lg", "lg-nb")
+    }
+    assert found["times"] == found["throughputs"] == []
+    monkeypatch.setattr("lossylink.cli.validate._run", measuring_writes(lambda time: time))
+    assert "p99.9" in command("validate", "--backend", "kernel", "--only", "writes").out
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan, hosts, machine
+from lossylink.guest import Guest, Plan, hosts
 from lossylink.guest.session import run_session
-from lossylink.guest.stubs import simulator, stubs_library
-from lossylink.kernel.cache import cache_folder
 from lossylink.protections import parse_protection
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
 
-from .kernel_support import needed_kernel, row_of
+from .kernel_support import guest_of_nobody, needed_kernel, public_folder, row_of
 
 KERNEL = needed_kernel()
 #: A kernel counts whole nanoseconds, and to read the clock takes one. The bound is the issue's for one frame.
@@ -219,36 +214,12 @@ def test_nobody_may_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The guest runs as a user without any rights on the host, who owns nothing but its folder."""
     config = configured(loss__forward="1%")
     script = hosts.setup_script(config, is_measured=False) + "\nip netns exec h4 ping -c 5 10.2.2.2"
-    with tempfile.TemporaryDirectory(prefix="lossylink-test-") as name:
-        public = Path(name)
-        public.chmod(0o755)
-        library = Path(shutil.copy(simulator(), public))
-        names = Path(shutil.copy(stubs_library(cache_folder()), public))
-        monkeypatch.setattr(machine, "simulator", lambda: library)
-        monkeypatch.setattr(machine, "stubs_library", lambda _: names)
-        binary = Path(shutil.copy(KERNEL.binary, public))
-        with Guest(replace(KERNEL, binary=binary), Plan(script=script, path=config, here=public)) as guest:
-            monkeypatch.setattr(machine, "subprocess", _AsNobody(guest.folder))
-            lines: list[str] = []
-            finished = guest.run(on_output=lines.append)
+    plan = Plan(script=script, path=config)
+    lines: list[str] = []
+    with public_folder() as public, guest_of_nobody(KERNEL, plan, public, monkeypatch) as guest:
+        finished = guest.run(on_output=lines.append)
     assert finished.status == 0
     assert any("received" in line for line in lines)
-
-
-class _AsNobody:
-    """Stands for the module that starts processes: as a user who owns one folder."""
-
-    DEVNULL = subprocess.DEVNULL
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def Popen(self, words: list[str], **options: Any) -> Any:  # noqa: N802
-        nobody = pwd.getpwnam("nobody")
-        for path in (self._folder, *self._folder.iterdir()):
-            os.chown(path, nobody.pw_uid, nobody.pw_gid)
-        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        return subprocess.Popen(words, **options)
 
 
 def test_a_killed_host_leaves_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -201,8 +202,9 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_c
     from lossylink.run_directory import write_run
 
     if not result.records:
+        # What is given up vanishes with its context, which may have happened already.
         stack.pop_all()
-        directory.staging.rmdir()
+        shutil.rmtree(directory.staging, ignore_errors=True)
         return None
     write_run(directory.staging, result, with_csv=with_csv)
     return directory.target

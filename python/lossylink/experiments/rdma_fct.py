@@ -15,6 +15,5 @@ EXPERIMENT = Experiment(
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
     refused={
         "live": "RDMA is simulated only: the live lab's hosts have no RDMA interface",
-        "kernel": "RDMA is simulated only: the kernel's hosts have no RDMA interface",
     },
 )

@@ -1,4 +1,4 @@
-"""Small programs and libraries in C for a guest, compiled on first use and kept in the user's cache."""
+"""Small programs and libraries in C, compiled when they are first needed and kept in the cache."""
 
 from __future__ import annotations
 
@@ -10,46 +10,52 @@ from pathlib import Path
 
 from lossylink.errors import RunError
 
+#: Letters of a hash that tell sources apart.
+_KEY_DIGITS = 12
 
-def compiled(name: str, source: str, *, cache: Path, options: Sequence[str] = ("-O2",)) -> Path:
-    """Return what a source in C compiles to, compiled if it is not in the cache yet.
+
+def compiled(source: str, name: str, cache: Path, options: Sequence[str]) -> Path:
+    """Return what gcc makes of a source, from ``cache`` if it is there.
 
     Parameters
     ----------
+    source
+        A source in C, whole.
     name
-        What the file in the cache begins with.
+        A file's name; a hash of source and options comes before its suffix.
+    cache
+        A folder, which need not exist yet.
     options
-        Of the compiler; libraries (``-l...``) among them. Another source or other options make another file.
+        Words for gcc, behind those that name the source.
 
     Raises
     ------
     RunError
-        The compiler is missing, or refuses.
+        There is no compiler, or it refuses.
     """
-    made_of = "\0".join((source, *options))
-    target = cache / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:12]}"
+    key = hashlib.sha256("\0".join((source, *options)).encode()).hexdigest()[:_KEY_DIGITS]
+    target = cache / f"{Path(name).stem}-{key}{Path(name).suffix}"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             built = Path(folder) / name
-            # A linker takes from a library what the source before it has asked for.
-            output(["gcc", "-x", "c", "-o", str(built), "-", *options], text_in=source)
+            output_of(["gcc", "-x", "c", "-o", str(built), "-", *options], text_in=source)
             built.replace(target)
     return target
 
 
-def output(command: Sequence[str], *, text_in: str | None = None) -> str:
-    """Return what a tool of the compiler prints.
+def output_of(command: Sequence[str], *, text_in: str | None = None) -> str:
+    """Return what a program of gcc or binutils prints.
 
     Raises
     ------
     RunError
-        It is missing, or refuses.
+        It is missing, or it fails.
     """
     try:
         done = subprocess.run(command, input=text_in, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise RunError(f"{command[0]} is missing: apt-get install gcc libc6-dev binutils") from None
+        raise RunError(f"{command[0]} is missing: apt-get install gcc binutils") from None
     if done.returncode != 0:
         raise RunError(f"{command[0]}: {_reason(done.stderr) or f'exit code {done.returncode}'}")
     return done.stdout

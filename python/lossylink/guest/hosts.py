@@ -11,11 +11,11 @@ from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, Host, interface, sysct
 from lossylink.lab.settings import LabSettings
 
 #: What the kernel's driver calls the interfaces, the near host's first.
-_DEVICES = ("lossy0", "lossy1")
+DEVICES = ("lossy0", "lossy1")
 #: Congestion controls that the kernel is built with.
 CONGESTION_CONTROLS = ("bbr", "cubic", "dctcp", "reno")
 #: The kernel's timers tick a thousand times a second.
-_TICK_US = 1000
+TICK_US = 1000
 #: What the simulator's receivers offer at most unless the scenario says otherwise: half of Linux's buffer.
 USUAL_WINDOW_BYTES = 3 * 2**20
 #: A window's segments fit into a buffer of so many windows, with the kernel's bookkeeping.
@@ -40,9 +40,9 @@ def check(config: dict[str, Any]) -> None:
             f"the guest's kernel has no congestion control '{control}': "
             f"--set transport.congestion_control={CONGESTION_CONTROLS[1]}"
         )
-    if host["tick_us"] != _TICK_US:
+    if host["tick_us"] != TICK_US:
         raise UserError(
-            f"the guest's kernel ticks every {_TICK_US} us, and the profile '{host['name']}' every "
+            f"the guest's kernel ticks every {TICK_US} us, and the profile '{host['name']}' every "
             f"{host['tick_us']} us: --set host.profile=ideal"
         )
     if transport["delayed_ack"] != 2:
@@ -91,7 +91,7 @@ def setup_script(config: dict[str, Any], *, is_measured: bool) -> str:
         settings = settings.model_copy(update={"window_bytes": window_bytes(config)})
     # Short of memory for all of TCP, a receiver offers four segments: no guest is to run into that.
     lines = ["set -e", f"echo '{_ALL_PAGES} {_ALL_PAGES} {_ALL_PAGES}' > /proc/sys/net/ipv4/tcp_mem"]
-    for host, device in zip(HOSTS, _DEVICES, strict=True):
+    for host, device in zip(HOSTS, DEVICES, strict=True):
         lines += [f"ip netns add {host.name}", f"ip link set {device} netns {host.name} name {INTERFACE}"]
         lines += [on(host, ["sh", "-ec", "\n".join(_configuration(host, settings, config, is_measured))])]
     return "\n".join(lines)
@@ -100,7 +100,7 @@ def setup_script(config: dict[str, Any], *, is_measured: bool) -> str:
 def bare_script(mtu_bytes: int) -> str:
     """Return the shell commands that make hosts without addresses: they send nothing by themselves."""
     lines = ["set -e"]
-    for host, device in zip(HOSTS, _DEVICES, strict=True):
+    for host, device in zip(HOSTS, DEVICES, strict=True):
         lines += [
             f"ip netns add {host.name}",
             on(host, ["sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6"]),

@@ -49,8 +49,10 @@ class Plan:
     seed
         Decides every random draw of the kernel.
     files
-        More files for the guest, by name: a text, or a file of the host that is copied. The script finds them
-        in ``$LOSSYLINK_WORK``.
+        More files for the guest, by name; the script finds them in ``$LOSSYLINK_WORK``.
+    programs
+        Programs of the host, by the names that they get beside these files: a guest does not see every
+        folder of the host.
     records
         Whether what passes at the near host is recorded, to ``record.pcap``.
     here
@@ -60,7 +62,8 @@ class Plan:
     script: str
     path: Mapping[str, Any]
     seed: int = 1
-    files: Mapping[str, str | Path] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, Path] = field(default_factory=dict)
     records: bool = False
     memory_bytes: int = MEMORY_BYTES
     here: Path = field(default_factory=Path.cwd)
@@ -141,17 +144,16 @@ class Guest:
             "report": str(work / "report.json"),
             "record": str(work / "record.pcap") if plan.records else None,
         }
-        files: dict[str, str | Path] = {
+        texts = {
             "path.json": json.dumps(link),
             "script.sh": plan.script,
             "boot.sh": (Path(__file__).parent / "boot.sh").read_text(),
             "clock": "",
         }
-        for name, content in (files | dict(plan.files)).items():
-            if isinstance(content, Path):
-                shutil.copy(content, work / name)
-            else:
-                (work / name).write_text(content)
+        for name, text in (texts | dict(plan.files)).items():
+            (work / name).write_text(text)
+        for name, program in plan.programs.items():
+            shutil.copy(program, work / name)
         (work / "boot.sh").chmod(0o755)
 
     def _command(self, work: Path) -> list[str]:

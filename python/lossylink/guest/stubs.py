@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lossylink import _native
-from lossylink.guest.compiling import compiled, output
+from lossylink.guest.compiling import compiled, output_of
 
 
 def stubs_library(cache: Path) -> Path:
@@ -20,9 +20,8 @@ def stubs_library(cache: Path) -> Path:
     RunError
         The compiler refuses.
     """
-    names = _undefined(simulator())
-    source = "".join(f"char {name}[64];\n" for name in names)
-    return compiled("python-names", source, cache=cache, options=("-shared", "-fPIC"))
+    source = "".join(f"char {name}[64];\n" for name in _undefined(simulator()))
+    return compiled(source, "python-names.so", cache, ["-shared", "-fPIC"])
 
 
 def simulator() -> Path:
@@ -31,6 +30,6 @@ def simulator() -> Path:
 
 
 def _undefined(library: Path) -> list[str]:
-    listed = output(["nm", "--dynamic", "--undefined-only", "--format=posix", str(library)])
+    listed = output_of(["nm", "--dynamic", "--undefined-only", "--format=posix", str(library)])
     names = (line.split()[0] for line in listed.splitlines())
     return sorted(name for name in names if name.startswith(("Py", "_Py")))

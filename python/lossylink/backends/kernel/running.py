@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,39 @@ from lossylink.lab.hosts import H4, H8, Host
 
 #: A guest's memory: the kernel's own, and so many times the buffers of a connection for each flow.
 _KERNEL_BYTES, _BUFFER_SHARES = 2**30, 4
-_PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parent / "programs"
 #: Words of a guest's lines that are not for the user.
 _COUNTERS = "counters"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a measurement in a guest gave."""
+    """What a measurement in a guest gave; its files stay as long as its context."""
 
-    report: Mapping[str, Any]
-    """The row of the path."""
-    timeline: Mapping[str, list[float]]
-    """The bins of the path's time line, column by column; empty without one."""
-    counters: Mapping[str, int]
-    """The near host's TCP."""
-    record: Path
+    finished: Finished
     lines: Mapping[str, list[str]]
     """What the programs said, by the first word of each line."""
-    wall_seconds: float
     kernel: str
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """The row of the path."""
+        return self.finished.report
+
+    @property
+    def timeline(self) -> Mapping[str, list[float]]:
+        """The bins of the path's time line, column by column; empty without one."""
+        return self.finished.timeline
+
+    @property
+    def record(self) -> Path:
+        """What passed at the near host, if it was recorded."""
+        return self.finished.work / "record.pcap"
+
+    @cached_property
+    def counters(self) -> Mapping[str, int]:
+        """The near host's TCP."""
+        return parse_counters("\n".join(self.lines.get(_COUNTERS, [])))
 
 
 @contextmanager
@@ -67,28 +81,18 @@ def measured(
         records=records,
         memory_bytes=_memory_bytes(config),
     )
-    with played(plan, on_line) as (finished, lines, version):
-        yield Measured(
-            report=finished.report,
-            timeline=finished.timeline,
-            counters=parse_counters("\n".join(lines.get(_COUNTERS, []))),
-            record=finished.work / "record.pcap",
-            lines=lines,
-            wall_seconds=finished.wall_seconds,
-            kernel=version,
-        )
+    with carried_out(plan, on_line) as seen:
+        yield seen
 
 
 @contextmanager
-def played(
-    plan: Plan, on_line: Callable[[str, str], None]
-) -> Iterator[tuple[Finished, dict[str, list[str]], str]]:
-    """Run a guest; give what came of it, what it said by the first word of each line, its kernel's version.
+def carried_out(plan: Plan, on_line: Callable[[str, str], None]) -> Iterator[Measured]:
+    """Run a guest to its end; ``on_line`` is that of `measured`.
 
     Raises
     ------
     RunError
-        The guest died, or a program in it failed.
+        The guest died, or its script failed.
     """
     kernel = require_kernel()
     lines: dict[str, list[str]] = {}
@@ -103,7 +107,7 @@ def played(
         finished = guest.run(on_output=read, on_error=problems.append)
         if finished.status != 0:
             raise RunError(f"in the guest: {problems[-1] if problems else f'exit code {finished.status}'}")
-        yield finished, lines, kernel.version
+        yield Measured(finished=finished, lines=lines, kernel=kernel.version)
 
 
 def path_of(config: dict[str, Any]) -> dict[str, Any]:
@@ -137,5 +141,5 @@ def _script(
 def _run(host: Host, program: str, side: str, told: Mapping[str, Any]) -> str:
     told = {"address": H8.address, **told}
     # Without site-packages, which take longer to find than most measurements.
-    command = [sys.executable, "-S", "-E", str(_PROGRAMS / f"{program}.py"), side, json.dumps(told)]
+    command = [sys.executable, "-S", "-E", str(PROGRAMS / f"{program}.py"), side, json.dumps(told)]
     return hosts.on(host, command)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
 from lossylink.backends.kernel.running import Measured, measured
+from lossylink.backends.kernel.times import completion_times
 from lossylink.backends.live.capture import completion_times_us
-from lossylink.backends.live.short_flows import QUANTILES
 from lossylink.errors import RunError
 
 #: The port of the program's server.
@@ -46,20 +44,14 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
 
 
 def _row(config: dict[str, Any], seen: Measured, times: list[tuple[float, int]]) -> dict[str, Any]:
-    values = numpy.array([time for time, _ in times])
-    if values.size != config["flow"]["trials"]:
-        raise RunError(f"the guest's record has {values.size} of {config['flow']['trials']} flows")
+    if len(times) != config["flow"]["trials"]:
+        raise RunError(f"the guest's record has {len(times)} of {config['flow']['trials']} flows")
     counters = seen.counters
     return {
         **seen.report,
         "congestion_control": config["transport"]["congestion_control"],
         "flow_bytes": config["flow"]["size_bytes"],
-        "trials": int(values.size),
-        "fct_us_min": float(values.min()),
-        "fct_us_mean": float(values.mean()),
-        **{f"fct_us_{name}": float(numpy.percentile(values, at)) for name, at in QUANTILES.items()},
-        "fct_us_max": float(values.max()),
-        "fct_us_std": float(values.std(ddof=1)) if values.size > 1 else 0.0,
+        **completion_times([time for time, _ in times]),
         "flows_hit": sum(again > 0 for _, again in times),
         "retransmissions": sum(again for _, again in times),
         "dsacks": counters["TCPDSACKRecvSegs"],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lossylink.backends.kernel.running import path_of, played
+from lossylink.backends.kernel.running import carried_out, path_of
 from lossylink.errors import RunError, UserError
 from lossylink.guest import Plan, hosts
 from lossylink.guest.compiling import compiled
@@ -137,12 +137,11 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
         script=_script(config, load),
         path=_path(config, load),
         seed=config["seed"],
-        files={_PROGRAM: compiled(_PROGRAM, _SOURCE.read_text(), cache=cache_folder())},
+        programs={_PROGRAM: compiled(_SOURCE.read_text(), _PROGRAM, cache_folder(), ["-O2"])},
         memory_bytes=_KERNEL_BYTES + _FRAME_MEMORY_BYTES * load.window_frames,
     )
-    with played(plan, tell) as (finished, lines, version):
-        account = json.loads(lines["account"][0])
-        row = _row(load, finished.report, account) | {"guest_kernel": version}
+    with carried_out(plan, tell) as seen:
+        row = _row(load, seen.report, json.loads(seen.lines["account"][0])) | {"guest_kernel": seen.kernel}
     return {"row": row, "columns": {}}
 
 

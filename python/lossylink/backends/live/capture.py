@@ -67,15 +67,14 @@ def packets(path: Path) -> Iterator[tuple[int, bytes]]:
     ValueError
         The file is no capture with nanosecond time stamps.
     """
-    data = path.read_bytes()
-    if len(data) < _FILE_HEADER.size or _FILE_HEADER.unpack_from(data)[0] != _MAGIC:
-        raise ValueError(f"{path} is no capture with nanosecond time stamps")
-    at = _FILE_HEADER.size
-    while at + _RECORD.size <= len(data):
-        seconds, nanoseconds, length, _ = _RECORD.unpack_from(data, at)
-        at += _RECORD.size
-        yield seconds * 10**9 + nanoseconds, data[at : at + length]
-        at += length
+    with path.open("rb") as file:
+        begin = file.read(_FILE_HEADER.size)
+        if len(begin) < _FILE_HEADER.size or _FILE_HEADER.unpack(begin)[0] != _MAGIC:
+            raise ValueError(f"{path} is no capture with nanosecond time stamps")
+        # A capture of many flows may be larger than what is free of the memory.
+        while len(head := file.read(_RECORD.size)) == _RECORD.size:
+            seconds, nanoseconds, length, _ = _RECORD.unpack(head)
+            yield seconds * 10**9 + nanoseconds, file.read(length)
 
 
 def _enter(

@@ -45,6 +45,10 @@ module_param(configuration, charp, 0444);
 
 static struct side sides[SIDES];
 static struct hrtimer timer;
+static void lossylink_work(struct tasklet_struct *unused);
+static DECLARE_TASKLET(work, lossylink_work);
+/* When the path was last asked for what has come out. */
+static u64 asked_ns;
 static DEFINE_XARRAY(under_way);
 static u64 first_number, next_number;
 static u64 lost;
@@ -162,7 +166,11 @@ static netdev_tx_t lossylink_xmit(struct sk_buff *skb, struct net_device *dev)
 		consume_skb(skb);
 	}
 	lossylink_forget(now);
-	lossylink_set_timer();
+	/* Time passes for a thread of the kernel that sends many frames: what has come out meanwhile does not wait for it. */
+	if (now == asked_ns)
+		lossylink_set_timer();
+	else
+		tasklet_hi_schedule(&work);
 	return NETDEV_TX_OK;
 }
 
@@ -188,14 +196,13 @@ static void lossylink_work(struct tasklet_struct *unused)
 	u64 now = now_ns();
 	int i;
 
+	asked_ns = now;
 	while (lossylink_take(now, &arrival))
 		lossylink_arrive(&arrival);
 	for (i = 0; i < SIDES; i++)
 		lossylink_complete(&sides[i], now);
 	lossylink_set_timer();
 }
-
-static DECLARE_TASKLET(work, lossylink_work);
 
 /*
  * An interrupt, as that of any interface. A timer of the kind that TCP's own are would take those along whose time has

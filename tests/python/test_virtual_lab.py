@@ -245,6 +245,36 @@ def test_a_killed_host_leaves_nothing(tmp_path: Path) -> None:
     assert_nothing_is_left(tmp_path)
 
 
+def test_sigterm_leaves_no_files(tmp_path: Path) -> None:
+    """As Ctrl-C does, which ends a command with 130."""
+    words = [
+        sys.executable,
+        "-m",
+        "lossylink",
+        "virtual",
+        "h4",
+        "ping",
+        "-qi",
+        "0.001",
+        "-c",
+        "10000000",
+        "h8",
+    ]
+    process = subprocess.Popen(words, env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not guests_in(tmp_path) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert guests_in(tmp_path), "the guest did not start"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 130
+    finally:
+        process.kill()
+        process.wait()
+    assert_nothing_is_left(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def guests_in(folder: Path) -> list[str]:
     """Return the kernels of guests whose files are below a folder."""
     found = []

@@ -1,4 +1,4 @@
-"""Programs as they come, between two hosts in virtual time: a store and a web server under loss."""
+"""Programs as they come, in virtual time: a store, a web server and an all-reduce under loss."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ def need(*programs: str) -> None:
         pytest.skip(f"{', '.join(missing)} missing")
 
 
+def need_header(name: str, package: str) -> None:
+    """Skip where a header is missing, which is a failure in CI."""
+    if not (Path("/usr/include") / name).exists():
+        assert not os.environ.get("CI"), f"CI must run the examples: install {package}"
+        pytest.skip(f"{name} missing: install {package}")
+
+
 def test_the_slowest_request_of_a_store(tmp_path: Path) -> None:
     need("redis-server", "redis-benchmark")
     longest = {}
@@ -64,4 +71,20 @@ def test_the_slowest_page_of_a_web_server(tmp_path: Path) -> None:
         assert float(percentiles["50"]) < 0.05
         longest[protection] = float(percentiles["100"])
     assert longest["none"] > TIMEOUT_MS
+    assert longest["lg"] < 1.0
+
+
+def test_what_losses_cost_an_all_reduce(tmp_path: Path) -> None:
+    """The program checks every sum. A ring waits for its slowest hop: half of all operations meet a loss."""
+    need("g++")
+    need_header("gloo/allreduce.h", "libgloo-dev")
+    median, longest = {}, {}
+    for protection in ("none", "lg"):
+        (row,) = csv.DictReader(said(protection, "allreduce.sh", 20, tmp_path))
+        assert (row["operations"], row["bytes"]) == ("20", "1000000")
+        # Three fourths of the bytes cross the link twice, at 100 Gb/s at most.
+        assert float(row["p50_ms"]) > 0.12
+        median[protection], longest[protection] = float(row["p50_ms"]), float(row["longest_ms"])
+    assert median["none"] > 1.5 * median["lg"]
+    assert longest["none"] > 2 * longest["lg"]
     assert longest["lg"] < 1.0

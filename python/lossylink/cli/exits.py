@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from typer.exceptions import Exit
@@ -13,3 +15,15 @@ FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 def leave(code: int) -> NoReturn:
     """End the command with an exit code."""
     raise Exit(code)
+
+
+@contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM end what runs as Ctrl-C does: with all that has to be cleaned up."""
+    import signal
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from lossylink.cli.exits import sigterm_as_ctrl_c
+
 app = typer.Typer(help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
 
 
@@ -43,24 +45,13 @@ def build(
     from lossylink.kernel import build_kernel  # heavy imports wait until they are needed
 
     try:
-        with _sigterm_as_ctrl_c():
+        # Or it would leave make behind.
+        with sigterm_as_ctrl_c():
             kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
     except KeyboardInterrupt:
         print("what is done is kept: lossylink kernel build goes on from here", file=sys.stderr)
         raise
     print(f"Linux {kernel.version} for virtual time, built in {kernel.seconds:.0f} s: {kernel.binary}")
-
-
-@contextmanager
-def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM end a build as Ctrl-C does, or it would leave make behind."""
-    import signal
-
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -46,7 +46,6 @@ EXPERIMENT = Experiment(
         Column("rare_effective_samples", "samples", kind="count", of="rare_looks"),
     ),
     spreads="jobs",
-    refused={"kernel": "the stress test offers frames to the link itself, without hosts: take the simulator"},
     sources=("generator", "saturated"),
     growth=Growth(
         key="traffic.packets",

@@ -57,6 +57,11 @@ def output_of(command: Sequence[str], *, text_in: str | None = None) -> str:
     except FileNotFoundError:
         raise RunError(f"{command[0]} is missing: apt-get install gcc binutils") from None
     if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        raise RunError(f"{command[0]}: {said[0] if said else f'exit code {done.returncode}'}")
+        raise RunError(f"{command[0]}: {_reason(done.stderr) or f'exit code {done.returncode}'}")
     return done.stdout
+
+
+def _reason(complaints: str) -> str:
+    """Return the line of a compiler's complaints that says what is wrong."""
+    lines = [line.strip() for line in complaints.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else "")

@@ -97,6 +97,19 @@ def setup_script(config: dict[str, Any], *, is_measured: bool) -> str:
     return "\n".join(lines)
 
 
+def bare_script(mtu_bytes: int) -> str:
+    """Return the shell commands that make hosts without addresses: they send nothing by themselves."""
+    lines = ["set -e"]
+    for host, device in zip(HOSTS, DEVICES, strict=True):
+        lines += [
+            f"ip netns add {host.name}",
+            on(host, ["sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6"]),
+            f"ip link set {device} netns {host.name} name {INTERFACE}",
+            on(host, ["ip", "link", "set", INTERFACE, "address", host.mac, "mtu", str(mtu_bytes), "up"]),
+        ]
+    return "\n".join(lines)
+
+
 def _configuration(host: Host, settings: LabSettings, config: dict[str, Any], is_measured: bool) -> list[str]:
     buffer = settings.largest_window_bytes
     chosen = sysctls(settings)
@@ -128,6 +141,7 @@ __all__ = [
     "H4",
     "H8",
     "HOSTS",
+    "bare_script",
     "check",
     "on",
     "round_trip_seconds",

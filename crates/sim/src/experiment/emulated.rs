@@ -1,8 +1,9 @@
 //! The path of an experiment, for hosts outside of the simulation.
 
+use super::depths::Depths;
 use super::row::Row;
 use super::setup::Setup;
-use super::stress::ratio;
+use super::stress::{ratio, set_buffers, set_retransmissions, set_wire};
 use super::timeline::Course;
 use crate::ConfigError;
 use crate::config::Config;
@@ -32,6 +33,8 @@ pub struct EmulatedPath {
     interfaces: Option<[Hop; 2]>,
     /// What happens to the link of a time line, once data is under way.
     course: Option<Course>,
+    /// Of a stress test, once its frames are under way.
+    depths: Option<Depths>,
     patience: Duration,
     handed_over: u64,
     late_max: Duration,
@@ -52,15 +55,19 @@ impl EmulatedPath {
         let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
         let link =
             if config.timeline.is_some() { setup.waiting_link(&streams)? } else { setup.link(&streams)? };
+        let mut link = link;
+        if is_stress(&config) {
+            link.queue_mut().lift_limit();
+        }
         let mut network = Network::new(Outside, link, path, vec![ends]);
         network.set_reception(&host.reception());
         network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
         let has_interface = config.path.and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;
         let interfaces =
             has_interface.then(|| [interface(setup.interface_rate(host)), interface(setup.rate)]);
-        let course = None;
-        let path =
-            Self { network, interfaces, course, patience, handed_over: 0, late_max: Duration::ZERO, config };
+        let (course, depths) = (None, None);
+        let (handed_over, late_max) = (0, Duration::ZERO);
+        let path = Self { network, interfaces, course, depths, patience, handed_over, late_max, config };
         // What is wrong with a time line is told before anything runs.
         path.course_from(Instant::ZERO)?;
         Ok(path)
@@ -82,7 +89,11 @@ impl EmulatedPath {
             let begin = self.network.reach(now);
             self.course = self.course_from(begin).expect("the configuration has built this path");
         }
+        if self.depths.is_none() && is_stress(&self.config) {
+            self.depths = Some(Depths::from(self.network.reach(now)));
+        }
         self.follow_course(now);
+        self.look_at_buffers(now);
         self.network.send(now, end, frame);
         let Some(interfaces) = &mut self.interfaces else { return now };
         let hop = &mut interfaces[end as usize];
@@ -107,9 +118,20 @@ impl EmulatedPath {
         }
     }
 
+    /// Takes the samples of the buffers that are due as far as the link may run at `now`.
+    fn look_at_buffers(&mut self, now: Instant) {
+        let Some(depths) = &mut self.depths else { return };
+        while depths.poll_timeout() < self.network.reach(now) {
+            self.network.run_link(now, depths.poll_timeout());
+            let is_busy = self.network.is_link_busy();
+            depths.look(&mut self.network.link, is_busy);
+        }
+    }
+
     /// The next frame that has come out by `now`, and where.
     pub fn take_arrival(&mut self, now: Instant) -> Option<(End, Arrival)> {
         self.follow_course(now);
+        self.look_at_buffers(now);
         let (end, arrival) = self.network.take_arrival(now)?;
         self.handed_over += 1;
         self.late_max = self.late_max.max(now - arrival.at);
@@ -123,6 +145,9 @@ impl EmulatedPath {
 
     /// What has happened by `now`, as keys of a row.
     pub fn report(&mut self, now: Instant) -> Map<String, Value> {
+        self.follow_course(now);
+        self.look_at_buffers(now);
+        self.network.run_link(now, self.network.reach(now));
         let setup = Setup::new(&self.config).expect("the configuration has built this path");
         let link = &mut self.network.link;
         let traffic = *link.traffic();
@@ -138,6 +163,11 @@ impl EmulatedPath {
             .set("lateness_ns_max", self.late_max.as_ps() as f64 / 1e3)
             .set("simulated_seconds", now.as_secs_f64());
         let report = self.network.link.report(now);
+        if let Some(depths) = &self.depths {
+            set_wire(&mut row, &traffic);
+            set_retransmissions(&mut row);
+            set_buffers(&mut row, depths.samples(), (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
+        }
         row.set("frames_unrecovered", traffic.data_lost.saturating_sub(report.recovered))
             .set_figures(&report.figures);
         if let Some(course) = &self.course {
@@ -151,6 +181,11 @@ impl EmulatedPath {
         let columns = self.course.iter().flat_map(Course::columns);
         columns.filter(|(name, _)| name != "retransmissions").collect()
     }
+}
+
+/// Whether the hosts send as fast as they can, and are told by what arrives how far they may go.
+fn is_stress(config: &Config) -> bool {
+    config.experiment == "stress"
 }
 
 /// An interface as what has been handed to it leaves: the network has one of its own on its path.

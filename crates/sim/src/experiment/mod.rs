@@ -3,6 +3,7 @@
 mod blocks;
 mod capturing;
 mod counted_flow;
+mod depths;
 mod emulated;
 mod fabric;
 mod fairness;

@@ -34,6 +34,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within);
+    set_wire(&mut row, link.traffic());
     set_retransmissions(&mut row);
     row.set_figures(&report.figures);
     set_buffers(&mut row, &result.samples, (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
@@ -101,19 +102,23 @@ fn room_for_data(config: &Config, burst: usize) -> usize {
     config.switch.sender_queue_packets.saturating_sub(burst).max(1)
 }
 
-/// What every link reports; `dropped` frames had entered the protection when the queue dropped them.
+/// What every link passes on; `dropped` frames had entered the protection when the queue dropped them.
 fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic, dropped: u64) {
     let sent = traffic.data_frames + dropped;
     let delivered = result.delivered.received() - result.delivered.duplicated();
     row.set("packets_sent", sent)
         .set("packets_delivered", delivered)
-        .set("actual_loss_rate", ratio(traffic.lost, traffic.frames))
         .set("effective_lost_packets", sent - delivered)
         .set("effective_loss_rate", ratio(sent - delivered, sent))
         .set("effective_link_speed_gbps", speed_gbps(stress, result))
         .set("reordered_packets", result.delivered.reordered())
         .set("duplicates_delivered", result.delivered.duplicated())
-        .set("simulated_seconds", result.end.as_secs_f64())
+        .set("simulated_seconds", result.end.as_secs_f64());
+}
+
+/// What has been on the wire.
+pub(super) fn set_wire(row: &mut Row, traffic: &Traffic) {
+    row.set("actual_loss_rate", ratio(traffic.lost, traffic.frames))
         .set("frames_simulated", traffic.frames)
         .set("frames_skipped", 0)
         .set("octets_data", traffic.data_octets)
@@ -139,7 +144,7 @@ fn set_journeys(row: &mut Row, journeys: &Journeys) {
 }
 
 /// The columns of retransmission, as they are on a link that sends nothing again.
-fn set_retransmissions(row: &mut Row) {
+pub(super) fn set_retransmissions(row: &mut Row) {
     for key in ["retransmissions", "duplicates_dropped", "timeouts", "pauses"] {
         row.set(key, 0);
     }
@@ -162,7 +167,7 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// Depths of the buffers: minimum and median of the samples, maximum by high-water mark.
-fn set_buffers(row: &mut Row, samples: &[BufferSample], maxima: (u64, u64)) {
+pub(super) fn set_buffers(row: &mut Row, samples: &[BufferSample], maxima: (u64, u64)) {
     set_buffer(row, "tx", samples.iter().map(|sample| sample.tx_bytes), maxima.0);
     set_buffer(row, "rx", samples.iter().map(|sample| sample.rx_bytes), maxima.1);
 }

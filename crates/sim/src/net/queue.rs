@@ -41,6 +41,11 @@ impl<P: Copy + Default> FrameQueue<P> {
         self.marker = marker;
     }
 
+    /// From now on takes in whatever comes: the source of the frames is the queue.
+    pub const fn lift_limit(&mut self) {
+        self.limits.limit_bytes = u64::MAX;
+    }
+
     /// Buffer space of a frame of `octets` on the wire.
     #[inline]
     fn space(&self, octets: u32) -> u64 {

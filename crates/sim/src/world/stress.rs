@@ -10,7 +10,7 @@ use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
-const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
+pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
 /// Frames between two looks at what was delivered; a power of two.
 const COLLECT_FRAMES: u64 = 64;
 /// Frames between two looks at the caller's wishes.

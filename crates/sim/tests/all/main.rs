@@ -29,6 +29,7 @@ mod residual_law;
 mod routed;
 mod state;
 mod stress_acceptance;
+mod stress_outside;
 mod strides;
 mod support;
 mod swarm;

@@ -28,10 +28,17 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         });
     }
 
-    /// When the owner has to ask again: a frame comes out, or the link has to run on.
+    /// When the owner has to ask again: a frame comes out, or one may.
+    ///
+    /// What the link does reaches a host no sooner than the leg to it takes: for so long the link may wait.
     pub fn poll_outside(&self) -> Instant {
-        let link = self.asked_for(self.link_next());
+        let link = self.link_next().saturating_add(self.leads.to_hosts());
         link.min(self.at_far.poll_timeout()).min(self.at_near.poll_timeout())
+    }
+
+    /// Whether anything is under way on the link, or will be without another frame of a host.
+    pub fn is_link_busy(&self) -> bool {
+        !self.link_next().is_never()
     }
 
     /// When the owner has to ask so that the link has come to `moment`: it may run at `now` what lies less than the lead

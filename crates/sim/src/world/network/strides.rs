@@ -32,6 +32,11 @@ impl Leads {
     pub(super) fn to_link(self) -> Duration {
         self.near_to_link.min(self.far_to_link)
     }
+
+    /// The least time from the link to any host.
+    pub(super) fn to_hosts(self) -> Duration {
+        self.link_to_far.min(self.link_to_near)
+    }
 }
 
 /// When each place does something next.

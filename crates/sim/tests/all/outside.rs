@@ -3,7 +3,7 @@
 
 use crate::strides::{World, any_world};
 use lossylink_core::time::{Duration, Instant};
-use lossylink_sim::net::{AnyLink, Frame, ProtectedLink};
+use lossylink_sim::net::{AnyLink, Ecn, Frame, ProtectedLink};
 use lossylink_sim::transport::tcp;
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::{Carried, Mailbox, Outside, TcpPacket};
@@ -117,20 +117,41 @@ proptest! {
     }
 }
 
-/// The canary of the property: a world whose losses come from another seed is another one.
+/// A host may send before the owner has taken what comes at that instant: the arrival is not forgotten.
 #[test]
-fn another_seed_is_another_world() {
-    let world = World {
-        seed: 1,
+fn what_has_come_while_a_host_sent_is_asked_for_at_once() {
+    let world = plain_world(1);
+    let mut path =
+        world.between(Outside, vec![Conversation { near: Mailbox::default(), far: Mailbox::default() }]);
+    let frame = |number| Carried { number, bytes: 1514, ecn: Ecn::NotCapable };
+    path.send(Instant::ZERO, End::Near, frame(7));
+    let later = Instant::ZERO + Duration::from_ms(1);
+    path.send(later, End::Far, frame(8));
+    assert_eq!(path.poll_outside(), later);
+    let (end, arrival) = path.take_arrival(later).expect("the first frame has come");
+    assert_eq!((end, arrival.number), (End::Far, 7));
+    assert!(path.poll_outside() > later);
+}
+
+/// A world without anything that draws but its losses.
+fn plain_world(seed: u64) -> World {
+    World {
+        seed,
         gbps: 10,
-        loss: 0.02,
+        loss: 0.0,
         ordered: None,
         profile: "tofino1",
         extra_rtt: None,
         reception: Reception::default(),
         flows: 1,
         algorithm: tcp::CongestionControl::Reno,
-    };
+    }
+}
+
+/// The canary of the property: a world whose losses come from another seed is another one.
+#[test]
+fn another_seed_is_another_world() {
+    let world = World { loss: 0.02, ..plain_world(1) };
     let mut inside = world.network();
     let mut outside = Hosts::new(&World { seed: 2, ..world });
     let end = Instant::ZERO + Duration::from_ms(2);

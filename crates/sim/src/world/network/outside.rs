@@ -32,6 +32,10 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
     ///
     /// What the link does reaches a host no sooner than the leg to it takes: for so long the link may wait.
     pub fn poll_outside(&self) -> Instant {
+        let hosts = &self.conversations[0];
+        if hosts.near.has_arrivals() || hosts.far.has_arrivals() {
+            return self.now;
+        }
         let link = self.link_next().saturating_add(self.leads.to_hosts());
         link.min(self.at_far.poll_timeout()).min(self.at_near.poll_timeout())
     }

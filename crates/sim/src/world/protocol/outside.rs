@@ -44,6 +44,11 @@ impl Mailbox {
         self.sent.push_back(frame);
     }
 
+    /// Whether a frame has come.
+    pub fn has_arrivals(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
     /// The next frame that has come.
     pub fn take(&mut self) -> Option<Arrival> {
         self.arrived.pop_front()

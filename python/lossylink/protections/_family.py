@@ -136,6 +136,19 @@ class Family(ABC):
             Octets that an original frame takes on the wire, preamble and gap included.
         """
 
+    def source_share(self, value: Mapping[str, Any], *, frame_wire_bytes: int) -> float:
+        """Return the share of a link's rate at which an interface in front of it keeps it busy.
+
+        A queue behind the interface hides when frames come, unless something before that queue has a clock.
+
+        Raises
+        ------
+        ValueError
+            No interface loads the link as the simulated source does; why.
+        """
+        del value, frame_wire_bytes
+        return 1.0
+
     def keeps_order(self, value: Mapping[str, Any]) -> bool:
         """Whether frames leave the link in the order in which they entered it."""
         del value

@@ -32,8 +32,6 @@ _AROUND_BYTES, _LEAST_FRAME_BYTES = 24, 60
 _LEG_PS, _HOLD_PS = 10 * 10**6, 200 * 10**6
 #: The kernel hands arrivals over in blocks of so many, at the latest after so long (see the program).
 _BLOCK_FRAMES, _BLOCK_PS = 64, 2 * 10**9
-#: An interface in front of a code sends by so much more than the code lets pass.
-_SURPLUS = 1.005
 #: The window may come out at a quarter of the line's rate, which a code may leave, before it counts as lost.
 _SLOWEST = 4
 #: How long the last frames may take, beyond that.
@@ -98,27 +96,16 @@ def _refuse(config: Mapping[str, Any]) -> None:
             "run.rare steers the simulator's losses, and a kernel counts those that happen: "
             "leave it out and raise traffic.packets, or --set run.backend=sim"
         )
-    chosen = config["protection"]
-    if chosen.get("change") is not None:
-        raise UserError(
-            "change= counts from the start of a simulation: leave it out, or --set run.backend=sim"
-        )
-    if chosen.get("priority") == "data":
-        raise UserError(
-            "priority=data depends on how full the source keeps the queue: "
-            "leave it out, or --set run.backend=sim"
-        )
 
 
 def _interface_bps(config: Mapping[str, Any], octets: int) -> int:
     """Return the rate of the interface: enough for the link never to be idle."""
-    bps: int = config["link"]["rate_bps"]
     protection = Protection.of(config["protection"])
-    if "fec_k" in protection.family.parameters(protection.value):
-        # A code closes a block whose next frame is too long in coming. So frames wait at the interface, not
-        # behind the encoder: what sets the pace of the source must not be seen there.
-        share = protection.family.load_share(protection.value, loss_ratio=0.0, frame_wire_bytes=octets)
-        bps = min(bps, math.ceil(bps * share * _SURPLUS))
+    try:
+        share = protection.family.source_share(protection.value, frame_wire_bytes=octets)
+    except ValueError as why:
+        raise UserError(f"{why}: leave it out, or --set run.backend=sim") from None
+    bps: int = math.ceil(config["link"]["rate_bps"] * share)
     if config["traffic"]["source"] == "generator":
         # The largest rate whose frames take the generator's period, to the picosecond.
         bps = min(bps, octets * 8 * _PS_PER_SECOND // config["switch"]["generator_period_ps"])

@@ -68,6 +68,9 @@ class _Fec(Family):
         del loss_ratio  # parity is sent whether anything is lost or not
         return code.share(value, frame_wire_bytes=frame_wire_bytes)
 
+    def source_share(self, value: Mapping[str, Any], *, frame_wire_bytes: int) -> float:
+        return code.source_share(value, frame_wire_bytes=frame_wire_bytes)
+
     def residual_loss(
         self, value: Mapping[str, Any], *, loss_ratio: float, reverse_loss_ratio: float | None = 0.0
     ) -> float:

@@ -13,6 +13,8 @@ _CODE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 PARITY_GROWTH_BYTES: Final = 26
 """Octets by which parity exceeds the longest frame: 14 Ethernet, 6 header, 2 length, 4 check (FEC-20)."""
+#: An interface in front of an encoder sends by so much more than the code lets pass.
+_SURPLUS: Final = 1.005
 
 LOOKS: Final[Mapping[str, Look]] = {
     "25/1": Look(slot="purple"),
@@ -115,6 +117,19 @@ def share(value: Mapping[str, Any], *, frame_wire_bytes: int) -> float:
             parity_growth_bytes=PARITY_GROWTH_BYTES,
         )
     )
+
+
+def source_share(value: Mapping[str, Any], *, frame_wire_bytes: int) -> float:
+    """Return a little more than `share`, so that frames wait at the interface and not behind the encoder.
+
+    An encoder closes a block whose next frame is too long in coming: what sets the pace of a source must not
+    be seen there.
+    """
+    if value.get("change") is not None:
+        raise ValueError("change= counts from the start of a simulation")
+    if value.get("priority") == "data":
+        raise ValueError("priority=data depends on how full the source keeps the queue")
+    return min(1.0, _SURPLUS * share(value, frame_wire_bytes=frame_wire_bytes))
 
 
 def parameters(value: Mapping[str, Any]) -> dict[str, Any]:

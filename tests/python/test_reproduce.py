@@ -238,9 +238,9 @@ def test_an_experiment_beyond_the_simulator_is_not_offered() -> None:
 
 def test_the_kernel_runs_what_has_hosts_that_it_can_be(tmp_path: Path, console: Console) -> None:
     assert set(registry.names("kernel")) < set(registry.names())
-    assert {"tcp-fct", "throughput"} <= set(registry.names("kernel"))
-    with pytest.raises(UserError, match="unknown published experiment on the backend kernel 'stress'"):
-        registry.choose(["stress"], backend="kernel")
+    assert {"stress", "tcp-fct", "rdma-fct", "throughput", "timeline"} <= set(registry.names("kernel"))
+    with pytest.raises(UserError, match="unknown published experiment on the backend kernel 'workload'"):
+        registry.choose(["workload"], backend="kernel")
     seen: list[Job] = []
 
     def runner(job: Job, *, seed: int, threads: int, report: Report) -> Run:

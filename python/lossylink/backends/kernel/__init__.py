@@ -5,37 +5,20 @@ A module beside this one that has ``MEASURES`` measures one kind of traffic, as 
 
 from __future__ import annotations
 
-import functools
-import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossylink.backends._declaration import Backend
-from lossylink.discovery import modules_in
+from lossylink.backends._measures import Measure, measures_in, part_of
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.job import Job, Part, Progress
 
-Measure = Callable[[dict[str, Any], Callable[[float, float], None]], dict[str, Any]]
-
 
 def _measure(job: Job, report: Progress) -> Part:
-    import polars
-
-    from lossylink.job import Part
-    from lossylink.table import Table
-
     if (job.configuration.get("transport") or {}).get("protocol") == "rdma":
         raise UserError("transport.protocol = rdma is simulated only: --set transport.protocol=tcp")
-    outcome = measure_of(job.experiment.name)(job.configuration, report)
-    return Part(
-        row=outcome["row"],
-        tables={
-            name: Table.of(job.label, polars.DataFrame(columns))
-            for name, columns in outcome["columns"].items()
-        },
-    )
+    return part_of(job, measure_of(job.experiment.name)(job.configuration, report))
 
 
 def measure_of(experiment: str) -> Measure:
@@ -52,19 +35,11 @@ def measure_of(experiment: str) -> Measure:
     Traceback (most recent call last):
     lossylink.errors.UserError: fabric is not measured in a kernel: take fec, ... or timeline
     """
-    measures = _measures()
+    measures = measures_in(__name__)
     if experiment not in measures:
         *others, last = sorted(measures)
         raise UserError(f"{experiment} is not measured in a kernel: take {', '.join(others)} or {last}")
     return measures[experiment]
-
-
-@functools.cache
-def _measures() -> dict[str, Measure]:
-    found: dict[str, Measure] = {}
-    for module in modules_in(sys.modules[__name__]):
-        found |= getattr(module, "MEASURES", {})
-    return found
 
 
 BACKEND = Backend(

@@ -10,10 +10,10 @@ from typing import Any
 
 from lossylink.backends.kernel.running import Measured, measured
 from lossylink.backends.live.counters import UNDOS, WINDOW_REDUCTIONS
+from lossylink.backends.live.law import law
 from lossylink.errors import UserError
 from lossylink.guest.hosts import round_trip_seconds, window_bytes
 from lossylink.protections import Protection
-from lossylink.theory import mathis
 
 _PS_PER_SECOND = 10**12
 #: Looks at the sender's TCP: so many a run, and none closer together than a round trip.
@@ -133,27 +133,12 @@ def _row(config: dict[str, Any], seen: Measured) -> dict[str, Any]:
         "counted_seconds": span,
         "guest_kernel": seen.kernel,
     }
-    return row | _law(row, bps)
+    return row | law(row, bps)
 
 
 def _jain(shares: Sequence[float]) -> float:
     squares = len(shares) * sum(share**2 for share in shares)
     return float(sum(shares) ** 2 / squares) if squares else 1.0
-
-
-def _law(row: Mapping[str, Any], bps: float) -> dict[str, Any]:
-    """Hold the throughput against sqrt(3/2) * MSS / (RTT * sqrt(p)), both as measured."""
-    if not row["frames_lost"]:
-        return {"law_mbps": None, "law_ratio": None}
-    law = float(
-        mathis.bandwidth_bps(
-            mss_bytes=row["mss_bytes"],
-            rtt_s=row["rtt_mean_ms"] / 1e3,
-            loss_ratio=row["realised_loss_ratio"],
-            constant=mathis.PERIODIC,
-        )
-    )
-    return {"law_mbps": law / 1e6, "law_ratio": bps / law}
 
 
 #: The experiments that are measured here.

@@ -11,11 +11,11 @@ from lossylink.backends.live import iperf
 from lossylink.backends.live.bench import evidence, open_lab, validity
 from lossylink.backends.live.counters import UNDOS, WINDOW_REDUCTIONS, tcp_counters
 from lossylink.backends.live.iperf import Report
+from lossylink.backends.live.law import law
 from lossylink.backends.live.one_way import OneWay, summary
 from lossylink.errors import RunError, UserError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8
-from lossylink.theory import mathis
 
 #: A window that fills 3 Gb/s over 300 ms, the largest product of the Mathis study.
 _MATHIS_WINDOW_BYTES = 128 * 2**20
@@ -27,7 +27,7 @@ def measure_throughput(config: dict[str, Any], report: Report) -> dict[str, Any]
         outcome = iperf.run_iperf(lab, config, report)
         row = _common_row(config, lab, outcome)
         bps = iperf.measured_bps(config, outcome)
-        row |= {"average_throughput_gbps": bps / 1e9, "measured_mbps": bps / 1e6} | _law(row, bps)
+        row |= {"average_throughput_gbps": bps / 1e9, "measured_mbps": bps / 1e6} | law(row, bps)
         row |= validity(row, lab=lab)
     return _result(row, outcome)
 
@@ -63,7 +63,7 @@ def measure_mathis(config: dict[str, Any], report: Report) -> dict[str, Any]:
         outcome = iperf.run_iperf(lab, config, report)
         row = _common_row(config, lab, outcome)
         bps = iperf.measured_bps(config, outcome)
-        row |= {"measured_mbps": bps / 1e6, **_law(row, bps), **probes}
+        row |= {"measured_mbps": bps / 1e6, **law(row, bps), **probes}
         row |= validity(row, lab=lab)
     return {"row": row, "columns": {}, "interrupted": False}
 
@@ -142,21 +142,6 @@ def _tcp_row(lab: Lab) -> dict[str, Any]:
         "undo_events": sum(counters[name] for name in UNDOS),
         "reordering_seen": counters["TCPSACKReorder"] + counters["TCPTSReorder"],
     }
-
-
-def _law(row: dict[str, Any], bps: float) -> dict[str, Any]:
-    """Hold the throughput against sqrt(3/2) * MSS / (RTT * sqrt(p)), both as measured."""
-    if not row["frames_lost"]:
-        return {"law_mbps": None, "law_ratio": None}
-    law = float(
-        mathis.bandwidth_bps(
-            mss_bytes=row["mss_bytes"],
-            rtt_s=row["rtt_mean_ms"] / 1e3,
-            loss_ratio=row["realised_loss_ratio"],
-            constant=mathis.PERIODIC,
-        )
-    )
-    return {"law_mbps": law / 1e6, "law_ratio": bps / law}
 
 
 #: The experiments that are measured here.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from lossylink.backends.kernel.running import Measured, measured
@@ -23,11 +24,24 @@ _SAMPLES = 400
 def measure_throughput(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
     """Measure the throughput of long flows in the part of the run that counts."""
     warmup, end = _instants(config)
-    count = (config.get("flow") or {}).get("count") or 1
     spacing = max(round_trip_seconds(config), end / _SAMPLES)
     samples = [spacing * place for place in range(1, math.ceil(end / spacing))] + [end]
-    transport = config["transport"]
-    options = {name: transport[name] for name in ("congestion_control", "mss_bytes")}
+    with flows_measured(config, report, looks_seconds=[warmup, end], samples_seconds=samples) as seen:
+        return {"row": _row(config, seen), "columns": {}}
+
+
+@contextmanager
+def flows_measured(
+    config: dict[str, Any],
+    report: Callable[[float, float], None],
+    *,
+    looks_seconds: Sequence[float],
+    samples_seconds: Sequence[float],
+) -> Iterator[Measured]:
+    """Run long flows, and look at the receiver and at the sender at these instants from their start on."""
+    count = (config.get("flow") or {}).get("count") or 1
+    options = {name: config["transport"][name] for name in ("congestion_control", "mss_bytes")}
+    end = samples_seconds[-1]
 
     def tell(word: str, rest: str) -> None:
         if word == "sample":
@@ -36,11 +50,11 @@ def measure_throughput(config: dict[str, Any], report: Callable[[float, float], 
     with measured(
         config,
         "long_flows",
-        server={"flows": count, "looks_seconds": [warmup, end], "window_bytes": window_bytes(config)},
-        client={"flows": count, "samples_seconds": samples, "options": options},
+        server={"flows": count, "looks_seconds": looks_seconds, "window_bytes": window_bytes(config)},
+        client={"flows": count, "samples_seconds": samples_seconds, "options": options},
         on_line=tell,
     ) as seen:
-        return {"row": _row(config, seen), "columns": {}}
+        yield seen
 
 
 def measure_fec(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lossylink.backends.kernel.running import Measured, measured
-from lossylink.guest.hosts import window_bytes
+from lossylink.backends.kernel.long_flows import flows_measured
+from lossylink.backends.kernel.running import Measured
 
 _PS_PER_SECOND = 10**12
 
@@ -19,21 +19,7 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
     end = config["run"]["duration_ps"] / _PS_PER_SECOND
     width = config["timeline"]["bin_ps"] / _PS_PER_SECOND
     ends = [min(width * place, end) for place in range(1, math.ceil(end / width - 1e-9) + 1)]
-    count = (config.get("flow") or {}).get("count") or 1
-    transport = config["transport"]
-    options = {name: transport[name] for name in ("congestion_control", "mss_bytes")}
-
-    def tell(word: str, rest: str) -> None:
-        if word == "sample":
-            report(min(json.loads(rest)["at"], end), end)
-
-    with measured(
-        config,
-        "long_flows",
-        server={"flows": count, "looks_seconds": [0.0, end], "window_bytes": window_bytes(config)},
-        client={"flows": count, "samples_seconds": ends, "options": options},
-        on_line=tell,
-    ) as seen:
+    with flows_measured(config, report, looks_seconds=[0.0, end], samples_seconds=ends) as seen:
         again = [
             sum(flow["retransmissions"] for flow in json.loads(line)["flows"])
             for line in seen.lines["sample"]

@@ -101,8 +101,9 @@ def test_help_and_import_load_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_ctrl_c_keeps_what_had_finished(tmp_path: Path) -> None:
-    """A real process gets a SIGINT in a simulation that is far too long to end."""
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_had_finished(asked: signal.Signals, tmp_path: Path) -> None:
+    """A real process gets a signal in a simulation that is far too long to end."""
     words = ["run", "stress", "-p", "lg", "--set", "traffic.packets=1_000_000_000_000", "--output", "kept"]
     with subprocess.Popen(
         [sys.executable, "-m", "lossylink", *words],
@@ -118,7 +119,7 @@ def test_ctrl_c_keeps_what_had_finished(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert process.stdout.readline().startswith("stress: link 100Gbps")
         time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked)
         assert process.wait(timeout=30) == INTERRUPTED
         errors = process.stderr.read()
     assert "interrupted: kept what had finished in kept: lg (" in errors

@@ -245,22 +245,15 @@ def test_a_killed_host_leaves_nothing(tmp_path: Path) -> None:
     assert_nothing_is_left(tmp_path)
 
 
-def test_sigterm_leaves_no_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    ["virtual h4 ping -qi 0.001 -c 10000000 h8", "run throughput --backend kernel --set run.duration=10min"],
+)
+def test_sigterm_leaves_no_files(words: str, tmp_path: Path) -> None:
     """As Ctrl-C does, which ends a command with 130."""
-    words = [
-        sys.executable,
-        "-m",
-        "lossylink",
-        "virtual",
-        "h4",
-        "ping",
-        "-qi",
-        "0.001",
-        "-c",
-        "10000000",
-        "h8",
-    ]
-    process = subprocess.Popen(words, env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "lossylink", *words.split()]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
         while not guests_in(tmp_path) and time.monotonic() < deadline:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from typer.exceptions import Abort, Exit, TyperException
 
-from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE
+from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE, sigterm_as_ctrl_c
 from lossylink.errors import LossylinkError
 
 #: What the system says where nothing more can be written: the disk, a quota or a limit.
@@ -38,9 +38,10 @@ def _carry_out(arguments: Sequence[str]) -> int:
     from lossylink.cli.app import build  # building the commands is part of the guarded work
 
     try:
-        code = build(next(iter(arguments), None))(
-            list(arguments), prog_name="lossylink", standalone_mode=False
-        )
+        with sigterm_as_ctrl_c():
+            code = build(next(iter(arguments), None))(
+                list(arguments), prog_name="lossylink", standalone_mode=False
+            )
     except Exit as error:
         return error.exit_code
     except (Abort, KeyboardInterrupt):

@@ -9,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-from lossylink.cli.exits import sigterm_as_ctrl_c
-
 app = typer.Typer(help="The Linux kernel that runs in virtual time.", no_args_is_help=True)
 
 
@@ -45,9 +43,7 @@ def build(
     from lossylink.kernel import build_kernel  # heavy imports wait until they are needed
 
     try:
-        # Or it would leave make behind.
-        with sigterm_as_ctrl_c():
-            kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
+        kernel = build_kernel(tree=source, series=version, jobs=jobs, force=force, progress=_step)
     except KeyboardInterrupt:
         print("what is done is kept: lossylink kernel build goes on from here", file=sys.stderr)
         raise

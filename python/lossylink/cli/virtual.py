@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lossylink.cli.exits import leave, sigterm_as_ctrl_c
+from lossylink.cli.exits import leave
 from lossylink.protections import usages
 
 if TYPE_CHECKING:
@@ -78,14 +78,13 @@ def command(
 
         if len(scenario.protections) > 1:
             print(f"== {one.label}", file=sys.stderr, flush=True)
-        with sigterm_as_ctrl_c():
-            finished = run_session(
-                kernel,
-                configuration(scenario, one),
-                words,
-                here=Path.cwd(),
-                to=sys.stderr if as_json else sys.stdout,
-            )
+        finished = run_session(
+            kernel,
+            configuration(scenario, one),
+            words,
+            here=Path.cwd(),
+            to=sys.stderr if as_json else sys.stdout,
+        )
         reports.append({"protection": one.label, **finished.report, "wall_seconds": finished.wall_seconds})
         print(_summary(one.label, finished), file=sys.stderr, flush=True)
         status = status or finished.status

@@ -110,5 +110,13 @@ def test_a_guest_that_a_busy_machine_does_not_let_run_may_wait(clock: Clock) -> 
     clock.pass_time(60.0, used=0.5, told="5 1000 waiter")
 
 
+def test_a_busy_machine_does_not_make_a_spinner_of_a_program_that_computes(clock: Clock) -> None:
+    """It gets a third of a processor: 30 s by the wall are 10 s of computing."""
+    clock.pass_time(0.1, used=0.1, told="5 1000 worker")
+    clock.pass_time(29.0, used=9.7, told="5 1000 worker")
+    with pytest.raises(RunError, match="worker has used the processor for 10 s"):
+        clock.pass_time(1.0, used=0.4, told="5 1000 worker")
+
+
 def test_a_guest_that_has_not_said_anything_is_not_judged(clock: Clock) -> None:
     clock.pass_time(60.0, used=60.0, told="")

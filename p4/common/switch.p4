@@ -1,0 +1,33 @@
+// What the programs take for granted of a switch of the lab: its ports, its queues, and BMv2's own numbers.
+//
+//   host ---- PORT_HOST [ switch ] PORT_LINK ==== the link that corrupts
+//                          PORT_CONTROL: the control plane injects frames
+//                          PORT_..._LOOP: no cable; what leaves there is recirculated, no faster than the rate of its queue
+
+#ifndef COMMON_SWITCH_P4
+#define COMMON_SWITCH_P4
+
+typedef bit<9> port_t;
+typedef bit<16> group_t;
+
+const port_t PORT_HOST = 1;
+const port_t PORT_LINK = 2;
+const port_t PORT_CONTROL = 3;
+const port_t PORT_TX_LOOP = 4;
+const port_t PORT_RX_LOOP = 5;
+const port_t PORT_TIMER_LOOP = 6;
+const port_t PORT_WAITING_LOOP = 7;
+
+// Strict priorities, the most urgent one last (LG-29). BMv2 gives every clone the lowest.
+const bit<3> PRIORITY_LOWEST = 0;
+const bit<3> PRIORITY_NORMAL = 1;
+const bit<3> PRIORITY_URGENT = 2;
+
+// Source: v1model's standard_metadata.instance_type as simple_switch sets it.
+const bit<32> INSTANCE_NORMAL = 0;
+const bit<32> INSTANCE_INGRESS_CLONE = 1;
+const bit<32> INSTANCE_EGRESS_CLONE = 2;
+const bit<32> INSTANCE_RECIRCULATED = 4;
+const bit<32> INSTANCE_REPLICATED = 5;
+
+#endif

@@ -1,17 +1,10 @@
-// Ethernet, and the EtherTypes that the programs look at (WIRE-1, WIRE-10).
+// Ethernet (WIRE-1), and the EtherType behind a header in front of a payload (WIRE-8).
 
 #ifndef COMMON_ETHERNET_P4
 #define COMMON_ETHERNET_P4
 
 typedef bit<48> mac_t;
 typedef bit<16> ethertype_t;
-
-const ethertype_t ETHERTYPE_LINKGUARDIAN = 0xABCD;
-const ethertype_t ETHERTYPE_FEC = 0x081C;
-const ethertype_t ETHERTYPE_MAC_CONTROL = 0x8808;
-// Inside a switch only (IEEE 802 local experimental EtherTypes): a frame from a cable that has one of them is content.
-const ethertype_t ETHERTYPE_TIMER = 0x88B5;
-const ethertype_t ETHERTYPE_WAITING = 0x88B6;
 
 header ethernet_t {
     mac_t destination;
@@ -25,6 +18,7 @@ header next_t {
 }
 
 // A frame without its frame check sequence has 60 B at least (WIRE-1).
+@noWarn("unused")
 const bit<32> MINIMUM_FRAME_BYTES = 60;
 
 #endif

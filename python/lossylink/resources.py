@@ -17,3 +17,5 @@ GLOSSARY = _PACKAGE / "glossary.md"
 UNSOURCED = _PACKAGE / "reference" / "unsourced.toml"
 #: What the kernel for virtual time is built with: a driver, and lines of a configuration.
 KERNEL = _PACKAGE / "kernel" / "source"
+#: Programs for switches.
+P4 = _PACKAGE / "p4"

@@ -1,0 +1,147 @@
+"""A client of a running BMv2 switch, over the Thrift interface that `runtime.thrift` describes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lossylink.errors import RunError, UserError
+
+#: BMv2 can have several contexts; simple_switch has this one.
+_CONTEXT = 0
+#: Ports of a multicast group are written as a string of bits, the last one for port 0.
+_PORTS = 64
+#: How long one answer may take.
+_ANSWER_MS = 5000
+
+
+@cache
+def _interface() -> Any:
+    try:
+        import thriftpy2
+    except ModuleNotFoundError:
+        raise UserError("software switches need the package thriftpy2: pip install 'lossylink[p4]'") from None
+    path = Path(__file__).with_name("runtime.thrift")
+    return thriftpy2.load(str(path), module_name="lossylink_bmv2_thrift")
+
+
+class Runtime:
+    """The tables, registers, counters, groups and queues of one switch.
+
+    Raises
+    ------
+    RunError
+        A call is refused, or the switch does not answer.
+    """
+
+    def __init__(self, port: int, *, host: str = "127.0.0.1") -> None:
+        interface = _interface()
+        self._thrift = interface
+        self._address = (host, port)
+        self._tables = self._client("standard", interface.Standard)
+        self._groups = self._client("simple_pre_lag", interface.SimplePreLAG)
+        self._switch = self._client("simple_switch", interface.SimpleSwitch)
+        self._handles: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
+
+    @classmethod
+    def wait(cls, port: int, *, seconds: float, is_alive: Callable[[], bool]) -> Runtime:
+        """Connect to a switch that is coming up; its end is noticed by ``is_alive``."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return cls(port)
+            except RunError:
+                if not is_alive() or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    def _client(self, name: str, service: Any) -> Any:
+        from thriftpy2.protocol import TBinaryProtocolFactory, TMultiplexedProtocolFactory
+        from thriftpy2.rpc import make_client
+        from thriftpy2.transport import TBufferedTransportFactory, TTransportException
+
+        host, port = self._address
+        try:
+            return make_client(
+                service, host, port, timeout=_ANSWER_MS,
+                proto_factory=TMultiplexedProtocolFactory(TBinaryProtocolFactory(), name),
+                trans_factory=TBufferedTransportFactory(),
+            )  # fmt: skip
+        except (TTransportException, OSError) as error:
+            raise RunError(f"no switch answers at {host}:{port}: {error}") from None
+
+    def _call(self, client: Any, name: str, *arguments: Any) -> Any:
+        from thriftpy2.thrift import TException
+
+        try:
+            return getattr(client, name)(*arguments)
+        except (TException, OSError) as error:
+            shown = ", ".join(map(str, arguments))
+            raise RunError(f"the switch refused {name}({shown}): {error!r}") from None
+
+    def close(self) -> None:
+        """Hang up."""
+        for client in (self._tables, self._groups, self._switch):
+            client.close()
+
+    def read_register(self, name: str, index: int = 0) -> int:
+        """Return one cell of a register."""
+        return int(self._call(self._tables, "bm_register_read", _CONTEXT, name, index))
+
+    def write_register(self, name: str, value: int, index: int = 0) -> None:
+        """Write one cell of a register."""
+        self._call(self._tables, "bm_register_write", _CONTEXT, name, index, value)
+
+    def clear_register(self, name: str) -> None:
+        """Write zeros into every cell of a register."""
+        self._call(self._tables, "bm_register_reset", _CONTEXT, name)
+
+    def read_counter(self, name: str, index: int) -> int:
+        """Return the packets that one cell of a counter has seen."""
+        return int(self._call(self._tables, "bm_counter_read", _CONTEXT, name, index).packets)
+
+    def clear_counter(self, name: str) -> None:
+        """Let a counter begin anew."""
+        self._call(self._tables, "bm_counter_reset_all", _CONTEXT, name)
+
+    def set_default(self, table: str, action: str, *values: tuple[int, int]) -> None:
+        """Set the default action of a table; each value comes with its width in bits."""
+        data = [value.to_bytes((bits + 7) // 8, "big") for value, bits in values]
+        self._call(self._tables, "bm_mt_set_default_action", _CONTEXT, table, action, data)
+
+    def set_group(self, group: int, members: Iterable[tuple[int, int]]) -> None:
+        """Fill a multicast group with members, each a port and the number that its replicas get."""
+        if group not in self._handles:
+            self._handles[group] = self._call(self._groups, "bm_mc_mgrp_create", _CONTEXT, group)
+        handle = self._handles[group]
+        # Replicas are made at every instant: the new members come before the old ones go.
+        nodes = []
+        for port, rid in members:
+            ports = format(1 << port, f"0{_PORTS}b")
+            node = self._call(self._groups, "bm_mc_node_create", _CONTEXT, rid, ports, "")
+            self._call(self._groups, "bm_mc_node_associate", _CONTEXT, handle, node)
+            nodes.append(node)
+        for node in self._members.get(group, ()):
+            self._call(self._groups, "bm_mc_node_dissociate", _CONTEXT, handle, node)
+            self._call(self._groups, "bm_mc_node_destroy", _CONTEXT, node)
+        self._members[group] = nodes
+
+    def mirror_to_group(self, session: int, group: int) -> None:
+        """Let a mirror session lead to a multicast group."""
+        config = self._thrift.MirroringSessionConfig(mgid=group)
+        self._call(self._switch, "mirroring_session_add", session, config)
+
+    def set_queue(
+        self, port: int, *, packets: int, packets_per_second: int = 0, priority: int | None = None
+    ) -> None:
+        """Bound the queue of a port, or one of its priorities; a rate of zero is none."""
+        if priority is None:
+            self._call(self._switch, "set_egress_queue_depth", port, packets)
+            self._call(self._switch, "set_egress_queue_rate", port, packets_per_second)
+        else:
+            self._call(self._switch, "set_egress_priority_queue_depth", port, priority, packets)
+            self._call(self._switch, "set_egress_priority_queue_rate", port, priority, packets_per_second)

@@ -140,7 +140,7 @@ control ReceiverIngress(inout headers_t headers,
         bit<15> time = state[31:17];
         position_t waits = meta.expected - turn;
         meta.overrun = 0;
-        if (waits > WINDOW) {
+        if (headers.data.blocking_mode == 1 && waits > WINDOW) {
             meta.overrun = waits - WINDOW;
             turn = turn + meta.overrun;
             time = reload;

@@ -52,8 +52,12 @@ class Socket:
         self.interface = interface
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         # What an ordinary buffer drops would be taken for a decision of the switch.
-        for option in (_SO_RCVBUFFORCE, _SO_SNDBUFFORCE):
-            self._socket.setsockopt(socket.SOL_SOCKET, option, _SOCKET_BYTES)
+        # Root of a namespace alone may ask for no more than everybody.
+        for forced, plain in ((_SO_RCVBUFFORCE, socket.SO_RCVBUF), (_SO_SNDBUFFORCE, socket.SO_SNDBUF)):
+            try:
+                self._socket.setsockopt(socket.SOL_SOCKET, forced, _SOCKET_BYTES)
+            except PermissionError:
+                self._socket.setsockopt(socket.SOL_SOCKET, plain, _SOCKET_BYTES)
         self._socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
         self._socket.bind((interface, _ETH_P_ALL))
 
@@ -226,12 +230,12 @@ def cable(near: str, far: str) -> None:
 
 
 @contextmanager
-def told_apart(seed: int) -> Iterator[None]:
-    """Say of which seed a difference is."""
+def told_apart(place: str) -> Iterator[None]:
+    """Say where a difference is."""
     try:
         yield
     except DifferenceError as difference:
-        raise DifferenceError(f"seed {seed}: {difference}") from None
+        raise DifferenceError(f"{place}: {difference}") from None
 
 
 def compare(what: str, seen: Iterable[object], expected: Iterable[object]) -> None:

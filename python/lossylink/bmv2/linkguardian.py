@@ -98,6 +98,12 @@ class LinkGuardianSwitch:
         self.start_over()
         self.set(self.parameters)
 
+    def drain(self) -> None:
+        """Let everything go that circulates: each packet leaves when it next comes round."""
+        runtime = self.runtime
+        runtime.write_register("sender_leading_ack", (runtime.read_register("sender_next") - 1) % _SPACE)
+        runtime.write_register("receiver_order", runtime.read_register("receiver_expected"))
+
     def start_over(self, position: int = 0) -> None:
         """Begin at a position, and forget all else (LG-30)."""
         runtime = self.runtime

@@ -1,0 +1,65 @@
+//! Arrivals at a protected switch and what its engines make of them, for a switch program to be held against.
+//!
+//! ```text
+//! cargo run --example linkguardian_vectors -- FIRST_SEED SEEDS
+//!
+//! seed 7 in_order=1 copies=2 ...        a switch that starts over, and its parameters
+//! in link 0200...                       a frame arrives; `in timer` is a timer packet
+//! out host 0200...                      what leaves because of it, before the next arrival
+//! state sender_next 131071              at the end: a register or a counter, and its value
+//! ```
+//!
+//! Frames are hexadecimal, without frame check sequences. Nothing is under way when a frame arrives.
+
+mod arrivals;
+mod switch;
+
+use arrivals::{Arrival, Arrivals};
+use lossylink_core::rng::Streams;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use switch::{Options, Switch};
+
+/// Arrivals of one seed.
+const ARRIVALS: usize = 40;
+
+fn main() -> io::Result<()> {
+    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let [first, count] = numbers[..] else {
+        eprintln!("linkguardian_vectors: say the first seed and how many, as in: linkguardian_vectors 0 200");
+        std::process::exit(2);
+    };
+    let mut output = io::stdout().lock();
+    (first..first + count).try_for_each(|seed| output.write_all(vector(seed).as_bytes()))
+}
+
+/// The vector of one seed, as text.
+fn vector(seed: u64) -> String {
+    let mut stream = Streams::new(seed).stream("linkguardian/vectors");
+    let options = Options::draw(&mut stream);
+    let mut switch = Switch::new(options);
+    let mut arrivals = Arrivals::new(options, stream);
+    let mut text = format!("seed {seed} {options}\n");
+    for _ in 0..ARRIVALS {
+        let (arrival, outputs) = match arrivals.draw(&switch) {
+            Arrival::Host(frame) => (format!("host {}", hex(&frame)), switch.handle_host(&frame)),
+            Arrival::Link(frame) => (format!("link {}", hex(&frame)), switch.handle_link(&frame)),
+            Arrival::Timer => ("timer".to_string(), switch.handle_timer()),
+        };
+        writeln!(text, "in {arrival}").expect("a string takes all");
+        for (port, frame) in outputs {
+            writeln!(text, "out {port} {}", hex(&frame)).expect("a string takes all");
+        }
+    }
+    for (name, value) in switch.state() {
+        writeln!(text, "state {name} {value}").expect("a string takes all");
+    }
+    text
+}
+
+fn hex(frame: &[u8]) -> String {
+    frame.iter().fold(String::new(), |mut text, octet| {
+        write!(text, "{octet:02x}").expect("a string takes all");
+        text
+    })
+}

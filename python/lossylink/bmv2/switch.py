@@ -24,7 +24,8 @@ _END_SECONDS = 2.0
 _PRIORITIES = 3
 #: prctl(2): the signal that a process gets when its parent dies.
 _PR_SET_PDEATHSIG = 1
-_THRIFT_PORT = 9090
+#: Where a switch listens for its control plane; two in one network namespace need two.
+THRIFT_PORT = 9090
 
 
 class Switch:
@@ -40,15 +41,23 @@ class Switch:
         File for what the switch says.
     repeatable
         Switch address randomisation off, of which BMv2 makes the seed of its random numbers.
+    thrift_port
+        TCP port for the control plane, on every address of this network namespace.
     """
 
     def __init__(
-        self, compiled: Path, interfaces: Mapping[int, str], *, log: Path, repeatable: bool = False
+        self,
+        compiled: Path,
+        interfaces: Mapping[int, str],
+        *,
+        log: Path,
+        repeatable: bool = False,
+        thrift_port: int = THRIFT_PORT,
     ) -> None:
         ports = [word for port, name in interfaces.items() for word in ("-i", f"{port}@{name}")]
         fixed = ["setarch", "-R"] if repeatable and shutil.which("setarch") else []
         command = [
-            *fixed, str(find(SWITCH)), *ports, "--thrift-port", str(_THRIFT_PORT), "--log-level", "off",
+            *fixed, str(find(SWITCH)), *ports, "--thrift-port", str(thrift_port), "--log-level", "off",
             str(compiled), "--", "--priority-queues", str(_PRIORITIES),
         ]  # fmt: skip
         with log.open("wb") as output:
@@ -56,7 +65,7 @@ class Switch:
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, preexec_fn=_die_with_parent
             )
         try:
-            self.runtime = Runtime.wait(_THRIFT_PORT, seconds=_START_SECONDS, is_alive=self.is_alive)
+            self.runtime = Runtime.wait(thrift_port, seconds=_START_SECONDS, is_alive=self.is_alive)
         except RunError as error:
             self.end()
             said = log.read_text(errors="replace").strip()

@@ -1,4 +1,4 @@
-// A link that corrupts: a 20-bit uniform number against a threshold, for every frame that arrives from the link.
+// A link that corrupts: a 20-bit uniform number against a threshold, for every frame that is exposed to it.
 //
 // Source of the draw: the published LinkGuardian program. 1e-3 becomes 1048 of 2^20 values.
 
@@ -10,7 +10,7 @@ const bit<20> CORRUPTION_DRAW_MAX = 0xFFFFF;
 control Corruption(in bool is_exposed, out bit<1> is_lost) {
     bit<20> threshold;
     bit<20> draw;
-    // Counter 0: frames that arrived, corrupted ones included; counter 1: corrupted ones.
+    // Counter 0: frames that were exposed, corrupted ones included; counter 1: corrupted ones.
     counter(2, CounterType.packets) frames;
 
     action corrupt_below(bit<20> value) {

@@ -1,3 +1,3 @@
 """Software switches that run the programs of ``p4/``, and their control plane."""
 
-__all__ = ["linkguardian", "runtime", "sources", "switch", "tools"]
+__all__ = ["common", "fec_model", "linkguardian", "runtime", "sources", "switch", "tools"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lossylink.bmv2.common import Pace, corrupt, corrupted, count
 from lossylink.bmv2.runtime import Runtime
 from lossylink.bmv2.sources import constants, events
 
@@ -14,24 +15,7 @@ _RECEIVER_EVENTS = events(FAMILY, "RECEIVER_")
 _SENDER_EVENTS = events(FAMILY, "SENDER_")
 #: Positions before the space repeats: a number of 16 bits and an era (LG-1).
 _SPACE = 1 << 17
-#: Values of a corruption draw (facts of the published program: 20 bits).
-_DRAWS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How fast a software switch goes round its loops: what keeps them from taking the whole processor."""
-
-    loop_packets_per_second: int = 4000
-    """Passes of each recirculation loop."""
-    timer_packets_per_second: int = 1000
-    """Timer packets; the published switch has ten million (LG-21)."""
-    link_packets_per_second: int = 0
-    """Normal frames that leave for the link; zero is as fast as the switch can."""
-    queue_frames: int = 512
-    """Frames that wait for the link at most."""
-    loop_frames: int = 1024
-    """Frames in each loop at most; BMv2 takes back as many from its loops."""
+_CORRUPTION = "SwitchIngress.corruption"
 
 
 @dataclass(frozen=True)
@@ -153,25 +137,18 @@ class LinkGuardianSwitch:
 
     def corrupt(self, loss_ratio: float) -> None:
         """Corrupt what arrives over the link; the ratio is rounded down to 2^-20, as published."""
-        self.runtime.set_default(
-            "SwitchIngress.corruption.loss", "SwitchIngress.corruption.corrupt_below",
-            (int(loss_ratio * _DRAWS), 20),
-        )  # fmt: skip
+        corrupt(self.runtime, _CORRUPTION, loss_ratio)
 
     def timer_frame(self, *, circulates: bool, source: bytes = bytes(6)) -> bytes:
         """Return a timer packet, to be sent into the port of the control plane."""
         head = source + source + _N["ETHERTYPE_TIMER"].to_bytes(2, "big") + bytes([int(circulates)])
         return head.ljust(_N["MINIMUM_FRAME_BYTES"], b"\0")
 
-    def count(self, counter: str, names: dict[str, int]) -> dict[str, int]:
-        """Return the events of one end by name."""
-        return {name: self.runtime.read_counter(counter, index) for name, index in names.items()}
-
     def state(self) -> dict[str, Any]:
         """Return the state of both roles, by the names of the live guards' reports."""
         read, parameters = self.runtime.read_register, self.parameters
-        sender = self.count("sender_events", _SENDER_EVENTS)
-        receiver = self.count("receiver_events", _RECEIVER_EVENTS)
+        sender = count(self.runtime, "sender_events", _SENDER_EVENTS)
+        receiver = count(self.runtime, "receiver_events", _RECEIVER_EVENTS)
         next_position, leading = read("sender_next"), read("sender_leading_ack")
         order, register = read("receiver_order"), read("receiver_acknowledgement")
         expected, pausing, line = read("receiver_expected"), read("receiver_pausing"), read("sender_line")
@@ -206,8 +183,5 @@ class LinkGuardianSwitch:
                 **receiver,
                 "given_up": receiver["given_up"] + overrun,
             },
-            "link": {
-                "frames": self.runtime.read_counter("SwitchIngress.corruption.frames", 0),
-                "corrupted": self.runtime.read_counter("SwitchIngress.corruption.frames", 1),
-            },
+            "link": corrupted(self.runtime, _CORRUPTION),
         }

@@ -1,0 +1,138 @@
+"""The control plane of a switch under the published switch model of FEC: set-up, code, loss, state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lossylink.bmv2.common import Pace, corrupt, corrupted, count
+from lossylink.bmv2.runtime import Runtime
+from lossylink.bmv2.sources import constants, events
+
+FAMILY = "fec_model"
+_N = constants(FAMILY)
+_ENCODER_EVENTS = events(FAMILY, "ENCODER_")
+_DECODER_EVENTS = events(FAMILY, "DECODER_")
+_FAULTY_LINK = "SwitchEgress.faulty_link.corruption"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the control plane may set.
+
+    Raises
+    ------
+    ValueError
+        There is no such code (FEC-1).
+    """
+
+    is_on: bool = False
+    size: int = 5
+    """Data packets of a block, k: 1 to 128."""
+    rows: int = 1
+    """Parity packets of a block, h: 0 to 32; with none packets go as they come."""
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.size <= _N["SIZE_MAX"] and 0 <= self.rows <= _N["ROWS_MAX"]):
+            raise ValueError(f"there is no code ({self.size}, {self.rows}): k is 1 to 128, h is 0 to 32")
+
+
+class FecModelSwitch:
+    """One switch of the lab, seen by its control plane."""
+
+    def __init__(self, runtime: Runtime, pace: Pace | None = None) -> None:
+        self.runtime = runtime
+        self.pace = pace or Pace()
+        self.parameters = Parameters()
+
+    def set_up(self) -> None:
+        """Bound the queues, and begin at block zero with coding off."""
+        runtime, pace = self.runtime, self.pace
+        runtime.set_queue(
+            _N["PORT_RX_LOOP"],
+            packets=pace.loop_frames,
+            packets_per_second=pace.loop_packets_per_second,
+        )
+        runtime.set_queue(
+            _N["PORT_LINK"], packets=pace.queue_frames, packets_per_second=pace.link_packets_per_second
+        )
+        runtime.set_queue(_N["PORT_HOST"], packets=pace.loop_frames)
+        self.start_over()
+        self.set(self.parameters)
+
+    def start_over(self, block: int = 0) -> None:
+        """Begin with a block, forget all others, and count anew; what still circulates is forgotten, too."""
+        runtime = self.runtime
+        runtime.write_register("encoder_next", block << 24)
+        runtime.write_register("encoder_clones", 0)
+        runtime.write_register("decoder_newest", 0)
+        runtime.clear_register("decoder_blocks")
+        for counter in ("encoder_events", "decoder_events", f"{_FAULTY_LINK}.frames"):
+            runtime.clear_counter(counter)
+
+    def set(self, parameters: Parameters) -> None:
+        """Put a code into force, from the next block on (FEC-8)."""
+        rows = parameters.rows if parameters.is_on else 0
+        if rows:
+            # Blocks that are open need the group of the code before, so none is ever emptied.
+            rids = [_N["RID_DATA"], *range(_N["RID_FIRST_ROW"], _N["RID_FIRST_ROW"] + rows)]
+            self.runtime.set_group(rows, [(_N["PORT_LINK"], rid) for rid in rids])
+        self.runtime.set_default(
+            "SwitchIngress.encoder.code", "SwitchIngress.encoder.set_code",
+            (parameters.size, 8), (rows, 8),
+        )  # fmt: skip
+        self.parameters = parameters
+
+    def corrupt(self, loss_ratio: float) -> None:
+        """Mark what leaves for the link; the ratio is rounded down to 2^-20.
+
+        Raises
+        ------
+        ValueError
+            The ratio is no share.
+        """
+        corrupt(self.runtime, _FAULTY_LINK, loss_ratio)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of both roles, by the names of the simulator's report.
+
+        A marked packet that its block's end let go or dropped circulates until it next comes round. What the
+        queue of the loop drops is not noticed, and stays among those that circulate.
+        """
+        encoder = count(self.runtime, "encoder_events", _ENCODER_EVENTS)
+        decoder = count(self.runtime, "decoder_events", _DECODER_EVENTS)
+        newest = self.runtime.read_register("decoder_newest")
+        place = self.runtime.read_register("encoder_next")
+        decided = decoder["recovered"] + decoder["unrecovered"] + decoder["forgotten"]
+        return {
+            "encoder": {
+                "block": place >> 24,
+                "sent_data": encoder["data"],
+                "sent_parity": self.runtime.read_register("encoder_clones"),
+                "closed_blocks": encoder["blocks"],
+                "open_data": place >> 16 & 0xFF,
+                "from_host": encoder["from_host"],
+                "to_link": encoder["to_link"],
+                "parity_to_link": encoder["parity_to_link"],
+                "bare": encoder["bare"],
+                "ambiguous": encoder["ambiguous"],
+            },
+            "decoder": {
+                "block": newest & 0xFFFFFF if newest >> 24 else None,
+                "recovered": decoder["recovered"],
+                # As the model counts: marked packets of blocks that had ended, and those that came too late.
+                "unrecovered": decoder["unrecovered"] + decoder["late"] + decoder["forgotten"],
+                "circulating": decoder["held"] - decided,
+                "from_link": decoder["from_link"],
+                "to_host": decoder["to_host"],
+                "intact": decoder["intact"],
+                "received_parity": decoder["parity"],
+                "held": decoder["held"],
+                "late": decoder["late"],
+                "forgotten": decoder["forgotten"],
+                "rounds": decoder["rounds"],
+                "bare": decoder["bare"],
+                "malformed": decoder["malformed"],
+            },
+            "link": corrupted(self.runtime, _FAULTY_LINK),
+        }

@@ -56,7 +56,9 @@ const bit<32> SENDER_FROM_HOST = 8;
 const bit<32> SENDER_TO_LINK = 9;
 const bit<32> SENDER_HELD_BACK = 10;
 const bit<32> SENDER_NO_ROOM = 11;
-const bit<32> SENDER_EVENTS = 12;
+// Frames of the host that left for the link, numbered or not.
+const bit<32> SENDER_SENT = 12;
+const bit<32> SENDER_EVENTS = 13;
 counter(SENDER_EVENTS, CounterType.packets) sender_events;
 
 // Frames of the host, copies that come round, and word from the receiver.
@@ -371,6 +373,7 @@ control SenderEgress(inout headers_t headers,
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_LINK) {
             if (standard.egress_rid == RID_NONE) {
+                sender_events.count(SENDER_SENT);
                 protection.apply();
                 if (protect == 1) {
                     take_position();

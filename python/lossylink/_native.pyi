@@ -16,6 +16,7 @@ __all__ = [
     "give_up_privileges",
     "grow",
     "live_main",
+    "prometheus_page",
     "simulate",
     "thresholds_at",
     "version",
@@ -229,6 +230,9 @@ def live_main(arguments: list[str]) -> int:
 
     Its one argument is the configuration in JSON; see ``docs/guides/live-lab.md``.
     """
+
+def prometheus_page(counters: str) -> str:
+    """Return the counters of a data plane, given in JSON, as a page of Prometheus text with HTTP header."""
 
 def give_up_privileges() -> None:
     """Give up the privileges of the calling thread, for good, but the right to live in locked memory.

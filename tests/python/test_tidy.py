@@ -58,6 +58,7 @@ CALLED_BY_LIBRARIES = {
     "process_request": "socketserver",
     "shutdown_request": "socketserver",
     "handle_error": "socketserver",
+    "service_actions": "socketserver",
 }
 
 

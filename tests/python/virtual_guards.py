@@ -27,7 +27,7 @@ from lossylink.lab import Lab
 from lossylink.lab.hosts import H4, H8, INTERFACE
 from lossylink.lab.plane import start_plane
 from lossylink.lab.process import Process
-from lossylink.lab.topology import guard_places
+from lossylink.lab.topology import parts
 
 MS = 10**6
 #: EtherTypes on the wire: a message between guards, a frame that LinkGuardian protects, a frame of a host.
@@ -187,7 +187,7 @@ def _start(lab: Lab, box: str) -> None:
 def _when_agreed(lab: Lab, *, step_ns: int = STEP_NS) -> int:
     """Wait until both guards agree; return when, to within a step."""
     end = time.monotonic_ns() + _PATIENCE_NS
-    for plane, guard in guard_places(split=lab.settings.split):
+    for plane, guard in parts(lab.settings).guards:
         while lab.plane(plane).counters()["guards"][guard]["peer"] != "agreed":
             assert time.monotonic_ns() < end, lab.guards()
             time.sleep(step_ns / 1e9)

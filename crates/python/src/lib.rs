@@ -14,6 +14,7 @@ use lossylink_guest as _;
 
 use lossylink_live::sys::privilege;
 use lossylink_sim::Control;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -62,6 +63,14 @@ fn live_main(py: Python<'_>, arguments: Vec<String>) -> i32 {
     py.detach(|| lossylink_live::main(&arguments))
 }
 
+/// The counters of a data plane, in JSON, as a page of Prometheus text with its HTTP header.
+#[pyfunction]
+fn prometheus_page(counters: &str) -> PyResult<String> {
+    let counters =
+        serde_json::from_str(counters).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(lossylink_live::prometheus::page(&counters, &serde_json::Value::Null))
+}
+
 /// Gives up what privileges the calling thread has, for good, but the right to live in locked memory.
 #[pyfunction]
 fn give_up_privileges() -> PyResult<()> {
@@ -91,6 +100,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::copies_leave, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(live_main, module)?)?;
+    module.add_function(wrap_pyfunction!(prometheus_page, module)?)?;
     module.add_function(wrap_pyfunction!(give_up_privileges, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)

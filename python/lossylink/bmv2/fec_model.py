@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lossylink.bmv2.common import Pace, corrupt, corrupted, count
 from lossylink.bmv2.runtime import Runtime
 from lossylink.bmv2.sources import constants, events
+from lossylink.errors import UserError
 
 FAMILY = "fec_model"
 _N = constants(FAMILY)
@@ -31,6 +33,26 @@ class Parameters:
     """Data packets of a block, k: 1 to 128."""
     rows: int = 1
     """Parity packets of a block, h: 0 to 32; with none packets go as they come."""
+
+    @classmethod
+    def of(cls, protection: Mapping[str, Any]) -> Parameters:
+        """Return the parameters of a protection's value.
+
+        Raises
+        ------
+        UserError
+            The program has no such option.
+
+        Examples
+        --------
+        >>> Parameters.of({"k": 25, "h": 5, "flush_ps": None, "meter": "off", "change": None})
+        Parameters(is_on=True, size=25, rows=5)
+        """
+        options = {name: value for name, value in protection.items() if name not in {"family", "k", "h"}}
+        given = [name for name, value in options.items() if value not in {None, "off"}]
+        if given:
+            raise UserError(f"the switch program has no {given[0].removesuffix('_ps')}: leave the option out")
+        return cls(is_on=True, size=protection["k"], rows=protection["h"])
 
     def __post_init__(self) -> None:
         if not (1 <= self.size <= _N["SIZE_MAX"] and 0 <= self.rows <= _N["ROWS_MAX"]):
@@ -93,46 +115,38 @@ class FecModelSwitch:
         """
         corrupt(self.runtime, _FAULTY_LINK, loss_ratio)
 
+    def begin(self, port: str) -> None:
+        """Send nothing on its way: the model has no timer (FEC-26)."""
+
+    def corruption(self) -> dict[str, int]:
+        """Return how many frames left for the link, and how many of them were marked."""
+        return corrupted(self.runtime, _FAULTY_LINK)
+
     def state(self) -> dict[str, Any]:
-        """Return the state of both roles, by the names of the simulator's report.
+        """Return the state of both roles, by the names of the live guards' reports.
 
         A marked packet that its block's end let go or dropped circulates until it next comes round. What the
         queue of the loop drops is not noticed, and stays among those that circulate.
         """
         encoder = count(self.runtime, "encoder_events", _ENCODER_EVENTS)
         decoder = count(self.runtime, "decoder_events", _DECODER_EVENTS)
-        newest = self.runtime.read_register("decoder_newest")
-        place = self.runtime.read_register("encoder_next")
         decided = decoder["recovered"] + decoder["unrecovered"] + decoder["forgotten"]
         return {
-            "encoder": {
-                "block": place >> 24,
+            "from_lan": encoder["from_host"],
+            "to_link": encoder["to_link"],
+            "to_link_first": encoder["to_link"] - encoder["parity_to_link"],
+            "waiting_or_dropped": encoder["from_host"] - encoder["to_link"] + encoder["parity_to_link"],
+            "from_link": decoder["from_link"],
+            "to_lan": decoder["to_host"],
+            "malformed": decoder["malformed"],
+            "coder": {
                 "sent_data": encoder["data"],
                 "sent_parity": self.runtime.read_register("encoder_clones"),
                 "closed_blocks": encoder["blocks"],
-                "open_data": place >> 16 & 0xFF,
-                "from_host": encoder["from_host"],
-                "to_link": encoder["to_link"],
-                "parity_to_link": encoder["parity_to_link"],
-                "bare": encoder["bare"],
-                "ambiguous": encoder["ambiguous"],
-            },
-            "decoder": {
-                "block": newest & 0xFFFFFF if newest >> 24 else None,
+                "open_data": self.runtime.read_register("encoder_next") >> 16 & 0xFF,
                 "recovered": decoder["recovered"],
                 # As the model counts: marked packets of blocks that had ended, and those that came too late.
                 "unrecovered": decoder["unrecovered"] + decoder["late"] + decoder["forgotten"],
                 "circulating": decoder["held"] - decided,
-                "from_link": decoder["from_link"],
-                "to_host": decoder["to_host"],
-                "intact": decoder["intact"],
-                "received_parity": decoder["parity"],
-                "held": decoder["held"],
-                "late": decoder["late"],
-                "forgotten": decoder["forgotten"],
-                "rounds": decoder["rounds"],
-                "bare": decoder["bare"],
-                "malformed": decoder["malformed"],
             },
-            "link": corrupted(self.runtime, _FAULTY_LINK),
         }

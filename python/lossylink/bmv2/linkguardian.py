@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lossylink.bmv2.common import Pace, corrupt, corrupted, count
 from lossylink.bmv2.runtime import Runtime
 from lossylink.bmv2.sources import constants, events
+from lossylink.bmv2.switch import inject
+from lossylink.errors import UserError
 
 FAMILY = "linkguardian"
 _N = constants(FAMILY)
@@ -40,6 +43,36 @@ class Parameters:
     """Depth that lets it go on: 622 cells."""
     pause_us: int = 33_554_000
     """How long 65535 quanta last: 3.355 ms at 10G, ten thousand times slower here as the timer is (LG-25)."""
+
+    @classmethod
+    def of(cls, protection: Mapping[str, Any]) -> Parameters:
+        """Return the parameters of a protection's value; what it leaves to the link is as published.
+
+        Raises
+        ------
+        UserError
+            The program has something of it built in otherwise.
+
+        Examples
+        --------
+        >>> ordered = {"ordered": {"backpressure": True}}
+        >>> Parameters.of({"copies": 3, "control_copies": None, "dummies": None, "holes": 5, "mode": ordered})
+        Parameters(is_on=True, in_order=True, copies=3, control_copies=1, dummies=3, ...)
+        """
+        cap = _N["HOLE_CAP"]
+        if protection["holes"] != cap:
+            raise UserError(
+                f"the switch program asks for {cap} positions of a hole: leave out the option holes"
+            )
+        chosen = {name: protection[name] for name in ("copies", "control_copies", "dummies")}
+        mode = protection["mode"]
+        return cls(
+            is_on=True,
+            in_order="ordered" in mode,
+            backpressure=mode.get("ordered", {}).get("backpressure", True),
+            deduplicate=mode.get("non-blocking", {}).get("deduplicate", True),
+            **{name: value for name, value in chosen.items() if value is not None},
+        )
 
 
 class LinkGuardianSwitch:
@@ -131,10 +164,6 @@ class LinkGuardianSwitch:
         )  # fmt: skip
         self.parameters = parameters
 
-    def protect(self, *, is_on: bool) -> None:
-        """Number frames from now on, or no longer; all else stays."""
-        self.set(replace(self.parameters, is_on=is_on))
-
     def corrupt(self, loss_ratio: float) -> None:
         """Corrupt what arrives over the link; the ratio is rounded down to 2^-20, as published."""
         corrupt(self.runtime, _CORRUPTION, loss_ratio)
@@ -144,44 +173,74 @@ class LinkGuardianSwitch:
         head = source + source + _N["ETHERTYPE_TIMER"].to_bytes(2, "big") + bytes([int(circulates)])
         return head.ljust(_N["MINIMUM_FRAME_BYTES"], b"\0")
 
+    def begin(self, port: str) -> None:
+        """Send the timer packet on its way, by the far end of the control plane's cable."""
+        inject(port, self.timer_frame(circulates=True))
+
     def state(self) -> dict[str, Any]:
         """Return the state of both roles, by the names of the live guards' reports."""
-        read, parameters = self.runtime.read_register, self.parameters
-        sender = count(self.runtime, "sender_events", _SENDER_EVENTS)
-        receiver = count(self.runtime, "receiver_events", _RECEIVER_EVENTS)
-        next_position, leading = read("sender_next"), read("sender_leading_ack")
-        order, register = read("receiver_order"), read("receiver_acknowledgement")
-        expected, pausing, line = read("receiver_expected"), read("receiver_pausing"), read("sender_line")
-        overrun = read("receiver_overrun")
+        read = self.runtime.read_register
+        sent = count(self.runtime, "sender_events", _SENDER_EVENTS)
+        received = count(self.runtime, "receiver_events", _RECEIVER_EVENTS)
         return {
-            "sender": {
-                "next_seq": next_position & 0xFFFF,
-                "next_seq_era": next_position >> 16,
-                "leading_ack": leading & 0xFFFF,
-                "leading_ack_era": leading >> 16,
-                "outstanding": (next_position - leading - 1) % _SPACE,
-                "copies": parameters.copies,
-                "dummies_due": read("sender_dummies") & 0x7F,
-                "beyond_cap": read("sender_beyond_cap"),
-                "paused": int(read("sender_paused_until") != 0),
-                "waiting": ((line >> 16) - line) & 0xFFFF,
-                **sender,
-            },
-            "receiver": {
-                "expected_seq": expected & 0xFFFF,
-                "expected_seq_era": expected >> 16,
-                "ack": order & 0xFFFF if parameters.in_order else None,
-                "ack_era": order >> 16 & 1,
-                "time_remaining": order >> 17,
-                "leading_ack": register & 0xFFFF,
-                "leading_ack_era": register >> 16 & 1,
-                "ack_pending": register >> 17 & 3,
-                "control_copies": parameters.control_copies,
-                "lost": read("receiver_lost"),
-                "overrun": overrun,
-                "paused": pausing & 1,
-                **receiver,
-                "given_up": receiver["given_up"] + overrun,
-            },
-            "link": corrupted(self.runtime, _CORRUPTION),
+            "from_lan": sent["from_host"],
+            "to_link": sent["to_link"],
+            "to_link_first": sent["sent"],
+            "waiting_or_dropped": sent["from_host"] - sent["no_room"] - sent["sent"],
+            "from_link": received["from_link"],
+            "to_lan": received["to_host"],
+            "malformed": received["malformed"],
+            "sender": self._sender(sent, read("sender_next"), read("sender_leading_ack")),
+            "receiver": self._receiver(received, read("receiver_order"), read("receiver_acknowledgement")),
         }
+
+    def _sender(self, events: dict[str, int], following: int, leading: int) -> dict[str, Any]:
+        read, line = self.runtime.read_register, self.runtime.read_register("sender_line")
+        marks = (self.runtime.read_registers(f"sender_hole_{place}") for place in range(_N["HOLE_CAP"]))
+        counted = ("data", "dummies", "retransmitted", "acks", "notifications", "out_of_range", "held_back")
+        return {
+            "next_seq": following & 0xFFFF,
+            "next_seq_era": following >> 16,
+            "leading_ack": leading & 0xFFFF,
+            "leading_ack_era": leading >> 16,
+            "outstanding": (following - leading - 1) % _SPACE,
+            "holes": sum(mark != 0 for register in marks for mark in register),
+            "copies": self.parameters.copies,
+            "dummies_due": read("sender_dummies") & 0x7F,
+            "beyond_cap": read("sender_beyond_cap"),
+            "queue_paused": line >> 16 != line & 0xFFFF,
+            "notifications_repeated": events["repeated"],
+            "no_room": events["no_room"],
+            **{name: events[name] for name in counted},
+        }
+
+    def _receiver(self, events: dict[str, int], order: int, register: int) -> dict[str, Any]:
+        read, parameters = self.runtime.read_register, self.parameters
+        expected, overrun = read("receiver_expected"), read("receiver_overrun")
+        counted = (
+            *("data", "retransmissions", "dummies", "notifications", "forwarded", "duplicates", "stale"),
+            *("timer_packets", "pauses", "resumes"),
+        )
+        state = {
+            "expected_seq": expected & 0xFFFF,
+            "expected_seq_era": expected >> 16,
+            "ack": None,
+            "ack_era": None,
+            "leading_ack": register & 0xFFFF,
+            "leading_ack_era": register >> 16 & 1,
+            "ack_pending": register >> 17 & 3,
+            "control_copies": parameters.control_copies,
+            "lost": read("receiver_lost"),
+            "given_up": events["given_up"] + overrun,
+            **{name: events[name] for name in counted},
+        }
+        if parameters.in_order:
+            state |= {"ack": order & 0xFFFF, "ack_era": order >> 16 & 1, "time_remaining": order >> 17}
+        if parameters.in_order and parameters.backpressure:
+            state |= {"pause_frames": parameters.pause_frames, "resume_frames": parameters.resume_frames}
+            state["paused"] = bool(read("receiver_pausing") & 1)
+        return state
+
+    def corruption(self) -> dict[str, int]:
+        """Return how many frames came over the link, and how many of them were corrupted."""
+        return corrupted(self.runtime, _CORRUPTION)

@@ -19,7 +19,14 @@ _ANSWER_MS = 5000
 
 
 @cache
-def _interface() -> Any:
+def interface() -> Any:
+    """Return the calls of a switch, as the package that speaks Thrift makes them.
+
+    Raises
+    ------
+    UserError
+        There is no such package here.
+    """
     try:
         import thriftpy2
     except ModuleNotFoundError:
@@ -38,12 +45,12 @@ class Runtime:
     """
 
     def __init__(self, port: int, *, host: str = "127.0.0.1") -> None:
-        interface = _interface()
-        self._thrift = interface
+        calls = interface()
+        self._thrift = calls
         self._address = (host, port)
-        self._tables = self._client("standard", interface.Standard)
-        self._groups = self._client("simple_pre_lag", interface.SimplePreLAG)
-        self._switch = self._client("simple_switch", interface.SimpleSwitch)
+        self._tables = self._client("standard", calls.Standard)
+        self._groups = self._client("simple_pre_lag", calls.SimplePreLAG)
+        self._switch = self._client("simple_switch", calls.SimpleSwitch)
         self._handles: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
 
@@ -91,6 +98,10 @@ class Runtime:
     def read_register(self, name: str, index: int = 0) -> int:
         """Return one cell of a register."""
         return int(self._call(self._tables, "bm_register_read", _CONTEXT, name, index))
+
+    def read_registers(self, name: str) -> list[int]:
+        """Return every cell of a register."""
+        return list(map(int, self._call(self._tables, "bm_register_read_all", _CONTEXT, name)))
 
     def write_register(self, name: str, value: int, index: int = 0) -> None:
         """Write one cell of a register."""

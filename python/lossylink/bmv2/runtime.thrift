@@ -30,6 +30,9 @@ service Standard {
   i64 bm_register_read(
     1: i32 cxt_id, 2: string register_array_name, 3: i32 idx
   ) throws (1: InvalidRegisterOperation ouch),
+  list<i64> bm_register_read_all(
+    1: i32 cxt_id, 2: string register_array_name
+  ) throws (1: InvalidRegisterOperation ouch),
   void bm_register_write(
     1: i32 cxt_id, 2: string register_array_name, 3: i32 index, 4: i64 value
   ) throws (1: InvalidRegisterOperation ouch),

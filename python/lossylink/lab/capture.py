@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 #: Where each hop can be heard: namespace and interface. The cables exist in a split lab only.
 _HOSTS = {"h4": ("h4", INTERFACE), "h8": ("h8", INTERFACE)}
 _CABLES = {"sw2-wire": ("sw2", "trunk"), "wire-sw6": ("sw6", "trunk")}
+#: Between switches nothing stands, and a frame shows before it is corrupted at its receiver.
+_TRUNK = {"sw2-sw6": ("sw2", "trunk")}
 
 
 def capture_command(lab: Lab, hop: str, file: str, *, count: int | None = None) -> list[str]:
     """Return the command that captures a hop into a file (``-`` is stdout)."""
     if shutil.which("tcpdump") is None:
         raise RunError("captures need tcpdump: apt-get install tcpdump")
-    hops = _HOSTS | (_CABLES if lab.settings.split else {})
+    is_switched = lab.settings.dataplane == "bmv2"
+    hops = _HOSTS | (_TRUNK if is_switched else _CABLES if lab.settings.split else {})
     if hop not in hops:
         hint = "; inside one process there is no cable to listen at: use --split" if hop in _CABLES else ""
         raise UserError(f"no hop '{hop}'; this lab has {', '.join(hops)}{hint}")

@@ -28,8 +28,12 @@ def _lab(name: str) -> Lab:
 
 @app.command("up")
 def up(
-    link: Annotated[str, typer.Option(help="Rate of the link.")] = "1Gbps",
-    rtt: Annotated[str, typer.Option(help="Round trip of the link, both directions' propagation.")] = "200us",
+    link: Annotated[
+        str | None, typer.Option(help="Rate of the link; 1Gbps when not given, 20Mbps with bmv2.")
+    ] = None,
+    rtt: Annotated[
+        str | None, typer.Option(help="Round trip of the link, both directions' propagation; 200us usually.")
+    ] = None,
     mtu: Annotated[int, typer.Option(help="Largest IP packet.")] = 1500,
     queue: Annotated[str, typer.Option(help="Queue in front of the link, drop-tail.")] = "560KB",
     ecn_threshold: Annotated[str | None, typer.Option(help="Mark CE from this much waiting on.")] = None,
@@ -41,8 +45,15 @@ def up(
     congestion_control: Annotated[str, typer.Option("--cc", help="TCP's algorithm.")] = "cubic",
     rto_min: Annotated[str | None, typer.Option(help="TCP's least retransmission timeout.")] = None,
     split: Annotated[bool, typer.Option("--split", help="Guards and wire as separate processes.")] = False,
-    fifo: Annotated[bool, typer.Option("--fifo/--no-fifo", help="Real-time priority.")] = True,
-    port: Annotated[str, typer.Option(help="How frames cross: tap, packet, or xdp (root).")] = "tap",
+    fifo: Annotated[
+        bool | None, typer.Option("--fifo/--no-fifo", help="Real-time priority, which is usual.")
+    ] = None,
+    port: Annotated[
+        str | None, typer.Option(help="How frames cross: tap, packet, or xdp (root); tap usually.")
+    ] = None,
+    dataplane: Annotated[
+        str, typer.Option(help="native, or bmv2: software switches that run the P4 programs.")
+    ] = "native",
     window: Annotated[
         str | None, typer.Option(help="Most that one connection has under way; below the queue, none drops.")
     ] = None,
@@ -68,14 +79,22 @@ def up(
         lossylink lab up --link 100Mbps --rtt 6ms --loss 1e-3 --protection lg
 
         lossylink lab up --link 10Gbps --window 500KB --loss 1e-3 --protection lg
+
+        lossylink lab up --dataplane bmv2 --loss 1e-2 --protection lg:copies=2
     """
     from lossylink.lab import Lab
     from lossylink.lab.settings import lab_settings
     from lossylink.units import parse_positive_time, parse_rate, parse_size, parse_time
 
+    usual = {
+        "rate_bps": None if link is None else _read(parse_rate, link),
+        "rtt_ps": None if rtt is None else _read(parse_time, rtt),
+        "fifo": fifo,
+        "port": port,
+    }
     settings = lab_settings(
-        rate_bps=_read(parse_rate, link),
-        rtt_ps=_read(parse_time, rtt),
+        **{name: value for name, value in usual.items() if value is not None},
+        dataplane=dataplane,
         mtu_bytes=mtu,
         queue_bytes=_read(parse_size, queue),
         ecn_bytes=None if ecn_threshold is None else _read(parse_size, ecn_threshold),
@@ -86,8 +105,6 @@ def up(
         congestion_control=congestion_control,
         rto_min_ps=None if rto_min is None else _read(parse_positive_time, rto_min),
         split=split,
-        fifo=fifo,
-        port=port,
         offloads=offloads,
         window_bytes=None if window is None else _read(parse_size, window),
         key_file=key_file,
@@ -180,7 +197,8 @@ def loss(
     """Corrupt frames by another loss model from now on.
 
     LinkGuardian without `copies=N` chooses its copies by the loss, so that their number may change, too.
-    Guards that are processes of their own (`lab up --split`) do not know the loss of the wire.
+    Guards that are processes of their own (`lab up --split`) do not know the loss of the wire, and switches
+    (`lab up --dataplane bmv2`) send two unless told otherwise.
 
     Examples
     --------
@@ -219,6 +237,7 @@ def _tell_copies(lab: Lab) -> None:
     if copies is not None:
         near, far = copies
         why = "; these guards do not know the loss of the wire" if lab.settings.split else ""
+        why = "; switches keep the number that they are told" if lab.settings.dataplane == "bmv2" else why
         print(f"copies of each retransmission: {near.frames} from h4, {far.frames} from h8{why}")
         print(f"copies of each loss notification: {near.control} from h4, {far.control} from h8{why}")
 
@@ -308,7 +327,9 @@ def ping(
 
 @app.command("pcap")
 def pcap(
-    hop: Annotated[str, typer.Argument(help="h4 or h8; with --split also sw2-wire or wire-sw6.")],
+    hop: Annotated[
+        str, typer.Argument(help="h4 or h8; with --split also sw2-wire or wire-sw6, with bmv2 sw2-sw6.")
+    ],
     file: Annotated[str, typer.Argument(help="Where to write the capture.")] = "-",
     count: Annotated[int | None, typer.Option(help="Stop after this many frames.")] = None,
     name: _Name = "",

@@ -22,7 +22,8 @@ from lossylink.lab.enclave import (
 from lossylink.lab.hosts import H8, HOSTS
 from lossylink.lab.plane import PlaneClient
 from lossylink.lab.process import end, process_of
-from lossylink.lab.settings import LabSettings, read_loss, read_protection
+from lossylink.lab.settings import LabSettings, read_loss, read_protection, spelled_protection
+from lossylink.lab.switches import SwitchLink, require
 from lossylink.protections import takes_option
 
 #: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
@@ -64,6 +65,8 @@ class Lab:
         """
         require_tools()
         _require_port(settings)
+        if settings.dataplane == "bmv2":
+            require(settings)
         directory = LabDirectory(name)
         with directory.locked(wait=False):
             if _exists(directory):
@@ -109,16 +112,23 @@ class Lab:
 
     def planes(self) -> dict[str, PlaneClient]:
         """Return every data plane."""
-        return {name: self.plane(name) for name in topology.planes(split=self.settings.split)}
+        return {name: self.plane(name) for name in self._parts.planes}
 
     @property
-    def link(self) -> PlaneClient:
-        """The data plane that emulates the link."""
-        return self.plane(topology.link_plane(split=self.settings.split))
+    def _parts(self) -> topology.Parts:
+        return topology.parts(self.settings)
+
+    @property
+    def link(self) -> PlaneClient | SwitchLink:
+        """What corrupts frames: the data plane that emulates the link, or the two switches."""
+        if self._parts.link is None:
+            near, far = (self.plane(plane) for plane, _ in self._parts.guards)
+            return SwitchLink(near, far)
+        return self.plane(self._parts.link)
 
     def guards(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the counters of the near and of the far guard."""
-        near, far = topology.guard_places(split=self.settings.split)
+        near, far = self._parts.guards
         return _guard_counters(self.plane(near[0]), near[1]), _guard_counters(self.plane(far[0]), far[1])
 
     def copies(self) -> tuple[Copies, Copies] | None:
@@ -130,9 +140,9 @@ class Lab:
 
     def host_port(self) -> dict[str, Any]:
         """Return the counters of the port toward h4."""
-        near, _ = topology.guard_places(split=self.settings.split)
+        near, _ = self._parts.guards
         ports: dict[str, dict[str, Any]] = self.plane(near[0]).counters()["ports"]
-        return ports["lan" if self.settings.split else "near"]
+        return ports[self._parts.host_port]
 
     def ports(self) -> list[dict[str, Any]]:
         """Return the counters of every port of every data plane."""
@@ -146,8 +156,9 @@ class Lab:
 
     def protect(self, protection: str) -> None:
         """Protect the link by another protection from now on, in both directions."""
-        value = read_protection(protection).live_value
-        for name in dict.fromkeys(place for place, _ in topology.guard_places(split=self.settings.split)):
+        is_switched = self.settings.dataplane == "bmv2"
+        value = (spelled_protection if is_switched else read_protection)(protection).live_value
+        for name in dict.fromkeys(place for place, _ in self._parts.guards):
             self.plane(name).ask("protect", protection=value)
 
     def clear(self) -> None:
@@ -157,10 +168,7 @@ class Lab:
 
     def command(self, host: str, command: Sequence[str]) -> list[str]:
         """Return the full command that runs ``command`` on a host or in a box of the lab."""
-        known = [member.name for member in HOSTS] + [
-            "wire",
-            *(topology.GUARDS if self.settings.split else ()),
-        ]
+        known = [*(member.name for member in HOSTS), *self._parts.boxes]
         if host not in known:
             raise UserError(f"'{host}' is not in the lab; it has {', '.join(known)}")
         return self.enclave.inside(self.directory.prefix + host, [*self._processors(), *command])

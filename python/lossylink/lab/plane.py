@@ -13,6 +13,8 @@ from lossylink.errors import RunError
 from lossylink.lab.enclave import Enclave
 from lossylink.lab.process import start_daemon
 
+#: The module that runs our own data plane.
+DATAPLANE = "lossylink.dataplane"
 #: How long a data plane may take to open its ports.
 _START_SECONDS = 15.0
 #: How long an answer may take: the data plane itself gives up after five seconds.
@@ -61,13 +63,15 @@ class PlaneClient:
         return self.ask("counters")
 
 
-def start_plane(enclave: Enclave, namespace: str, config: dict[str, Any], log: Path) -> PlaneClient:
-    """Start a data plane in a network namespace and wait until it answers."""
+def start_plane(
+    enclave: Enclave, namespace: str, config: dict[str, Any], log: Path, *, module: str = DATAPLANE
+) -> PlaneClient:
+    """Start a data plane in a network namespace, by the module that runs it, and wait until it answers."""
     client = PlaneClient(Path(config["control"]))
     # Not in the command line, which holds 128 KiB: a trace of losses may be longer.
     file = Path(f"{client.socket_path}.json")
     file.write_text(json.dumps(config))
-    command = enclave.inside(namespace, [sys.executable, "-m", "lossylink.dataplane", f"@{file}"])
+    command = enclave.inside(namespace, [sys.executable, "-m", module, f"@{file}"])
     client.socket_path.unlink(missing_ok=True)
     start_daemon(command, log)
     deadline = time.monotonic() + _START_SECONDS

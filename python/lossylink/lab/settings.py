@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from lossylink.errors import UserError
 from lossylink.protections import Protection, parse_protection
@@ -20,6 +28,9 @@ HEADROOM_BYTES = 46
 #: Up to this rate hosts hand over each frame by itself unless told otherwise: a machine of two cores keeps
 #: up, and every segment shows in the hosts' own counters.
 FRAME_BY_FRAME_BPS = 2 * 10**9
+#: What a lab of software switches is like unless told otherwise: what two carry on two cores, without a
+#: delay of the link, each frame by itself over cables.
+SWITCH_DEFAULTS = {"rate_bps": 20 * 10**6, "rtt_ps": 0, "port": "packet", "fifo": False}
 #: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
 MAX_TRACE_FRAMES = 1_000_000
 
@@ -39,7 +50,20 @@ def read_protection(text: str) -> Protection:
     >>> read_protection("off").live_value is None
     True
     """
-    return _live(parse_protection("none" if text.strip().lower() == "off" else text))
+    protection = spelled_protection(text)
+    protection.check(live=True)
+    return protection
+
+
+def spelled_protection(text: str) -> Protection:
+    """Read a protection, whatever takes it; ``off`` is another word for ``none``.
+
+    Raises
+    ------
+    UserError
+        There is no such protection.
+    """
+    return parse_protection("none" if text.strip().lower() == "off" else text)
 
 
 def read_loss(text: str) -> Loss:
@@ -69,11 +93,6 @@ def _live_loss(loss: Loss) -> Loss:
     return loss
 
 
-def _live(protection: Protection) -> Protection:
-    protection.check(live=True)
-    return protection
-
-
 _Loss = Annotated[
     Loss,
     BeforeValidator(lambda value: read_loss(value) if isinstance(value, str) else value),
@@ -81,8 +100,7 @@ _Loss = Annotated[
 ]
 _Protection = Annotated[
     Protection,
-    BeforeValidator(lambda value: read_protection(value) if isinstance(value, str) else value),
-    AfterValidator(_live),
+    BeforeValidator(lambda value: spelled_protection(value) if isinstance(value, str) else value),
 ]
 
 
@@ -91,6 +109,8 @@ class LabSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    dataplane: Literal["native", "bmv2"] = "native"
+    """What stands between the hosts: our data plane, or software switches with the programs of ``p4/``."""
     rate_bps: int = Field(10**9, gt=0)
     rtt_ps: int = Field(200 * 10**6, ge=0)
     mtu_bytes: int = Field(1500, ge=576, le=9000)
@@ -124,6 +144,22 @@ class LabSettings(BaseModel):
     key_file: Path | None = None
     """The secret of the guards; without it, whoever can send on the link is trusted."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_of_switches(cls, values: Any) -> Any:
+        is_switched = isinstance(values, dict) and values.get("dataplane") == "bmv2"
+        return SWITCH_DEFAULTS | values if is_switched else values
+
+    @model_validator(mode="after")
+    def _fits_the_dataplane(self) -> Self:
+        if self.dataplane == "bmv2":
+            from lossylink.lab.switches import check
+
+            check(self)
+        else:
+            self.protection.check(live=True)
+        return self
+
     @property
     def propagation_ps(self) -> int:
         """One-way delay: half the round trip that was asked for."""
@@ -138,7 +174,7 @@ class LabSettings(BaseModel):
         >>> LabSettings().super_frames, LabSettings(rate_bps=10**10).super_frames
         (False, True)
         """
-        usual = self.rate_bps > FRAME_BY_FRAME_BPS and self.port != "xdp"
+        usual = self.rate_bps > FRAME_BY_FRAME_BPS and self.port != "xdp" and self.dataplane == "native"
         return usual if self.offloads is None else self.offloads
 
     def queue(self) -> dict[str, int | None]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
+from lossylink.lab import switches
 from lossylink.lab.directory import LabDirectory
 from lossylink.lab.enclave import Enclave, is_private
 from lossylink.lab.hosts import H4, H8, HOSTS, INTERFACE, Host, configure, creation
-from lossylink.lab.plane import PlaneClient, start_plane
+from lossylink.lab.plane import DATAPLANE, PlaneClient, start_plane
 from lossylink.lab.settings import HEADROOM_BYTES, LabSettings
 
 #: The namespace of the emulated link.
@@ -27,52 +29,73 @@ _LAN = "lan"
 _SPLIT_WIRE_SPIN_US = 15
 
 
-def planes(*, split: bool) -> tuple[str, ...]:
-    """Return the names of the data planes."""
-    return ("sw2", WIRE, "sw6") if split else ("path",)
+@dataclass(frozen=True)
+class Parts:
+    """What a lab has between its hosts, by name."""
+
+    boxes: tuple[str, ...]
+    """Namespaces."""
+    planes: tuple[str, ...]
+    """Data planes, each behind a control socket of its name."""
+    guards: tuple[tuple[str, str], tuple[str, str]]
+    """For the near and the far guard, the data plane that holds it and its name there."""
+    link: str | None
+    """The data plane that emulates the link; none where switches corrupt frames themselves."""
+    host_port: str
+    """The near guard's port toward h4."""
 
 
-def guard_places(*, split: bool) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return, for the near and the far guard, the data plane that holds it and its name there.
+def parts(settings: LabSettings) -> Parts:
+    """Return what a lab has between its hosts.
 
     Examples
     --------
-    >>> guard_places(split=False)
-    (('path', 'near'), ('path', 'far'))
+    >>> parts(LabSettings()).planes, parts(LabSettings(split=True)).planes
+    (('path',), ('sw2', 'wire', 'sw6'))
+    >>> parts(LabSettings(dataplane="bmv2")).boxes
+    ('sw2', 'sw6')
     """
-    return (("sw2", "guard"), ("sw6", "guard")) if split else (("path", "near"), ("path", "far"))
-
-
-def link_plane(*, split: bool) -> str:
-    """Return the data plane that emulates the link."""
-    return WIRE if split else "path"
+    apart = (("sw2", "guard"), ("sw6", "guard"))
+    if settings.dataplane == "bmv2":
+        return Parts(tuple(GUARDS), tuple(GUARDS), apart, None, _LAN)
+    if settings.split:
+        return Parts((WIRE, *GUARDS), ("sw2", WIRE, "sw6"), apart, WIRE, _LAN)
+    return Parts((WIRE,), ("path",), (("path", "near"), ("path", "far")), "path", "near")
 
 
 def build(enclave: Enclave, directory: LabDirectory, settings: LabSettings) -> dict[str, PlaneClient]:
     """Make everything and return the running data planes."""
     prefix = directory.prefix
-    boxes = [WIRE, *(GUARDS if settings.split else ())]
+    boxes = parts(settings).boxes
     enclave.ip(
         *(line for host in HOSTS for line in creation(prefix, host)),
         *(f"netns add {prefix}{box}" for box in boxes),
     )
-    cables = [*_host_cables(prefix, settings), *(_trunks(prefix) if settings.split else ())]
+    is_switched = settings.dataplane == "bmv2"
+    trunks = switches.cables(prefix) if is_switched else _trunks(prefix) if settings.split else ()
+    cables = [*_host_cables(prefix, settings), *trunks]
     if cables:
         enclave.ip(*cables)
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda host: configure(enclave, prefix + host.name, host, settings), HOSTS))
         if cables:
             list(pool.map(lambda box: _prepare_box(enclave, prefix + box, settings), boxes))
-        configs = (
-            _split_configs(directory, settings) if settings.split else _fused_config(directory, settings)
-        )
-        started = pool.map(lambda item: _start(enclave, directory, *item), configs.items())
+        if is_switched:
+            configs = switches.configurations(directory, settings)
+        elif settings.split:
+            configs = _split_configs(directory, settings)
+        else:
+            configs = _fused_config(directory, settings)
+        module = switches.MODULE if is_switched else DATAPLANE
+        started = pool.map(lambda item: _start(enclave, directory, module, *item), configs.items())
         return dict(zip(configs, started, strict=True))
 
 
-def _start(enclave: Enclave, directory: LabDirectory, plane: str, config: dict[str, Any]) -> PlaneClient:
+def _start(
+    enclave: Enclave, directory: LabDirectory, module: str, plane: str, config: dict[str, Any]
+) -> PlaneClient:
     namespace = directory.prefix + (plane if plane in GUARDS else WIRE)
-    return start_plane(enclave, namespace, config, directory.log(plane))
+    return start_plane(enclave, namespace, config, directory.log(plane), module=module)
 
 
 def _path_role(near: str, far: str, settings: LabSettings) -> dict[str, Any]:
@@ -146,7 +169,8 @@ def _host_cables(prefix: str, settings: LabSettings) -> Iterable[str]:
         return
     boxes = {host: box for box, host in GUARDS.items()}
     for host in HOSTS:
-        box, end = (boxes[host], _LAN) if settings.split else (WIRE, host.name)
+        is_fused = parts(settings).boxes == (WIRE,)
+        box, end = (WIRE, host.name) if is_fused else (boxes[host], _LAN)
         yield (
             f"link add name {INTERFACE} netns {prefix}{host.name} "
             f"type veth peer name {end} netns {prefix}{box}"
@@ -165,6 +189,7 @@ def _prepare_box(enclave: Enclave, namespace: str, settings: LabSettings) -> Non
     whole = f"{_LAN} {H4.name} {H8.name}" if settings.super_frames else ""
     script = f"""
         echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
+        ip link set lo up
         for device in $(ls /sys/class/net); do
             [ "$device" = lo ] && continue
             ip link set "$device" mtu {mtu} up

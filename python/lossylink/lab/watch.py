@@ -63,15 +63,15 @@ def _directions(before: dict[str, Any], after: dict[str, Any], seconds: float) -
         table.add_column(heading, justify="left" if heading == "direction" else "right")
     for name, words in (("forward", "h4 -> h8"), ("reverse", "h8 -> h4")):
         then, now = before["directions"][name], after["directions"][name]
-        late = after["lateness"][name]
-        rates = [
-            (now[key] - then[key]) / seconds for key in ("bytes_offered", "frames_offered", "frames_lost")
-        ]
+        # Switches count neither bytes nor lateness.
+        late = after.get("lateness", {}).get(name)
+        bits = 8 * (now["bytes_offered"] - then["bytes_offered"]) if "bytes_offered" in now else None
+        rates = [(now[key] - then[key]) / seconds for key in ("frames_offered", "frames_lost")]
         table.add_row(
             words,
-            f"{rates[0] * 8 / 1e6:,.1f}",
-            *(f"{rate:,.0f}" for rate in rates[1:]),
-            *(f"{late[key]:,.0f}" for key in ("p50_us", "p99_us", "max_us")),
+            "-" if bits is None else f"{bits / seconds / 1e6:,.1f}",
+            *(f"{rate:,.0f}" for rate in rates),
+            *(f"{late[key]:,.0f}" if late else "-" for key in ("p50_us", "p99_us", "max_us")),
         )
     return table
 
@@ -85,7 +85,10 @@ def _guards(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Ta
     for heading in ("event", "sw2", "per s", "sw6", "per s"):
         table.add_column(heading, justify="left" if heading == "event" else "right", min_width=9)
     events = family_of(after["near"].get("protection", "none")).events
-    for words, place in {"queue drops": ("queue_dropped",), **events}.items():
+    drops = {"queue drops": ("queue_dropped",)}
+    if "queue_dropped" not in after["near"]:
+        drops = {"in queues or dropped": ("waiting_or_dropped",)}
+    for words, place in {**drops, **events}.items():
         cells = []
         for end in ("near", "far"):
             then, now = (_at(look[end], place) for look in (before, after))

@@ -27,13 +27,15 @@ def sender_lines(near: Report) -> Iterator[str]:
     yield f"No. of reTx copies: {sender['copies']}"
     yield f"Unacknowledged: {sender['outstanding']}, dummies due: {sender['dummies_due']}"
     yield f"Retransmitted: {sender['retransmitted']}, beyond the cap: {sender['beyond_cap']}"
-    now, most = sender["buffer_bytes"] / 1000, sender["buffer_max_bytes"] / 1000
-    yield f"Tx buffer: {now:g} KB (max {most:g} KB), {sender['buffer_frames']} copies"
+    if "buffer_bytes" in sender:
+        now, most = sender["buffer_bytes"] / 1000, sender["buffer_max_bytes"] / 1000
+        yield f"Tx buffer: {now:g} KB (max {most:g} KB), {sender['buffer_frames']} copies"
     counts = (sender[name] for name in ("dummies", "notifications", "acks"))
     yield "Dummies: {}, notifications: {}, ACKs: {}".format(*counts)
     if "queue_paused" in sender:
         held = "yes" if sender["queue_paused"] else "no"
-        yield f"queue paused: {held}, pauses that ran out: {sender['pauses_expired']}"
+        expired = f", pauses that ran out: {sender['pauses_expired']}" if "pauses_expired" in sender else ""
+        yield f"queue paused: {held}{expired}"
 
 
 def receiver_lines(far: Report) -> Iterator[str]:
@@ -56,6 +58,11 @@ def receiver_lines(far: Report) -> Iterator[str]:
     if "pause_bytes" in receiver:
         yield f"PFC resume threshold: {cells(receiver['resume_bytes'])}"
         yield f"PFC pause threshold: {cells(receiver['pause_bytes'])}"
+    if "pause_frames" in receiver:
+        # A software switch counts frames, and no cells.
+        yield f"PFC resume threshold: {receiver['resume_frames']} frames"
+        yield f"PFC pause threshold: {receiver['pause_frames']} frames"
+    if "paused" in receiver:
         yield f"PFC pauses: {receiver['pauses']}, resumes: {receiver['resumes']}"
         yield f"PFC state: {'paused' if receiver['paused'] else 'running'}"
     yield f"Lost: {receiver['lost']}, notifications: {receiver['notifications']}"

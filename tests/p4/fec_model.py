@@ -314,7 +314,9 @@ def a_round_that_takes_too_long(rig: Rig) -> None:
         rig.begin()
         _set_loop(rig, slow)
         # The first round is over at once. The second one takes a quarter of a second.
-        rig.link_brings([data(0, 0, is_marked=True), data(0, 1), parity(0, 0, 2, 1), parity(ahead, 0, 1, 2)])
+        between = [parity(1 << bit, 0, 1, 2) for bit in range((_REMEMBERED - 1).bit_length())]
+        rig.link_brings([data(0, 0, is_marked=True), data(0, 1), parity(0, 0, 2, 1)])
+        rig.link_brings([*between, parity(ahead, 0, 1, 2)])
         rig.bench.expect(rig.bench.host, 1 + is_known)
         rig.decoder(circulating=0, recovered=int(is_known), forgotten=int(not is_known))
     _set_loop(rig, rig.switch.pace)

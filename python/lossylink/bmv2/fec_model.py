@@ -93,6 +93,10 @@ class FecModelSwitch:
         """
         corrupt(self.runtime, _FAULTY_LINK, loss_ratio)
 
+    def arrived(self) -> int:
+        """Return the packets that came over the link."""
+        return self.runtime.read_counter("decoder_events", _DECODER_EVENTS["from_link"])
+
     def state(self) -> dict[str, Any]:
         """Return the state of both roles, by the names of the simulator's report.
 

@@ -11,6 +11,7 @@ One line for each seed; exit code 1 and a one-line reason at the first differenc
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import subprocess
@@ -44,6 +45,8 @@ _ETHERTYPES = [b"\x08\x00", b"\x86\xdd", b"\x88\xb5", _FEC]
 #: Where a decoder is looked at before the end.
 _CHECKPOINTS = 3
 _PATIENCE_SECONDS = 5.0
+#: A seed whose packets are tagged, and some of which are recovered.
+_CANARY = 10
 #: Of 2^20 draws one does not mark: two in one run are no accident.
 _ESCAPED_MAX = 1
 
@@ -413,6 +416,26 @@ def check_seed(rig: Rig, vector: dict[str, Any]) -> str:
     )
 
 
+def check_canaries(rig: Rig, vector: dict[str, Any]) -> None:
+    """Check that a vector with one false packet, and one with one false count, are refused."""
+    base = first_block(vector["seed"])
+    false_packet, false_count = copy.deepcopy(vector), copy.deepcopy(vector)
+    tag = next(packet["tag"] for packet in false_packet["made"] if packet["tag"]["kind"] == "data")
+    tag["index"] ^= 1
+    false_count["arrivals"][-1]["recovered"] += 1
+    replays: list[Callable[[], None]] = [
+        lambda: replay_encoder(rig, false_packet, base, loss_ratio=0.0),
+        lambda: replay_decoder(rig, false_count, base),
+    ]
+    for replay in replays:
+        try:
+            replay()
+        except DifferenceError:
+            rig.bench.clear()
+        else:
+            raise DifferenceError("a false vector was not refused")
+
+
 def main(words: Sequence[str]) -> int:
     """Check the seeds and return the exit code."""
     seeds = [int(word) for word in words] or [1]
@@ -421,7 +444,8 @@ def main(words: Sequence[str]) -> int:
         with Bench("fec_model") as bench:
             rig = Rig(bench)
             check_dialogues(rig)
-            print(f"{len(DIALOGUES)} dialogues")
+            check_canaries(rig, vectors([_CANARY])[0])
+            print(f"{len(DIALOGUES)} dialogues and the canaries")
             for vector in drawn:
                 print(check_seed(rig, vector), flush=True)
     except (DifferenceError, LossylinkError) as error:

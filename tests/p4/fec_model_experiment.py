@@ -2,9 +2,9 @@
 
     sender -- near0 [ near switch ] == link, 1e-1 marked ==> [ far switch ] far0 -- receiver
 
-Run it as root inside ``unshare --net``. Every frame is told apart at the far end, so nothing is estimated from
-counters. Marks of different packets are independent. Lost frames are not: those of a block that fails are lost
-together, so blocks are what the exact interval counts. The simulator's own figure stands beside.
+Run it as root inside ``unshare --net``. Every frame is told apart at the far end, so nothing is estimated
+from counters. Marks of different packets are independent. Lost frames are not: those of a block that fails
+are lost together, so blocks are what the exact interval counts. The simulator's own figure stands beside.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lossylink.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
 from lossylink.bmv2.sources import constants
 from lossylink.bmv2.switch import THRIFT_PORT, Switch
 from lossylink.bmv2.tools import compiled
-from lossylink.errors import LossylinkError
+from lossylink.errors import LossylinkError, UserError
 from lossylink.statistics import Estimate, binomial_interval, mean_interval
 from lossylink.theory.fec import residual_loss_ratio
 
@@ -132,11 +132,13 @@ def measure(line: Line, *, size: int, rows: int, frames: int = _FRAMES) -> Figur
 
     Raises
     ------
+    UserError
+        The last block would not be full.
     DifferenceError
         A frame came twice, or changed, or a packet was lost elsewhere than in the model.
     """
-    if frames % size:
-        raise ValueError(f"{frames} frames do not fill blocks of {size}")
+    if frames <= 0 or frames % size:
+        raise UserError(f"{frames} frames do not fill blocks of {size}")
     for switch in (line.near, line.far):
         switch.start_over()
     line.near.set(Parameters(is_on=True, size=size, rows=rows))
@@ -150,6 +152,8 @@ def measure(line: Line, *, size: int, rows: int, frames: int = _FRAMES) -> Figur
     state, sent = line.far.state()["decoder"], line.near.state()["link"]
     if len(came) != state["intact"] + state["recovered"]:
         raise DifferenceError(f"{len(came)} frames came, {state['intact'] + state['recovered']} were let go")
+    if astray := state["forgotten"] + state["late"] + state["malformed"]:
+        raise DifferenceError(f"{astray} packets were forgotten, late or malformed")
 
     is_lost = np.array([number not in came for number in range(frames)]).reshape(-1, size)
     by_block = is_lost.mean(axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 from lossylink.bmv2.common import Pace, corrupt, corrupted, count
 from lossylink.bmv2.runtime import Runtime
 from lossylink.bmv2.sources import constants, events
+from lossylink.errors import UserError
 
 FAMILY = "fec_model"
 _N = constants(FAMILY)
@@ -22,8 +23,14 @@ class Parameters:
 
     Raises
     ------
-    ValueError
+    UserError
         There is no such code (FEC-1).
+
+    Examples
+    --------
+    >>> Parameters(is_on=True, size=129, rows=1)
+    Traceback (most recent call last):
+    lossylink.errors.UserError: there is no code (129, 1): k is 1 to 128, h is 0 to 32
     """
 
     is_on: bool = False
@@ -34,7 +41,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         if not (1 <= self.size <= _N["SIZE_MAX"] and 0 <= self.rows <= _N["ROWS_MAX"]):
-            raise ValueError(f"there is no code ({self.size}, {self.rows}): k is 1 to 128, h is 0 to 32")
+            raise UserError(f"there is no code ({self.size}, {self.rows}): k is 1 to 128, h is 0 to 32")
 
 
 class FecModelSwitch:
@@ -88,7 +95,7 @@ class FecModelSwitch:
 
         Raises
         ------
-        ValueError
+        UserError
             The ratio is no share.
         """
         corrupt(self.runtime, _FAULTY_LINK, loss_ratio)

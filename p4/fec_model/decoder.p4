@@ -8,7 +8,8 @@
 //
 // Source: docs/protocols/fec.md. A packet touches a register once in each pass. The first packet of a newer block
 // does not touch the block that it ends: a block has ended if its last packet came, or if it is not the newest one.
-// Its count then stays as it is, because packets of older blocks are not counted.
+// Its count then stays as it is, because packets of older blocks are not counted. Tofino would not take a cell
+// whose four fields change each in its own way: there they would stand in registers of their own, touched once each.
 //
 // The decoder need not know k and h. The last index is a parity packet's, which says the code of its block; and a
 // block of which no parity came has fewer than k unmarked packets if one of its data packets is marked.

@@ -6,7 +6,7 @@
 //
 // Source: docs/protocols/fec.md. A packet is numbered before the queue, so what the queue drops is missing from its
 // block (FEC-21). A packet touches a register once in each pass: block, index and the open block's code stand in one
-// register for that.
+// register for that. Tofino would not take such a cell: there they would stand in registers of their own.
 //
 // Left out: the flush timer, which the published switch does not have either (FEC-26); clones as long as the longest
 // packet (FEC-24); the meter (FEC-22).

@@ -101,8 +101,7 @@ class Bench:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lossylink-bench-")))
             for name in names.values():
-                cable(f"{name}0", f"{name}1")
-                stack.callback(_run, "ip", "link", "delete", f"{name}0")
+                stack.enter_context(cable(f"{name}0", f"{name}1"))
             self._sockets = {port: Socket(f"{name}1") for port, name in names.items()}
             for end in self._sockets.values():
                 stack.callback(end.close)
@@ -220,13 +219,26 @@ def require_own_namespace() -> None:
     _run("ip", "link", "set", "lo", "up")
 
 
-def cable(near: str, far: str) -> None:
+@contextmanager
+def cable(near: str, far: str) -> Iterator[None]:
     """Join two new interfaces: neither says a word of its own, and frames arrive as they were sent."""
     _run("ip", "link", "add", near, "type", "veth", "peer", "name", far)
-    for name in (near, far):
-        Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1", encoding="ascii")
-        _run("ethtool", "-K", name, "tx", "off", "rxvlan", "off", "txvlan", "off")
-        _run("ip", "link", "set", name, "mtu", str(_MTU_BYTES), "up")
+    try:
+        for name in (near, far):
+            Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1", encoding="ascii")
+            _run("ethtool", "-K", name, "tx", "off", "rxvlan", "off", "txvlan", "off")
+            _run("ip", "link", "set", name, "mtu", str(_MTU_BYTES), "up")
+        yield
+    finally:
+        _run("ip", "link", "delete", near)
+
+
+def drain(end: Socket, *, seconds: float = 0.0) -> list[bytes]:
+    """Take what has arrived at a socket, and what arrives until there was nothing for a time."""
+    frames = []
+    while select.select([end], [], [], seconds)[0]:
+        frames.append(end.take())
+    return frames
 
 
 @contextmanager

@@ -28,7 +28,7 @@ const CORRUPTION_OCTETS: u32 = 1;
 /// Codes that are drawn, the published ones among them; the last tags nothing (FEC-1).
 const CODES: [(u32, u32); 9] = [(1, 1), (2, 1), (5, 1), (5, 5), (10, 3), (25, 1), (25, 5), (128, 32), (4, 0)];
 /// Shares of packets that are marked, in percent.
-const LOSS_PERCENT: [u32; 5] = [0, 5, 10, 30, 60];
+const LOSS_PERCENT: [u32; 5] = [0, 3, 10, 20, 50];
 /// Room of the queue in bytes, from a packet or two to more than is ever offered.
 const QUEUE_BYTES: [u64; 4] = [2_000, 5_000, 20_000, 100_000_000];
 /// The longest pause between two frames: two full ones at the line's rate of 10 Gb/s.
@@ -60,7 +60,7 @@ struct Traffic {
 
 impl Traffic {
     fn draw(rng: &mut Stream) -> Self {
-        let count = 20 + below(rng, 81) as usize;
+        let count = 20 + below(rng, 101) as usize;
         let mut codes = vec![(0, code(rng))];
         if below(rng, 2) == 0 {
             codes.push((1 + below(rng, count as u64 - 1) as usize, code(rng)));

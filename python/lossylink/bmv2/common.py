@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lossylink.bmv2.runtime import Runtime
+from lossylink.errors import UserError
 
 #: Bits of a corruption draw; source: the published LinkGuardian program.
 _DRAW_BITS = 20
@@ -31,7 +32,7 @@ def threshold(loss_ratio: float) -> int:
 
     Raises
     ------
-    ValueError
+    UserError
         The ratio is no share.
 
     Examples
@@ -40,7 +41,7 @@ def threshold(loss_ratio: float) -> int:
     (1048, True)
     """
     if not 0 <= loss_ratio <= 1:
-        raise ValueError(f"{loss_ratio} is not a loss ratio between 0 and 1")
+        raise UserError(f"{loss_ratio} is not a loss ratio between 0 and 1")
     return min(int(loss_ratio * (1 << _DRAW_BITS)), (1 << _DRAW_BITS) - 1)
 
 
@@ -49,7 +50,7 @@ def corrupt(runtime: Runtime, place: str, loss_ratio: float) -> None:
 
     Raises
     ------
-    ValueError
+    UserError
         The ratio is no share.
     """
     runtime.set_default(

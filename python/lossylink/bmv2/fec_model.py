@@ -24,8 +24,14 @@ class Parameters:
 
     Raises
     ------
-    ValueError
+    UserError
         There is no such code (FEC-1).
+
+    Examples
+    --------
+    >>> Parameters(is_on=True, size=129, rows=1)
+    Traceback (most recent call last):
+    lossylink.errors.UserError: there is no code (129, 1): k is 1 to 128, h is 0 to 32
     """
 
     is_on: bool = False
@@ -56,7 +62,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         if not (1 <= self.size <= _N["SIZE_MAX"] and 0 <= self.rows <= _N["ROWS_MAX"]):
-            raise ValueError(f"there is no code ({self.size}, {self.rows}): k is 1 to 128, h is 0 to 32")
+            raise UserError(f"there is no code ({self.size}, {self.rows}): k is 1 to 128, h is 0 to 32")
 
 
 class FecModelSwitch:
@@ -110,7 +116,7 @@ class FecModelSwitch:
 
         Raises
         ------
-        ValueError
+        UserError
             The ratio is no share.
         """
         corrupt(self.runtime, _FAULTY_LINK, loss_ratio)
@@ -122,31 +128,66 @@ class FecModelSwitch:
         """Return how many frames left for the link, and how many of them were marked."""
         return corrupted(self.runtime, _FAULTY_LINK)
 
-    def state(self) -> dict[str, Any]:
-        """Return the state of both roles, by the names of the live guards' reports.
+    def arrived(self) -> int:
+        """Return the packets that came over the link."""
+        return self.runtime.read_counter("decoder_events", _DECODER_EVENTS["from_link"])
+
+    def detail(self) -> dict[str, dict[str, Any]]:
+        """Return all that both roles count.
 
         A marked packet that its block's end let go or dropped circulates until it next comes round. What the
         queue of the loop drops is not noticed, and stays among those that circulate.
         """
         encoder = count(self.runtime, "encoder_events", _ENCODER_EVENTS)
         decoder = count(self.runtime, "decoder_events", _DECODER_EVENTS)
+        newest = self.runtime.read_register("decoder_newest")
+        place = self.runtime.read_register("encoder_next")
         decided = decoder["recovered"] + decoder["unrecovered"] + decoder["forgotten"]
         return {
-            "from_lan": encoder["from_host"],
-            "to_link": encoder["to_link"],
-            "to_link_first": encoder["to_link"] - encoder["parity_to_link"],
-            "waiting_or_dropped": encoder["from_host"] - encoder["to_link"] + encoder["parity_to_link"],
-            "from_link": decoder["from_link"],
-            "to_lan": decoder["to_host"],
-            "malformed": decoder["malformed"],
-            "coder": {
+            "encoder": {
+                "block": place >> 24,
                 "sent_data": encoder["data"],
                 "sent_parity": self.runtime.read_register("encoder_clones"),
                 "closed_blocks": encoder["blocks"],
-                "open_data": self.runtime.read_register("encoder_next") >> 16 & 0xFF,
+                "open_data": place >> 16 & 0xFF,
+                "from_host": encoder["from_host"],
+                "to_link": encoder["to_link"],
+                "parity_to_link": encoder["parity_to_link"],
+                "bare": encoder["bare"],
+                "ambiguous": encoder["ambiguous"],
+            },
+            "decoder": {
+                "block": newest & 0xFFFFFF if newest >> 24 else None,
                 "recovered": decoder["recovered"],
                 # As the model counts: marked packets of blocks that had ended, and those that came too late.
                 "unrecovered": decoder["unrecovered"] + decoder["late"] + decoder["forgotten"],
                 "circulating": decoder["held"] - decided,
+                "from_link": decoder["from_link"],
+                "to_host": decoder["to_host"],
+                "intact": decoder["intact"],
+                "received_parity": decoder["parity"],
+                "held": decoder["held"],
+                "late": decoder["late"],
+                "forgotten": decoder["forgotten"],
+                "rounds": decoder["rounds"],
+                "bare": decoder["bare"],
+                "malformed": decoder["malformed"],
             },
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of both roles, by the names of the live guards' reports."""
+        encoder, decoder = self.detail().values()
+        sent_first = encoder["to_link"] - encoder["parity_to_link"]
+        shown = ("sent_data", "sent_parity", "closed_blocks", "open_data")
+        return {
+            "from_lan": encoder["from_host"],
+            "to_link": encoder["to_link"],
+            "to_link_first": sent_first,
+            "waiting_or_dropped": encoder["from_host"] - sent_first,
+            "from_link": decoder["from_link"],
+            "to_lan": decoder["to_host"],
+            "malformed": decoder["malformed"],
+            "coder": {name: encoder[name] for name in shown}
+            | {name: decoder[name] for name in ("recovered", "unrecovered", "circulating")},
         }

@@ -1,4 +1,4 @@
-"""What the tests of software switches share: a program read as text, and a switch that is nothing but memory."""
+"""What tests of software switches share: a program read as text, and a switch that is nothing but memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _blocks(head: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 class MemorySwitch:
-    """A switch that only remembers, with the methods of `Runtime`; it refuses what its program does not have."""
+    """A switch that only remembers, with the methods of `Runtime`; it refuses what its program lacks."""
 
     def __init__(self, family: str) -> None:
         self.declared = declared(program_text(family), constants(family))

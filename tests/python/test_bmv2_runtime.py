@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_a_queue_is_bounded_as_a_whole_or_by_priority(switch: FakeSwitch, client
 
 
 def test_a_refusal_is_one_line_that_names_the_call(client: Runtime) -> None:
-    refused = [
+    refused: list[tuple[Callable[[], object], str]] = [
         (lambda: client.read_register("none"), "bm_register_read(0, none, 0)"),
         (lambda: client.write_register("none", 5), "bm_register_write(0, none, 0, 5)"),
         (lambda: client.read_counter("none", 2), "bm_counter_read(0, none, 2)"),

@@ -146,10 +146,13 @@ class LinkGuardianSwitch:
         self.set(replace(self.parameters, is_on=is_on))
 
     def corrupt(self, loss_ratio: float) -> None:
-        """Corrupt what arrives over the link; the ratio is rounded down to 2^-20, as published."""
+        """Corrupt what arrives over the link; the ratio is rounded down to 2^-20, as published.
+
+        Of a ratio of one the largest draw is left, one of 2^20.
+        """
         self.runtime.set_default(
             "SwitchIngress.corruption.loss", "SwitchIngress.corruption.corrupt_below",
-            (int(loss_ratio * _DRAWS), 20),
+            (min(int(loss_ratio * _DRAWS), _DRAWS - 1), 20),
         )  # fmt: skip
 
     def timer_frame(self, *, circulates: bool, source: bytes = bytes(6)) -> bytes:

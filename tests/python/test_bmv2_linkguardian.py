@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -239,8 +241,24 @@ def test_every_event_is_told(switch: LinkGuardianSwitch, memory: MemorySwitch) -
         if end == "receiver":
             # LG-33: what was given up for want of a window is given up all the same.
             told["given_up"] += 1000
+        else:
+            told["notifications_repeated"] = told.pop("repeated")
         assert {name: state[end][name] for name in told} == told
     assert state["link"] == {"frames": 50, "corrupted": 2}
+
+
+def test_the_words_are_those_of_the_live_guards(switch: LinkGuardianSwitch) -> None:
+    core = Path(__file__).resolve().parents[2] / "crates/core/src/engine/linkguardian/report.rs"
+    words = re.compile(r'Counter::(?:new|level)\(\s*"(\w+)"')
+    sending, receiving = (set(words.findall(part)) for part in core.read_text().split("impl ReceivingState"))
+    assert "next_seq" in sending
+    assert "time_remaining" in receiving
+    state = switch.state()
+    # What only a switch has: a line of frames that a pause holds back, and frames at its ports.
+    assert state["sender"].keys() - sending == {
+        "abandoned", "paused", "waiting", "from_host", "to_link", "held_back", "no_room",
+    }  # fmt: skip
+    assert state["receiver"].keys() - receiving == {"overrun", "from_link", "to_host", "malformed"}
 
 
 @pytest.mark.parametrize("circulates", [True, False])

@@ -143,6 +143,11 @@ fn what_has_no_counterpart_is_found() {
     assert_found(&sources.with("header new_t { bit<8> field; }"), "new_t has no counterpart");
     assert_found(&sources.with("const bit<8> NEW = 1;"), "NEW has no counterpart");
     assert_found(&sources.with("const bit<8> NEW = OTHER;"), "NEW cannot be read: OTHER");
+    assert_found(
+        &sources.with("#define NEW 1"),
+        "a number of the preprocessor is not compared: #define NEW 1",
+    );
+    assert_found(&sources.with("enum bit<8> new_t { FIRST = 1 }"), "an enum is not compared yet");
     assert_found(&sources.replaced("const bit<8> HOLE_CAP = 5;", ""), "HOLE_CAP is not in the program");
     assert_found(&sources.replaced("const bit<32> MARKS = 4096;", ""), "MARKS is gone");
     assert_found(&sources.replaced("header ack_t {", "header other_t {"), "ack_t is not in the program");

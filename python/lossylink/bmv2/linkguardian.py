@@ -168,6 +168,7 @@ class LinkGuardianSwitch:
         """Return the state of both roles, by the names of the live guards' reports."""
         read, parameters = self.runtime.read_register, self.parameters
         sender = self.count("sender_events", _SENDER_EVENTS)
+        sender["notifications_repeated"] = sender.pop("repeated")
         receiver = self.count("receiver_events", _RECEIVER_EVENTS)
         next_position, leading = read("sender_next"), read("sender_leading_ack")
         order, register = read("receiver_order"), read("receiver_acknowledgement")

@@ -20,6 +20,8 @@ pub(crate) enum Declaration {
     Header(String, Vec<Named>),
     /// `struct NAME { ... }`
     Structure(String, Vec<Named>),
+    /// What would hide a constant or a header from the comparison.
+    Unread(String),
 }
 
 /// The declarations in `text`, wherever they stand in it.
@@ -39,6 +41,7 @@ fn declaration(tokens: &[String]) -> Option<Declaration> {
             Some(Declaration::Constant(head, until(value, ";").to_vec()))
         }
         "header" => Some(Declaration::Header(rest.first()?.clone(), fields(rest)?)),
+        "enum" | "header_union" => Some(Declaration::Unread(keyword.clone())),
         "struct" => Some(Declaration::Structure(rest.first()?.clone(), fields(rest)?)),
         _ => None,
     }

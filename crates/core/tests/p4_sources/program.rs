@@ -67,6 +67,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 impl Program {
     /// What the sources declare, or what in them cannot be read.
     pub(crate) fn of(sources: &Sources) -> Result<Self, String> {
+        if let Some(line) = sources.0.iter().flat_map(|text| text.lines()).find(|line| is_number(line)) {
+            return Err(format!("a number of the preprocessor is not compared: {line}"));
+        }
         let all: Vec<Declaration> = sources.0.iter().flat_map(|text| declarations(text)).collect();
         let mut program = Self::default();
         for declaration in &all {
@@ -83,6 +86,7 @@ impl Program {
                     program.order = fields.into_iter().map(|field| (field.name, field.kind)).collect();
                 }
                 Declaration::Structure(..) => {}
+                Declaration::Unread(keyword) => return Err(format!("an {keyword} is not compared yet")),
             }
         }
         Ok(program)
@@ -119,6 +123,13 @@ impl Program {
             Some(_) => Err(format!("{name} is there twice")),
         }
     }
+}
+
+/// Whether a line of the preprocessor defines a number, as a constant does.
+fn is_number(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("#define")
+        && words.nth(1).is_some_and(|value| value.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 /// A literal, perhaps with a width in front (`8w0x1f`) or a cast (`(bit<8>) 31`).

@@ -1,10 +1,11 @@
 //! What the programs share: Ethernet, the corruption of a link, and the ports of a switch.
 
+use super::comparison::Numbers;
 use super::frames::Header;
 use super::layout::Values;
 use lossylink_core::loss::Quantised;
 use lossylink_core::wire::MINIMUM_FRAME;
-use lossylink_core::wire::ethernet::{EthernetHeader, MacAddress};
+use lossylink_core::wire::ethernet::{EtherType, EthernetHeader, MacAddress};
 
 /// Constants that stand in `p4/common`.
 pub(crate) fn constants() -> Vec<(&'static str, u128)> {
@@ -46,4 +47,16 @@ pub(crate) fn ethernet_values(header: &EthernetHeader) -> Values {
         ("ethertype", u128::from(header.ethertype.0)),
     ]
     .into()
+}
+
+/// The EtherType behind a header (WIRE-8, FEC-2).
+pub(crate) fn next_values(ethertype: EtherType) -> Values {
+    [("ethertype", u128::from(ethertype.0))].into()
+}
+
+/// An Ethernet header with random addresses.
+pub(crate) fn ethernet_of(n: &Numbers, ethertype: EtherType) -> EthernetHeader {
+    let address = |number: u64| std::array::from_fn(|byte| (number >> (8 * byte)) as u8);
+    let (destination, source) = (MacAddress(address(n[0])), MacAddress(address(n[1])));
+    EthernetHeader { destination, source, ethertype }
 }

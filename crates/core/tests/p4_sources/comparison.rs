@@ -22,6 +22,8 @@ pub(crate) struct Family {
     pub(crate) frames: fn(&Numbers) -> Vec<Frame>,
     /// Constants and headers that exist only inside a switch.
     pub(crate) inside: &'static [&'static str],
+    /// How the numbers of events begin, which exist only there as well; `test_bmv2_sources.py` checks them.
+    pub(crate) events: &'static [&'static str],
 }
 
 impl Family {
@@ -60,11 +62,15 @@ impl Family {
         let checked: Vec<&str> =
             constants.iter().map(|(name, _)| *name).chain(headers.iter().map(|header| header.name)).collect();
         let inside = || common::INSIDE.iter().chain(self.inside);
+        let is_event = |name: &str| self.events.iter().any(|prefix| name.starts_with(prefix));
         let declared = || program.constants.keys().chain(program.headers.keys()).map(String::as_str);
-        let is_known = |name: &&str| checked.contains(name) != inside().any(|other| other == name);
+        let is_known = |name: &&str| {
+            let places = [checked.contains(name), inside().any(|other| other == name), is_event(name)];
+            places.iter().filter(|is_there| **is_there).count() == 1
+        };
         let without = declared().filter(|name| !is_known(name));
         let gone = inside().filter(|name| declared().all(|other| other != **name));
-        let without = without.map(|name| format!("{name} has no counterpart, or two"));
+        let without = without.map(|name| format!("{name} has no counterpart, or several"));
         without.chain(gone.map(|name| format!("{name} is gone"))).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What `p4/linkguardian` must agree with.
 
-use super::common::{ethernet, ethernet_values};
+use super::common::{ethernet, ethernet_of, ethernet_values, next_values};
 use super::comparison::{Family, Numbers};
 use super::frames::{Frame, Header};
 use super::layout::Values;
@@ -14,6 +14,7 @@ use lossylink_core::wire::pfc::{self, CLASSES, PauseFrame};
 
 pub(crate) const FAMILY: Family = Family {
     folder: "linkguardian",
+    events: &["SENDER_", "RECEIVER_"],
     constants,
     widths: || vec![("position_t", Position::COUNT.ilog2() as usize)],
     headers,
@@ -174,12 +175,6 @@ fn next(ethertype: EtherType) -> Header {
     Header { name: "next_t", values: next_values(ethertype), bytes: bytes.split_off(DataHeader::LEN) }
 }
 
-fn ethernet_of(n: &Numbers, ethertype: EtherType) -> EthernetHeader {
-    let address = |number: u64| std::array::from_fn(|byte| (number >> (8 * byte)) as u8);
-    let (destination, source) = (MacAddress(address(n[0])), MacAddress(address(n[1])));
-    EthernetHeader { destination, source, ethertype }
-}
-
 fn data_of(n: &Numbers) -> DataHeader {
     DataHeader {
         era: n[0] & 1 == 1,
@@ -204,10 +199,6 @@ fn notification_of(n: &Numbers) -> LossNotification {
 fn pause_of(n: &Numbers) -> PauseFrame {
     let quanta = |class: usize| (n[class] >> 63 == 1).then_some(n[class] as u16);
     PauseFrame { quanta: std::array::from_fn(quanta) }
-}
-
-fn next_values(ethertype: EtherType) -> Values {
-    [("ethertype", u128::from(ethertype.0))].into()
 }
 
 fn data_values(data: &DataHeader) -> Values {
@@ -264,7 +255,7 @@ fn pause_values(pause: &PauseFrame) -> Values {
 
 /// What never leaves a switch, or numbers its parts.
 #[rustfmt::skip]
-const INSIDE: [&str; 59] = [
+const INSIDE: [&str; 31] = [
     // Headers of frames that go round, and what fills a frame.
     "tx_tag_t", "rx_tag_t", "timer_t", "waiting_t", "padding_t", "ETHERTYPE_TIMER", "ETHERTYPE_WAITING",
     // What a recirculated frame takes along, and what replicas are for.
@@ -276,12 +267,4 @@ const INSIDE: [&str; 59] = [
     "GROUP_PAUSE", "SESSION_COPY", "SESSION_COPY_AND_DUMMY", "SESSION_DUMMY", "SESSION_ACK",
     // Sizes of registers and queues, and words between them.
     "MARKS", "WAITING_MAX", "PAUSE_NOTHING", "PAUSE_STOP", "PAUSE_RESUME",
-    // Events by number.
-    "SENDER_DATA", "SENDER_DUMMIES", "SENDER_RETRANSMITTED", "SENDER_ACKS", "SENDER_NOTIFICATIONS",
-    "SENDER_REPEATED", "SENDER_OUT_OF_RANGE", "SENDER_ABANDONED", "SENDER_FROM_HOST", "SENDER_TO_LINK",
-    "SENDER_HELD_BACK", "SENDER_NO_ROOM", "SENDER_EVENTS",
-    "RECEIVER_DATA", "RECEIVER_RETRANSMISSIONS", "RECEIVER_DUMMIES", "RECEIVER_NOTIFICATIONS",
-    "RECEIVER_FORWARDED", "RECEIVER_DUPLICATES", "RECEIVER_STALE", "RECEIVER_GIVEN_UP",
-    "RECEIVER_TIMER_PACKETS", "RECEIVER_PAUSES", "RECEIVER_RESUMES", "RECEIVER_FROM_LINK", "RECEIVER_TO_HOST",
-    "RECEIVER_MALFORMED", "RECEIVER_EVENTS",
 ];

@@ -1,10 +1,11 @@
 //! The programs for switches in `p4/`, compared with this crate as text, without a compiler.
 //!
-//! A new protection adds a file beside `linkguardian.rs` and a line to `FAMILIES`.
+//! A new program adds a file beside `linkguardian.rs` and a line to `FAMILIES`.
 
 mod common;
 mod comparison;
 mod declarations;
+mod fec;
 mod frames;
 mod layout;
 mod linkguardian;
@@ -14,5 +15,5 @@ mod tokens;
 pub(crate) use comparison::{Family, Numbers, one_at_a_time};
 pub(crate) use program::{Program, Sources, folders};
 
-/// The protections that have programs; each is the name of its folder.
-pub(crate) const FAMILIES: [&Family; 1] = [&linkguardian::FAMILY];
+/// The programs that are compared where they are.
+pub(crate) const FAMILIES: [&Family; 2] = [&linkguardian::FAMILY, &fec::FAMILY];

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 static PROGRAMS: LazyLock<Vec<(&Family, Program)>> = LazyLock::new(|| {
     let there = folders();
     let families = FAMILIES.into_iter().filter(|family| there.iter().any(|folder| folder == family.folder));
-    families.map(|family| (family, program(&Sources::of(family.folder)))).collect()
+    families.map(|family| (family, program(&Sources::of(family.files)))).collect()
 });
 
 fn program(sources: &Sources) -> Program {
@@ -55,7 +55,7 @@ proptest! {
 /// would not show that they stand elsewhere.
 #[test]
 fn the_kind_comes_first() {
-    let program = program(&Sources::of("linkguardian"));
+    let program = program(&Sources::of(FAMILIES[0].files));
     let has_kind = |header: &str| program.headers[header].fields().iter().any(|field| field.name == "kind");
     let with_kind: Vec<&String> = program.headers.keys().filter(|header| has_kind(header)).collect();
     assert_eq!(with_kind, ["ack_t", "data_t", "notification_t", "tx_tag_t"]);
@@ -68,7 +68,7 @@ fn the_kind_comes_first() {
 /// Canaries: each change is found.
 #[test]
 fn a_changed_field_is_found() {
-    let sources = Sources::of("linkguardian");
+    let sources = Sources::of(FAMILIES[0].files);
     assert_eq!(defects(&sources), Vec::<String>::new());
     let changes = [
         ("bit<1> is_dummy;", "bit<2> is_dummy;", "data_t has 25 bits"),
@@ -106,7 +106,7 @@ fn a_changed_field_is_found() {
 
 #[test]
 fn a_changed_constant_is_found() {
-    let sources = Sources::of("linkguardian");
+    let sources = Sources::of(FAMILIES[0].files);
     let changes = [
         ("ETHERTYPE_LINKGUARDIAN = 0xABCD;", "0xABCE", "ETHERTYPE_LINKGUARDIAN is 43982, not 43981"),
         ("KIND_ACK = 1;", "2", "KIND_ACK is 2, not 1"),
@@ -127,22 +127,22 @@ fn a_changed_constant_is_found() {
 /// WIRE-8, WIRE-9: which header comes first, and what fills a frame.
 #[test]
 fn a_changed_frame_is_found() {
-    let sources = Sources::of("linkguardian");
+    let sources = Sources::of(FAMILIES[0].files);
     let ack = "    ack_t ack;\n    next_t ack_next;\n";
     let data = "    data_t data;\n    rx_tag_t rx_tag;\n    next_t data_next;\n";
     let ack_last = sources.replaced(ack, "").replaced(data, &format!("{data}{ack}"));
-    assert_found(&ack_last, "protected, with an ACK: [");
-    assert_found(&sources.replaced("    ack_t ack;\n", ""), "explicit ACK: a header is not in headers_t");
-    assert_found(&sources.replaced("bit<344> zeros;", "bit<336> zeros;"), "dummy: [");
+    assert_found(&ack_last, "protected, with an ACK of headers_t: [");
+    assert_found(&sources.replaced("    ack_t ack;\n", ""), "explicit ACK: a header is in no headers_t");
+    assert_found(&sources.replaced("bit<344> zeros;", "bit<336> zeros;"), "dummy of headers_t: [");
     let in_front = sources
         .replaced("    padding_t padding;\n", "")
         .replaced("    pfc_t", "    padding_t padding;\n    pfc_t");
-    assert_found(&in_front, "pause: [");
+    assert_found(&in_front, "pause of headers_t: [");
 }
 
 #[test]
 fn what_has_no_counterpart_is_found() {
-    let sources = Sources::of("linkguardian");
+    let sources = Sources::of(FAMILIES[0].files);
     assert_found(&sources.with("header new_t { bit<8> field; }"), "new_t has no counterpart");
     assert_found(&sources.with("const bit<8> NEW = 1;"), "NEW has no counterpart");
     assert_found(&sources.with("const bit<8> NEW = OTHER;"), "NEW cannot be read: OTHER");

@@ -12,6 +12,8 @@ pub(crate) type Numbers = [u64; 12];
 pub(crate) struct Family {
     /// Its folder below `p4/`.
     pub(crate) folder: &'static str,
+    /// The files of its programs below `p4/`, or their folders.
+    pub(crate) files: &'static [&'static str],
     /// Constants and the values that this crate has for them, but for those that programs share.
     pub(crate) constants: fn() -> Vec<(&'static str, u128)>,
     /// Bits of types.
@@ -21,9 +23,9 @@ pub(crate) struct Family {
     /// Whole frames, likewise.
     pub(crate) frames: fn(&Numbers) -> Vec<Frame>,
     /// Constants and headers that exist only inside a switch.
-    pub(crate) inside: &'static [&'static str],
-    /// How the numbers of events begin, which exist only there as well; `test_bmv2_sources.py` checks them.
-    pub(crate) events: &'static [&'static str],
+    pub(crate) inside: &'static [&'static [&'static str]],
+    /// How the names of what is numbered inside a switch begin, such as events.
+    pub(crate) numbered: &'static [&'static str],
 }
 
 impl Family {
@@ -61,16 +63,15 @@ impl Family {
     ) -> Vec<String> {
         let checked: Vec<&str> =
             constants.iter().map(|(name, _)| *name).chain(headers.iter().map(|header| header.name)).collect();
-        let inside = || common::INSIDE.iter().chain(self.inside);
-        let is_event = |name: &str| self.events.iter().any(|prefix| name.starts_with(prefix));
+        let inside = || common::INSIDE.iter().chain(self.inside.iter().copied().flatten());
+        let is_numbered = |name: &str| self.numbered.iter().any(|prefix| name.starts_with(prefix));
         let declared = || program.constants.keys().chain(program.headers.keys()).map(String::as_str);
-        let is_known = |name: &&str| {
-            let places = [checked.contains(name), inside().any(|other| other == name), is_event(name)];
-            places.iter().filter(|is_there| **is_there).count() == 1
-        };
+        let is_inside = |name: &str| inside().any(|other| *other == name) || is_numbered(name);
+        let is_known = |name: &&str| checked.contains(name) != is_inside(name);
         let without = declared().filter(|name| !is_known(name));
         let gone = inside().filter(|name| declared().all(|other| other != **name));
-        let without = without.map(|name| format!("{name} has no counterpart, or several"));
+        let without =
+            without.map(|name| format!("{name} has no counterpart, or is listed as one that needs none"));
         without.chain(gone.map(|name| format!("{name} is gone"))).collect()
     }
 }

@@ -9,13 +9,14 @@ use lossylink_core::wire::fec::{FecHeader, FecPart, MAX_ROWS, MAX_SIZE};
 
 pub(crate) const FAMILY: Family = Family {
     folder: "fec_model",
+    files: &["common", "fec_model"],
     constants,
     widths: || vec![("block_t", 24)],
     headers,
     frames,
     // The mark of a corrupted packet is no part of the header that this crate has (FEC-25).
-    inside: &["corruption_t", "FIELDS_RECIRCULATED", "RID_DATA", "RID_FIRST_ROW", "BLOCKS"],
-    events: &["ENCODER_", "DECODER_"],
+    inside: &[&["corruption_t", "FIELDS_RECIRCULATED", "RID_DATA", "RID_FIRST_ROW", "BLOCKS"]],
+    numbered: &["ENCODER_", "DECODER_"],
 };
 
 fn constants() -> Vec<(&'static str, u128)> {

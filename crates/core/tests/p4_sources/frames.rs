@@ -35,28 +35,32 @@ impl Header {
 }
 
 impl Frame {
-    /// How the program's frame differs.
+    /// How the program's frame differs: every structure of headers that has all of its headers must make it.
     pub(crate) fn defect(&self, program: &Program) -> Option<String> {
-        match self.made_by(program) {
-            Err(reason) => Some(format!("{}: {reason}", self.name)),
-            Ok(bytes) => (bytes != self.bytes)
-                .then(|| format!("{}: {bytes:02x?} instead of {:02x?}", self.name, self.bytes)),
+        let has = |order: &[(String, String)], name: &str| order.iter().any(|(instance, _)| instance == name);
+        let mut orders = program
+            .orders
+            .iter()
+            .filter(|(_, order)| self.headers.iter().all(|(name, _)| has(order, name)))
+            .peekable();
+        if orders.peek().is_none() {
+            return Some(format!("{}: a header is in no headers_t", self.name));
         }
+        orders.find_map(|(structure, order)| match self.made_by(program, order) {
+            Err(reason) => Some(format!("{} of {structure}: {reason}", self.name)),
+            Ok(bytes) => (bytes != self.bytes)
+                .then(|| format!("{} of {structure}: {bytes:02x?}, not {:02x?}", self.name, self.bytes)),
+        })
     }
 
-    /// The frame's headers in the program's order. A control frame is made of another frame, whose rest
-    /// comes behind them, and is cut.
-    fn made_by(&self, program: &Program) -> Result<Vec<u8>, String> {
+    /// The frame's headers in this order. A control frame is made of another frame, whose rest comes behind
+    /// them, and is cut.
+    fn made_by(&self, program: &Program, order: &[(String, String)]) -> Result<Vec<u8>, String> {
         let mut made = Vec::new();
-        let mut count = 0;
-        for (instance, header) in &program.order {
+        for (instance, header) in order {
             let Some((_, values)) = self.headers.iter().find(|(name, _)| name == instance) else { continue };
             let layout = program.headers.get(header).ok_or(format!("{header} is not in the program"))?;
             made.extend(layout.bytes(values).map_err(|reason| format!("{header} {reason}"))?);
-            count += 1;
-        }
-        if count != self.headers.len() {
-            return Err("a header is not in headers_t".into());
         }
         if self.is_control {
             made.extend([0xee; 2 * MINIMUM_FRAME.0 as usize]);

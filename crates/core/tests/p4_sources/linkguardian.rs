@@ -12,14 +12,26 @@ use lossylink_core::wire::linkguardian::{
 };
 use lossylink_core::wire::pfc::{self, CLASSES, PauseFrame};
 
+/// For BMv2.
 pub(crate) const FAMILY: Family = Family {
     folder: "linkguardian",
-    events: &["SENDER_", "RECEIVER_"],
-    constants,
+    files: &["common", "linkguardian"],
+    constants: || [shared_constants(), own_constants()].concat(),
     widths: || vec![("position_t", Position::COUNT.ilog2() as usize)],
     headers,
     frames,
-    inside: &INSIDE,
+    inside: &[&SHARED, &PAUSING, &["WAITING_MAX", "MARKS"]],
+    numbered: &["SENDER_", "RECEIVER_"],
+};
+
+/// For Tofino: the headers are those of the programs for BMv2.
+pub(crate) const FOR_TOFINO: Family = Family {
+    folder: "linkguardian_tna",
+    files: &["common", "linkguardian/headers.p4", "linkguardian_tna"],
+    constants: || [shared_constants(), constants_of_receivers()].concat(),
+    inside: &[&SHARED, &PAUSING, &TOFINO],
+    numbered: &["QUEUE_", "ORIGIN_", "SESSION_"],
+    ..FAMILY
 };
 
 /// WIRE-4: the first two bits of a header.
@@ -28,7 +40,8 @@ const ACK: u128 = 0b01;
 const NOTIFICATION: u128 = 0b10;
 const NEVER_ON_A_WIRE: u128 = 0b11;
 
-fn constants() -> Vec<(&'static str, u128)> {
+/// Constants of `headers.p4`.
+fn shared_constants() -> Vec<(&'static str, u128)> {
     let destination = MacAddress::MAC_CONTROL.0.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
     vec![
         ("ETHERTYPE_LINKGUARDIAN", u128::from(EtherType::LINKGUARDIAN.0)),
@@ -43,11 +56,18 @@ fn constants() -> Vec<(&'static str, u128)> {
         ("PFC_QUANTA_PAUSE", u128::from(pfc::QUANTA_MAX)),
         // WIRE-10: zero quanta resume.
         ("PFC_QUANTA_RESUME", 0),
-        ("WINDOW", u128::from(Position::WINDOW)),
-        ("HOLE_CAP", u128::from(SenderConfig::PUBLISHED_HOLE_CAP)),
-        ("LARGEST_HOLE", u128::from(LARGEST_HOLE)),
-        ("SENDS_PER_UPDATE", u128::from(SENDS_PER_UPDATE)),
     ]
+}
+
+fn own_constants() -> Vec<(&'static str, u128)> {
+    let mut constants = constants_of_receivers();
+    constants.push(("WINDOW", u128::from(Position::WINDOW)));
+    constants.push(("HOLE_CAP", u128::from(SenderConfig::PUBLISHED_HOLE_CAP)));
+    constants
+}
+
+fn constants_of_receivers() -> Vec<(&'static str, u128)> {
+    vec![("LARGEST_HOLE", u128::from(LARGEST_HOLE)), ("SENDS_PER_UPDATE", u128::from(SENDS_PER_UPDATE))]
 }
 
 /// WIRE-5 to WIRE-8, WIRE-10.
@@ -253,9 +273,9 @@ fn pause_values(pause: &PauseFrame) -> Values {
     .into()
 }
 
-/// What never leaves a switch, or numbers its parts.
+/// What never leaves a switch, or numbers its parts, in `headers.p4`.
 #[rustfmt::skip]
-const INSIDE: [&str; 31] = [
+const SHARED: [&str; 26] = [
     // Headers of frames that go round, and what fills a frame.
     "tx_tag_t", "rx_tag_t", "timer_t", "waiting_t", "padding_t", "ETHERTYPE_TIMER", "ETHERTYPE_WAITING",
     // What a recirculated frame takes along, and what replicas are for.
@@ -265,6 +285,14 @@ const INSIDE: [&str; 31] = [
     // Multicast groups and mirror sessions.
     "GROUP_RETRANSMISSION", "GROUP_NOTIFICATION", "GROUP_NOTIFICATION_AND_HOST", "GROUP_NOTIFICATION_AND_LOOP",
     "GROUP_PAUSE", "SESSION_COPY", "SESSION_COPY_AND_DUMMY", "SESSION_DUMMY", "SESSION_ACK",
-    // Sizes of registers and queues, and words between them.
-    "MARKS", "WAITING_MAX", "PAUSE_NOTHING", "PAUSE_STOP", "PAUSE_RESUME",
+];
+
+/// Words between the registers of a receiver.
+const PAUSING: [&str; 3] = ["PAUSE_NOTHING", "PAUSE_STOP", "PAUSE_RESUME"];
+
+/// How Tofino's programs count positions, reach ports and hand packets on.
+#[rustfmt::skip]
+const TOFINO: [&str; 10] = [
+    "STEP", "OCCUPIED", "MARKS", "PORT_PROCESSOR", "PORT_GENERATOR", "DROP", "MIRROR", "origin_t", "report_t",
+    "depth_t",
 ];

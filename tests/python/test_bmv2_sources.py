@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossylink.bmv2 import sources
+from lossylink.resources import P4
 
 from .bmv2_support import program_text
 
@@ -43,26 +44,43 @@ def test_events_are_the_constants_of_a_prefix_but_for_their_number(p4: Path) -> 
     assert sources.events("family", "A_") == {"seen_once": 0, "gone": 1}
 
 
-def test_every_constant_of_linkguardian_is_read() -> None:
-    declared = re.findall(r"\bconst\s+[\w<>]+\s+(\w+)\s*=", program_text("linkguardian"))
-    assert len(declared) > 50
-    assert sorted(declared) == sorted(sources.constants("linkguardian"))
+#: Protections with a program that is run.
+FAMILIES = sorted(path.parent.name for path in P4.glob("*/topology.p4"))
+#: Each with the ends that count events.
+ENDS = [
+    (family, name.removesuffix("_EVENTS"))
+    for family in FAMILIES
+    for name in sources.constants(family)
+    if name.endswith("_EVENTS")
+]
 
 
-@pytest.mark.parametrize("end", ["SENDER", "RECEIVER"])
-def test_events_number_the_cells_of_their_counter(end: str) -> None:
-    events = sources.events("linkguardian", f"{end}_")
-    size = sources.constants("linkguardian")[f"{end}_EVENTS"]
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_constant_of_a_program_is_read(family: str) -> None:
+    declared = re.findall(r"\bconst\s+[\w<>]+\s+(\w+)\s*=", program_text(family))
+    assert "MINIMUM_FRAME_BYTES" in declared
+    assert sorted(declared) == sorted(sources.constants(family))
+
+
+def test_both_ends_of_linkguardian_count() -> None:
+    assert {("linkguardian", "SENDER"), ("linkguardian", "RECEIVER")} <= set(ENDS)
+
+
+@pytest.mark.parametrize(("family", "end"), ENDS)
+def test_events_number_the_cells_of_their_counter(family: str, end: str) -> None:
+    events = sources.events(family, f"{end}_")
+    size = sources.constants(family)[f"{end}_EVENTS"]
     assert sorted(events.values()) == list(range(size))
 
 
-@pytest.mark.parametrize("end", ["SENDER", "RECEIVER"])
-def test_every_event_is_counted_by_the_program(end: str) -> None:
-    counted = re.findall(rf"{end.lower()}_events\.count\({end}_(\w+)\)", program_text("linkguardian"))
-    assert {name.lower() for name in counted} == set(sources.events("linkguardian", f"{end}_"))
+@pytest.mark.parametrize(("family", "end"), ENDS)
+def test_every_event_is_counted_by_the_program(family: str, end: str) -> None:
+    counted = re.findall(rf"{end.lower()}_events\.count\({end}_(\w+)\)", program_text(family))
+    assert {name.lower() for name in counted} == set(sources.events(family, f"{end}_"))
 
 
-def test_a_program_is_the_main_file_of_its_folder() -> None:
-    program = sources.program("linkguardian")
-    assert program.parent.name == "linkguardian"
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_program_is_the_main_file_of_its_folder(family: str) -> None:
+    program = sources.program(family)
+    assert program.parent.name == family
     assert "V1Switch(" in program.read_text()

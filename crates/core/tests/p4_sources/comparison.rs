@@ -24,7 +24,8 @@ pub(crate) struct Family {
     pub(crate) frames: fn(&Numbers) -> Vec<Frame>,
     /// Constants and headers that exist only inside a switch.
     pub(crate) inside: &'static [&'static [&'static str]],
-    /// How the names of what is numbered inside a switch begin, such as events.
+    /// How the names of what is numbered inside a switch begin, such as events, which
+    /// `tests/python/test_bmv2_sources.py` checks.
     pub(crate) numbered: &'static [&'static str],
 }
 

@@ -160,6 +160,7 @@ const bit<16> RID_DUMMY = 6;
 const bit<16> RID_ACK = 7;
 @noWarn("unused")
 const bit<16> RID_TIMER = 8;
+const bit<16> RID_NOTIFICATION_COPY = 9;
 
 // Multicast groups. The control plane fills them: N copies of a retransmission (LG-7), C of a control frame (LG-46).
 const group_t GROUP_RETRANSMISSION = 1;

@@ -28,7 +28,8 @@ register<position_t>(1) receiver_expected;
 // LG-20, LG-21: the position whose turn it is (17 bits), and timer packets until it is given up (15 bits in front).
 register<bit<32>>(1) receiver_order;
 // LG-15..17: whether a packet goes round to send it (bit 19), how often it is to be sent (bits 18..17), the position.
-register<bit<20>>(1) receiver_acknowledgement;
+// LG-26: notifications that wait for the link stand in front (bits 23..20); nothing is sent before they are.
+register<bit<24>>(1) receiver_acknowledgement;
 // LG-23, LG-24: the request that waits for a timer packet (bits 2..1), and what the sender was told last (bit 0).
 register<bit<3>>(1) receiver_pausing;
 // LG-28: register i holds the i-th position of each hole that has not come back.
@@ -119,17 +120,17 @@ control ReceiverIngress(inout headers_t headers,
 
     // LG-16: an acknowledgement sent after the notification could free the very copies that it asks for.
     action acknowledge_by_notification() {
-        bit<20> state;
+        bit<24> state;
         receiver_acknowledgement.read(state, 0);
-        receiver_acknowledgement.write(0, state[19:19] ++ 2w0 ++ meta.leading);
+        receiver_acknowledgement.write(0, (state[23:20] + 1) ++ state[19:19] ++ 2w0 ++ meta.leading);
     }
 
     // LG-15, LG-17: if no packet goes round to send it, this frame's mirror begins one.
     action acknowledge() {
-        bit<20> state;
+        bit<24> state;
         receiver_acknowledgement.read(state, 0);
         begins = state[19:19] == 0;
-        receiver_acknowledgement.write(0, 1w1 ++ SENDS_PER_UPDATE ++ meta.leading);
+        receiver_acknowledgement.write(0, state[23:20] ++ 1w1 ++ SENDS_PER_UPDATE ++ meta.leading);
     }
 
     // LG-33: a frame that takes the wait beyond a window gives the oldest up at once. LG-20: then its own turn.
@@ -351,26 +352,34 @@ control ReceiverEgress(inout headers_t headers,
     position_t leading;
 
     action take_for_frame() {
-        bit<20> state;
+        bit<24> state;
         receiver_acknowledgement.read(state, 0);
         leading = state[16:0];
-        is_due = state[18:17] != 0;
+        is_due = state[23:20] == 0 && state[18:17] != 0;
         if (is_due) {
-            receiver_acknowledgement.write(0, state[19:19] ++ (state[18:17] - 1) ++ leading);
+            receiver_acknowledgement.write(0, state[23:19] ++ (state[18:17] - 1) ++ leading);
         }
     }
 
     action take_for_round() {
-        bit<20> state;
+        bit<24> state;
         receiver_acknowledgement.read(state, 0);
         leading = state[16:0];
-        is_due = state[18:17] != 0;
-        goes_round = state[18:17] > 1;
-        if (goes_round) {
-            receiver_acknowledgement.write(0, 1w1 ++ (state[18:17] - 1) ++ leading);
-        } else {
-            receiver_acknowledgement.write(0, 3w0 ++ leading);
+        bool waits = state[23:20] != 0 && state[18:17] != 0;
+        is_due = !waits && state[18:17] != 0;
+        goes_round = waits || state[18:17] > 1;
+        if (!goes_round) {
+            receiver_acknowledgement.write(0, state[23:20] ++ 3w0 ++ leading);
+        } else if (!waits) {
+            receiver_acknowledgement.write(0, state[23:19] ++ (state[18:17] - 1) ++ leading);
         }
+    }
+
+    // LG-26: the first copy of a notification is on its way, and the others follow before anything else (LG-46).
+    action note_notified() {
+        bit<24> state;
+        receiver_acknowledgement.read(state, 0);
+        receiver_acknowledgement.write(0, (state[23:20] - 1) ++ state[19:0]);
     }
 
     action make_ack(bit<1> is_piggybacked) {
@@ -481,7 +490,10 @@ control ReceiverEgress(inout headers_t headers,
                 if (!is_due) {
                     mark_to_drop(standard);
                 }
-            } else if (standard.egress_rid == RID_NOTIFICATION) {
+            } else if (standard.egress_rid == RID_NOTIFICATION || standard.egress_rid == RID_NOTIFICATION_COPY) {
+                if (standard.egress_rid == RID_NOTIFICATION) {
+                    note_notified();
+                }
                 turn_round();
                 strip();
                 make_notification();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import wheel_files
 from lossylink import resources
+from lossylink.bmv2 import runtime
 
 
 def wheel(path: Path, without: str = "") -> str:
@@ -26,6 +28,8 @@ def test_what_the_package_reads_is_expected() -> None:
     read = [resources.PUBLISHED, resources.UNSOURCED, resources.DICTIONARY, resources.GLOSSARY]
     read += resources.SCENARIOS.rglob("*.toml")
     read += resources.KERNEL.iterdir()
+    read += resources.P4.rglob("*.p4")
+    read += [Path(runtime.__file__).with_name("runtime.thrift")]
     assert {f"lossylink/{path.relative_to(root).as_posix()}" for path in read} <= expected
     assert {
         "lossylink/report/assets/report.html.j2",
@@ -34,7 +38,33 @@ def test_what_the_package_reads_is_expected() -> None:
     } <= expected
 
 
-@pytest.mark.parametrize("name", ["glossary.md", "_native.abi3.so", "stress.toml", "THIRD-PARTY-LICENSES.md"])
+def unnamed(link: Path, patterns: list[str]) -> list[str]:
+    """Return the files behind a link of the package that no pattern names."""
+    names = [file.relative_to(wheel_files.ROOT) for file in sorted(link.rglob("*")) if file.is_file()]
+    return [name.as_posix() for name in names if not any(map(name.match, patterns))]
+
+
+def test_every_program_for_switches_is_named_to_the_builder() -> None:
+    project = tomllib.loads((wheel_files.ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["maturin"]["include"]
+    patterns = [entry["path"] for entry in included if "wheel" in entry["format"]]
+    link = wheel_files.SOURCES / "lossylink" / "p4"
+    assert unnamed(link, patterns) == []
+    without = [pattern for pattern in patterns if not pattern.endswith(".p4")]
+    assert "python/lossylink/p4/linkguardian/sender.p4" in unnamed(link, without)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "glossary.md",
+        "_native.abi3.so",
+        "stress.toml",
+        "sender.p4",
+        "runtime.thrift",
+        "THIRD-PARTY-LICENSES.md",
+    ],
+)
 def test_a_wheel_that_lacks_a_file_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

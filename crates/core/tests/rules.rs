@@ -1,8 +1,9 @@
-//! Every rule of `docs/protocols/` is cited by code and by a test, and nothing else is cited.
+//! Every rule of `docs/protocols/` is cited by code and by a test, and nothing else is cited. What a
+//! program for switches leaves out is known, with the reason.
 
 mod citations;
 
-use citations::{Citations, Defects, Rules};
+use citations::{Citations, Defects, Rules, Unexplained, of_linkguardian};
 use std::path::Path;
 
 fn repository() -> &'static Path {
@@ -24,11 +25,13 @@ fn an_invented_rule_is_reported() {
     rules.add("invented.md", "Text.\n\n**LG-900.** A rule that nobody follows.\n");
     let mut citations = Citations::of_repository(repository());
     citations.add_rust("lib.rs", "// LG-901\n");
+    citations.add_program("switch.p4", "// LG-902\n");
     let defects = rules.check(&citations);
     let found = |list: &[String], rule: &str| list.iter().any(|entry| entry.starts_with(rule));
     assert!(found(&defects.without_code, "LG-900 "));
     assert!(found(&defects.without_test, "LG-900 "));
     assert!(found(&defects.undefined, "LG-901 "));
+    assert!(found(&defects.undefined, "LG-902 in switch.p4"));
 }
 
 #[test]
@@ -50,4 +53,34 @@ fn code_and_tests_of_a_file_are_told_apart() {
     citations.add_python("test.py", "# RDMA-7\n", true);
     assert_eq!(citations.code().collect::<Vec<_>>(), ["LG-1", "LG-3"]);
     assert_eq!(citations.tests().collect::<Vec<_>>(), ["LG-2", "RDMA-7"]);
+}
+
+#[test]
+fn a_program_for_switches_is_neither_code_nor_test() {
+    let mut rules = Rules::default();
+    rules.add("one.md", "**LG-1.** So.\n");
+    let mut citations = Citations::default();
+    citations.add_program("switch.p4", "// LG-1\n");
+    let without = || vec!["LG-1 of one.md".to_owned()];
+    let expected = Defects { without_code: without(), without_test: without(), ..Defects::default() };
+    assert_eq!(rules.check(&citations), expected);
+}
+
+#[test]
+fn the_switches_follow_linkguardian_or_say_why_not() {
+    let rules = Rules::of_documents(&repository().join("docs/protocols"));
+    assert_eq!(of_linkguardian(&rules, repository()), Unexplained::default());
+}
+
+#[test]
+fn what_a_program_leaves_out_without_a_reason_is_reported() {
+    let mut rules = Rules::default();
+    rules.add("one.md", "**LG-1.** So.\n**LG-2.** Also.\n**LG-3.** And.\n**WIRE-1.** Bits.\n");
+    let text = "// All of them (LG-1..3).\n\n#include \"x.p4\"\n// LG-1\n";
+    let left_out = [("LG-1", "followed all the same"), ("LG-2", "a reason"), ("LG-9", "no rule")];
+    let one = |rule: &str| vec![rule.to_owned()];
+    assert_eq!(
+        Unexplained::of(&rules, "LG", &[text], &left_out),
+        Unexplained { missing: one("LG-3"), cited: one("LG-1"), undefined: one("LG-9") },
+    );
 }

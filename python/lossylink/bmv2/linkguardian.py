@@ -140,7 +140,8 @@ class LinkGuardianSwitch:
         """Put parameters into force."""
         runtime, link = self.runtime, _N["PORT_LINK"]
         retransmission = (link, _N["RID_RETRANSMISSION"])
-        notifications = [(link, _N["RID_NOTIFICATION"])] * parameters.control_copies
+        further = [(link, _N["RID_NOTIFICATION_COPY"])] * (parameters.control_copies - 1)
+        notifications = [(link, _N["RID_NOTIFICATION"]), *further]
         pauses = [(link, _N["RID_PAUSE"])] * parameters.control_copies
         forward = _N["RID_FORWARD"]
         runtime.set_group(_N["GROUP_RETRANSMISSION"], [retransmission] * parameters.copies)
@@ -197,7 +198,10 @@ class LinkGuardianSwitch:
     def _sender(self, events: dict[str, int], following: int, leading: int) -> dict[str, Any]:
         read, line = self.runtime.read_register, self.runtime.read_register("sender_line")
         marks = (self.runtime.read_registers(f"sender_hole_{place}") for place in range(_N["HOLE_CAP"]))
-        counted = ("data", "dummies", "retransmitted", "acks", "notifications", "out_of_range", "held_back")
+        counted = (
+            *("data", "dummies", "retransmitted", "acks", "notifications", "out_of_range"),
+            *("abandoned", "held_back", "no_room"),
+        )
         return {
             "next_seq": following & 0xFFFF,
             "next_seq_era": following >> 16,
@@ -210,7 +214,6 @@ class LinkGuardianSwitch:
             "beyond_cap": read("sender_beyond_cap"),
             "queue_paused": line >> 16 != line & 0xFFFF,
             "notifications_repeated": events["repeated"],
-            "no_room": events["no_room"],
             **{name: events[name] for name in counted},
         }
 

@@ -75,7 +75,8 @@ def compile_to(target: Path, source: Path) -> None:
     done = subprocess.run(
         [find(COMPILER), source, "-o", unfinished], capture_output=True, text=True, check=False
     )
-    said = (done.stdout + done.stderr).strip()
+    # An error is one line, however many the compiler makes of it.
+    said = " ".join((done.stdout + done.stderr).split())
     if done.returncode or said:
         unfinished.unlink(missing_ok=True)
         raise RunError(f"{COMPILER} {source}: {said or f'exit code {done.returncode}'}")

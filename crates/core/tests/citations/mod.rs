@@ -1,7 +1,9 @@
 //! Where the rules of the protocol documents are defined, and where they are cited.
 
+mod left_out;
 mod scan;
 
+pub(crate) use left_out::{Unexplained, of_linkguardian};
 use scan::{mentions, split_rust, test_modules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,6 +22,7 @@ pub(crate) struct Rules {
 pub(crate) struct Citations {
     code: BTreeMap<String, String>,
     tests: BTreeMap<String, String>,
+    programs: BTreeMap<String, String>,
 }
 
 /// What is wrong, one line each.
@@ -69,7 +72,7 @@ impl Rules {
             let missing = self.documents.iter().filter(|(rule, _)| !cited.contains_key(*rule));
             missing.map(|(rule, document)| format!("{rule} of {document}")).collect()
         };
-        let all = citations.code.iter().chain(&citations.tests);
+        let all = citations.code.iter().chain(&citations.tests).chain(&citations.programs);
         let undefined = all.filter(|(rule, _)| protocols.contains(letters(rule)) && !self.defines(rule));
         Defects {
             without_code: uncited(&citations.code),
@@ -81,8 +84,8 @@ impl Rules {
 }
 
 impl Citations {
-    /// Citations in the crates, the fuzz targets and the Python package. The test that checks them
-    /// is left out, because it speaks of rules that do not exist.
+    /// Citations in the crates, the Python package and the programs for switches. The test that checks
+    /// them is left out, because it speaks of rules that do not exist.
     pub(crate) fn of_repository(root: &Path) -> Self {
         let mut citations = Self::default();
         let files = files_under(&root.join("crates"), "rs");
@@ -100,6 +103,9 @@ impl Citations {
                 citations.add_python(&name(&file, root), &read(&file), is_test);
             }
         }
+        for file in files_under(&root.join("p4"), "p4") {
+            citations.add_program(&name(&file, root), &read(&file));
+        }
         citations
     }
 
@@ -113,6 +119,11 @@ impl Citations {
 
     pub(crate) fn add_python(&mut self, file: &str, text: &str, is_test: bool) {
         Self::note(if is_test { &mut self.tests } else { &mut self.code }, file, text);
+    }
+
+    /// A program for switches, which is neither the code nor the test of a rule: it leaves rules out.
+    pub(crate) fn add_program(&mut self, file: &str, text: &str) {
+        Self::note(&mut self.programs, file, text);
     }
 
     fn note(cited: &mut BTreeMap<String, String>, file: &str, text: &str) {

@@ -3,7 +3,7 @@
 use super::Position;
 
 /// How often one state of the register is sent (LG-15).
-const SENDS_PER_UPDATE: u8 = 2;
+pub const SENDS_PER_UPDATE: u8 = 2;
 
 /// What a received frame does to the register. The driver applies it when the frame reaches the
 /// register, which on a switch is half a microsecond after the decision.

@@ -23,7 +23,7 @@ mod receiver;
 mod report;
 mod sender;
 
-pub use acknowledgement::{AckUpdate, Acknowledgement};
+pub use acknowledgement::{AckUpdate, Acknowledgement, SENDS_PER_UPDATE};
 pub use backpressure::{Backpressure, PauseRequest, PauseState, Thresholds};
 pub use bursts::{FORGOTTEN, Gaps, effective_loss};
 pub use copies::{DEFAULT_TARGET_LOSS, MOST_COPIES, control_copies_under, copies_for, copies_under};
@@ -31,6 +31,6 @@ pub use hole_set::HoleSet;
 pub use non_blocking::NonBlocking;
 pub use ordered::{AckNoTimeout, Ordered};
 pub use position::Position;
-pub use receiver::{Delivery, Detection, Notification, Receiver, ReceiverCounters};
+pub use receiver::{Delivery, Detection, LARGEST_HOLE, Notification, Receiver, ReceiverCounters};
 pub use report::{OrderState, PausingState, ReceivingState, SendingState, TimerState};
 pub use sender::{CopyFate, Sender, SenderConfig, SenderCounters};

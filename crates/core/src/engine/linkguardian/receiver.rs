@@ -4,7 +4,7 @@ use super::{AckNoTimeout, AckUpdate, NonBlocking, Ordered, Position};
 use crate::time::Instant;
 
 /// The largest hole that a notification can describe: its size field has eight bits (LG-13).
-const LARGEST_HOLE: u32 = 255;
+pub const LARGEST_HOLE: u32 = 255;
 
 /// What becomes of a frame at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

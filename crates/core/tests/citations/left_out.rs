@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What `p4/linkguardian` and what it shares with other programs leave out.
-const LINKGUARDIAN: [(&str, &str); 8] = [
+const LINKGUARDIAN: [(&str, &str); 7] = [
     ("LG-19", "the control plane sets the number of copies"),
-    ("LG-26", "left to the queues of the switch; threads of BMv2 may swap what leaves at one instant"),
     ("LG-30", "the control plane starts both ends over"),
     ("LG-34", "the bounds are those of the loops' queues, which the control plane sets"),
     ("LG-35", "losses for good are counted, but not by cause"),

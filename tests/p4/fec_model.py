@@ -14,22 +14,20 @@ from __future__ import annotations
 import copy
 import json
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from lossylink.bmv2.common import Pace
-from lossylink.bmv2.fec_model import FecModelSwitch, Parameters
+from lossylink.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
 from lossylink.bmv2.sources import constants, events
 from lossylink.errors import LossylinkError
 
 from .bench import Bench, DifferenceError, compare, told_apart
+from .vectors import vectors
 
-_ROOT = Path(__file__).parents[2]
 _N = constants("fec_model")
 _FROM_HOST = events("fec_model", "ENCODER_")["from_host"]
 _FROM_LINK = events("fec_model", "DECODER_")["from_link"]
@@ -374,15 +372,9 @@ DIALOGUES = (
 # --- All of it ------------------------------------------------------------------------------------
 
 
-def vectors(seeds: Sequence[int]) -> list[dict[str, Any]]:
-    """Ask the simulator."""
-    command = ["cargo", "run", "--quiet", "-p", "lossylink-sim", "--example", "fec_model_vectors", "--"]
-    done = subprocess.run(
-        [*command, *map(str, seeds)], cwd=_ROOT, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise LossylinkError(f"no vectors: {done.stderr.strip()}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def drawn(seeds: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the vectors of seeds."""
+    return [json.loads(line) for line in vectors(FAMILY, seeds).splitlines()]
 
 
 def first_block(seed: int) -> int:
@@ -440,13 +432,13 @@ def main(words: Sequence[str]) -> int:
     """Check the seeds and return the exit code."""
     seeds = [int(word) for word in words] or [1]
     try:
-        drawn = vectors(seeds)
+        found = drawn(seeds)
         with Bench("fec_model") as bench:
             rig = Rig(bench)
             check_dialogues(rig)
-            check_canaries(rig, vectors([_CANARY])[0])
+            check_canaries(rig, drawn([_CANARY])[0])
             print(f"{len(DIALOGUES)} dialogues and the canaries")
-            for vector in drawn:
+            for vector in found:
                 print(check_seed(rig, vector), flush=True)
     except (DifferenceError, LossylinkError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -9,34 +9,26 @@ are lost together, so blocks are what the exact interval counts. The simulator's
 
 from __future__ import annotations
 
-import json
 import math
 import random
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lossylink.bmv2.common import threshold
 from lossylink.bmv2.fec_model import FAMILY, FecModelSwitch, Parameters
-from lossylink.bmv2.sources import constants
-from lossylink.bmv2.switch import THRIFT_PORT, Switch
-from lossylink.bmv2.tools import compiled
 from lossylink.errors import LossylinkError, UserError
 from lossylink.statistics import Estimate, binomial_interval, mean_interval
 from lossylink.theory.fec import residual_loss_ratio
 
-from .bench import DifferenceError, Socket, cable, drain, require_own_namespace
+from .bench import DifferenceError, Socket, drain
+from .line import Line, line_of_two, wait
+from .simulated import stress
 
-_N = constants(FAMILY)
 _CODES = ((5, 1), (5, 5))
 _LOSS_RATIO = 1e-1
 _FRAMES = 60_000
@@ -47,7 +39,6 @@ _UNDER_WAY = 20
 _PATIENCE_SECONDS = 10.0
 #: So many blocks must have failed before their losses are taken for normal.
 _MANY = 30
-_SIMULATED_PACKETS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -92,42 +83,7 @@ class Figures:
         )
 
 
-@dataclass(frozen=True)
-class Line:
-    """Two switches, and who talks over them."""
-
-    near: FecModelSwitch
-    far: FecModelSwitch
-    sender: Socket
-    receiver: Socket
-
-
-@contextmanager
-def line_of_two() -> Iterator[Line]:
-    """Run two switches with a cable between them."""
-    require_own_namespace()
-    host, link = _N["PORT_HOST"], _N["PORT_LINK"]
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lossylink-line-")))
-        for near, far in (("near0", "near1"), ("link0", "link1"), ("far0", "far1")):
-            stack.enter_context(cable(near, far))
-        switches = []
-        for place, (host_end, link_end) in enumerate((("near0", "link0"), ("far0", "link1"))):
-            switch = stack.enter_context(
-                Switch(
-                    compiled(FAMILY), {host: host_end, link: link_end},
-                    log=folder / f"{host_end}.log", thrift_port=THRIFT_PORT + place,
-                )
-            )  # fmt: skip
-            switches.append(FecModelSwitch(switch.runtime))
-            switches[-1].set_up()
-        ends = [Socket("near1"), Socket("far1")]
-        for end in ends:
-            stack.callback(end.close)
-        yield Line(near=switches[0], far=switches[1], sender=ends[0], receiver=ends[1])
-
-
-def measure(line: Line, *, size: int, rows: int, frames: int = _FRAMES) -> Figures:
+def measure(line: Line[FecModelSwitch], *, size: int, rows: int, frames: int = _FRAMES) -> Figures:
     """Send frames under a code and count what stays lost.
 
     Raises
@@ -189,21 +145,7 @@ def failing_blocks(size: int, rows: int, loss_ratio: float) -> float:
     )
 
 
-def simulated(*, size: int, rows: int) -> dict[str, Any]:
-    """Return the row of the simulator for the same code and loss."""
-    command = [
-        sys.executable, "-m", "lossylink", "run", "stress", "-p", f"fec-model:{size}/{rows}", "--json",
-        "--set", f"loss={_LOSS_RATIO}", "--set", f"traffic.packets={_SIMULATED_PACKETS}",
-        "--set", f"traffic.frame={_FRAME_BYTES}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LossylinkError(f"the simulator did not run: {done.stderr.strip()}")
-    row: dict[str, Any] = json.loads(done.stdout)["rows"][0]
-    return row
-
-
-def _send(line: Line, frames: Sequence[bytes], *, size: int, rows: int) -> list[int]:
+def _send(line: Line[FecModelSwitch], frames: Sequence[bytes], *, size: int, rows: int) -> list[int]:
     """Send blocks as fast as the far switch takes them in, and return the numbers of the frames that came."""
     at_once = max(1, _UNDER_WAY // (size + rows)) * size
     came: list[int] = []
@@ -211,21 +153,14 @@ def _send(line: Line, frames: Sequence[bytes], *, size: int, rows: int) -> list[
         for frame in frames[begin : begin + at_once]:
             line.sender.send(frame)
         packets = (min(begin + at_once, len(frames)) // size) * (size + rows)
-        _await("arrived", line.far.arrived, packets)
+        wait("packets arrived", line.far.arrived, packets.__eq__)
         came += _numbers(line.receiver, frames)
-    _await("circulate", lambda: int(line.far.detail()["decoder"]["circulating"]), 0)
+    wait("packets circulate", lambda: int(line.far.detail()["decoder"]["circulating"]), (0).__eq__)
     let_go = line.far.detail()["decoder"]
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while len(came) < let_go["intact"] + let_go["recovered"] and time.monotonic() < deadline:
         came += _numbers(line.receiver, frames, seconds=0.02)
     return came
-
-
-def _await(what: str, read: Callable[[], int], number: int) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while (seen := read()) != number:
-        if time.monotonic() > deadline:
-            raise DifferenceError(f"far switch: {seen} packets {what}, expected {number}")
 
 
 def _frame(number: int) -> bytes:
@@ -254,11 +189,11 @@ def main(words: Sequence[str]) -> int:
     frames = int(words[0]) if words else _FRAMES
     holds = True
     try:
-        with line_of_two() as line:
+        with line_of_two(FAMILY, FecModelSwitch) as line:
             for size, rows in _CODES:
                 figures = measure(line, size=size, rows=rows, frames=frames)
                 print(figures.line(), flush=True)
-                row = simulated(size=size, rows=rows)
+                row = stress(f"fec-model:{size}/{rows}", _LOSS_RATIO, frame_bytes=_FRAME_BYTES)
                 share, packets = row["effective_loss_rate"], row["packets_sent"]
                 print(f"      simulator: {share:.3g} of {packets} frames lost", flush=True)
                 holds = holds and figures.holds()

@@ -1,26 +1,24 @@
 """Hold LinkGuardian's switch program against the engines of `crates/core`, arrival by arrival.
 
-Run as root inside `unshare --net`, with the output of `crates/core/examples/linkguardian_vectors`::
-
-    python -m tests.p4.linkguardian VECTORS
-
-It says one line, and a second one for the first difference.
+Run ``python -m tests.p4.linkguardian SEED...`` as root inside ``unshare --net``. The vectors of the seeds are
+those of `crates/core/examples/linkguardian_vectors`. It says one line about all, or about the first difference.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from lossylink.bmv2.linkguardian import LinkGuardianSwitch, Parameters
+from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
 from lossylink.bmv2.sources import constants
+from lossylink.errors import LossylinkError
 
 from .bench import Bench, DifferenceError, compare, told_apart
+from .vectors import vectors
 
-_N = constants("linkguardian")
+_N = constants(FAMILY)
 #: A frame that the receiver passes on at once: when it has come, the one before it has been decided about.
 _BARRIER = bytes.fromhex("020000000004 020000000008 9000").ljust(_N["MINIMUM_FRAME_BYTES"], b"\0")
 #: Where the first octet after Ethernet's header says that a frame is sent again (WIRE-5).
@@ -49,10 +47,10 @@ class Vector:
     state: dict[str, int] = field(default_factory=dict)
 
 
-def read(path: Path) -> Iterator[Vector]:
-    """Yield the vectors of a file."""
+def drawn(seeds: Sequence[int]) -> Iterator[Vector]:
+    """Yield the vectors of seeds."""
     vector = None
-    for line in path.read_text(encoding="ascii").splitlines():
+    for line in vectors(FAMILY, seeds).splitlines():
         match line.split():
             case ["seed", seed, *options]:
                 if vector:
@@ -101,10 +99,7 @@ class Replay:
     def begin(self, options: dict[str, int]) -> None:
         """Start over as a vector says."""
         runtime = self.bench.runtime
-        for counter in ("sender_events", "receiver_events"):
-            runtime.clear_counter(counter)
-        for register in ("sender_beyond_cap", "receiver_lost", "receiver_overrun"):
-            runtime.clear_register(register)
+        self.switch.clear()
         self.switch.set(
             Parameters(
                 is_on=bool(options["is_on"]), in_order=bool(options["in_order"]), copies=options["copies"],
@@ -175,24 +170,23 @@ def is_sent_again(frame: bytes) -> bool:
     return is_numbered and bool(frame[_FLAGS] & _IS_RETRANSMISSION)
 
 
-def main() -> int:
-    vectors = list(read(Path(sys.argv[1])))
-    arrivals = sum(len(vector.steps) for vector in vectors)
-    outputs = sum(
-        len(frames) for vector in vectors for step in vector.steps for frames in step.outputs.values()
-    )
-    with Bench("linkguardian") as bench:
-        replay = Replay(bench)
-        for vector in vectors:
-            try:
+def main(words: Sequence[str]) -> int:
+    """Replay the vectors of seeds and return the exit code."""
+    try:
+        found = list(drawn([int(word) for word in words] or [1]))
+        with Bench(FAMILY) as bench:
+            replay = Replay(bench)
+            for vector in found:
                 with told_apart(f"seed {vector.seed}"):
                     replay.run(vector)
-            except DifferenceError as difference:
-                print(difference)
-                return 1
-    print(f"{len(vectors)} seeds: after {arrivals} arrivals {outputs} frames left, each as the engines say")
+    except (DifferenceError, LossylinkError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    steps = [step for vector in found for step in vector.steps]
+    left = sum(len(frames) for step in steps for frames in step.outputs.values())
+    print(f"{len(found)} seeds: after {len(steps)} arrivals {left} frames left, each as the engines say")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -136,6 +136,13 @@ class LinkGuardianSwitch:
         runtime.write_register("receiver_acknowledgement", 0)
         runtime.write_register("receiver_pausing", 0)
 
+    def clear(self) -> None:
+        """Count anew."""
+        for counter in ("sender_events", "receiver_events", f"{_CORRUPTION}.frames"):
+            self.runtime.clear_counter(counter)
+        for register in ("sender_beyond_cap", "receiver_lost", "receiver_overrun"):
+            self.runtime.clear_register(register)
+
     def set(self, parameters: Parameters) -> None:
         """Put parameters into force."""
         runtime, link = self.runtime, _N["PORT_LINK"]
@@ -177,6 +184,10 @@ class LinkGuardianSwitch:
     def begin(self, port: str) -> None:
         """Send the timer packet on its way, by the far end of the control plane's cable."""
         inject(port, self.timer_frame(circulates=True))
+
+    def acknowledged(self) -> int:
+        """Return the position up to which all has arrived or is known to be lost (LG-8)."""
+        return self.runtime.read_register("sender_leading_ack")
 
     def state(self) -> dict[str, Any]:
         """Return the state of both roles, by the names of the live guards' reports."""

@@ -1,7 +1,7 @@
 //! Arrivals at a protected switch and what its engines make of them, for a switch program to be held against.
 //!
 //! ```text
-//! cargo run --example linkguardian_vectors -- FIRST_SEED SEEDS
+//! cargo run -p lossylink-core --example linkguardian_vectors -- SEED...
 //!
 //! seed 7 in_order=1 copies=2 ...        a switch that starts over, and its parameters
 //! in link 0200...                       a frame arrives; `in timer` is a timer packet
@@ -24,13 +24,13 @@ use switch::{Options, Switch};
 const ARRIVALS: usize = 40;
 
 fn main() -> io::Result<()> {
-    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let [first, count] = numbers[..] else {
-        eprintln!("linkguardian_vectors: say the first seed and how many, as in: linkguardian_vectors 0 200");
+    let seeds: Result<Vec<u64>, _> = std::env::args().skip(1).map(|word| word.parse()).collect();
+    let Some(seeds) = seeds.ok().filter(|seeds| !seeds.is_empty()) else {
+        eprintln!("usage: linkguardian_vectors SEED...");
         std::process::exit(2);
     };
     let mut output = io::stdout().lock();
-    (first..first + count).try_for_each(|seed| output.write_all(vector(seed).as_bytes()))
+    seeds.into_iter().try_for_each(|seed| output.write_all(vector(seed).as_bytes()))
 }
 
 /// The vector of one seed, as text.

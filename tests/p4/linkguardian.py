@@ -1,7 +1,7 @@
 """Hold LinkGuardian's switch program against the engines of `crates/core`, arrival by arrival.
 
-Run ``python -m tests.p4.linkguardian SEED...`` as root inside ``unshare --net``. The vectors of the seeds are
-those of `crates/core/examples/linkguardian_vectors`. It says one line about all, or about the first difference.
+Run ``python -m tests.p4.linkguardian SEED...`` as root inside ``unshare --net``. The vectors are those of
+`crates/core/examples/linkguardian_vectors`. One line tells about all of them, or about the first difference.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A TCP flow over two switches, with and without LinkGuardian.
 
-Run ``python -m tests.p4.tcp_experiment [SECONDS]``. The lab is that of ``lossylink lab up --dataplane bmv2``, under
-the kernel's own CUBIC and iperf3. Beside it stands the simulator's flow over a link of that rate and loss, whose
-round trip is the least that the lab's hosts see.
+Run ``python -m tests.p4.tcp_experiment [SECONDS]``. The lab is that of ``lossylink lab up --dataplane bmv2``,
+under the kernel's own CUBIC and iperf3. Beside it stands the simulator's flow over a link of that rate and
+loss, whose round trip is the least that the lab's hosts see.
 What switches in software cannot show is the published rate, and that a repair costs microseconds.
 """
 

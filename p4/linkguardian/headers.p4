@@ -143,9 +143,12 @@ struct metadata_t {
     position_t overrun;
     // Which pause the receiver wants with this timer packet.
     bit<2> pause_request;
-    // Frames in the receiver's loop when this one left it; it goes round with the frame.
+    // Frames in the receiver's loop when this one left it. Nobody needs it later, but v1model wants a field to keep.
     @field_list(FIELDS_RECIRCULATED)
     bit<19> rx_loop_frames;
+    // Whether a frame has waited for a pause to end, and whether it has to.
+    bit<1> has_waited;
+    bit<1> is_held_back;
 }
 
 // What the replica of a packet is for: multicast groups give each a number.

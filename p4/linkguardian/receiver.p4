@@ -22,6 +22,8 @@
 const position_t LARGEST_HOLE = 255;
 // LG-15: how often one state of the acknowledgement register is sent.
 const bit<2> SENDS_PER_UPDATE = 2;
+// LG-34: frames that may be held, fewer than the queues of the loop take.
+const bit<19> HELD_MAX = 512;
 
 // The position that the next new frame should carry (LG-11).
 register<position_t>(1) receiver_expected;
@@ -30,6 +32,8 @@ register<bit<32>>(1) receiver_order;
 // LG-15..17: whether a packet goes round to send it (bit 19), how often it is to be sent (bits 18..17), the position.
 // LG-26: notifications that wait for the link stand in front (bits 23..20); nothing is sent before they are.
 register<bit<24>>(1) receiver_acknowledgement;
+// LG-34: frames in the loop.
+register<bit<19>>(1) receiver_held;
 // LG-23, LG-24: the request that waits for a timer packet (bits 2..1), and what the sender was told last (bit 0).
 register<bit<3>>(1) receiver_pausing;
 // LG-28: register i holds the i-th position of each hole that has not come back.
@@ -61,7 +65,8 @@ const bit<32> RECEIVER_RESUMES = 10;
 const bit<32> RECEIVER_FROM_LINK = 11;
 const bit<32> RECEIVER_TO_HOST = 12;
 const bit<32> RECEIVER_MALFORMED = 13;
-const bit<32> RECEIVER_EVENTS = 14;
+const bit<32> RECEIVER_NO_ROOM = 14;
+const bit<32> RECEIVER_EVENTS = 15;
 counter(RECEIVER_EVENTS, CounterType.packets) receiver_events;
 
 // Numbered frames from the link, frames that come round, and timer packets.
@@ -77,6 +82,7 @@ control ReceiverIngress(inout headers_t headers,
     bool is_first;
     bool is_given_up;
     bool begins;
+    bool has_room;
     position_t ahead;
 
     action set_reception(bit<15> timer_reload, bit<1> drop_duplicates, bit<1> may_pause,
@@ -219,6 +225,24 @@ control ReceiverIngress(inout headers_t headers,
     TAKE_MISSING(3)
     TAKE_MISSING(4)
 
+    // LG-34: one more is held, if there is room.
+    action take_in() {
+        bit<19> held;
+        receiver_held.read(held, 0);
+        has_room = held < HELD_MAX;
+        if (has_room) {
+            receiver_held.write(0, held + 1);
+        }
+    }
+
+    // A frame that came round goes on waiting, or leaves for good.
+    action look_at_depth(bit<19> leaving) {
+        bit<19> held;
+        receiver_held.read(held, 0);
+        meta.rx_loop_frames = held;
+        receiver_held.write(0, held - leaving);
+    }
+
     // LG-23, LG-24: looked at when a frame leaves the loop; a request that says nothing new is not made.
     action observe_depth() {
         bit<3> state;
@@ -301,6 +325,7 @@ control ReceiverIngress(inout headers_t headers,
                 }
             } else if (headers.data.rx_buffered == 1) {
                 order_awaited();
+                if (IS_AHEAD(ahead)) { look_at_depth(0); } else { look_at_depth(1); }
                 if (backpressure == 1) { observe_depth(); }
             } else {
                 receiver_events.count(RECEIVER_RETRANSMISSIONS); // LG-14
@@ -323,7 +348,13 @@ control ReceiverIngress(inout headers_t headers,
                 receiver_events.count(RECEIVER_FORWARDED);
                 forward();
             } else if (headers.data.blocking_mode == 1 && IS_AHEAD(ahead)) {
-                hold();
+                has_room = true;
+                if (headers.data.rx_buffered == 0) { take_in(); }
+                if (has_room) {
+                    hold();
+                } else {
+                    receiver_events.count(RECEIVER_NO_ROOM);
+                }
             } else {
                 receiver_events.count(RECEIVER_DUPLICATES);
             }
@@ -455,8 +486,6 @@ control ReceiverEgress(inout headers_t headers,
         } else if (standard.egress_port == PORT_RX_LOOP) {
             headers.ack.setInvalid();
             headers.ack_next.setInvalid();
-            // The depth without this frame, and this frame (LG-23).
-            meta.rx_loop_frames = standard.deq_qdepth + 1;
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_TIMER_LOOP) {
             if (headers.timer.circulates == 0) {
@@ -465,7 +494,9 @@ control ReceiverEgress(inout headers_t headers,
                 recirculate_preserving_field_list(FIELDS_RECIRCULATED);
             }
         } else if (standard.egress_port == PORT_LINK) {
-            if (standard.egress_rid == RID_NONE) {
+            if (meta.is_held_back == 1) {
+                // It does not leave, and nothing rides on it.
+            } else if (standard.egress_rid == RID_NONE) {
                 // A frame without a number whose EtherType is ours would be taken for a numbered one.
                 if (headers.data.isValid() || headers.ethernet.ethertype != ETHERTYPE_LINKGUARDIAN) {
                     take_for_frame();

@@ -1,16 +1,14 @@
 // The sending end of a protected link: numbers frames, keeps copies of them, sends lost ones again (LG-3..10).
 //
-//           +-- waiting loop <-+  paused
-//           v                  |
-//   host -> SenderIngress -----+-> queue -> SenderEgress: number -> link
-//                                               |  mirror
-//           +-----------------------------------+
-//           v
-//        Tx loop: SenderIngress looks at each copy: hold | release | retransmit
+//   host -> SenderIngress -> queue -> SenderEgress: number -> link
+//               ^   |                   |        |  mirror
+//               |   +-- waiting loop    |        v
+//               +-----------------------+     Tx loop: SenderIngress looks at each copy: hold | release | retransmit
+//                       paused
 //
 // Source: docs/protocols/linkguardian.md. A packet touches a register once in each pass. Tofino would still refuse that
 // ingress and egress share sender_next and sender_leading_ack: there a copy that comes round would bring the next
-// position to ingress, and LG-33 would be decided there. It would also want a counter of its own for each event.
+// position to ingress, and LG-33 would be decided there. It has a pause in hardware, and needs no waiting loop. It would also want a counter of its own for each event.
 //
 // Left out: a copy unseen for a whole window (LG-33), because the loop shows every copy all the time. A notification
 // that claims more than was sent marks nothing, where the engine marks the part that was sent.
@@ -71,10 +69,8 @@ control SenderIngress(inout headers_t headers,
     bool is_new;
     bool is_marked;
     bool goes_on;
-    bool has_room;
     bit<48> paused_until;
     bit<48> pause_us;
-    bit<16> ticket;
 
     // LG-8: forward only, and never past what was sent.
     action advance() {
@@ -147,22 +143,8 @@ control SenderIngress(inout headers_t headers,
         sender_paused_until.read(paused_until, 0);
     }
 
-    // A frame of the host goes on when nobody is before it, or joins the line.
-    action join_line() {
-        bit<32> line;
-        sender_line.read(line, 0);
-        bit<16> turn = line[15:0];
-        ticket = line[31:16];
-        has_room = ticket - turn < WAITING_MAX;
-        goes_on = ticket == turn && paused_until <= standard.ingress_global_timestamp;
-        if (goes_on) {
-            sender_line.write(0, (ticket + 1) ++ (turn + 1));
-        } else if (has_room) {
-            sender_line.write(0, (ticket + 1) ++ turn);
-        }
-    }
-
-    // A frame that comes round goes on when the pause is over and its turn has come, so that order is kept.
+    // A frame that comes round goes on when the pause is over and its turn has come, so that order is kept. It passes
+    // the queue, whose frames come later.
     action leave_line() {
         bit<32> line;
         sender_line.read(line, 0);
@@ -170,15 +152,6 @@ control SenderIngress(inout headers_t headers,
         if (goes_on) {
             sender_line.write(0, line[31:16] ++ (line[15:0] + 1));
         }
-    }
-
-    action hold_back() {
-        headers.waiting.setValid();
-        headers.waiting.ticket = ticket;
-        headers.waiting_next.setValid();
-        headers.waiting_next.ethertype = headers.ethernet.ethertype;
-        headers.ethernet.ethertype = ETHERTYPE_WAITING;
-        standard.egress_spec = PORT_WAITING_LOOP;
     }
 
     action send_to_link() {
@@ -239,23 +212,15 @@ control SenderIngress(inout headers_t headers,
                 headers.ethernet.ethertype = headers.waiting_next.ethertype;
                 headers.waiting.setInvalid();
                 headers.waiting_next.setInvalid();
-                send_to_link();
+                meta.has_waited = 1;
+                standard.egress_spec = PORT_LINK;
+                standard.priority = PRIORITY_URGENT;
             } else {
                 standard.egress_spec = PORT_WAITING_LOOP;
             }
         } else if (standard.ingress_port == PORT_HOST && standard.instance_type != INSTANCE_RECIRCULATED) {
             sender_events.count(SENDER_FROM_HOST);
-            read_pause();
-            join_line();
-            if (goes_on) {
-                send_to_link();
-            } else if (has_room) {
-                sender_events.count(SENDER_HELD_BACK);
-                hold_back();
-            } else {
-                sender_events.count(SENDER_NO_ROOM);
-                mark_to_drop(standard);
-            }
+            send_to_link();
         } else if (headers.ack.isValid()) {
             advance();
             sender_events.count(SENDER_ACKS);
@@ -275,6 +240,37 @@ control SenderEgress(inout headers_t headers,
     bit<7> dummies;
     bool is_due;
     bool goes_round;
+    bool goes_on;
+    bool has_room;
+    bit<48> paused_until;
+    bit<16> ticket;
+
+    // LG-25: a pause stops the normal queue.
+    action read_pause() {
+        sender_paused_until.read(paused_until, 0);
+    }
+
+    // A frame from the queue goes on when nobody is before it, or joins the line.
+    action join_line() {
+        bit<32> line;
+        sender_line.read(line, 0);
+        bit<16> turn = line[15:0];
+        ticket = line[31:16];
+        has_room = ticket - turn < WAITING_MAX;
+        goes_on = ticket == turn && paused_until <= standard.egress_global_timestamp;
+        if (!goes_on && has_room) {
+            sender_line.write(0, (ticket + 1) ++ turn);
+        }
+    }
+
+    action hold_back() {
+        headers.waiting.setValid();
+        headers.waiting.ticket = ticket;
+        headers.waiting_next.setValid();
+        headers.waiting_next.ethertype = headers.ethernet.ethertype;
+        headers.ethernet.ethertype = ETHERTYPE_WAITING;
+        recirculate_preserving_field_list(FIELDS_RECIRCULATED);
+    }
 
     action set_protection(bit<1> is_on, bit<1> in_order, bit<7> dummies_after_data) {
         protect = is_on;
@@ -372,7 +368,21 @@ control SenderEgress(inout headers_t headers,
         } else if (standard.egress_port == PORT_WAITING_LOOP) {
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_LINK) {
-            if (standard.egress_rid == RID_NONE) {
+            if (standard.egress_rid == RID_NONE && meta.has_waited == 0) {
+                read_pause();
+                join_line();
+                if (!goes_on && has_room) {
+                    sender_events.count(SENDER_HELD_BACK);
+                    hold_back();
+                } else if (!goes_on) {
+                    sender_events.count(SENDER_NO_ROOM);
+                    mark_to_drop(standard);
+                }
+                meta.is_held_back = goes_on ? 1w0 : 1w1;
+            }
+            if (meta.is_held_back == 1) {
+                // It does not leave.
+            } else if (standard.egress_rid == RID_NONE) {
                 sender_events.count(SENDER_SENT);
                 protection.apply();
                 if (protect == 1) {
@@ -408,7 +418,9 @@ control SenderEgress(inout headers_t headers,
                     clone(CloneType.E2E, SESSION_DUMMY);
                 }
             }
-            sender_events.count(SENDER_TO_LINK);
+            if (meta.is_held_back == 0) {
+                sender_events.count(SENDER_TO_LINK);
+            }
         }
     }
 }

@@ -310,7 +310,7 @@ def blocks_far_apart(rig: Rig) -> None:
 
 def a_round_that_takes_too_long(rig: Rig) -> None:
     """Check that a verdict stands until another block takes its place, and is not taken for that one's."""
-    slow = replace(rig.switch.pace, loop_packets_per_second=4)
+    slow = replace(rig.switch.pace, order_packets_per_second=4)
     for ahead, is_known in ((_REMEMBERED - 1, True), (_REMEMBERED, False)):
         rig.begin()
         _set_loop(rig, slow)
@@ -325,7 +325,7 @@ def a_round_that_takes_too_long(rig: Rig) -> None:
 
 def _set_loop(rig: Rig, pace: Pace) -> None:
     rig.bench.runtime.set_queue(
-        _N["PORT_RX_LOOP"], packets=pace.loop_frames, packets_per_second=pace.loop_packets_per_second
+        _N["PORT_RX_LOOP"], packets=pace.loop_frames, packets_per_second=pace.order_packets_per_second
     )
 
 

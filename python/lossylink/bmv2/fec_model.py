@@ -79,7 +79,7 @@ class FecModelSwitch:
         runtime.set_queue(
             _N["PORT_RX_LOOP"],
             packets=pace.loop_frames,
-            packets_per_second=pace.loop_packets_per_second,
+            packets_per_second=pace.order_packets_per_second,
         )
         runtime.set_queue(
             _N["PORT_LINK"], packets=pace.queue_frames, packets_per_second=pace.link_packets_per_second

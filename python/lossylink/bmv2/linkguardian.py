@@ -97,11 +97,12 @@ class LinkGuardianSwitch:
             session = _N[f"SESSION_{name}"]
             runtime.set_group(session, [(port, _N[f"RID_{rid}"]) for port, rid in members])
             runtime.mirror_to_group(session, session)
-        for loop in ("TX", "RX", "WAITING"):
+        runtime.set_queue(tx_loop, packets=pace.loop_frames, packets_per_second=pace.loop_packets_per_second)
+        for loop in ("RX", "WAITING"):
             runtime.set_queue(
                 _N[f"PORT_{loop}_LOOP"],
                 packets=pace.loop_frames,
-                packets_per_second=pace.loop_packets_per_second,
+                packets_per_second=pace.order_packets_per_second,
             )
         runtime.set_queue(_N["PORT_TIMER_LOOP"], packets=16, packets_per_second=pace.timer_packets_per_second)
         runtime.set_queue(link, packets=pace.loop_frames)
@@ -135,6 +136,7 @@ class LinkGuardianSwitch:
         runtime.write_register("receiver_order", self.parameters.reload << 17 | position)
         runtime.write_register("receiver_acknowledgement", 0)
         runtime.write_register("receiver_pausing", 0)
+        runtime.write_register("receiver_held", 0)
 
     def clear(self) -> None:
         """Count anew."""
@@ -246,6 +248,7 @@ class LinkGuardianSwitch:
             "control_copies": parameters.control_copies,
             "lost": read("receiver_lost"),
             "given_up": events["given_up"] + overrun,
+            "buffer_overflowed": events["no_room"],
             **{name: events[name] for name in counted},
         }
         if parameters.in_order:

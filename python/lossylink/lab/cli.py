@@ -29,7 +29,7 @@ def _lab(name: str) -> Lab:
 @app.command("up")
 def up(
     link: Annotated[
-        str | None, typer.Option(help="Rate of the link; 1Gbps when not given, 20Mbps with bmv2.")
+        str | None, typer.Option(help="Rate of the link; 1Gbps when not given, 6Mbps with bmv2.")
     ] = None,
     rtt: Annotated[
         str | None, typer.Option(help="Round trip of the link, both directions' propagation; 200us usually.")

@@ -30,7 +30,7 @@ HEADROOM_BYTES = 46
 FRAME_BY_FRAME_BPS = 2 * 10**9
 #: What a lab of software switches is like unless told otherwise: what two carry on two cores, without a
 #: delay of the link, each frame by itself over cables.
-SWITCH_DEFAULTS = {"rate_bps": 20 * 10**6, "rtt_ps": 0, "port": "packet", "fifo": False}
+SWITCH_DEFAULTS = {"rate_bps": 6 * 10**6, "rtt_ps": 0, "port": "packet", "fifo": False}
 #: Longest trace of a live link, in frames: those of both directions fit into one line to its control socket.
 MAX_TRACE_FRAMES = 1_000_000
 

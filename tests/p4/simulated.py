@@ -18,13 +18,20 @@ def stress(protection: str, loss_ratio: float, *, frame_bytes: int) -> Mapping[s
 
 
 def flow(
-    protection: str, loss_ratio: float, *, rate_bps: int, queue_bytes: int, round_trip_ms: float, seconds: int
+    protection: str,
+    loss_ratio: float,
+    *,
+    rate_bps: int,
+    window_bytes: int,
+    round_trip_ms: float,
+    seconds: int,
 ) -> Mapping[str, Any]:
     """Return the row of one TCP flow, all of which counts."""
     settings = {
         "link.rate": rate_bps,
         "loss": loss_ratio,
-        "switch.queue": f"{queue_bytes}B",
+        "switch.queue": "560KB",
+        "transport.receive_window": f"{window_bytes}B",
         "path.rtt": f"{round_trip_ms}ms",
         "run.duration": f"{seconds}s",
         "run.warmup": "0s",

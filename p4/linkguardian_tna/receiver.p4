@@ -41,8 +41,10 @@ header report_t {
     word_t lost;
 }
 
-// Behind the Rx tag of a frame in the receiver's loop: cells in its queue when this frame left it.
-header depth_t {
+// In front of the data header of a frame in the receiver's loop, in place of the Rx tag behind it: so egress need not
+// read the data header. The cells in the queue of the loop when this frame left it.
+header held_t {
+    bit<8> ingress_port;
     bit<5> pad;
     bit<19> cells;
 }
@@ -55,9 +57,8 @@ struct receiver_headers_t {
     ack_t ack;
     next_t ack_next;
     notification_t notification;
+    held_t held;
     data_t data;
-    rx_tag_t rx_tag;
-    depth_t depth;
     next_t data_next;
     pfc_t pfc;
 }
@@ -135,7 +136,7 @@ parser ReceiverIngressParser(packet_in packet,
         packet.extract(headers.ethernet);
         transition select(intrinsic.ingress_port, headers.ethernet.ethertype) {
             (PORT_LINK, ETHERTYPE_LINKGUARDIAN): wire;
-            (PORT_RX_LOOP, _): data;
+            (PORT_RX_LOOP, _): held;
             // What a host sends is content, whatever its EtherType.
             default: accept;
         }
@@ -148,19 +149,18 @@ parser ReceiverIngressParser(packet_in packet,
         }
     }
 
+    state held {
+        packet.extract(headers.held);
+        transition data;
+    }
+
     state data {
         packet.extract(headers.data);
         transition select(intrinsic.ingress_port, headers.data.is_dummy, headers.data.rx_buffered) {
-            (PORT_RX_LOOP, _, _): held;
+            (PORT_RX_LOOP, _, _): data_next;
             (_, 1, 0): accept;
             (_, 0, 0): data_next;
         }
-    }
-
-    state held {
-        packet.extract(headers.rx_tag);
-        packet.extract(headers.depth);
-        transition data_next;
     }
 
     state data_next {
@@ -322,8 +322,8 @@ control ReceiverIngress(inout receiver_headers_t headers,
         meta.expected = look_at_expected.execute(0);
     }
 
-    // One table for each register, so that all that touches it lies in one stage. LG-14: a retransmission says nothing
-    // about the link, nor does a frame that comes round.
+    // One table for each register, so that all that touches it lies in one stage. LG-14: a retransmission says
+    // nothing about the link, nor does a frame that comes round.
     table expectation {
         key = {
             headers.timer.isValid(): ternary;
@@ -420,8 +420,7 @@ control ReceiverIngress(inout receiver_headers_t headers,
         order_events.count();
         headers.ethernet.ethertype = headers.data_next.ethertype;
         headers.data.setInvalid();
-        headers.rx_tag.setInvalid();
-        headers.depth.setInvalid();
+        headers.held.setInvalid();
         headers.data_next.setInvalid();
         for_tm.ucast_egress_port = PORT_HOST;
         for_tm.qid = QUEUE_URGENT;
@@ -431,9 +430,8 @@ control ReceiverIngress(inout receiver_headers_t headers,
     action hold() {
         order_events.count();
         headers.data.rx_buffered = 1;
-        headers.rx_tag.setValid();
-        headers.rx_tag.ingress_port = (bit<8>)PORT_LINK;
-        headers.depth.setValid();
+        headers.held.setValid();
+        headers.held.ingress_port = (bit<8>)PORT_LINK;
         headers.origin.setValid();
         headers.origin.origin = ORIGIN_HELD;
         for_tm.ucast_egress_port = PORT_RX_LOOP;
@@ -465,7 +463,7 @@ control ReceiverIngress(inout receiver_headers_t headers,
     }
 
     action read_depth() {
-        meta.cells = word_of_depth.get({ 13w0, headers.depth.cells });
+        meta.cells = word_of_depth.get({ 13w0, headers.held.cells });
     }
 
     // LG-23: looked at when a frame has left the loop. The uppermost bit says on which side of a threshold it is.
@@ -505,7 +503,6 @@ control ReceiverIngress(inout receiver_headers_t headers,
 
     // LG-25: 65535 quanta, or none. LG-46: the group has as many members as there are to be copies.
     action send_pause(bit<16> quanta) {
-        headers.timer.setInvalid();
         headers.pfc.quanta_1 = quanta;
         for_tm.mcast_grp_a = GROUP_PAUSE;
         for_tm.qid = QUEUE_URGENT;
@@ -596,7 +593,12 @@ control ReceiverIngressDeparser(packet_out packet,
         if (for_deparser.mirror_type == MIRROR) {
             mirror.emit<report_t>(meta.session, { meta.origin, meta.leading, meta.expected, meta.lost });
         }
-        packet.emit(headers);
+        packet.emit(headers.origin);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.held);
+        packet.emit(headers.data);
+        packet.emit(headers.data_next);
+        packet.emit(headers.pfc);
     }
 }
 
@@ -618,24 +620,15 @@ parser ReceiverEgressParser(packet_in packet,
     state report {
         packet.extract(headers.report);
         packet.extract(headers.ethernet);
-        packet.extract(headers.data);
-        transition select(headers.data.is_dummy) {
-            1: accept;
-            default: report_next;
-        }
-    }
-
-    state report_next {
-        packet.extract(headers.data_next);
+        // The data header and the EtherType behind it, or two octets of a dummy's padding.
+        packet.advance(40);
         transition accept;
     }
 
     state held {
         packet.extract(headers.origin);
         packet.extract(headers.ethernet);
-        packet.extract(headers.data);
-        packet.extract(headers.rx_tag);
-        packet.extract(headers.depth);
+        packet.extract(headers.held);
         transition accept;
     }
 
@@ -718,6 +711,22 @@ control ReceiverEgress(inout receiver_headers_t headers,
         headers.ack.leading_ack = number_of_acknowledged.get({ meta.acknowledged[30:15] });
     }
 
+    table acknowledge {
+        key = {
+            headers.origin.origin: exact;
+            meta.acknowledged[31:31]: exact @name("era");
+        }
+        actions = { write_ack; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (ORIGIN_ACK, 0): write_ack(0, 0);
+            (ORIGIN_ACK, 1): write_ack(0, 1);
+            (ORIGIN_FRAME, 0): write_ack(1, 0);
+            (ORIGIN_FRAME, 1): write_ack(1, 1);
+        }
+        size = 4;
+    }
+
     // WIRE-8
     action ride() {
         headers.ack_next.setValid();
@@ -731,8 +740,6 @@ control ReceiverEgress(inout receiver_headers_t headers,
         headers.notification.is_piggybacked = 0;
         headers.notification.era = era;
         headers.notification.pad = 0;
-        headers.data.setInvalid();
-        headers.data_next.setInvalid();
         mac_t destination = headers.ethernet.destination;
         headers.ethernet.destination = headers.ethernet.source;
         headers.ethernet.source = destination;
@@ -760,8 +767,8 @@ control ReceiverEgress(inout receiver_headers_t headers,
     }
 
     action note_depth() {
-        headers.depth.pad = 0;
-        headers.depth.cells = intrinsic.deq_qdepth;
+        headers.held.pad = 0;
+        headers.held.cells = intrinsic.deq_qdepth;
     }
 
     action drop() {
@@ -789,31 +796,22 @@ control ReceiverEgress(inout receiver_headers_t headers,
             }
         } else if (headers.origin.origin == ORIGIN_HELD) {
             note_depth();
-        } else if (headers.origin.origin == ORIGIN_ACK) {
-            take_acknowledgement();
-            if (meta.acknowledged[31:31] == 0) {
-                write_ack(0, 0);
-            } else {
-                write_ack(0, 1);
-            }
-            mirror_ack();
-            if (meta.acknowledged == 0) {
-                drop();
-            }
-        } else if (headers.ethernet.ethertype != ETHERTYPE_LINKGUARDIAN) {
-            // A frame whose EtherType is ours already would be taken for a numbered one.
+        } else if (headers.origin.origin == ORIGIN_ACK || headers.ethernet.ethertype != ETHERTYPE_LINKGUARDIAN) {
+            // A frame of the host whose EtherType is ours already would be taken for a numbered one, and gets none.
             take_acknowledgement();
             if (meta.acknowledged != 0) {
-                ride();
-                if (meta.acknowledged[31:31] == 0) {
-                    write_ack(1, 0);
-                } else {
-                    write_ack(1, 1);
+                acknowledge.apply();
+                if (headers.origin.origin == ORIGIN_FRAME) {
+                    ride();
+                }
+            }
+            if (headers.origin.origin == ORIGIN_ACK) {
+                mirror_ack();
+                if (meta.acknowledged == 0) {
+                    drop();
                 }
             }
         }
-        headers.origin.setInvalid();
-        headers.report.setInvalid();
     }
 }
 
@@ -827,7 +825,11 @@ control ReceiverEgressDeparser(packet_out packet,
         if (for_deparser.mirror_type == MIRROR) {
             mirror.emit<origin_t>(meta.session, { meta.origin });
         }
-        packet.emit(headers);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.ack);
+        packet.emit(headers.ack_next);
+        packet.emit(headers.notification);
+        packet.emit(headers.held);
     }
 }
 

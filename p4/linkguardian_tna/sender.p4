@@ -8,11 +8,11 @@
 //
 //   A dummy goes round the lowest queue of the link all the time (egress mirror). The control plane sends the first.
 //
-// Source: docs/protocols/linkguardian.md and the v1model program ../linkguardian/sender.p4. A packet executes one action
-// of a register in each pass, and ingress and egress share none.
+// Source: docs/protocols/linkguardian.md and the v1model program ../linkguardian/sender.p4. A packet executes one
+// action of a register in each pass, and ingress and egress share none.
 //
 // Left out against the v1model program, mostly because ingress cannot see the next position, which egress keeps:
-// - An acknowledgement of what was never sent is believed (the second half of LG-8), and a mark on it is made (LG-10).
+// - An acknowledgement of what was never sent is believed (the second half of LG-8), and its marks are made (LG-10).
 // - The window of LG-33. Nothing lets go of the oldest copy but word from the receiver.
 // - Pauses (LG-25): the port obeys priority flow control by itself, for the class of the normal queue.
 // - Acknowledgements that ride on protected frames, and with them both roles in one switch: see receiver.p4.
@@ -126,7 +126,7 @@ control SenderIngress(inout sender_headers_t headers,
     // The position up to which all has arrived or is known to be lost.
     Register<leading_t, bit<1>>(1, { 65535, 1 }) leading_ack;
 
-    // LG-8: forward only. Of two positions of one era the one with the larger number is the later, else the other one.
+    // LG-8: forward only. Of two positions of one era the later has the larger number, of two eras the smaller one.
     RegisterAction<leading_t, bit<1>, bit<1>>(leading_ack) advance = {
         void apply(inout leading_t value, out bit<1> is_later) {
             bool is_larger = meta.number > value.number;
@@ -259,8 +259,6 @@ control SenderIngress(inout sender_headers_t headers,
 
     action ack_to_host() {
         headers.ethernet.ethertype = headers.ack_next.ethertype;
-        headers.ack.setInvalid();
-        headers.ack_next.setInvalid();
         to_host();
     }
 
@@ -347,7 +345,10 @@ control SenderIngressDeparser(packet_out packet,
                               in sender_ingress_t meta,
                               in ingress_intrinsic_metadata_for_deparser_t for_deparser) {
     apply {
-        packet.emit(headers);
+        packet.emit(headers.origin);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.tx_tag);
+        packet.emit(headers.data);
     }
 }
 
@@ -505,7 +506,6 @@ control SenderEgress(inout sender_headers_t headers,
                 drop();
             }
         }
-        headers.origin.setInvalid();
     }
 }
 
@@ -519,7 +519,10 @@ control SenderEgressDeparser(packet_out packet,
         if (for_deparser.mirror_type == MIRROR) {
             mirror.emit<origin_t>(meta.session, { meta.origin });
         }
-        packet.emit(headers);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.tx_tag);
+        packet.emit(headers.data);
+        packet.emit(headers.data_next);
     }
 }
 

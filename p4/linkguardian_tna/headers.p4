@@ -7,6 +7,9 @@
 // was p4c 1.2.5.16 (commit 34b86e9b), back end bf-p4c 9.13.4, assembler bfas, with one line of the compiler mended:
 // where parde/allocate_parser_match_register.cpp binds a use, this commit forgets all registers but the scratch ones,
 // and so every select of every parser. Stages taken, of 12: sender 7 in ingress and 3 in egress, receiver 9 and 4.
+//
+// No control plane comes with them. It would set up the ports, the queues and their priorities, the mirror sessions,
+// the multicast groups, the packet generator and the tables, and send the first dummy and the first ACK round.
 
 #ifndef LINKGUARDIAN_TNA_HEADERS_P4
 #define LINKGUARDIAN_TNA_HEADERS_P4

@@ -19,6 +19,7 @@
 // - The window of LG-33: no position is given up because too many wait.
 // - Copies of a retransmission are all forwarded out of order (LG-28), as published.
 // - Word of the other direction's receiver, and with it both roles in one switch: ACKs that arrive are dropped.
+// - The Rx tag: a header of our own stands in front of the data header of a frame in the loop (held_t).
 // - Zeros as padding of a notification: there remain octets of the frame that showed the loss.
 // - Most counters. Those of the tables say how often each line of theirs was taken.
 
@@ -67,7 +68,7 @@ struct receiver_ingress_t {
     bit<20> draw;
     bit<1> is_lost;
     word_t position;
-    // The expected position before and after this frame, and how far the frame lies behind the former.
+    // The expected position before and after this frame, and how far the frame lies ahead of the former.
     word_t expected;
     word_t next;
     word_t lost;

@@ -2,9 +2,9 @@
 //
 //   host -> SenderIngress -> queue -> SenderEgress: number -> link
 //                                          |  egress mirror
-//           +------------------------------+<------+
-//           v                                      |
-//        Tx loop: SenderIngress looks at each copy: hold | release | retransmit, past egress, by multicast
+//           +------------------------------+
+//           v
+//        Tx loop: SenderIngress looks at each copy: hold | release | retransmit, past egress, by multicast -> link
 //
 //   A dummy goes round the lowest queue of the link all the time (egress mirror). The control plane sends the first.
 //

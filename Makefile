@@ -44,6 +44,11 @@ test-python: build ## Tests of the Python package, with the examples in its docu
 	@echo "the live tests, one after another: each lab has the machine to itself"
 	$(BIN)/python -m pytest tests/python/test_live_*.py
 
+.PHONY: test-p4
+test-p4: build ## The switch programs on BMv2: they compile, decide as the engines do, and live through experiments
+	tools/build-p4 $(LOSSYLINK_P4)
+	$(BIN)/python -m pytest -s tests/p4
+
 .PHONY: kernel
 kernel: build ## The kernel for virtual time, in the user's cache; built if its source or recipe has changed
 	tools/kernel

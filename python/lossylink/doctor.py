@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from lossylink import _native
+from lossylink.errors import UserError
 
 State = Literal["ok", "limited", "missing"]
 
@@ -57,7 +58,7 @@ def examine() -> list[Finding]:
     looks: list[Callable[[], Finding]] = [_simulator, _machine, _clock]
     looks += [_tool(name) for name in TOOLS]
     looks += [_tun, _packet_sockets, _xdp, _namespaces, _congestion_controls, _real_time]
-    looks += [_virtual_time, _virtual_rdma]
+    looks += [_virtual_time, _virtual_rdma, _switches]
     return [look() for look in looks]
 
 
@@ -189,6 +190,18 @@ def _virtual_time() -> Finding:
         return Finding(what, "limited", found, f"make room: a build needs {machine.ROOM_BYTES / 1e9:.0f} GB")
     minutes = machine.build_minutes()
     return Finding(what, "limited", "no kernel yet", f"lossylink kernel build (about {minutes} min, no root)")
+
+
+def _switches() -> Finding:
+    from lossylink.bmv2.tools import COMPILER, SWITCH, version
+
+    try:
+        return Finding(
+            "software switches", "ok", ", ".join(f"{tool} {version(tool)}" for tool in (COMPILER, SWITCH))
+        )
+    except UserError as error:
+        found, _, mend = str(error).partition(": ")
+        return Finding("software switches", "missing", found, mend)
 
 
 def _virtual_rdma() -> Finding:

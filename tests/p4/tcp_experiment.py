@@ -2,8 +2,8 @@
 
 Run ``python -m tests.p4.tcp_experiment [SECONDS]``. The lab is that of ``lossylink lab up --dataplane bmv2``,
 under the kernel's own CUBIC and iperf3. Beside it stands the simulator's flow over a link of that rate and
-loss, whose round trip is the least that the lab's hosts see. The window is smaller than the queue, so the link
-alone loses frames.
+loss, whose round trip is the least that the lab's hosts see. The window is smaller than the queue, so the
+link alone loses frames.
 What switches in software cannot show is the published rate, and that a repair costs microseconds.
 """
 

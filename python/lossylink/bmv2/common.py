@@ -16,11 +16,11 @@ class Pace:
     """How fast a software switch goes round its loops: what keeps them from taking the whole processor."""
 
     loop_packets_per_second: int = 2000
-    """Passes of the loop of copies, which is busy as long as frames cross the link: some for each of them."""
+    """Passes of the loop of copies, which is busy as long as frames cross the link: some for each frame."""
     order_packets_per_second: int = 8000
-    """Passes of a loop that keeps order. A frame that joins it stands behind the one that came round last, and
-    not behind the last in order. So each of n frames waits half a round, n / 2 passes, for its turn. The loop
-    empties if n / 2 times as many passes as frames come."""
+    """Passes of a loop that keeps order. A frame that joins stands behind the one that came round last, not
+    behind the last in order. So each of n frames waits half a round, n / 2 passes, for its turn. The loop
+    empties if there are n / 2 times as many passes as frames."""
     timer_packets_per_second: int = 1000
     """Timer packets; the published switch has ten million (LG-21)."""
     link_packets_per_second: int = 0

@@ -23,6 +23,17 @@ def program(family: str) -> Path:
     return P4 / family / "topology.p4"
 
 
+def families() -> list[str]:
+    """Return the programs that a switch can run, by their folders.
+
+    Examples
+    --------
+    >>> families()
+    ['fec_model', 'linkguardian']
+    """
+    return sorted(topology.parent.name for topology in P4.glob("*/topology.p4"))
+
+
 @cache
 def constants(family: str) -> dict[str, int]:
     """Return the numeric constants of a program and of what the programs share.

@@ -46,8 +46,10 @@ def version(tool: str) -> str:
     >>> version("p4c-bm2-ss")  # doctest: +SKIP
     '1.2.5.16 (SHA: 34b86e9bac BUILD: Release)'
     """
-    done = subprocess.run([find(tool), "--version"], capture_output=True, text=True, check=True)
-    # The compiler says its path first.
+    done = subprocess.run(
+        [find(tool), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+    )
+    # The compiler says its path first, and on its standard error.
     return done.stdout.strip().splitlines()[-1].removeprefix("Version ").strip()
 
 

@@ -294,5 +294,5 @@ const PAUSING: [&str; 3] = ["PAUSE_NOTHING", "PAUSE_STOP", "PAUSE_RESUME"];
 #[rustfmt::skip]
 const TOFINO: [&str; 10] = [
     "STEP", "OCCUPIED", "MARKS", "PORT_PROCESSOR", "PORT_GENERATOR", "DROP", "MIRROR", "origin_t", "report_t",
-    "depth_t",
+    "held_t",
 ];

@@ -39,17 +39,17 @@ def check(settings: LabSettings) -> None:
     from lossylink.bmv2.programs import program_of
 
     refused = {
-        "a round trip (--rtt)": settings.rtt_ps > 0,
+        "round trip (--rtt)": settings.rtt_ps > 0,
         "marks of congestion (--ecn-threshold)": settings.ecn_bytes is not None,
-        "a wire of its own (--split)": settings.split,
-        f"the port {settings.port}": settings.port != "packet",
+        "wire of its own (--split)": settings.split,
+        f"port {settings.port}": settings.port != "packet",
         "offloads": bool(settings.offloads),
-        "a key": settings.key_file is not None,
-        "a seed": settings.seed != 1,
-        "a real-time priority": settings.fifo,
+        "key": settings.key_file is not None,
+        "seed": settings.seed != 1,
+        "real-time priority": settings.fifo,
     }
     if wrong := [words for words, is_wrong in refused.items() if is_wrong]:
-        raise UserError(f"the data plane bmv2 has no {wrong[0].removeprefix('a ')}: leave the option out")
+        raise UserError(f"the data plane bmv2 has no {wrong[0]}: leave the option out")
     for loss in (settings.loss_forward, settings.loss_reverse):
         loss_ratio(loss.native)
     program_of(settings.protection.value["family"]).parameters(settings.protection.value)

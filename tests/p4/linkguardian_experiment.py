@@ -30,6 +30,8 @@ _CONFIDENCE = 0.999
 _UNDER_WAY = 12
 #: Positions before the space repeats, less one (LG-1).
 _NUMBERS = (1 << 17) - 1
+#: Time between two looks at a switch.
+_LOOK_SECONDS = 2e-4
 #: The loops of a machine that does nothing else.
 _PACE = Pace(loop_packets_per_second=10_000)
 
@@ -151,7 +153,7 @@ def _await(line: Line[LinkGuardianSwitch], position: int) -> None:
     """
     deadline = time.monotonic() + _settling_seconds()
     while line.near.acknowledged() != position and time.monotonic() < deadline:
-        pass
+        time.sleep(_LOOK_SECONDS)
 
 
 def _settling_seconds() -> float:

@@ -37,6 +37,8 @@ class FakeSwitch:
         self.port = 0
         self.hangs_up = threading.Event()
         """Connections end instead of being answered."""
+        self.hangs_up_once = threading.Event()
+        """The next question ends its connection instead of being answered."""
 
     def members(self, group: int) -> list[tuple[int, int]]:
         """Return port and number of each member of a group."""
@@ -139,6 +141,9 @@ def serving(switch: FakeSwitch, port: int = 0) -> Iterator[FakeSwitch]:
         protocol = TBinaryProtocol(TBufferedTransport(end))
         with suppress(TException, OSError):
             while connection.recv(1, socket.MSG_PEEK) and not switch.hangs_up.is_set():
+                if switch.hangs_up_once.is_set():
+                    switch.hangs_up_once.clear()
+                    break
                 processor.process(protocol, protocol)
         connection.close()
 

@@ -122,6 +122,15 @@ def test_a_switch_that_ends_is_noticed(switch: FakeSwitch, client: Runtime) -> N
     assert "\n" not in str(error.value)
 
 
+def test_a_switch_that_hangs_up_after_many_questions_is_asked_anew(
+    switch: FakeSwitch, client: Runtime
+) -> None:
+    client.write_register("sums", 5)
+    switch.hangs_up_once.set()
+    assert client.read_register("sums") == 5
+    assert not switch.hangs_up_once.is_set(), "it has not hung up"
+
+
 def test_no_switch_is_one_line_that_says_where() -> None:
     port = free_port()
     with pytest.raises(RunError, match=f"no switch answers at 127.0.0.1:{port}: ") as error:

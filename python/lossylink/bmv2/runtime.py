@@ -14,6 +14,8 @@ from lossylink.errors import RunError, UserError
 _CONTEXT = 0
 #: Ports of a multicast group are written as a string of bits, the last one for port 0.
 _PORTS = 64
+#: The services of a switch, by the names under which they answer.
+_TABLES, _GROUPS, _SWITCH = "standard", "simple_pre_lag", "simple_switch"
 #: How long one answer may take.
 _ANSWER_MS = 5000
 
@@ -48,9 +50,8 @@ class Runtime:
         calls = interface()
         self._thrift = calls
         self._address = (host, port)
-        self._tables = self._client("standard", calls.Standard)
-        self._groups = self._client("simple_pre_lag", calls.SimplePreLAG)
-        self._switch = self._client("simple_switch", calls.SimpleSwitch)
+        self._services = {_TABLES: calls.Standard, _GROUPS: calls.SimplePreLAG, _SWITCH: calls.SimpleSwitch}
+        self._clients = {name: self._client(name) for name in self._services}
         self._handles: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
 
@@ -66,7 +67,7 @@ class Runtime:
                     raise
                 time.sleep(0.01)
 
-    def _client(self, name: str, service: Any) -> Any:
+    def _client(self, name: str) -> Any:
         from thriftpy2.protocol import TBinaryProtocolFactory, TMultiplexedProtocolFactory
         from thriftpy2.rpc import make_client
         from thriftpy2.transport import TBufferedTransportFactory, TTransportException
@@ -74,85 +75,94 @@ class Runtime:
         host, port = self._address
         try:
             return make_client(
-                service, host, port, timeout=_ANSWER_MS,
+                self._services[name], host, port, timeout=_ANSWER_MS,
                 proto_factory=TMultiplexedProtocolFactory(TBinaryProtocolFactory(), name),
                 trans_factory=TBufferedTransportFactory(),
             )  # fmt: skip
         except (TTransportException, OSError) as error:
             raise RunError(f"no switch answers at {host}:{port}: {error}") from None
 
-    def _call(self, client: Any, name: str, *arguments: Any) -> Any:
+    def _call(self, service: str, name: str, *arguments: Any) -> Any:
         from thriftpy2.thrift import TException
+        from thriftpy2.transport import TTransportException
 
         try:
-            return getattr(client, name)(*arguments)
+            try:
+                return getattr(self._clients[service], name)(*arguments)
+            except TTransportException as error:
+                if error.type != TTransportException.END_OF_FILE:
+                    raise
+            # Thrift's servers hang up after 100 MB of questions, and do not answer the last one.
+            self._clients[service].close()
+            self._clients[service] = self._client(service)
+            return getattr(self._clients[service], name)(*arguments)
         except (TException, OSError) as error:
             shown = ", ".join(map(str, arguments))
             raise RunError(f"the switch refused {name}({shown}): {error!r}") from None
 
     def close(self) -> None:
         """Hang up."""
-        for client in (self._tables, self._groups, self._switch):
+        for client in self._clients.values():
             client.close()
 
     def read_register(self, name: str, index: int = 0) -> int:
         """Return one cell of a register."""
-        return int(self._call(self._tables, "bm_register_read", _CONTEXT, name, index))
+        return int(self._call(_TABLES, "bm_register_read", _CONTEXT, name, index))
 
     def read_registers(self, name: str) -> list[int]:
         """Return every cell of a register."""
-        return list(map(int, self._call(self._tables, "bm_register_read_all", _CONTEXT, name)))
+        return list(map(int, self._call(_TABLES, "bm_register_read_all", _CONTEXT, name)))
 
     def write_register(self, name: str, value: int, index: int = 0) -> None:
         """Write one cell of a register."""
-        self._call(self._tables, "bm_register_write", _CONTEXT, name, index, value)
+        self._call(_TABLES, "bm_register_write", _CONTEXT, name, index, value)
 
     def clear_register(self, name: str) -> None:
         """Write zeros into every cell of a register."""
-        self._call(self._tables, "bm_register_reset", _CONTEXT, name)
+        self._call(_TABLES, "bm_register_reset", _CONTEXT, name)
 
     def read_counter(self, name: str, index: int) -> int:
         """Return the packets that one cell of a counter has seen."""
-        return int(self._call(self._tables, "bm_counter_read", _CONTEXT, name, index).packets)
+        return int(self._call(_TABLES, "bm_counter_read", _CONTEXT, name, index).packets)
 
     def clear_counter(self, name: str) -> None:
         """Let a counter begin anew."""
-        self._call(self._tables, "bm_counter_reset_all", _CONTEXT, name)
+        self._call(_TABLES, "bm_counter_reset_all", _CONTEXT, name)
 
     def set_default(self, table: str, action: str, *values: tuple[int, int]) -> None:
         """Set the default action of a table; each value comes with its width in bits."""
         data = [value.to_bytes((bits + 7) // 8, "big") for value, bits in values]
-        self._call(self._tables, "bm_mt_set_default_action", _CONTEXT, table, action, data)
+        self._call(_TABLES, "bm_mt_set_default_action", _CONTEXT, table, action, data)
 
     def set_group(self, group: int, members: Iterable[tuple[int, int]]) -> None:
         """Fill a multicast group with members, each a port and the number that its replicas get."""
         if group not in self._handles:
-            self._handles[group] = self._call(self._groups, "bm_mc_mgrp_create", _CONTEXT, group)
+            self._handles[group] = self._call(_GROUPS, "bm_mc_mgrp_create", _CONTEXT, group)
         handle = self._handles[group]
         # Replicas are made at every instant: the new members come before the old ones go.
         nodes = []
         for port, rid in members:
             ports = format(1 << port, f"0{_PORTS}b")
-            node = self._call(self._groups, "bm_mc_node_create", _CONTEXT, rid, ports, "")
-            self._call(self._groups, "bm_mc_node_associate", _CONTEXT, handle, node)
+            node = self._call(_GROUPS, "bm_mc_node_create", _CONTEXT, rid, ports, "")
+            self._call(_GROUPS, "bm_mc_node_associate", _CONTEXT, handle, node)
             nodes.append(node)
         for node in self._members.get(group, ()):
-            self._call(self._groups, "bm_mc_node_dissociate", _CONTEXT, handle, node)
-            self._call(self._groups, "bm_mc_node_destroy", _CONTEXT, node)
+            self._call(_GROUPS, "bm_mc_node_dissociate", _CONTEXT, handle, node)
+            self._call(_GROUPS, "bm_mc_node_destroy", _CONTEXT, node)
         self._members[group] = nodes
 
     def mirror_to_group(self, session: int, group: int) -> None:
         """Let a mirror session lead to a multicast group."""
         config = self._thrift.MirroringSessionConfig(mgid=group)
-        self._call(self._switch, "mirroring_session_add", session, config)
+        self._call(_SWITCH, "mirroring_session_add", session, config)
 
     def set_queue(
         self, port: int, *, packets: int, packets_per_second: int = 0, priority: int | None = None
     ) -> None:
         """Bound the queue of a port, or one of its priorities; a rate of zero is none."""
         if priority is None:
-            self._call(self._switch, "set_egress_queue_depth", port, packets)
-            self._call(self._switch, "set_egress_queue_rate", port, packets_per_second)
+            self._call(_SWITCH, "set_egress_queue_depth", port, packets)
+            self._call(_SWITCH, "set_egress_queue_rate", port, packets_per_second)
         else:
-            self._call(self._switch, "set_egress_priority_queue_depth", port, priority, packets)
-            self._call(self._switch, "set_egress_priority_queue_rate", port, priority, packets_per_second)
+            self._call(_SWITCH, "set_egress_priority_queue_depth", port, priority, packets)
+            self._call(_SWITCH, "set_egress_priority_queue_rate", port, priority, packets_per_second)

@@ -235,12 +235,14 @@ control ReceiverIngress(inout headers_t headers,
         }
     }
 
-    // A frame that came round goes on waiting, or leaves for good.
+    // A frame that came round goes on waiting, or leaves for good. After a start (LG-30) old ones may still leave.
     action look_at_depth(bit<19> leaving) {
         bit<19> held;
         receiver_held.read(held, 0);
         meta.rx_loop_frames = held;
-        receiver_held.write(0, held - leaving);
+        if (held != 0) {
+            receiver_held.write(0, held - leaving);
+        }
     }
 
     // LG-23, LG-24: looked at when a frame leaves the loop; a request that says nothing new is not made.

@@ -89,8 +89,8 @@ class Runtime:
         try:
             try:
                 return getattr(self._clients[service], name)(*arguments)
-            except TTransportException as error:
-                if error.type != TTransportException.END_OF_FILE:
+            except (TTransportException, ConnectionError) as error:
+                if getattr(error, "type", None) not in {None, TTransportException.END_OF_FILE}:
                     raise
             # Thrift's servers hang up after 100 MB of questions, and do not answer the last one.
             self._clients[service].close()

@@ -235,7 +235,7 @@ control ReceiverIngress(inout headers_t headers,
         }
     }
 
-    // A frame that came round goes on waiting, or leaves for good. After a start (LG-30) old ones may still leave.
+    // A frame that came round goes on waiting, or leaves for good. After a new start old ones may still leave.
     action look_at_depth(bit<19> leaving) {
         bit<19> held;
         receiver_held.read(held, 0);

@@ -29,7 +29,7 @@
 #define IS_OLDER(distance) ((distance)[23:23] == 1)
 #define IS_NEWER(distance) ((distance) != 0 && (distance)[23:23] == 0)
 
-// At 1000 blocks in a second, four times as long as a full loop of 1024 packets takes at 4000 in a second.
+// Blocks that are remembered. A packet that comes round later than 1023 blocks after its own is forgotten.
 const bit<32> BLOCKS = 1024;
 #define PLACE_OF(block) ((bit<32>)(block)[9:0])
 

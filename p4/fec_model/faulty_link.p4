@@ -6,7 +6,7 @@
 //
 // A marked packet uses the wire as any other. Each packet is drawn by itself.
 //
-// Left out: losses of the way back, which the other switch's own faulty link makes.
+// Losses of the way back are made by the other switch, which runs this program, too.
 
 #ifndef FEC_MODEL_FAULTY_LINK_P4
 #define FEC_MODEL_FAULTY_LINK_P4

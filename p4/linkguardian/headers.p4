@@ -146,9 +146,9 @@ struct metadata_t {
     // Frames in the receiver's loop when this one left it. Nobody needs it later, but v1model wants a field to keep.
     @field_list(FIELDS_RECIRCULATED)
     bit<19> rx_loop_frames;
-    // Whether a frame has waited for a pause to end, and whether it has to.
+    // Whether a frame has waited for a pause to end, and whether it does not leave for the link after all.
     bit<1> has_waited;
-    bit<1> is_held_back;
+    bit<1> stays;
 }
 
 // What the replica of a packet is for: multicast groups give each a number.

@@ -7,11 +7,12 @@
 //              +--> notification, acknowledgement, pause -> ReceiverEgress -> link
 //
 // Source: docs/protocols/linkguardian.md. A packet touches a register once in each pass: the position whose turn it is
-// and the time that is left to it stand in one register for that. Tofino would still refuse that ingress and egress
-// share receiver_acknowledgement: there the update would ride to egress on a mirrored packet.
+// and the time that is left to it stand in one register for that. What else Tofino would refuse stands in sender.p4.
 //
-// Left out: what came after it was given up is dropped as any duplicate is, and not counted apart (LG-21). Only the
-// first five positions of a hole are known as missing out of order, because no others are sent again (LG-9).
+// Left out:
+// - What came after it was given up is dropped as any duplicate is, and not counted apart (LG-21).
+// - Out of order, only the first five positions of a hole are known as missing: no others are sent again (LG-9).
+// - A frame that BMv2 drops in the loop is not noticed. It counts as held until both ends start over (LG-34).
 
 #ifndef LINKGUARDIAN_RECEIVER_P4
 #define LINKGUARDIAN_RECEIVER_P4
@@ -154,7 +155,8 @@ control ReceiverIngress(inout headers_t headers,
         }
         ahead = meta.position - turn;
         if (headers.data.blocking_mode == 0) {
-            // LG-27: nothing waits out of order. The turn follows, so that a change of mode finds it right.
+            // LG-27: nothing waits out of order. The turn follows, so that a change to order finds it right. What is
+            // held at the opposite change would be lost: the control plane waits until nothing is.
             turn = meta.expected;
             time = reload;
         } else if (headers.data.is_dummy == 0 && ahead == 0) {
@@ -180,7 +182,8 @@ control ReceiverIngress(inout headers_t headers,
         receiver_expected.read(meta.expected, 0);
         receiver_order.read(state, 0);
         is_given_up = false;
-        if (state[16:0] == meta.expected) {
+        position_t missing = meta.expected - state[16:0];
+        if (!IS_AHEAD(missing)) {
             receiver_order.write(0, reload ++ state[16:0]);
         } else if (state[31:17] == 0) {
             is_given_up = true;
@@ -240,9 +243,7 @@ control ReceiverIngress(inout headers_t headers,
         bit<19> held;
         receiver_held.read(held, 0);
         meta.rx_loop_frames = held;
-        if (held != 0) {
-            receiver_held.write(0, held - leaving);
-        }
+        receiver_held.write(0, held |-| leaving);
     }
 
     // LG-23, LG-24: looked at when a frame leaves the loop; a request that says nothing new is not made.
@@ -288,12 +289,19 @@ control ReceiverIngress(inout headers_t headers,
             }
             take_pause_request();
             standard.egress_spec = PORT_TIMER_LOOP;
+            if (meta.pause_request == PAUSE_STOP) {
+                receiver_events.count(RECEIVER_PAUSES);
+            } else if (meta.pause_request == PAUSE_RESUME) {
+                receiver_events.count(RECEIVER_RESUMES);
+            }
             if (meta.pause_request != PAUSE_NOTHING) {
                 standard.mcast_grp = GROUP_PAUSE;
                 standard.priority = PRIORITY_URGENT;
             }
         } else if (headers.data.isValid() && !headers.tx_tag.isValid()) {
-            bool is_new = headers.data.is_retransmission == 0 && headers.data.rx_buffered == 0;
+            // A dummy is one, whatever else it says (WIRE-5).
+            bool is_new = headers.data.is_dummy == 1
+                || (headers.data.is_retransmission == 0 && headers.data.rx_buffered == 0);
             bool is_awaited = true;
             meta.lost = 0;
             ahead = 0;
@@ -496,8 +504,8 @@ control ReceiverEgress(inout headers_t headers,
                 recirculate_preserving_field_list(FIELDS_RECIRCULATED);
             }
         } else if (standard.egress_port == PORT_LINK) {
-            if (meta.is_held_back == 1) {
-                // It does not leave, and nothing rides on it.
+            if (meta.stays == 1) {
+                // Nothing rides on it.
             } else if (standard.egress_rid == RID_NONE) {
                 // A frame without a number whose EtherType is ours would be taken for a numbered one.
                 if (headers.data.isValid() || headers.ethernet.ethertype != ETHERTYPE_LINKGUARDIAN) {
@@ -521,6 +529,7 @@ control ReceiverEgress(inout headers_t headers,
                     clone(CloneType.E2E, SESSION_ACK);
                 }
                 if (!is_due) {
+                    meta.stays = 1;
                     mark_to_drop(standard);
                 }
             } else if (standard.egress_rid == RID_NOTIFICATION || standard.egress_rid == RID_NOTIFICATION_COPY) {
@@ -535,11 +544,6 @@ control ReceiverEgress(inout headers_t headers,
                 strip();
                 make_pause();
                 pad();
-                if (meta.pause_request == PAUSE_STOP) {
-                    receiver_events.count(RECEIVER_PAUSES);
-                } else {
-                    receiver_events.count(RECEIVER_RESUMES);
-                }
             }
         }
     }

@@ -6,12 +6,17 @@
 //               +-----------------------+     Tx loop: SenderIngress looks at each copy: hold | release | retransmit
 //                       paused
 //
-// Source: docs/protocols/linkguardian.md. A packet touches a register once in each pass. Tofino would still refuse that
-// ingress and egress share sender_next and sender_leading_ack: there a copy that comes round would bring the next
-// position to ingress, and LG-33 would be decided there. It has a pause in hardware, and needs no waiting loop. It would also want a counter of its own for each event.
+// Source: docs/protocols/linkguardian.md. A packet touches a register once in each pass. That is one of Tofino's
+// conditions; others are not kept. Ingress and egress share sender_next, sender_leading_ack, sender_line and the
+// counters, registers have other widths than 8, 16 or 32 bits, and some actions are more than one stateful ALU does.
+// ../linkguardian_tna says what such conditions cost. Tofino has a pause in hardware, and needs no waiting loop.
 //
-// Left out: a copy unseen for a whole window (LG-33), because the loop shows every copy all the time. A notification
-// that claims more than was sent marks nothing, where the engine marks the part that was sent.
+// Left out:
+// - A copy unseen for a whole window is not looked for (LG-33): the loop shows every copy all the time.
+// - A notification that claims more than was sent marks nothing, where the engine marks the part that was sent.
+// - A copy that its loop has no room for is not noticed (LG-34). Its frame cannot be sent again.
+// - To switch off, the control plane waits until all is at rest (LG-36); the program does not.
+// - The rate of the link is that of the normal queue. Dummies, retransmissions and control frames come on top (LG-4).
 
 #ifndef LINKGUARDIAN_SENDER_P4
 #define LINKGUARDIAN_SENDER_P4
@@ -22,6 +27,8 @@
 const bit<8> HOLE_CAP = 5;
 // Frames that a pause may hold back: fewer than the queue of their loop takes, for a gap in the line would stop it.
 const bit<16> WAITING_MAX = 512;
+// Later than any time of a switch.
+const bit<48> NEVER = 0xFFFFFFFFFFFF;
 
 // The position of the next data frame (LG-3), and that up to which all has arrived or is known to be lost (LG-8).
 register<position_t>(1) sender_next;
@@ -32,12 +39,13 @@ register<mark_t>(MARKS) sender_hole_1;
 register<mark_t>(MARKS) sender_hole_2;
 register<mark_t>(MARKS) sender_hole_3;
 register<mark_t>(MARKS) sender_hole_4;
-// Lost positions that were not marked.
+// Lost positions beyond the cap, as far as a notification counts them.
 register<bit<32>>(1) sender_beyond_cap;
 // LG-18: whether a dummy goes round (bit 7), and how many are due (the rest).
 register<bit<8>>(1) sender_dummies;
-// When the pause ends, in microseconds of the switch (LG-25).
+// When the pause ends, in microseconds of the switch (LG-25); and whether the control plane holds the link.
 register<bit<48>>(1) sender_paused_until;
+register<bit<1>>(1) sender_on_hold;
 // The line of frames that a pause holds back: the ticket that the next one draws, and the ticket whose turn it is.
 register<bit<32>>(1) sender_line;
 
@@ -140,18 +148,20 @@ control SenderIngress(inout headers_t headers,
     }
 
     action read_pause() {
+        bit<1> on_hold;
         sender_paused_until.read(paused_until, 0);
+        sender_on_hold.read(on_hold, 0);
+        if (on_hold == 1) {
+            paused_until = NEVER;
+        }
     }
 
     // A frame that comes round goes on when the pause is over and its turn has come, so that order is kept. It passes
-    // the queue, whose frames come later.
-    action leave_line() {
+    // the queue, whose frames come later. The turn is the next one's when the frame is at the link, in egress.
+    action look_at_line() {
         bit<32> line;
         sender_line.read(line, 0);
         goes_on = headers.waiting.ticket == line[15:0] && paused_until <= standard.ingress_global_timestamp;
-        if (goes_on) {
-            sender_line.write(0, line[31:16] ++ (line[15:0] + 1));
-        }
     }
 
     action send_to_link() {
@@ -207,7 +217,7 @@ control SenderIngress(inout headers_t headers,
             }
         } else if (headers.waiting.isValid()) {
             read_pause();
-            leave_line();
+            look_at_line();
             if (goes_on) {
                 headers.ethernet.ethertype = headers.waiting_next.ethertype;
                 headers.waiting.setInvalid();
@@ -247,7 +257,12 @@ control SenderEgress(inout headers_t headers,
 
     // LG-25: a pause stops the normal queue.
     action read_pause() {
+        bit<1> on_hold;
         sender_paused_until.read(paused_until, 0);
+        sender_on_hold.read(on_hold, 0);
+        if (on_hold == 1) {
+            paused_until = NEVER;
+        }
     }
 
     // A frame from the queue goes on when nobody is before it, or joins the line.
@@ -261,6 +276,12 @@ control SenderEgress(inout headers_t headers,
         if (!goes_on && has_room) {
             sender_line.write(0, (ticket + 1) ++ turn);
         }
+    }
+
+    action leave_line() {
+        bit<32> line;
+        sender_line.read(line, 0);
+        sender_line.write(0, line[31:16] ++ (line[15:0] + 1));
     }
 
     action hold_back() {
@@ -368,7 +389,9 @@ control SenderEgress(inout headers_t headers,
         } else if (standard.egress_port == PORT_WAITING_LOOP) {
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_LINK) {
-            if (standard.egress_rid == RID_NONE && meta.has_waited == 0) {
+            if (meta.has_waited == 1) {
+                leave_line();
+            } else if (standard.egress_rid == RID_NONE) {
                 read_pause();
                 join_line();
                 if (!goes_on && has_room) {
@@ -378,9 +401,9 @@ control SenderEgress(inout headers_t headers,
                     sender_events.count(SENDER_NO_ROOM);
                     mark_to_drop(standard);
                 }
-                meta.is_held_back = goes_on ? 1w0 : 1w1;
+                meta.stays = goes_on ? 1w0 : 1w1;
             }
-            if (meta.is_held_back == 1) {
+            if (meta.stays == 1) {
                 // It does not leave.
             } else if (standard.egress_rid == RID_NONE) {
                 sender_events.count(SENDER_SENT);
@@ -412,14 +435,12 @@ control SenderEgress(inout headers_t headers,
                     make_dummy();
                     sender_events.count(SENDER_DUMMIES);
                 } else {
+                    meta.stays = 1;
                     mark_to_drop(standard);
                 }
                 if (goes_round) {
                     clone(CloneType.E2E, SESSION_DUMMY);
                 }
-            }
-            if (meta.is_held_back == 0) {
-                sender_events.count(SENDER_TO_LINK);
             }
         }
     }

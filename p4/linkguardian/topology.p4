@@ -72,6 +72,9 @@ control SwitchEgress(inout headers_t headers,
     apply {
         sender.apply(headers, meta, standard);
         receiver.apply(headers, meta, standard);
+        if (standard.egress_port == PORT_LINK && meta.stays == 0) {
+            sender_events.count(SENDER_TO_LINK);
+        }
     }
 }
 

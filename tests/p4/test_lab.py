@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lossylink.errors import RunError
+from lossylink.errors import UserError
 from lossylink.lab import Lab, LabSettings
 from lossylink.lab import status as show
 from lossylink.lab.lab import take_down
@@ -64,7 +64,7 @@ def test_protection_hides_what_the_link_corrupts_and_can_be_changed() -> None:
         assert up.guards()[0]["sender"]["data"] == numbered
         up.set_loss(forward="none")
         assert ping(up) == PINGS
-        with pytest.raises(RunError, match="has no llr"):
+        with pytest.raises(UserError, match="has no llr"):
             up.protect("llr")
 
 
@@ -73,7 +73,7 @@ def test_the_status_has_the_fields_of_the_artifact() -> None:
         up.ping_check()
         said = show.describe(up)
     for field in (
-        "software switches (BMv2), MTU 1500, link at most 487 frames/s",
+        "software switches (BMv2), MTU 1500, at most 487 frames/s of each host",
         "ig_debug_counter (frames from the LAN): 5",
         "Next seq no: 5",
         "expected_seq_no: 5",
@@ -113,7 +113,7 @@ def test_the_commands_work_as_on_any_lab() -> None:
         told = lossylink("lab", "protect", "lg-nb:copies=1", "--name", chosen).stdout
         assert "switches keep the number that they are told" in told
         refused = lossylink("lab", "loss", "at:3,4", "--name", chosen)
-        assert (refused.returncode, len(refused.stderr.strip().splitlines())) == (1, 1)
+        assert (refused.returncode, len(refused.stderr.strip().splitlines())) == (2, 1)
     finally:
         down = lossylink("lab", "down", "--name", chosen)
     assert "the lab is down" in down.stdout

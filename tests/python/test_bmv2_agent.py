@@ -110,6 +110,11 @@ def test_questions_are_answered_over_the_socket(served: tuple[Agent, PlaneClient
     assert memory(made).defaults["SwitchEgress.sender.protection"][0] == 0
     assert 'lossylink_guards_from_lan{at="guard"} 0\n' in client.prometheus()
     client.ask("clear")
+    client.ask("hold", is_on=True)
+    assert memory(made).read_register("sender_on_hold") == 1
+    assert client.ask("rest") == {"is_at_rest": True}
+    memory(made).write_register("receiver_held", 1)
+    assert client.ask("rest") == {"is_at_rest": False}
 
 
 def test_a_switch_takes_the_loss_of_its_direction_alone(served: tuple[Agent, PlaneClient]) -> None:

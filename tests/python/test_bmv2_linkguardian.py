@@ -149,6 +149,12 @@ def test_a_protection_becomes_parameters() -> None:
     assert not Parameters.of(lg(mode={"ordered": {"backpressure": False}})).backpressure
 
 
+def test_more_dummies_than_the_program_counts_are_refused() -> None:
+    assert Parameters.of(lg(dummies=127)).dummies == 127
+    with pytest.raises(UserError, match="sends 127 dummies at most: say fewer"):
+        Parameters.of(lg(dummies=128))
+
+
 @pytest.mark.parametrize("holes", [None, 4, 6])
 def test_another_number_of_holes_is_refused(holes: int | None) -> None:
     with pytest.raises(UserError, match="asks for 5 positions of a hole: leave out the option holes"):
@@ -283,8 +289,7 @@ def test_every_event_is_told(switch: LinkGuardianSwitch, memory: MemorySwitch) -
         told = {name: value for name, value in told.items() if name not in elsewhere}
         assert {name: state[end][name] for name in told} == told
     sent = events("linkguardian", "SENDER_")
-    gone = sent["from_host"] - sent["no_room"] - sent["sent"] - 100
-    assert state["waiting_or_dropped"] == gone
+    assert state["waiting_or_dropped"] == sent["from_host"] - sent["sent"]
     assert switch.corruption() == {"frames": 50, "corrupted": 2}
 
 

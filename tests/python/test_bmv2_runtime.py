@@ -76,6 +76,19 @@ def test_a_group_that_is_filled_anew_is_never_empty(switch: FakeSwitch, client: 
     assert len(switch.nodes) == 1, "members that have gone are left behind"
 
 
+def test_a_member_that_stays_is_not_touched(switch: FakeSwitch, client: Runtime) -> None:
+    client.set_group(9, [(1, 1), (2, 6)])
+    nodes = dict(switch.nodes)
+    switch.sizes.clear()
+    client.set_group(9, [(1, 1), (2, 6), (2, 6)])
+    assert switch.sizes == [3]
+    assert nodes.items() <= switch.nodes.items()
+    switch.sizes.clear()
+    client.set_group(9, [(2, 6), (1, 1)])
+    assert switch.sizes == [2]
+    assert switch.members(9) == [(1, 1), (2, 6)]
+
+
 def test_a_mirror_session_leads_to_a_group_and_to_no_port(switch: FakeSwitch, client: Runtime) -> None:
     client.mirror_to_group(6, 8)
     assert (switch.sessions[6].mgid, switch.sessions[6].port) == (8, None)

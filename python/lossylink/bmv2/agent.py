@@ -77,6 +77,10 @@ class Agent:
             case {"command": "loss"}:
                 if self._direction in question:
                     self._plane.corrupt(loss_ratio(question[self._direction]))
+            case {"command": "hold", "is_on": bool(is_on)}:
+                self._plane.hold(is_on=is_on)
+            case {"command": "rest"}:
+                return {"is_at_rest": self._plane.is_at_rest()}
             case {"command": "clear"}:
                 pass  # it keeps no lateness
             case _:

@@ -121,6 +121,13 @@ class FecModelSwitch:
         """
         corrupt(self.runtime, _FAULTY_LINK, loss_ratio)
 
+    def hold(self, *, is_on: bool) -> None:
+        """Hold nothing: another code begins with the next block, while packets pass (FEC-8)."""
+
+    def is_at_rest(self) -> bool:
+        """Return whether a code may be changed: it always may."""
+        return True
+
     def begin(self, port: str) -> None:
         """Send nothing on its way: the model has no timer (FEC-26)."""
 

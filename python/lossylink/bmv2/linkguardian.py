@@ -18,6 +18,8 @@ _RECEIVER_EVENTS = events(FAMILY, "RECEIVER_")
 _SENDER_EVENTS = events(FAMILY, "SENDER_")
 #: Positions before the space repeats: a number of 16 bits and an era (LG-1).
 _SPACE = 1 << 17
+#: Dummies that the program counts in seven bits.
+_DUMMIES_MAX = 127
 _CORRUPTION = "SwitchIngress.corruption"
 
 
@@ -60,6 +62,8 @@ class Parameters:
         Parameters(is_on=True, in_order=True, copies=3, control_copies=1, dummies=3, ...)
         """
         cap = _N["HOLE_CAP"]
+        if (protection["dummies"] or 0) > _DUMMIES_MAX:
+            raise UserError(f"the switch program sends {_DUMMIES_MAX} dummies at most: say fewer")
         if protection["holes"] != cap:
             raise UserError(
                 f"the switch program asks for {cap} positions of a hole: leave out the option holes"
@@ -123,7 +127,10 @@ class LinkGuardianSwitch:
         runtime.write_register("receiver_order", runtime.read_register("receiver_expected"))
 
     def start_over(self, position: int = 0) -> None:
-        """Begin at a position, and forget all else (LG-30)."""
+        """Begin at a position, and forget what registers hold (LG-30).
+
+        Packets that circulate are not forgotten. `drain` lets them go before.
+        """
         runtime = self.runtime
         for name in ("sender_hole", "receiver_missing"):
             for place in range(_N["HOLE_CAP"]):
@@ -183,6 +190,16 @@ class LinkGuardianSwitch:
         head = source + source + _N["ETHERTYPE_TIMER"].to_bytes(2, "big") + bytes([int(circulates)])
         return head.ljust(_N["MINIMUM_FRAME_BYTES"], b"\0")
 
+    def hold(self, *, is_on: bool) -> None:
+        """Hold frames of the host back, as a pause does, or let them go on."""
+        self.runtime.write_register("sender_on_hold", int(is_on))
+
+    def is_at_rest(self) -> bool:
+        """Return whether nothing is under way: no frame unacknowledged or held, no dummy due (LG-36)."""
+        read = self.runtime.read_register
+        under_way = (read("sender_next") - read("sender_leading_ack") - 1) % _SPACE
+        return not (under_way or read("sender_dummies") & 0x7F or read("receiver_held"))
+
     def begin(self, port: str) -> None:
         """Send the timer packet on its way, by the far end of the control plane's cable."""
         inject(port, self.timer_frame(circulates=True))
@@ -200,7 +217,7 @@ class LinkGuardianSwitch:
             "from_lan": sent["from_host"],
             "to_link": sent["to_link"],
             "to_link_first": sent["sent"],
-            "waiting_or_dropped": sent["from_host"] - sent["no_room"] - sent["sent"],
+            "waiting_or_dropped": sent["from_host"] - sent["sent"],
             "from_link": received["from_link"],
             "to_lan": received["to_host"],
             "malformed": received["malformed"],

@@ -24,6 +24,12 @@ class ControlPlane(Protocol):
     def set(self, parameters: Any) -> None:
         """Put parameters into force."""
 
+    def hold(self, *, is_on: bool) -> None:
+        """Hold frames of the host back, or let them go on."""
+
+    def is_at_rest(self) -> bool:
+        """Return whether nothing is under way that other parameters would lose."""
+
     def corrupt(self, loss_ratio: float) -> None:
         """Corrupt frames of the link."""
 

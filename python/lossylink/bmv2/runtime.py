@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,8 @@ _CONTEXT = 0
 _PORTS = 64
 #: The services of a switch, by the names under which they answer.
 _TABLES, _GROUPS, _SWITCH = "standard", "simple_pre_lag", "simple_switch"
+#: A switch answers its own machine alone.
+_HOST = "127.0.0.1"
 #: How long one answer may take.
 _ANSWER_MS = 5000
 
@@ -46,14 +49,14 @@ class Runtime:
         A call is refused, or the switch does not answer.
     """
 
-    def __init__(self, port: int, *, host: str = "127.0.0.1") -> None:
+    def __init__(self, port: int) -> None:
         calls = interface()
         self._thrift = calls
-        self._address = (host, port)
+        self._address = (_HOST, port)
         self._services = {_TABLES: calls.Standard, _GROUPS: calls.SimplePreLAG, _SWITCH: calls.SimpleSwitch}
         self._clients = {name: self._client(name) for name in self._services}
         self._handles: dict[int, int] = {}
-        self._members: dict[int, list[int]] = {}
+        self._nodes: dict[int, dict[tuple[int, int], list[int]]] = {}
 
     @classmethod
     def wait(cls, port: int, *, seconds: float, is_alive: Callable[[], bool]) -> Runtime:
@@ -135,21 +138,28 @@ class Runtime:
         self._call(_TABLES, "bm_mt_set_default_action", _CONTEXT, table, action, data)
 
     def set_group(self, group: int, members: Iterable[tuple[int, int]]) -> None:
-        """Fill a multicast group with members, each a port and the number that its replicas get."""
+        """Fill a multicast group with members, each a port and the number that its replicas get.
+
+        Replicas are made at every instant. So a member that stays is not touched, no member stands twice that
+        is wanted once, and the group is not empty in between.
+        """
         if group not in self._handles:
             self._handles[group] = self._call(_GROUPS, "bm_mc_mgrp_create", _CONTEXT, group)
-        handle = self._handles[group]
-        # Replicas are made at every instant: the new members come before the old ones go.
-        nodes = []
-        for port, rid in members:
-            ports = format(1 << port, f"0{_PORTS}b")
-            node = self._call(_GROUPS, "bm_mc_node_create", _CONTEXT, rid, ports, "")
-            self._call(_GROUPS, "bm_mc_node_associate", _CONTEXT, handle, node)
-            nodes.append(node)
-        for node in self._members.get(group, ()):
-            self._call(_GROUPS, "bm_mc_node_dissociate", _CONTEXT, handle, node)
-            self._call(_GROUPS, "bm_mc_node_destroy", _CONTEXT, node)
-        self._members[group] = nodes
+        nodes = self._nodes.setdefault(group, {})
+        wanted, there = Counter(members), Counter({member: len(handles) for member, handles in nodes.items()})
+        for member in (wanted - there).elements():
+            nodes.setdefault(member, []).append(self._join(group, *member))
+        for member in (there - wanted).elements():
+            self._leave(group, nodes[member].pop())
+
+    def _join(self, group: int, port: int, rid: int) -> int:
+        node = self._call(_GROUPS, "bm_mc_node_create", _CONTEXT, rid, format(1 << port, f"0{_PORTS}b"), "")
+        self._call(_GROUPS, "bm_mc_node_associate", _CONTEXT, self._handles[group], node)
+        return int(node)
+
+    def _leave(self, group: int, node: int) -> None:
+        self._call(_GROUPS, "bm_mc_node_dissociate", _CONTEXT, self._handles[group], node)
+        self._call(_GROUPS, "bm_mc_node_destroy", _CONTEXT, node)
 
     def mirror_to_group(self, session: int, group: int) -> None:
         """Let a mirror session lead to a multicast group."""

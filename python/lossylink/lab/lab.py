@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lossylink.errors import LossylinkError, RunError, UserError
-from lossylink.lab import topology, xdp
+from lossylink.lab import switches, topology, xdp
 from lossylink.lab.directory import LabDirectory, runtime_directory
 from lossylink.lab.enclave import (
     Enclave,
@@ -23,7 +23,6 @@ from lossylink.lab.hosts import H8, HOSTS
 from lossylink.lab.plane import PlaneClient
 from lossylink.lab.process import end, process_of
 from lossylink.lab.settings import LabSettings, read_loss, read_protection, spelled_protection
-from lossylink.lab.switches import SwitchLink, require
 from lossylink.protections import takes_option
 
 #: The artifact's connectivity check: five pings, 0.2 s apart there, 0.05 s here to be back in a breath.
@@ -66,7 +65,7 @@ class Lab:
         require_tools()
         _require_port(settings)
         if settings.dataplane == "bmv2":
-            require(settings)
+            switches.require(settings)
         directory = LabDirectory(name)
         with directory.locked(wait=False):
             if _exists(directory):
@@ -119,11 +118,11 @@ class Lab:
         return topology.parts(self.settings)
 
     @property
-    def link(self) -> PlaneClient | SwitchLink:
+    def link(self) -> PlaneClient | switches.SwitchLink:
         """What corrupts frames: the data plane that emulates the link, or the two switches."""
         if self._parts.link is None:
             near, far = (self.plane(plane) for plane, _ in self._parts.guards)
-            return SwitchLink(near, far)
+            return switches.SwitchLink(near, far)
         return self.plane(self._parts.link)
 
     def guards(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -152,12 +151,17 @@ class Lab:
         """Corrupt frames by other models from now on; an absent direction stays as it is."""
         texts = {"forward": forward, "reverse": reverse}
         losses = {name: read_loss(text).native for name, text in texts.items() if text is not None}
+        if self.settings.dataplane == "bmv2":
+            switches.check_losses(losses.values())
         self.link.ask("loss", **losses)
 
     def protect(self, protection: str) -> None:
         """Protect the link by another protection from now on, in both directions."""
-        is_switched = self.settings.dataplane == "bmv2"
-        value = (spelled_protection if is_switched else read_protection)(protection).live_value
+        if self.settings.dataplane == "bmv2":
+            ends = [self.plane(plane) for plane, _ in self._parts.guards]
+            switches.protect(ends, self.settings, spelled_protection(protection))
+            return
+        value = read_protection(protection).live_value
         for name in dict.fromkeys(place for place, _ in self._parts.guards):
             self.plane(name).ask("protect", protection=value)
 

@@ -17,6 +17,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from lossylink.errors import UserError
+from lossylink.lab import switches
 from lossylink.protections import for_copies
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ def run_monitor(
     """Poll the link and switch its protection, until Ctrl-C, for ``seconds`` or until ``stop`` is set."""
     policy, stop = policy or Policy(), stop or Event()
     monitors = {"forward": policy.monitor(), "reverse": policy.monitor()}
+    if lab.settings.dataplane == "bmv2":
+        switches.check_automatic(lab.settings)
     # A monitor takes its link for unprotected at first.
     lab.protect("off")
     started = time.monotonic()

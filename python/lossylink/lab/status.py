@@ -37,7 +37,7 @@ def _head(lab: Lab, link: dict[str, Any]) -> Iterator[str]:
     if settings.dataplane == "bmv2":
         most = packets_per_second(settings)
         yield (
-            f"software switches (BMv2), MTU {settings.mtu_bytes}, link at most {most} frames/s, "
+            f"software switches (BMv2), MTU {settings.mtu_bytes}, at most {most} frames/s of each host, "
             f"up {link['uptime_seconds']:.1f} s"
         )
         return

@@ -9,20 +9,24 @@ No data plane of ours stands between them: a switch corrupts frames itself, as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lossylink.errors import UserError
+from lossylink.errors import RunError, UserError
 from lossylink.lab.plane import PlaneClient
 
 if TYPE_CHECKING:
     from lossylink.lab.directory import LabDirectory
     from lossylink.lab.settings import LabSettings
+    from lossylink.protections import Protection
 
 #: The module that runs a switch.
 MODULE = "lossylink.bmv2"
 #: Octets of a full frame beside its IP packet: Ethernet's header, check sequence, preamble and gap.
 _FRAME_OVERHEAD_BYTES = 38
+#: A position is given up after 0.14 s, and several can be missing.
+_REST_SECONDS = 5.0
 #: The direction that leads to each switch, and the one that leads away.
 _DIRECTIONS = {"sw2": ("reverse", "forward"), "sw6": ("forward", "reverse")}
 
@@ -35,7 +39,6 @@ def check(settings: LabSettings) -> None:
     UserError
         One line that names the first such setting and the mend.
     """
-    from lossylink.bmv2.agent import loss_ratio
     from lossylink.bmv2.programs import program_of
 
     refused = {
@@ -45,14 +48,69 @@ def check(settings: LabSettings) -> None:
         f"port {settings.port}": settings.port != "packet",
         "offloads": bool(settings.offloads),
         "key": settings.key_file is not None,
-        "seed": settings.seed != 1,
+        "seed": settings.seed != type(settings).model_fields["seed"].default,
         "real-time priority": settings.fifo,
     }
     if wrong := [words for words, is_wrong in refused.items() if is_wrong]:
         raise UserError(f"the data plane bmv2 has no {wrong[0]}: leave the option out")
-    for loss in (settings.loss_forward, settings.loss_reverse):
-        loss_ratio(loss.native)
+    check_losses(loss.native for loss in (settings.loss_forward, settings.loss_reverse))
     program_of(settings.protection.value["family"]).parameters(settings.protection.value)
+
+
+def check_losses(models: Iterable[dict[str, Any]]) -> None:
+    """Refuse losses that a switch cannot draw.
+
+    Raises
+    ------
+    UserError
+        The message says the mend.
+    """
+    from lossylink.bmv2.agent import loss_ratio
+
+    for model in models:
+        loss_ratio(model)
+
+
+def protect(ends: Sequence[PlaneClient], settings: LabSettings, protection: Protection) -> None:
+    """Protect the link by something else, in both directions, when nothing is under way any more (LG-36).
+
+    Raises
+    ------
+    UserError
+        The program in the switches does not have it.
+    RunError
+        The link does not come to rest; its protection is what it was.
+    """
+    from lossylink.bmv2.programs import program_of
+
+    program_of(settings.protection.value["family"]).parameters(protection.value)
+    try:
+        for end in ends:
+            end.ask("hold", is_on=True)
+        deadline = time.monotonic() + _REST_SECONDS
+        while not all(end.ask("rest")["is_at_rest"] for end in ends):
+            if time.monotonic() > deadline:
+                raise RunError(f"the link did not come to rest within {_REST_SECONDS:g} s: try again")
+        for end in ends:
+            end.ask("protect", protection=protection.live_value)
+    finally:
+        for end in ends:
+            end.ask("hold", is_on=False)
+
+
+def check_automatic(settings: LabSettings) -> None:
+    """Refuse to protect by copies, as a monitor does, where the program has none.
+
+    Raises
+    ------
+    UserError
+        The message says the mend.
+    """
+    from lossylink.bmv2.linkguardian import FAMILY
+    from lossylink.bmv2.programs import program_of
+
+    if program_of(settings.protection.value["family"]).family != FAMILY:
+        raise UserError("a monitor protects by lg: take the lab down, and up again with --protection lg")
 
 
 def require(settings: LabSettings) -> None:

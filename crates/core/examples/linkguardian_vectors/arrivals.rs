@@ -122,7 +122,9 @@ impl Arrivals {
 
     fn dummy(&mut self) -> Vec<u8> {
         self.lose();
-        let header = DataHeader { is_dummy: true, ..self.header(self.next) };
+        // What else it says of itself does not matter.
+        let is_retransmission = self.below(4) == 0;
+        let header = DataHeader { is_dummy: true, is_retransmission, ..self.header(self.next) };
         emit(from_there(), &LinkGuardianFrame::Dummy(header))
     }
 

@@ -10,7 +10,7 @@ const LINKGUARDIAN: [(&str, &str); 6] = [
     ("LG-19", "the control plane sets the number of copies"),
     ("LG-30", "the control plane starts both ends over"),
     ("LG-35", "losses for good are counted, but not by cause"),
-    ("LG-36", "numbering ends at once, as in the published program"),
+    ("LG-36", "the control plane waits until the link is at rest"),
     ("LG-37", "a software switch has no exact times"),
     ("LG-47", "monitors belong to the control plane"),
 ];

@@ -20,7 +20,7 @@ pub(crate) const FAMILY: Family = Family {
     widths: || vec![("position_t", Position::COUNT.ilog2() as usize)],
     headers,
     frames,
-    inside: &[&SHARED, &PAUSING, &["WAITING_MAX", "HELD_MAX", "MARKS"]],
+    inside: &[&SHARED, &PAUSING, &["WAITING_MAX", "NEVER", "HELD_MAX", "MARKS"]],
     numbered: &["SENDER_", "RECEIVER_"],
 };
 

@@ -143,9 +143,11 @@ struct metadata_t {
     position_t overrun;
     // Which pause the receiver wants with this timer packet.
     bit<2> pause_request;
-    // Frames in the receiver's loop when this one left it. Nobody needs it later, but v1model wants a field to keep.
-    @field_list(FIELDS_RECIRCULATED)
+    // Frames in the receiver's loop when this one left it.
     bit<19> rx_loop_frames;
+    // When a frame left the waiting loop. BMv2 gives a recirculated packet no new time of ingress.
+    @field_list(FIELDS_RECIRCULATED)
+    bit<48> left_loop_us;
     // Whether a frame has waited for a pause to end, and whether it does not leave for the link after all.
     bit<1> has_waited;
     bit<1> stays;

@@ -161,7 +161,7 @@ control SenderIngress(inout headers_t headers,
     action look_at_line() {
         bit<32> line;
         sender_line.read(line, 0);
-        goes_on = headers.waiting.ticket == line[15:0] && paused_until <= standard.ingress_global_timestamp;
+        goes_on = headers.waiting.ticket == line[15:0] && paused_until <= meta.left_loop_us;
     }
 
     action send_to_link() {
@@ -387,6 +387,7 @@ control SenderEgress(inout headers_t headers,
             }
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_WAITING_LOOP) {
+            meta.left_loop_us = standard.egress_global_timestamp;
             recirculate_preserving_field_list(FIELDS_RECIRCULATED);
         } else if (standard.egress_port == PORT_LINK) {
             if (meta.has_waited == 1) {

@@ -15,6 +15,7 @@ from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
 from lossylink.bmv2.sources import constants
 from lossylink.errors import LossylinkError
 
+from . import linkguardian_dialogues
 from .bench import Bench, DifferenceError, compare, told_apart
 from .vectors import vectors
 
@@ -176,6 +177,7 @@ def main(words: Sequence[str]) -> int:
         found = list(drawn([int(word) for word in words] or [1]))
         with Bench(FAMILY) as bench:
             replay = Replay(bench)
+            linkguardian_dialogues.hold(bench, replay.switch)
             for vector in found:
                 with told_apart(f"seed {vector.seed}"):
                     replay.run(vector)
@@ -184,6 +186,7 @@ def main(words: Sequence[str]) -> int:
         return 1
     steps = [step for vector in found for step in vector.steps]
     left = sum(len(frames) for step in steps for frames in step.outputs.values())
+    print(f"{len(linkguardian_dialogues.DIALOGUES)} dialogues")
     print(f"{len(found)} seeds: after {len(steps)} arrivals {left} frames left, each as the engines say")
     return 0
 

@@ -35,14 +35,8 @@ const bit<3> PRIORITY_URGENT = 2;
 
 // Source: v1model's standard_metadata.instance_type as simple_switch sets it.
 @noWarn("unused")
-const bit<32> INSTANCE_NORMAL = 0;
-@noWarn("unused")
 const bit<32> INSTANCE_INGRESS_CLONE = 1;
 @noWarn("unused")
-const bit<32> INSTANCE_EGRESS_CLONE = 2;
-@noWarn("unused")
 const bit<32> INSTANCE_RECIRCULATED = 4;
-@noWarn("unused")
-const bit<32> INSTANCE_REPLICATED = 5;
 
 #endif

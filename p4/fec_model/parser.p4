@@ -4,6 +4,7 @@
 #define FEC_MODEL_PARSER_P4
 
 #include "headers.p4"
+#include "../common/pipeline.p4"
 
 parser SwitchParser(packet_in packet,
                     out headers_t headers,
@@ -48,21 +49,6 @@ parser SwitchParser(packet_in packet,
         packet.extract(headers.corruption);
         transition accept;
     }
-}
-
-control SwitchDeparser(packet_out packet, in headers_t headers) {
-    apply {
-        packet.emit(headers);
-    }
-}
-
-// Ethernet's own check sequence is the cable's business.
-control NothingToVerify(inout headers_t headers, inout metadata_t meta) {
-    apply { }
-}
-
-control NothingToCompute(inout headers_t headers, inout metadata_t meta) {
-    apply { }
 }
 
 #endif

@@ -84,20 +84,14 @@ class Bench:
     Parameters
     ----------
     family
-        The protection whose program runs.
-    cables
-        The ports that get a cable, by number and name: of ``host`` the switch has ``host0``, we ``host1``.
-    repeatable
-        As of `Switch`.
+        The program. Of each port ``host`` the switch has the interface ``host0``, we ``host1``.
     """
 
-    def __init__(
-        self, family: str, *, cables: dict[int, str] | None = None, repeatable: bool = False
-    ) -> None:
+    def __init__(self, family: str) -> None:
         require_own_namespace()
         numbers = constants(family)
         self.host, self.link, self.control = (numbers[f"PORT_{name}"] for name in ("HOST", "LINK", "CONTROL"))
-        names = cables or {self.host: "host", self.link: "link", self.control: "control"}
+        names = {self.host: "host", self.link: "link", self.control: "control"}
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lossylink-bench-")))
             for name in names.values():
@@ -108,7 +102,7 @@ class Bench:
             self.switch = stack.enter_context(
                 Switch(
                     compiled(family), {port: f"{name}0" for port, name in names.items()},
-                    log=folder / "switch.log", repeatable=repeatable,
+                    log=folder / "switch.log",
                 )
             )  # fmt: skip
             self._stack = stack.pop_all()

@@ -10,7 +10,6 @@ are lost together, so blocks are what the exact interval counts. The simulator's
 from __future__ import annotations
 
 import math
-import random
 import sys
 import time
 from collections import Counter
@@ -25,14 +24,14 @@ from lossylink.errors import LossylinkError, UserError
 from lossylink.statistics import Estimate, binomial_interval, mean_interval
 from lossylink.theory.fec import residual_loss_ratio
 
-from .bench import DifferenceError, Socket, drain
+from .bench import DifferenceError
+from .frames import FRAME_BYTES, numbered, numbers, shown
 from .line import Line, line_of_two, wait
 from .simulated import stress
 
 _CODES = ((5, 1), (5, 5))
 _LOSS_RATIO = 1e-1
 _FRAMES = 60_000
-_FRAME_BYTES = 300
 _CONFIDENCE = 0.999
 #: Packets under way at most: fewer than the far switch's cable holds, so that the model alone loses any.
 _UNDER_WAY = 20
@@ -76,9 +75,9 @@ class Figures:
         """Return the figures in a line."""
         return (
             f"({self.size},{self.rows}) {self.frames} frames in {self.seconds:.0f} s: "
-            f"{_shown(self.marked)} marked, expected {self.loss_ratio:.4g}; "
-            f"{_shown(self.residual)} of the frames lost, expected {self.residual_expected:.3g}; "
-            f"{_shown(self.failed)} of the blocks failed, expected {self.failed_expected:.3g}; "
+            f"{shown(self.marked)} marked, expected {self.loss_ratio:.4g}; "
+            f"{shown(self.residual)} of the frames lost, expected {self.residual_expected:.3g}; "
+            f"{shown(self.failed)} of the blocks failed, expected {self.failed_expected:.3g}; "
             f"{self.recovered} recovered"
         )
 
@@ -100,7 +99,7 @@ def measure(line: Line[FecModelSwitch], *, size: int, rows: int, frames: int = _
     line.near.set(Parameters(is_on=True, size=size, rows=rows))
     line.near.corrupt(_LOSS_RATIO)
     begun = time.monotonic()
-    came = Counter(_send(line, [_frame(number) for number in range(frames)], size=size, rows=rows))
+    came = Counter(_send(line, [numbered(number) for number in range(frames)], size=size, rows=rows))
     seconds = time.monotonic() - begun
     for number, times in came.items():
         if times > 1:
@@ -154,34 +153,13 @@ def _send(line: Line[FecModelSwitch], frames: Sequence[bytes], *, size: int, row
             line.sender.send(frame)
         packets = (min(begin + at_once, len(frames)) // size) * (size + rows)
         wait("packets arrived", line.far.arrived, packets.__eq__)
-        came += _numbers(line.receiver, frames)
+        came += numbers(line.receiver)
     wait("packets circulate", lambda: int(line.far.detail()["decoder"]["circulating"]), (0).__eq__)
     let_go = line.far.detail()["decoder"]
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while len(came) < let_go["intact"] + let_go["recovered"] and time.monotonic() < deadline:
-        came += _numbers(line.receiver, frames, seconds=0.02)
+        came += numbers(line.receiver, seconds=0.02)
     return came
-
-
-def _frame(number: int) -> bytes:
-    head = bytes.fromhex("020000000008020000000004") + b"\x08\x00" + number.to_bytes(4, "big")
-    return head + random.Random(number).randbytes(_FRAME_BYTES - len(head))
-
-
-def _numbers(receiver: Socket, frames: Sequence[bytes], *, seconds: float = 0.0) -> list[int]:
-    numbers = []
-    for frame in drain(receiver, seconds=seconds):
-        number = int.from_bytes(frame[14:18], "big")
-        if number >= len(frames) or frame != frames[number]:
-            raise DifferenceError(f"a frame of {len(frame)} B came that was not sent: {frame[:32].hex()}")
-        numbers.append(number)
-    return numbers
-
-
-def _shown(estimate: Estimate) -> str:
-    if estimate.is_exact:
-        return f"{estimate.value:.3g}"
-    return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
 def main(words: Sequence[str]) -> int:
@@ -193,7 +171,7 @@ def main(words: Sequence[str]) -> int:
             for size, rows in _CODES:
                 figures = measure(line, size=size, rows=rows, frames=frames)
                 print(figures.line(), flush=True)
-                row = stress(f"fec-model:{size}/{rows}", _LOSS_RATIO, frame_bytes=_FRAME_BYTES)
+                row = stress(f"fec-model:{size}/{rows}", _LOSS_RATIO, frame_bytes=FRAME_BYTES)
                 share, packets = row["effective_loss_rate"], row["packets_sent"]
                 print(f"      simulator: {share:.3g} of {packets} frames lost", flush=True)
                 holds = holds and figures.holds()

@@ -8,7 +8,6 @@ What it cannot show is rates and delays: a loop takes milliseconds here, microse
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Sequence
@@ -19,12 +18,12 @@ from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
 from lossylink.errors import LossylinkError
 from lossylink.statistics import Estimate, binomial_interval
 
-from .bench import DifferenceError, Socket, drain
+from .bench import DifferenceError
+from .frames import FRAME_BYTES, numbered, numbers, shown
 from .line import Line, line_of_two
 from .simulated import stress
 
 _FRAMES = 50_000
-_FRAME_BYTES = 300
 _CONFIDENCE = 0.999
 #: Frames under way at most: fewer than a switch's cable holds, so that the link alone loses any.
 _UNDER_WAY = 12
@@ -81,8 +80,8 @@ class Figures:
         """Return the figures in a line."""
         return (
             f"{self.case.protection} at {self.case.loss_ratio:g}: {self.frames} frames "
-            f"in {self.seconds:.0f} s; {_shown(self.corrupted)} corrupted; {self.retransmitted} sent again, "
-            f"{self.given_up} given up; {_shown(self.residual)} lost for good, expected {self.expected:.3g}"
+            f"in {self.seconds:.0f} s; {shown(self.corrupted)} corrupted; {self.retransmitted} sent again, "
+            f"{self.given_up} given up; {shown(self.residual)} lost for good, expected {self.expected:.3g}"
         )
 
 
@@ -111,6 +110,8 @@ def measure(line: Line[LinkGuardianSwitch], case: Case, *, frames: int = _FRAMES
     if case.in_order and came != sorted(came):
         raise DifferenceError("frames came out of order")
     near, far, link = line.near.state(), line.far.state(), line.far.corruption()
+    if near["sender"]["outstanding"]:
+        raise DifferenceError(f"{near['sender']['outstanding']} frames were never acknowledged")
     if near["sender"]["data"] != frames:
         raise DifferenceError(f"the near switch numbered {near['sender']['data']} frames of {frames}")
     lost = frames - len(came)
@@ -134,13 +135,13 @@ def _send(line: Line[LinkGuardianSwitch], frames: int) -> list[int]:
     for begin in range(0, frames, _UNDER_WAY):
         burst = range(begin, min(begin + _UNDER_WAY, frames))
         for number in burst:
-            line.sender.send(_frame(number))
+            line.sender.send(numbered(number))
         _await(line, burst[-1] & _NUMBERS)
-        came += _numbers(line.receiver)
+        came += numbers(line.receiver)
     # What was asked for comes, or is given up, in its own time.
     settling = time.monotonic() + _settling_seconds()
     while time.monotonic() < settling:
-        if arrived := _numbers(line.receiver, seconds=0.02):
+        if arrived := numbers(line.receiver, seconds=0.02):
             came += arrived
             settling = time.monotonic() + _settling_seconds()
     return came
@@ -166,25 +167,6 @@ def _drawn(loss_ratio: float) -> float:
     return threshold(loss_ratio) / (1 << 20)
 
 
-def _frame(number: int) -> bytes:
-    head = bytes.fromhex("020000000008020000000004") + b"\x08\x00" + number.to_bytes(4, "big")
-    return head + random.Random(number).randbytes(_FRAME_BYTES - len(head))
-
-
-def _numbers(receiver: Socket, *, seconds: float = 0.0) -> list[int]:
-    numbers = []
-    for frame in drain(receiver, seconds=seconds):
-        number = int.from_bytes(frame[14:18], "big")
-        if frame != _frame(number):
-            raise DifferenceError(f"a frame of {len(frame)} B came that was not sent: {frame[:32].hex()}")
-        numbers.append(number)
-    return numbers
-
-
-def _shown(estimate: Estimate) -> str:
-    return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
-
-
 def main(words: Sequence[str]) -> int:
     """Measure every case, with as many frames as said, and return the exit code."""
     frames = int(words[0]) if words else _FRAMES
@@ -194,7 +176,7 @@ def main(words: Sequence[str]) -> int:
             for case in CASES:
                 figures = measure(line, case, frames=frames)
                 print(figures.line(), flush=True)
-                row = stress(case.protection, case.loss_ratio, frame_bytes=_FRAME_BYTES)
+                row = stress(case.protection, case.loss_ratio, frame_bytes=FRAME_BYTES)
                 share, packets = row["effective_loss_rate"], row["packets_sent"]
                 print(f"      simulator: {share:.3g} of {packets} frames lost for good", flush=True)
                 holds = holds and figures.holds()

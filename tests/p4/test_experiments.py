@@ -20,7 +20,8 @@ def test_a_tcp_flow_loses_what_the_link_corrupts_unless_it_is_protected() -> Non
         print(figures.line())
         assert figures.corrupted > 0
         assert figures.dropped == 0
-    # Each lost segment is sent again; no other is, but for a probe of the tail.
-    assert bare.retransmissions >= bare.corrupted / 2
+    # Each lost segment is sent again. Lost acknowledgements there are none, and hosts see no other reason.
+    assert bare.corrupted / 2 <= bare.retransmissions <= 2 * bare.corrupted
+    # In order, TCP notices nothing of what the link repairs. Out of order it does: frames come late.
     ordered = protected[0]
-    assert ordered.retransmissions <= 3 * ordered.given_up
+    assert ordered.retransmissions == 0 or ordered.given_up > 0

@@ -68,6 +68,16 @@ def test_protection_hides_what_the_link_corrupts_and_can_be_changed() -> None:
             up.protect("llr")
 
 
+def test_a_change_of_protection_loses_nothing_that_is_under_way() -> None:
+    with lab(loss_forward="0.1", protection="lg:copies=3") as up:
+        pings = up.start("h4", ["ping", "-q", "-c", "300", "-i", "0.01", "-W", "5", "10.2.2.2"])
+        for protection in ("lg-nb:copies=3", "lg:copies=3", "lg-nb:copies=4", "lg:copies=4"):
+            up.protect(protection)
+        said, _ = pings.communicate(timeout=60)
+        assert "300 packets transmitted, 300 received" in said
+        assert up.guards()[1]["receiver"]["given_up"] == 0
+
+
 def test_the_status_has_the_fields_of_the_artifact() -> None:
     with lab(protection="lg") as up:
         up.ping_check()

@@ -18,9 +18,8 @@ class Pace:
     loop_packets_per_second: int = 2000
     """Passes of the loop of copies, which is busy as long as frames cross the link: some for each frame."""
     order_packets_per_second: int = 8000
-    """Passes of a loop that keeps order. A frame that joins stands behind the one that came round last, not
-    behind the last in order. So each of n frames waits half a round, n / 2 passes, for its turn. The loop
-    empties if there are n / 2 times as many passes as frames."""
+    """Passes of a loop that keeps order. Frames come round out of order, so n frames need about n / 2 passes
+    each to leave in order: the loop empties only if it is that much faster than the link."""
     timer_packets_per_second: int = 1000
     """Timer packets; the published switch has ten million (LG-21)."""
     link_packets_per_second: int = 0

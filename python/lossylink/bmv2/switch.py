@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -39,8 +38,6 @@ class Switch:
         The interface of each port, by the port's number.
     log
         File for what the switch says.
-    repeatable
-        Switch address randomisation off, of which BMv2 makes the seed of its random numbers.
     thrift_port
         TCP port for the control plane, on every address of this network namespace.
     """
@@ -51,13 +48,11 @@ class Switch:
         interfaces: Mapping[int, str],
         *,
         log: Path,
-        repeatable: bool = False,
         thrift_port: int = THRIFT_PORT,
     ) -> None:
         ports = [word for port, name in interfaces.items() for word in ("-i", f"{port}@{name}")]
-        fixed = ["setarch", "-R"] if repeatable and shutil.which("setarch") else []
         command = [
-            *fixed, str(find(SWITCH)), *ports, "--thrift-port", str(thrift_port), "--log-level", "off",
+            str(find(SWITCH)), *ports, "--thrift-port", str(thrift_port), "--log-level", "off",
             str(compiled), "--", "--priority-queues", str(_PRIORITIES),
         ]  # fmt: skip
         with log.open("wb") as output:

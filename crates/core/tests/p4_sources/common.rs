@@ -14,7 +14,7 @@ pub(crate) fn constants() -> Vec<(&'static str, u128)> {
 }
 
 /// The ports, priorities and packets of BMv2.
-pub(crate) const INSIDE: [&str; 15] = [
+pub(crate) const INSIDE: [&str; 12] = [
     "PORT_HOST",
     "PORT_LINK",
     "PORT_CONTROL",
@@ -25,11 +25,8 @@ pub(crate) const INSIDE: [&str; 15] = [
     "PRIORITY_LOWEST",
     "PRIORITY_NORMAL",
     "PRIORITY_URGENT",
-    "INSTANCE_NORMAL",
     "INSTANCE_INGRESS_CLONE",
-    "INSTANCE_EGRESS_CLONE",
     "INSTANCE_RECIRCULATED",
-    "INSTANCE_REPLICATED",
 ];
 
 /// Ethernet's header.

@@ -5,6 +5,8 @@ Each dialogue begins with both ends at position zero, and nothing under way.
 
 from __future__ import annotations
 
+import time
+
 from lossylink.bmv2.linkguardian import FAMILY, LinkGuardianSwitch, Parameters
 from lossylink.bmv2.sources import constants, events
 
@@ -31,11 +33,16 @@ class Rig:
 
     def begin(self, parameters: Parameters) -> None:
         """Start over."""
-        self.switch.drain()
-        self.bench.take(self.bench.link)
+        self.let_go()
         self.switch.clear()
         self.switch.set(parameters)
         self.switch.start_over()
+
+    def let_go(self) -> None:
+        """Let go what circulates, and wait until a full loop has come round."""
+        self.switch.drain()
+        time.sleep(self.switch.pace.loop_frames / self.switch.pace.loop_packets_per_second)
+        self.bench.take(self.bench.link)
 
     def host_sends(self, numbers: range) -> None:
         """Let the host send frames."""
@@ -180,5 +187,4 @@ def hold(bench: Bench, switch: LinkGuardianSwitch) -> None:
             bench.quiet()
     if any(bench.runtime.read_registers("receiver_held")):
         raise DifferenceError("frames are held that are not there")
-    switch.drain()
-    bench.quiet()
+    rig.let_go()

@@ -39,13 +39,7 @@ def find(tool: str) -> Path:
 
 
 def version(tool: str) -> str:
-    """Return what a tool says of its version.
-
-    Examples
-    --------
-    >>> version("p4c-bm2-ss")  # doctest: +SKIP
-    '1.2.5.16 (SHA: 34b86e9bac BUILD: Release)'
-    """
+    """Return what a tool says of its version, such as ``1.2.5.16 (SHA: 34b86e9bac BUILD: Release)``."""
     done = subprocess.run(
         [find(tool), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
     )

@@ -72,19 +72,8 @@ impl Arrivals {
         frame
     }
 
-    const fn header(&self, position: Position) -> DataHeader {
-        DataHeader {
-            era: position.era(),
-            is_retransmission: false,
-            is_dummy: false,
-            blocking_mode: self.options.in_order,
-            rx_buffered: false,
-            sequence: position.number(),
-        }
-    }
-
     fn numbered(&self, position: Position, is_retransmission: bool, ack: Option<AckHeader>) -> Vec<u8> {
-        let data = DataHeader { is_retransmission, ..self.header(position) };
+        let data = DataHeader { is_retransmission, ..self.options.header(position) };
         // Copies of one frame are alike.
         let payload = payload(&mut Streams::new(position.index() as u64).stream("payload"));
         let content = Content { ethertype: EtherType::IPV4, payload: &payload };
@@ -124,7 +113,7 @@ impl Arrivals {
         self.lose();
         // What else it says of itself does not matter.
         let is_retransmission = self.below(4) == 0;
-        let header = DataHeader { is_dummy: true, is_retransmission, ..self.header(self.next) };
+        let header = DataHeader { is_dummy: true, is_retransmission, ..self.options.header(self.next) };
         emit(from_there(), &LinkGuardianFrame::Dummy(header))
     }
 
@@ -194,14 +183,14 @@ impl Arrivals {
         let (kind, place) = (self.below(4), self.next);
         let mut frame = emit(
             from_there(),
-            &LinkGuardianFrame::Dummy(DataHeader { is_dummy: true, ..self.header(place) }),
+            &LinkGuardianFrame::Dummy(DataHeader { is_dummy: true, ..self.options.header(place) }),
         );
         let header = &mut frame[EthernetHeader::LEN..];
         match kind {
             // A copy in the sender's loop.
             0 => header[0] = 0b1100_0000,
             // A frame in the receiver's loop.
-            1 => DataHeader { rx_buffered: true, ..self.header(place) }.emit(header),
+            1 => DataHeader { rx_buffered: true, ..self.options.header(place) }.emit(header),
             // A notification of nothing.
             2 => {
                 let (leading_ack, first_lost) = (place.number(), place.number());
@@ -213,7 +202,7 @@ impl Arrivals {
                 AckHeader { is_piggybacked: true, era: place.era(), leading_ack: place.number() }
                     .emit(header);
                 header[3..5].copy_from_slice(&EtherType::LINKGUARDIAN.0.to_be_bytes());
-                DataHeader { is_dummy: true, ..self.header(place) }.emit(&mut header[5..]);
+                DataHeader { is_dummy: true, ..self.options.header(place) }.emit(&mut header[5..]);
             }
         }
         frame

@@ -55,6 +55,20 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The header of a frame that is sent for the first time.
+    pub(crate) const fn header(self, position: Position) -> DataHeader {
+        DataHeader {
+            era: position.era(),
+            is_retransmission: false,
+            is_dummy: false,
+            blocking_mode: self.in_order,
+            rx_buffered: false,
+            sequence: position.number(),
+        }
+    }
+}
+
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |is: bool| u8::from(is);
@@ -133,11 +147,11 @@ impl Switch {
             return vec![("link", sent)];
         }
         let position = self.sender.stamp();
-        let data = self.data_header(position);
+        let data = self.options.header(position);
         self.copies.push((position, emit(ethernet, &LinkGuardianFrame::Data { ack: None, data, content })));
         let mut outputs = vec![("link", emit(ethernet, &LinkGuardianFrame::Data { ack, data, content }))];
         while let Some(position) = self.sender.poll_dummy() {
-            let header = DataHeader { is_dummy: true, ..self.data_header(position) };
+            let header = DataHeader { is_dummy: true, ..self.options.header(position) };
             outputs.push(("link", emit(ethernet, &LinkGuardianFrame::Dummy(header))));
         }
         outputs
@@ -228,17 +242,6 @@ impl Switch {
         let turn = self.receiver.as_ordered().map_or(self.receiver.expected(), |side| side.next());
         state.push(("turn", number(turn)));
         state
-    }
-
-    const fn data_header(&self, position: Position) -> DataHeader {
-        DataHeader {
-            era: position.era(),
-            is_retransmission: false,
-            is_dummy: false,
-            blocking_mode: self.options.in_order,
-            rx_buffered: false,
-            sequence: position.number(),
-        }
     }
 
     fn handle_data(

@@ -93,7 +93,7 @@ control SenderIngress(inout headers_t headers,
         }
     }
 
-    // LG-10: marks a position that was sent and is not acknowledged yet, so that its copy is still there.
+    // LG-10: marks a position that was sent and is not acknowledged yet. Its copy goes round, or was never kept.
 #define MARK_HOLE(i)                                                                        \
     action mark_hole_##i() {                                                                \
         position_t lost = meta.first_lost + i;                                              \

@@ -192,6 +192,15 @@ def _virtual_time() -> Finding:
     return Finding(what, "limited", "no kernel yet", f"lossylink kernel build (about {minutes} min, no root)")
 
 
+def _virtual_rdma() -> Finding:
+    from lossylink.guest.rdma import install_line, missing_files
+
+    what = "RDMA in virtual time"
+    if missing := missing_files():
+        return Finding(what, "missing", f"no {', '.join(map(str, missing))}", install_line(missing))
+    return Finding(what, "ok", "verbs and the provider for rxe are there")
+
+
 def _switches() -> Finding:
     from lossylink.bmv2.tools import COMPILER, SWITCH, version
 
@@ -202,15 +211,6 @@ def _switches() -> Finding:
     except UserError as error:
         found, _, mend = str(error).partition(": ")
         return Finding("software switches", "missing", found, mend)
-
-
-def _virtual_rdma() -> Finding:
-    from lossylink.guest.rdma import install_line, missing_files
-
-    what = "RDMA in virtual time"
-    if missing := missing_files():
-        return Finding(what, "missing", f"no {', '.join(map(str, missing))}", install_line(missing))
-    return Finding(what, "ok", "verbs and the provider for rxe are there")
 
 
 def _can(command: list[str]) -> bool:

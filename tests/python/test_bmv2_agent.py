@@ -113,8 +113,25 @@ def test_questions_are_answered_over_the_socket(served: tuple[Agent, PlaneClient
     client.ask("hold", is_on=True)
     assert memory(made).read_register("sender_on_hold") == 1
     assert client.ask("rest") == {"is_at_rest": True}
-    memory(made).write_register("receiver_held", 1)
-    assert client.ask("rest") == {"is_at_rest": False}
+
+
+@pytest.mark.parametrize(
+    ("register", "value"),
+    [
+        ("sender_next", 1),
+        ("sender_dummies", 1 << 7 | 1),
+        ("receiver_held", 1),
+        # A dummy has shown a loss: it is acknowledged, and awaited.
+        ("receiver_expected", 1),
+    ],
+)
+def test_what_is_under_way_keeps_the_link_from_rest(
+    tmp_path: Path, sent: list[str], register: str, value: int
+) -> None:
+    made = Agent(configuration(tmp_path))
+    assert made.answer({"command": "rest"}) == {"is_at_rest": True}
+    memory(made).write_register(register, value)
+    assert made.answer({"command": "rest"}) == {"is_at_rest": False}
 
 
 def test_a_switch_takes_the_loss_of_its_direction_alone(served: tuple[Agent, PlaneClient]) -> None:

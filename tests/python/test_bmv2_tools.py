@@ -60,6 +60,14 @@ def test_the_folder_comes_before_the_path(
     assert tools.find(tools.COMPILER) == other.path
 
 
+@pytest.mark.parametrize("script", ["exit 127", "exit 0"])
+def test_a_tool_that_does_not_start_is_one_line(compiler: Compiler, script: str) -> None:
+    compiler.path.write_text(f"#!/bin/sh\n{script}\n")
+    with pytest.raises(UserError, match="does not say its version: run") as error:
+        tools.version(tools.COMPILER)
+    assert "\n" not in str(error.value)
+
+
 def test_a_missing_tool_is_said_with_the_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv(tools.VARIABLE, raising=False)

@@ -195,10 +195,15 @@ class LinkGuardianSwitch:
         self.runtime.write_register("sender_on_hold", int(is_on))
 
     def is_at_rest(self) -> bool:
-        """Return whether nothing is under way: no frame unacknowledged or held, no dummy due (LG-36)."""
+        """Return whether nothing is under way (LG-36).
+
+        At rest no frame is unacknowledged, no dummy is due, none is held, and in order none is awaited. What
+        a dummy shows to be lost is acknowledged before it comes again.
+        """
         read = self.runtime.read_register
-        under_way = (read("sender_next") - read("sender_leading_ack") - 1) % _SPACE
-        return not (under_way or read("sender_dummies") & 0x7F or read("receiver_held"))
+        unacknowledged = (read("sender_next") - read("sender_leading_ack") - 1) % _SPACE
+        awaited = (read("receiver_expected") - read("receiver_order")) % _SPACE
+        return not (unacknowledged or awaited or read("sender_dummies") & 0x7F or read("receiver_held"))
 
     def begin(self, port: str) -> None:
         """Send the timer packet on its way, by the far end of the control plane's cable."""

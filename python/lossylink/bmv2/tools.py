@@ -39,12 +39,25 @@ def find(tool: str) -> Path:
 
 
 def version(tool: str) -> str:
-    """Return what a tool says of its version, such as ``1.2.5.16 (SHA: 34b86e9bac BUILD: Release)``."""
-    done = subprocess.run(
-        [find(tool), "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
-    )
-    # The compiler says its path first, and on its standard error.
-    return done.stdout.strip().splitlines()[-1].removeprefix("Version ").strip()
+    """Return what a tool says of its version, such as ``1.2.5.16 (SHA: 34b86e9bac BUILD: Release)``.
+
+    Raises
+    ------
+    UserError
+        It is not there, or does not start: a library that it needs may be missing.
+    """
+    path = find(tool)
+    try:
+        done = subprocess.run(
+            [path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+        )
+        # The compiler says its path first, and on its standard error.
+        last = done.stdout.strip().splitlines()[-1]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        raise UserError(
+            f"{path} does not say its version: run `{path} --version` and mend what it says"
+        ) from None
+    return last.removeprefix("Version ").strip()
 
 
 def compiled(family: str) -> Path:

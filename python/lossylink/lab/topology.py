@@ -168,8 +168,8 @@ def _host_cables(prefix: str, settings: LabSettings) -> Iterable[str]:
     if settings.port == "tap":
         return
     boxes = {host: box for box, host in GUARDS.items()}
+    is_fused = parts(settings).boxes == (WIRE,)
     for host in HOSTS:
-        is_fused = parts(settings).boxes == (WIRE,)
         box, end = (WIRE, host.name) if is_fused else (boxes[host], _LAN)
         yield (
             f"link add name {INTERFACE} netns {prefix}{host.name} "

@@ -5,7 +5,7 @@
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
-    LinkGuardianLink, LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
+    LinkGuardianLink, LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic, Train,
 };
 use crate::ConfigError;
 use crate::kernel::Pipe;
@@ -294,6 +294,16 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
 
     fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
         each!(&mut self.line, link => link.skip_clean(frames, octets))
+    }
+
+    #[inline]
+    fn decides_at_once(&self) -> bool {
+        each!(&self.line, link => link.decides_at_once())
+    }
+
+    #[inline]
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Option<Instant> {
+        each!(&mut self.line, link => link.carry_train(train, frame))
     }
 
     fn latency(&self) -> Option<&Latency> {

@@ -13,7 +13,8 @@ use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Wire,
+    Advice, Direction, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Train,
+    Wire,
 };
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
@@ -250,6 +251,24 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
             self.line.wire.skip(frames, octets);
         }
         certain
+    }
+
+    fn decides_at_once(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Option<Instant> {
+        let serialisation = self.line.rate.serialisation(frame.octets);
+        let keeps_distance = train.count == 1 || train.spacing >= serialisation;
+        let is_free = self.queue.is_empty() && self.line.busy_until <= train.first && keeps_distance;
+        if !(S::SKIPS_CLEAN && is_free && self.line.wire.clear_frames(frame.octets) >= u64::from(train.count))
+        {
+            return None;
+        }
+        self.line.wire.carry_clear(train.count, frame.octets);
+        self.line.busy_until = train.last() + serialisation;
+        Some(train.first + serialisation + self.line.flight)
     }
 
     fn report(&mut self, _now: Instant) -> Report {

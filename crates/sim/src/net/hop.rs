@@ -1,6 +1,6 @@
 //! A store-and-forward hop in which nothing is decided: no event, only arithmetic.
 
-use super::{Frame, LineRate};
+use super::{Frame, LineRate, Train};
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO port with a fixed delay behind it. A frame that arrives at `t` leaves when the frames
@@ -31,6 +31,31 @@ impl Hop {
         }
         self.busy_until = serialised;
         Some(serialised + self.delay)
+    }
+
+    /// How a train of frames of `octets` reaches the next element, if it stays one and the queue has room for each of
+    /// its frames. Nothing happens yet: [`Hop::let_through`] does it.
+    ///
+    /// Frames that come faster than the line sends them leave one behind the other; others leave as they came
+    /// if the first finds the line free.
+    #[inline]
+    pub fn foresee(&self, train: Train, octets: u32) -> Option<Train> {
+        let serialisation = self.rate.serialisation(octets);
+        let is_fast = train.spacing <= serialisation;
+        let start = train.first.max(self.busy_until);
+        if !(is_fast || start == train.first) {
+            return None;
+        }
+        let spacing = if is_fast && train.count > 1 { serialisation } else { train.spacing };
+        let leaves = Train { first: start + serialisation, spacing, ..train };
+        // No frame waits longer than the last.
+        (leaves.last() - train.last() <= self.limit).then(|| leaves.from(leaves.first + self.delay))
+    }
+
+    /// Sends a train that will reach the next element as [`Hop::foresee`] says.
+    #[inline]
+    pub fn let_through(&mut self, arrives: Train) {
+        self.busy_until = arrives.last() - self.delay;
     }
 
     /// When a frame that arrives at `now` leaves, and when it reaches the next element.

@@ -26,6 +26,7 @@ pub mod queue;
 mod report;
 mod state;
 pub mod tap;
+mod train;
 pub mod wire;
 
 pub use any::{AnyLink, Visit};
@@ -46,6 +47,7 @@ pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
 pub use state::{Carried, Ends, State};
 pub use tap::{Direction, Sight, Tap};
+pub use train::Train;
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;
@@ -222,6 +224,19 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// as others before them did; false, and nothing has happened, if they are not.
     fn skip_clean(&mut self, _frames: u64, _octets: u32) -> bool {
         false
+    }
+
+    /// Whether a frame's fate and its time of arrival are known when it is offered, whatever comes the other way, so
+    /// that frames of one direction may be offered before earlier ones of the other.
+    fn decides_at_once(&self) -> bool {
+        false
+    }
+
+    /// Carries a train of frames like `frame`, if each finds the line free and is certain to arrive: says when the
+    /// first is delivered, the others as far apart as they came, all without [`ProtectedLink::delivered`]. `None`,
+    /// and nothing has happened, if that is not certain.
+    fn carry_train(&mut self, _train: Train, _frame: &Frame<P>) -> Option<Instant> {
+        None
     }
 
     /// How long frames took across the link by what became of them, where the protection tells.

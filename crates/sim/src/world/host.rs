@@ -14,6 +14,7 @@
 
 use crate::config::LatencyTable;
 use crate::kernel::Pipe;
+use crate::net::Train;
 use lossylink_core::rng::{Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
 
@@ -157,6 +158,48 @@ impl<F: Copy + Default> Core<F> {
         self.segments += 1;
         self.done_at = self.begins_at + host.segment; // HOST-3
         self.waiting.push(self.done_at, *packet);
+    }
+
+    /// A train of packets arrives, `packet` and those that `follow` makes of it, as each by itself would. `merge` adds as
+    /// many to the packet before them as it can. Arrivals come in order.
+    pub fn arrive_in_train(
+        &mut self,
+        train: Train,
+        packet: &mut F,
+        host: &Reception,
+        draws: &mut Stream,
+        merge: impl Fn(&mut F, &F, u32) -> u32,
+        follow: impl Fn(&mut F, u32),
+    ) {
+        let mut index = 0;
+        while index < train.count {
+            let most = self.mergeable(train, index, host);
+            let held = if most > 0 { self.waiting.last_mut() } else { None };
+            let mut taken = held.map_or(0, |held| merge(held, packet, most));
+            self.packets += taken;
+            if taken == 0 {
+                self.arrive(train.nth(index), packet, host, draws, |held, next| merge(held, next, 1) == 1);
+                taken = 1;
+            }
+            index += taken;
+            if index < train.count {
+                follow(packet, taken);
+            }
+        }
+    }
+
+    /// How many of a train from `index` on come before the core begins with the newest segment, once a burst has been
+    /// put off or cannot be any more.
+    fn mergeable(&self, train: Train, index: u32, host: &Reception) -> u32 {
+        let at = train.nth(index);
+        if !host.merges || at > self.begins_at || self.packets < BURST_PACKETS {
+            return 0;
+        }
+        let (left, span) = (train.count - index, (self.begins_at - at).as_ps());
+        match train.spacing.as_ps() {
+            0 => left,
+            spacing => (span / spacing + 1).min(u64::from(left)) as u32,
+        }
     }
 
     /// A packet finds the core idle. (HOST-1)

@@ -9,7 +9,7 @@
 //!     three hops           ------          two hops
 //! ```
 
-use crate::net::{Frame, Hop, LineRate};
+use crate::net::{Frame, Hop, LineRate, Train};
 use lossylink_core::time::{Duration, Instant};
 
 /// Hops from a host to the link on the artifact's path.
@@ -45,6 +45,19 @@ impl Leg {
             at = hop.pass(at, frame)?;
         }
         Some(at)
+    }
+
+    /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
+    #[inline]
+    pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
+        let entered = train.from(train.first + self.delay);
+        self.hops.iter().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
+        let mut train = entered;
+        for hop in &mut self.hops {
+            train = hop.foresee(train, octets)?;
+            hop.let_through(train);
+        }
+        Some(train)
     }
 
     /// When a frame that enters at `now` comes out; `watch` is told when the first bit leaves onto the hop with

@@ -145,6 +145,8 @@ fn plain_world(seed: u64) -> World {
         reception: Reception::default(),
         flows: 1,
         algorithm: tcp::CongestionControl::Reno,
+        stack_gbps: None,
+        flow_bytes: None,
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct World {
     pub(crate) reception: Reception,
     pub(crate) flows: usize,
     pub(crate) algorithm: CongestionControl,
+    /// What the stack of a host hands down at most.
+    pub(crate) stack_gbps: Option<u64>,
+    /// `None` for endless flows.
+    pub(crate) flow_bytes: Option<u64>,
 }
 
 impl World {
@@ -44,13 +48,14 @@ impl World {
     }
 
     pub(crate) fn config(&self) -> tcp::Config {
-        tcp::Config { congestion_control: self.algorithm, ..tcp::Config::default() }
+        let stack_rate = self.stack_gbps.map(BitRate::from_gbps);
+        tcp::Config { congestion_control: self.algorithm, stack_rate, ..tcp::Config::default() }
     }
 
     /// The two ends of a flow.
     pub(crate) fn flow(&self, index: u64) -> Conversation<Tcp> {
         Conversation {
-            near: tcp::Sender::new(&self.config(), None, Duration::from_us(100 * index)),
+            near: tcp::Sender::new(&self.config(), self.flow_bytes, Duration::from_us(100 * index)),
             far: tcp::Receiver::new(&self.config(), Duration::from_us(70 * index)),
         }
     }
@@ -122,9 +127,15 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
         any_reception(),
     );
     let algorithm = prop_oneof![Just(CongestionControl::Reno), Just(CongestionControl::Dctcp)];
-    let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], 0.0..0.05f64, 1usize..4, algorithm);
-    (place, traffic).prop_map(
-        |((ordered, profile, extra_rtt, reception), (seed, gbps, loss, flows, algorithm))| World {
+    let loss = prop_oneof![Just(0.0), 0.0..0.05f64];
+    let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, 1usize..4, algorithm);
+    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000));
+    (place, traffic, source).prop_map(
+        |(
+            (ordered, profile, extra_rtt, reception),
+            (seed, gbps, loss, flows, algorithm),
+            (stack_gbps, flow_bytes),
+        )| World {
             seed,
             gbps,
             loss,
@@ -134,12 +145,14 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
             reception,
             flows,
             algorithm,
+            stack_gbps,
+            flow_bytes,
         },
     )
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn strides_equal_steps(world in any_world()) {
@@ -170,6 +183,8 @@ fn a_running_flow_allocates_next_to_nothing() {
             reception: Reception::waking_in(Duration::from_us(10)),
             flows: 1,
             algorithm: CongestionControl::Cubic,
+            stack_gbps: None,
+            flow_bytes: None,
         };
         let mut network = world.network();
         network.run_until(Instant::ZERO + Duration::from_ms(100));

@@ -52,6 +52,13 @@ impl Flow {
         self.end.min(una + self.receive_window).saturating_sub(next)
     }
 
+    /// Full segments from `next` on that flow and receive window allow while `una` is acknowledged.
+    pub(super) fn sendable_in_full(&self, una: u64, next: u64) -> u64 {
+        let sendable = self.sendable(una, next);
+        let with_short_last = self.missing_in_last > 0 && next + sendable == self.end;
+        sendable - u64::from(with_short_last)
+    }
+
     /// Payload of the `count` segments before `end`, bytes.
     pub(super) const fn bytes_of(&self, count: u32, end: u64) -> u32 {
         let missing = if end == self.end { self.missing_in_last } else { 0 };

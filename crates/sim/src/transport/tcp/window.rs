@@ -118,9 +118,15 @@ impl Window {
         }
     }
 
+    /// Whether the window has not been known to be used for a retransmission timeout.
+    #[inline]
+    pub(super) const fn is_stale(&self, rto: u64, jiffies: u64) -> bool {
+        jiffies - self.stamp >= rto
+    }
+
     /// Shrinks a window that the application left unused for a retransmission timeout. (TCP-48)
     pub(super) fn decay_unused(&mut self, initial: u32, current_threshold: u32, rto: u64, jiffies: u64) {
-        if self.is_limited() || jiffies - self.stamp < rto {
+        if self.is_limited() || !self.is_stale(rto, jiffies) {
             return;
         }
         let used = self.used.max(initial);

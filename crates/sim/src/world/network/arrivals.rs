@@ -5,7 +5,7 @@
 //! equal ones that of the first conversation.
 
 use super::{Addressed, Deadlines};
-use crate::net::Frame;
+use crate::net::{Frame, Train};
 use crate::world::Protocol;
 use crate::world::host::{Core, Reception};
 use lossylink_core::rng::{Stream, Streams};
@@ -105,6 +105,28 @@ impl<P: Copy + Default> Arrivals<P> {
         }
     }
 
+    /// A train of packets arrives at the host, `frame` and those that follow it.
+    #[inline]
+    pub(super) fn arrive_in_train<T: Protocol<Packet = P>>(
+        &mut self,
+        protocol: &T,
+        train: Train,
+        frame: &mut Arrived<P>,
+    ) {
+        let index = frame.payload.conversation as usize;
+        let follow = |frame: &mut Arrived<P>, count| protocol.follow(&mut frame.payload.packet, count);
+        let merge = |held: &mut Arrived<P>, next: &Arrived<P>, count| merge(protocol, held, next, count);
+        let core = match &mut self.others {
+            None => &mut self.core,
+            Some(others) => &mut others.cores[index],
+        };
+        core.arrive_in_train(train, frame, &self.reception, &mut self.draws, merge, follow);
+        self.due = core.poll_timeout();
+        if let Some(others) = &mut self.others {
+            self.due = others.update(index);
+        }
+    }
+
     /// A packet arrives at a host that does more than to wake up, or has several cores.
     #[inline(never)]
     fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
@@ -113,7 +135,8 @@ impl<P: Copy + Default> Arrivals<P> {
             None => &mut self.core,
             Some(others) => &mut others.cores[index],
         };
-        core.arrive(at, frame, &self.reception, &mut self.draws, |held, next| merge(protocol, held, next));
+        let merge = |held: &mut Arrived<P>, next: &Arrived<P>| merge(protocol, held, next, 1) == 1;
+        core.arrive(at, frame, &self.reception, &mut self.draws, merge);
         self.due = core.poll_timeout();
         if let Some(others) = &mut self.others {
             self.due = others.update(index);
@@ -145,9 +168,15 @@ impl<P: Copy + Default> Others<P> {
     }
 }
 
-/// Adds a packet to the one before it, if both are of one flow with the same congestion mark and the
-/// protocol can. (HOST-5)
-fn merge<T: Protocol>(protocol: &T, held: &mut Arrived<T::Packet>, next: &Arrived<T::Packet>) -> bool {
+/// Adds up to `count` packets, `next` and those that follow it, to the one before them, if all are of one flow with the
+/// same congestion mark and the protocol can; returns how many. (HOST-5)
+fn merge<T: Protocol>(
+    protocol: &T,
+    held: &mut Arrived<T::Packet>,
+    next: &Arrived<T::Packet>,
+    count: u32,
+) -> u32 {
     let flow = |frame: &Arrived<T::Packet>| (frame.payload.conversation, frame.payload.generation, frame.ecn);
-    flow(held) == flow(next) && protocol.merge(&mut held.payload.packet, &next.payload.packet)
+    let is_one_flow = flow(held) == flow(next);
+    if is_one_flow { protocol.merge(&mut held.payload.packet, &next.payload.packet, count) } else { 0 }
 }

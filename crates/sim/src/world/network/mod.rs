@@ -4,6 +4,7 @@
 //! either side, packets that are handled at the far and the near host, their timers. Hops whose
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
+mod ahead;
 mod arrivals;
 mod outside;
 mod strides;
@@ -18,6 +19,7 @@ use crate::net::tap::{Content, LegName};
 use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
 pub use outside::End;
 
+use ahead::{Ahead, Forward};
 use arrivals::Arrivals;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::Instant;
@@ -64,6 +66,8 @@ pub struct Network<T: Protocol, L> {
     pub link: L,
     path: Path,
     leads: Leads,
+    /// Whether frames may go ahead of the link's turn, and how far.
+    ahead: Option<Ahead>,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
     /// The conversation whose near end was the last to be handed something.
@@ -89,6 +93,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             link,
             leads: Leads::of(&path),
             path,
+            ahead: None,
             conversations,
             generations: vec![0; count],
             touched: 0,
@@ -298,33 +303,58 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.flush_near(index);
     }
 
-    /// Sends what the near end of a conversation has to send.
+    /// Sends what the near end of a conversation has to send. Where frames go ahead, the present moves on to when the
+    /// last of it leaves.
     #[inline]
     fn flush_near(&mut self, index: usize) {
-        let Self { protocol, path: Path { to_link: leg, .. }, tap, at_link, now, .. } = self;
+        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
-        while let Some(packet) = near.poll_transmit(*now) {
-            protocol.cut(packet, &mut |packet| {
-                let mut frame = address(protocol, owner, packet, *now);
-                if let Some(at) = cross(tap, LegName::ToLink, leg, (*now, *now), &frame) {
-                    frame.payload.entered_at = at;
-                    at_link.push(at, frame);
-                }
-            });
+        if ahead.is_some() && near_timers.owner() == index {
+            // The earliest timer of the others is the horizon.
+            near_timers.set(index, Instant::NEVER);
         }
-        self.near_timers.set(index, near.poll_timeout());
+        while let Some(packet) = near.poll_transmit(*now) {
+            let Some(ahead) = ahead else {
+                protocol.cut(packet, &mut |packet| {
+                    let mut frame = address(protocol, owner, packet, *now);
+                    if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame) {
+                        frame.payload.entered_at = at;
+                        at_link.push(at, frame);
+                    }
+                });
+                continue;
+            };
+            let horizon = ahead.horizon(at_near.poll_timeout().min(near_timers.next()));
+            let train = near.repeat(&packet, *now, horizon);
+            let mut forward = Forward { protocol, path, link, at_link, at_far, ahead };
+            protocol.cut(packet, &mut |packet| {
+                forward.send(train, &mut address(protocol, owner, packet, *now));
+            });
+            *now = train.last();
+        }
+        near_timers.set(index, near.poll_timeout());
     }
 
     /// Sends what the far end of a conversation has to send.
     #[inline]
     fn flush_far(&mut self, index: usize) {
-        let Self { protocol, path: Path { back_to_link: leg, .. }, tap, back_at_link, now, .. } = self;
+        let Self { protocol, path, link, back_at_link, at_near, ahead, tap, now, .. } = self;
         let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
         while let Some(packet) = far.poll_transmit(*now) {
             let frame = address(protocol, owner, packet, *now);
-            if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
+            let leg = &mut path.back_to_link;
+            let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) else { continue };
+            let may_enter = ahead.as_mut().is_some_and(|ahead| ahead.lets_enter(at));
+            if !(may_enter && back_at_link.is_empty()) {
                 back_at_link.push(at, frame);
+                continue;
             }
+            link.offer_back(at, frame);
+            link.returned().take_all(|at, frame| {
+                if let Some(at) = path.to_near.cross(at, frame) {
+                    at_near.arrive(protocol, at, frame);
+                }
+            });
         }
         self.far_timers.set(index, far.poll_timeout());
     }

@@ -92,10 +92,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 watch(self.touched, &self.conversations[self.touched]);
             }
         }
+        self.go_ahead(end);
         let mut next = self.next_of_each();
         while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
             (next, _) = self.stride(next, end, &mut watch);
         }
+        self.stay_behind();
         self.now = self.now.max(end);
     }
 
@@ -106,6 +108,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         if self.tap.is_open() {
             while goes_on(&self.conversations[index]) && self.step(end) {}
         }
+        self.go_ahead(end);
         let (mut next, mut latest) = (self.next_of_each(), self.now);
         while goes_on(&self.conversations[index])
             && next.poll_timeout() <= end
@@ -115,7 +118,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             (next, at) = self.stride(next, end, &mut |_, _| {});
             latest = latest.max(at);
         }
-        self.now = latest;
+        self.now = latest.max(self.stay_behind());
     }
 
     /// Gives each place its turn, up to and including `end`; returns what comes then, and when the last happened.
@@ -177,6 +180,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 
     fn run_near(&mut self, until: Instant, watch: &mut impl FnMut(usize, &Conversation<T>)) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.begin_turn(until);
+        }
         loop {
             let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
             if packet.min(timer) > until {

@@ -8,26 +8,22 @@ use crate::transport::tcp::{Config, Data, Packet};
 /// Largest IP packet that merging makes, bytes (Linux: below `GRO_LEGACY_MAX_SIZE`).
 const MOST_BYTES: u32 = 65_535;
 
-/// Adds `next` to `held` if it may be part of the same packet. (HOST-6, HOST-7)
-pub(super) fn merge_data(held: &mut Data, next: &Data, config: &Config) -> bool {
+/// Adds `next`, and the full segments that follow it up to `count` in all, to `held` as far as they may be part of the
+/// same packet; returns how many. (HOST-6, HOST-7)
+pub(super) fn merge_data(held: &mut Data, next: &Data, count: u32, config: &Config) -> u32 {
     let full = config.payload_bytes();
     let is_full = held.payload == u32::from(held.segments) * full;
     let follows = held.end() == next.first && is_full && next.segments == 1;
     let is_alike = held.timestamp == next.timestamp && held.ecn_capable == next.ecn_capable;
     if !follows || !is_alike || next.window_reduced {
-        return false;
+        return 0;
     }
-    let merged = Data {
-        payload: held.payload + next.payload,
-        segments: held.segments + 1,
-        retransmission: held.retransmission || next.retransmission,
-        ..*held
-    };
-    let fits = Packet::Data(merged).ip_bytes(config) <= MOST_BYTES;
-    if fits {
-        *held = merged;
-    }
-    fits
+    let room = MOST_BYTES.saturating_sub(Packet::Data(*held).ip_bytes(config));
+    let merged = if count == 1 { u32::from(next.payload <= room) } else { count.min(room / next.payload) };
+    held.payload += merged * next.payload;
+    held.segments += merged as u16;
+    held.retransmission |= merged > 0 && next.retransmission;
+    merged
 }
 
 #[cfg(test)]
@@ -49,7 +45,8 @@ mod tests {
     /// What one segment becomes when others follow, and how many it took in.
     fn merged(first: Data, others: &[Data]) -> (Data, usize) {
         let mut held = first;
-        let count = others.iter().take_while(|next| merge_data(&mut held, next, &Config::default())).count();
+        let count =
+            others.iter().take_while(|next| merge_data(&mut held, next, 1, &Config::default()) == 1).count();
         (held, count)
     }
 
@@ -66,6 +63,19 @@ mod tests {
         let others: Vec<_> = (1..60).map(segment).collect();
         let (held, count) = merged(segment(0), &others);
         assert_eq!((held.segments, count), (44, 43));
+    }
+
+    // HOST-6
+    #[test]
+    fn a_train_merges_as_its_segments_do() {
+        for (before, count) in [(1, 1), (1, 12), (1, 60), (40, 10), (44, 3)] {
+            let others: Vec<_> = (1..before + count).map(u64::from).map(segment).collect();
+            let (expected, taken) = merged(segment(0), &others);
+            let (mut held, _) = merged(segment(0), &others[..before as usize - 1]);
+            let next = segment(u64::from(before));
+            let added = merge_data(&mut held, &next, count, &Config::default());
+            assert_eq!((held, before + added), (expected, taken as u32 + 1), "{before} and {count}");
+        }
     }
 
     // HOST-6

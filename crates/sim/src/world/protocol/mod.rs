@@ -9,7 +9,7 @@ pub use outside::{Arrival, Carried, Mailbox, Outside};
 pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 
-use crate::net::Frame;
+use crate::net::{Frame, Train};
 use lossylink_core::time::Instant;
 
 /// One end of a conversation. The owner hands it packets and expired timers, and after either
@@ -29,6 +29,14 @@ pub trait Endpoint {
 
     /// When the timer is due; [`Instant::NEVER`] without one.
     fn poll_timeout(&self) -> Instant;
+
+    /// Sends what leaves behind `packet`, which was polled at `now`, as long as it is the next of its kind
+    /// ([`Protocol::follow`]): at the same instant, or by timers up to `horizon`, until when the owner hands this end
+    /// nothing. Returns when they leave, `packet` included. The owner polls on at the instant of the last.
+    #[inline]
+    fn repeat(&mut self, _packet: &Self::Packet, now: Instant, _horizon: Instant) -> Train {
+        Train::of_one(now)
+    }
 }
 
 /// A protocol: its packets, its two ends, and what its packets weigh.
@@ -43,10 +51,15 @@ pub trait Protocol {
     /// The frame that carries a packet.
     fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
 
-    /// Adds `next`, which arrived right behind `held`, to it; whether the two are one packet now, as
-    /// generic receive offload makes them.
-    fn merge(&self, _held: &mut Self::Packet, _next: &Self::Packet) -> bool {
-        false
+    /// Adds `next`, which arrived right behind `held`, to it, and those that follow it ([`Protocol::follow`]) up to
+    /// `count` in all; returns how many of them are part of it now, as generic receive offload makes them.
+    fn merge(&self, _held: &mut Self::Packet, _next: &Self::Packet, _count: u32) -> u32 {
+        0
+    }
+
+    /// Turns a packet into the one that [`Endpoint::repeat`] sent `count` places behind it.
+    fn follow(&self, _packet: &mut Self::Packet, _count: u32) {
+        unreachable!("an end that repeats nothing has nothing that follows");
     }
 
     /// Cuts what the network interface does not send whole: hands each packet to `send`.

@@ -2,7 +2,7 @@
 
 use super::gro::merge_data;
 use super::{Endpoint, Protocol};
-use crate::net::{Ecn, Frame};
+use crate::net::{Ecn, Frame, Train};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
 
@@ -36,10 +36,17 @@ impl Protocol for Tcp {
         Frame::of_ip_bytes(packet.0.ip_bytes(&self.config), ecn, packet)
     }
 
-    fn merge(&self, held: &mut TcpPacket, next: &TcpPacket) -> bool {
+    fn merge(&self, held: &mut TcpPacket, next: &TcpPacket, count: u32) -> u32 {
         match (&mut held.0, &next.0) {
-            (tcp::Packet::Data(held), tcp::Packet::Data(next)) => merge_data(held, next, &self.config),
-            _ => false,
+            (tcp::Packet::Data(held), tcp::Packet::Data(next)) => merge_data(held, next, count, &self.config),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn follow(&self, packet: &mut TcpPacket, count: u32) {
+        if let tcp::Packet::Data(data) = &mut packet.0 {
+            data.first += u64::from(count);
         }
     }
 
@@ -80,6 +87,12 @@ impl Endpoint for tcp::Sender {
     #[inline]
     fn poll_timeout(&self) -> Instant {
         Self::poll_timeout(self)
+    }
+
+    #[inline]
+    fn repeat(&mut self, packet: &TcpPacket, now: Instant, horizon: Instant) -> Train {
+        let (more, spacing) = Self::repeat(self, &packet.0, horizon);
+        Train { first: now, spacing, count: 1 + more }
     }
 }
 

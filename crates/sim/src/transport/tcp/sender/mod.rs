@@ -4,6 +4,7 @@ mod acknowledge;
 mod losses;
 mod react;
 mod reductions;
+mod repeat;
 mod sacks;
 mod timeouts;
 mod transmit;

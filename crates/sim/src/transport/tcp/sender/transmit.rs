@@ -132,15 +132,25 @@ impl Sender {
         let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
         let sent = self.outgoing.take_sent_new();
         if sent || limited {
-            let board = &self.board;
-            let (una, next, out) = (board.una(), board.next(), board.outstanding());
-            self.window.note_usage(una, next, out, limited, self.clock.jiffies());
-            self.decay_unused_window();
+            self.note_usage(limited);
         }
         let restarts = self.probe.take_restart();
         if (sent || restarts) && self.may_probe() {
             self.schedule_probe(!sent);
         }
+    }
+
+    /// Takes note of how much of the window is used. (TCP-47, TCP-48)
+    #[inline]
+    pub(super) fn note_usage(&mut self, limited: bool) {
+        let (una, next, out) = (self.board.una(), self.board.next(), self.board.outstanding());
+        self.window.note_usage(una, next, out, limited, self.clock.jiffies());
+        self.decay_unused_window();
+    }
+
+    /// Whether the window might shrink because it was left unused. (TCP-48)
+    pub(super) fn may_decay(&self) -> bool {
+        !self.flow.is_endless() && self.window.is_stale(self.rtt.timeout(), self.clock.jiffies())
     }
 
     /// A window that a finite flow left unused for a timeout shrinks; an endless flow always has

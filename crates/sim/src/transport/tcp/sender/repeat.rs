@@ -1,0 +1,83 @@
+//! Full new segments that leave one behind another: the same as poll by poll, without what only matters
+//! when something else happens between them.
+
+use super::super::congestion::Algorithm;
+use super::super::outgoing::Plan;
+use super::super::packet::{Data, Packet};
+use super::super::recovery::State;
+use super::Sender;
+use lossylink_core::time::{Duration, Instant};
+
+impl Sender {
+    /// Sends the new segments that leave right behind `packet`, which was polled last, each of them full: at the same
+    /// instant, or as the stack hands them down, up to and including `horizon`. Returns how many, and how
+    /// far apart. (TCP-20, TCP-61)
+    ///
+    /// Up to `horizon` the driver hands nothing else to this sender. It polls on at the instant of the last.
+    #[inline]
+    pub fn repeat(&mut self, packet: &Packet, horizon: Instant) -> (u32, Duration) {
+        let is_too_late = self.pacing.free_at() > horizon;
+        match packet {
+            Packet::Data(data) if !is_too_late && self.may_repeat(data) => {
+                self.repeat_some(data.payload, horizon)
+            }
+            _ => (0, Duration::ZERO),
+        }
+    }
+
+    #[inline(never)]
+    fn repeat_some(&mut self, payload: u32, horizon: Instant) -> (u32, Duration) {
+        let most = u64::from(self.window.size.saturating_sub(self.board.in_flight()));
+        let most = most.min(self.flow.sendable_in_full(self.board.una(), self.board.next())) as u32;
+        match self.pacing.stack_span(payload) {
+            None => (self.repeat_at_once(most), Duration::ZERO),
+            // A span below a tick: the timers of repair, which each segment puts off, do not fire in between.
+            Some(span) if span < self.config.tick => (self.repeat_paced(most, span, horizon), span),
+            Some(_) => (0, Duration::ZERO),
+        }
+    }
+
+    /// Whether nothing is different for the next segment than it was for this one, so far as windows allow it.
+    fn may_repeat(&self, data: &Data) -> bool {
+        let is_full_and_new = data.payload == self.flow.payload() && !data.retransmission;
+        is_full_and_new
+            && self.outgoing.plan() == Plan::New
+            && self.recovery.state() == State::Open
+            && self.board.lost() == 0
+            && !(data.window_reduced || self.bursts.are_on() || self.config.timestamps)
+            && !self.congestion.models_path()
+            && self.congestion.pacing_rate().is_none()
+    }
+
+    fn repeat_at_once(&mut self, count: u32) -> u32 {
+        if self.pacing.free_at() > self.clock.now() {
+            return 0;
+        }
+        let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
+        (0..count).for_each(|_| _ = self.board.send_new(now_us, delivered));
+        self.statistics.segments_sent += u64::from(count);
+        count
+    }
+
+    /// What the pacing timer would do as often as it is due by `horizon`.
+    fn repeat_paced(&mut self, most: u32, span: Duration, horizon: Instant) -> u32 {
+        let (before_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
+        let mut at = self.clock.now();
+        let mut count = 0;
+        while count < most && at + span <= horizon && !self.may_decay() {
+            self.note_usage(false);
+            at += span;
+            self.clock.refresh(at);
+            self.board.send_new(self.clock.micros(), delivered);
+            count += 1;
+        }
+        if count > 0 {
+            self.statistics.note_window(self.window.size, self.clock.micros() - before_us);
+            self.statistics.segments_sent += u64::from(count);
+            self.outgoing.note_new();
+            self.bursts.note_sent(self.clock.micros());
+            self.pacing.note_repeated(at, span);
+        }
+        count
+    }
+}

@@ -1,0 +1,183 @@
+//! What a host sends goes on to the other host at once, where the link between them lets it.
+//!
+//! A link that decides at once answers nothing and holds nothing back, so its turn is arithmetic like that
+//! of a hop: the host's own turn sends a frame all the way. And frames that leave one behind another are one
+//! train, for which a hop or the link is a few additions, however many they are.
+//!
+//! ```text
+//!  near: poll, repeat --to_link--> [link] --to_far--> far: arrivals      a train, or its frames one by one
+//!                           '---------- at_link, for the link's own turn: what lies beyond the end of the run
+//! ```
+
+use super::{Addressed, Arrivals, Network};
+use crate::kernel::Pipe;
+use crate::net::{Frame, ProtectedLink, Train};
+use crate::world::{Path, Protocol};
+use lossylink_core::time::{Duration, Instant};
+
+/// How far frames may go ahead of the link's turn, and went.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// No frame enters the link later: whoever looks at the link at the end of a run sees what has entered it by then.
+    until: Instant,
+    /// Up to this instant nothing reaches the near host but what it knows of.
+    turn_ends: Instant,
+    /// When the latest of them entered the link.
+    latest: Instant,
+}
+
+impl Ahead {
+    /// A turn of the near host begins; it ends at `until`.
+    pub(super) const fn begin_turn(&mut self, until: Instant) {
+        self.turn_ends = until;
+    }
+
+    /// The last instant of the turn before `next`, when the near host does something else.
+    #[inline]
+    pub(super) fn horizon(&self, next: Instant) -> Instant {
+        self.turn_ends.min(next - Duration::from_ps(1))
+    }
+
+    /// Whether a frame that reaches the link at `at` may enter it now, which is noted.
+    #[inline]
+    pub(super) fn lets_enter(&mut self, at: Instant) -> bool {
+        let may = at <= self.until;
+        if may {
+            self.latest = self.latest.max(at);
+        }
+        may
+    }
+}
+
+/// A way across the link, from its near end to the far host.
+pub(super) struct Forward<'a, T: Protocol, L> {
+    pub(super) protocol: &'a T,
+    pub(super) path: &'a mut Path,
+    pub(super) link: &'a mut L,
+    pub(super) at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+    pub(super) at_far: &'a mut Arrivals<T::Packet>,
+    pub(super) ahead: &'a mut Ahead,
+}
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
+    /// From now on frames go ahead of the link, up to and including `end`, if nobody could tell.
+    pub(super) fn go_ahead(&mut self, end: Instant) {
+        let nobody_looks = self.latency.is_none() && !self.tap.is_open();
+        if nobody_looks && self.link.decides_at_once() {
+            let mut ahead = Ahead { until: end, turn_ends: self.now, latest: Instant::ZERO };
+            self.enter_waiting(&mut ahead);
+            self.ahead = Some(ahead);
+        }
+    }
+
+    /// No frame goes ahead any more; gives when the latest of those that did entered the link.
+    pub(super) fn stay_behind(&mut self) -> Instant {
+        self.ahead.take().map_or(Instant::ZERO, |ahead| ahead.latest)
+    }
+
+    /// The frames that are on their way to the link cross it, as far as they may.
+    fn enter_waiting(&mut self, ahead: &mut Ahead) {
+        let Self { link, at_link, back_at_link, .. } = self;
+        at_link.drain_due(ahead.until, |at, frame| {
+            ahead.lets_enter(at);
+            link.offer(at, frame);
+        });
+        back_at_link.drain_due(ahead.until, |at, frame| {
+            ahead.lets_enter(at);
+            link.offer_back(at, frame);
+        });
+        self.collect();
+    }
+}
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
+    /// Sends `frame` and those that follow it, when the train says.
+    #[inline]
+    pub(super) fn send(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        if train.count == 1 {
+            self.send_one(train.first, frame);
+        } else {
+            self.send_train(train, frame);
+        }
+    }
+
+    #[inline]
+    fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
+        let Some(at) = self.path.to_link.cross(now, frame) else { return };
+        if !(self.at_link.is_empty() && self.ahead.lets_enter(at)) {
+            frame.payload.entered_at = at;
+            return self.at_link.push(at, *frame);
+        }
+        match self.link.carry_train(Train::of_one(at), frame) {
+            Some(at) => self.leave_one(at, frame),
+            None => self.offer(at, frame),
+        }
+    }
+
+    #[inline]
+    fn leave_one(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
+        if let Some(at) = self.path.to_far.cross(at, frame) {
+            self.at_far.arrive(self.protocol, at, frame);
+        }
+    }
+
+    /// The link looks at the frame.
+    #[inline(never)]
+    fn offer(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
+        self.link.offer(at, *frame);
+        let Self { protocol, path, link, at_far, .. } = self;
+        link.delivered().take_all(|at, frame| {
+            if let Some(at) = path.to_far.cross(at, frame) {
+                at_far.arrive(*protocol, at, frame);
+            }
+        });
+    }
+
+    #[inline(never)]
+    fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        match self.path.to_link.cross_train(train, frame.octets) {
+            Some(train) => self.reach_link(train, frame),
+            None => self.each(train, frame, Self::send_one),
+        }
+    }
+
+    /// The frames reach the link: they cross it, or wait for its turn.
+    #[inline]
+    fn reach_link(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        if !(self.at_link.is_empty() && self.ahead.lets_enter(train.last())) {
+            self.each(train, frame, |this, at, frame| {
+                frame.payload.entered_at = at;
+                this.at_link.push(at, *frame);
+            });
+            return;
+        }
+        match self.link.carry_train(train, frame) {
+            Some(first) => self.leave_link(train.from(first), frame),
+            None => self.each(train, frame, |this, at, frame| this.offer(at, frame)),
+        }
+    }
+
+    /// The frames go on to the far host.
+    #[inline]
+    fn leave_link(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        match self.path.to_far.cross_train(train, frame.octets) {
+            Some(train) => self.at_far.arrive_in_train(self.protocol, train, frame),
+            None => self.each(train, frame, |this, at, frame| this.leave_one(at, frame)),
+        }
+    }
+
+    /// Hands the frames of a train to `take`, each with its time.
+    #[inline]
+    fn each(
+        &mut self,
+        train: Train,
+        frame: &mut Frame<Addressed<T::Packet>>,
+        take: impl Fn(&mut Self, Instant, &mut Frame<Addressed<T::Packet>>),
+    ) {
+        take(self, train.first, frame);
+        for index in 1..train.count {
+            self.protocol.follow(&mut frame.payload.packet, 1);
+            take(self, train.nth(index), frame);
+        }
+    }
+}

@@ -97,6 +97,10 @@ impl SerialProtocol for Tcp {
         Duration::from_us(statistics.rtt_sum_us / statistics.rtt_samples.max(1))
     }
 
+    fn unsent_bytes(ends: &Conversation<Self>) -> u64 {
+        ends.near.bytes_unsent().unwrap_or(u64::MAX)
+    }
+
     #[inline]
     fn has_ended(ends: &Conversation<Self>) -> bool {
         ends.near.completed_at().is_some()

@@ -22,6 +22,7 @@ use crate::world::{Network, Path, Protocol, Rdma, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::{Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
 use serde_json::Value;
 
 /// Flows of a replica that count.
@@ -215,8 +216,9 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let mut limit = Instant::NEVER;
         let mut next = self.next_arrival();
         while self.open_of(block.trials) > 0 && self.network.now() < limit {
-            // The last flow that counts ends the run, between two arrivals: from its arrival on one looks at every event.
-            if self.shared.setup.config.skip && self.begun < counted.end {
+            // The last flow that counts ends the run, between two arrivals: when it may, one looks at every event.
+            let goes_on = self.begun < counted.end || (next.at < limit && self.outlasts(next.at));
+            if self.shared.setup.config.skip && goes_on {
                 self.run_until(next.at);
             } else if self.network.step(next.at) {
                 self.end_flow(self.network.touched());
@@ -235,6 +237,16 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             self.finished.states = states(&self.shared.setup, &mut self.network.link, end, false)?;
         }
         Ok(self.finish(block.trials))
+    }
+
+    /// Whether a flow that counts has too much left to send to end by `at`, even with the line to itself.
+    fn outlasts(&self, at: Instant) -> bool {
+        let span = at.saturating_since(self.network.now());
+        let most = self.shared.setup.rate.bit_rate() * span;
+        let flows = self.running.iter().zip(self.network.conversations());
+        flows
+            .filter_map(|(flow, ends)| flow.filter(|flow| flow.counts).map(|_| ends))
+            .any(|ends| Bytes(T::unsent_bytes(ends)) > most)
     }
 
     /// Runs up to and including `end`, with places that run ahead of each other, and takes note of the flows that end.

@@ -67,6 +67,11 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
     /// Ends a flow that nobody waits for any more; one that gives up by itself needs no help.
     fn abandon(_ends: &mut Conversation<Self>) {}
 
+    /// Payload of the flow in progress that has not been sent for a first time, as far as that is known.
+    fn unsent_bytes(_ends: &Conversation<Self>) -> u64 {
+        0
+    }
+
     /// Whether the flow in progress has come to an end, good or bad.
     fn has_ended(ends: &Conversation<Self>) -> bool;
 

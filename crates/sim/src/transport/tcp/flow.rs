@@ -71,6 +71,11 @@ impl Flow {
         end * u64::from(self.payload) - u64::from(missing)
     }
 
+    /// Payload of all segments from `next` on, bytes; `None` of an endless flow.
+    pub(super) fn bytes_from(&self, next: u64) -> Option<u64> {
+        (!self.is_endless()).then(|| self.bytes_before(self.end) - self.bytes_before(next))
+    }
+
     /// New data leaves.
     pub(super) fn note_sent(&mut self, now: Instant) {
         if self.first_sent_at.is_none() {

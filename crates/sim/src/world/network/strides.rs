@@ -16,6 +16,8 @@ pub(super) struct Leads {
     link_to_far: Duration,
     far_to_link: Duration,
     link_to_near: Duration,
+    /// Whether nothing but the far host answers the near one, and the other way round: the link adds no frame.
+    only_hosts_answer: bool,
 }
 
 impl Leads {
@@ -25,7 +27,27 @@ impl Leads {
             link_to_far: path.to_far.least_time(),
             far_to_link: path.back_to_link.least_time(),
             link_to_near: path.to_near.least_time(),
+            only_hosts_answer: false,
         }
+    }
+
+    /// The same over a link that never answers a host itself, or one that may.
+    pub(super) const fn set_only_hosts_answer(&mut self, only_hosts_answer: bool) {
+        self.only_hosts_answer = only_hosts_answer;
+    }
+
+    /// The least time from what the near host does to what comes of it there.
+    fn near_to_near(&self) -> Duration {
+        let beyond =
+            if self.only_hosts_answer { self.link_to_far + self.far_to_link } else { Duration::ZERO };
+        self.near_to_link + beyond + self.link_to_near
+    }
+
+    /// The least time from what the far host does to what comes of it there.
+    fn far_to_far(&self) -> Duration {
+        let beyond =
+            if self.only_hosts_answer { self.link_to_near + self.near_to_link } else { Duration::ZERO };
+        self.far_to_link + beyond + self.link_to_far
     }
 
     /// The least time from any host to the link.
@@ -65,7 +87,7 @@ impl Next {
     fn far_until(&self, leads: &Leads) -> Instant {
         let link = before(self.link, leads.link_to_far);
         let near = self.near.max(before(self.near, leads.near_to_link + leads.link_to_far));
-        let answer = self.far.max(before(self.far, leads.far_to_link + leads.link_to_far));
+        let answer = self.far.max(before(self.far, leads.far_to_far()));
         link.min(near).min(answer)
     }
 
@@ -73,7 +95,7 @@ impl Next {
     fn near_until(&self, leads: &Leads) -> Instant {
         let link = before(self.link, leads.link_to_near);
         let far = before(self.far, leads.far_to_link + leads.link_to_near);
-        let answer = self.near.max(before(self.near, leads.near_to_link + leads.link_to_near));
+        let answer = self.near.max(before(self.near, leads.near_to_near()));
         link.min(far).min(answer)
     }
 }

@@ -194,6 +194,11 @@ impl Sender {
         self.flow.bytes_before(self.board.una())
     }
 
+    /// Bytes of the flow that have not been sent; `None` for an endless one.
+    pub fn bytes_unsent(&self) -> Option<u64> {
+        self.flow.bytes_from(self.board.next())
+    }
+
     /// Takes note of the time, and of the window that held until now.
     fn enter(&mut self, now: Instant) {
         let before_us = self.clock.micros();

@@ -239,6 +239,7 @@ pub fn latency_at(table: &LatencyTable, fraction: f64) -> Duration {
 mod tests {
     use super::*;
     use lossylink_core::rng::Streams;
+    use proptest::prelude::*;
 
     /// A packet in these tests: its number, and how many follow it in the same segment.
     type Numbered = (u64, u64);
@@ -285,6 +286,63 @@ mod tests {
         }
         let take = |at: Instant, &(first, more): &Numbered| (at.as_ps() / 1_000_000, first, more + 1);
         std::iter::from_fn(|| core.take(take)).collect()
+    }
+
+    /// The same as [`handled`], for trains: when each begins, us, its packets' distance, us, and how many they are.
+    fn handled_in_trains(
+        host: &Reception,
+        trains: &[(u64, u64, u32)],
+        together: bool,
+    ) -> Vec<(u64, u64, u64)> {
+        let (mut core, mut number) = (Core::default(), 0);
+        let mut draws = Streams::new(1).stream("host");
+        let merge = |held: &mut Numbered, next: &Numbered, count: u32| {
+            // No more than seven fit one segment.
+            let fits =
+                if held.0 + held.1 + 1 == next.0 { u64::from(count).min(6 - held.1.min(6)) } else { 0 };
+            held.1 += fits;
+            fits as u32
+        };
+        for &(at, spacing, count) in trains {
+            let train = Train { first: us(at), spacing: Duration::from_us(spacing), count };
+            // A gap before each train.
+            number += 1;
+            if together {
+                let follow = |packet: &mut Numbered, count| packet.0 += u64::from(count);
+                core.arrive_in_train(train, &mut (number, 0), host, &mut draws, merge, follow);
+            } else {
+                for index in 0..count {
+                    let packet = (number + u64::from(index), 0);
+                    core.arrive(train.nth(index), &packet, host, &mut draws, |held, next| {
+                        merge(held, next, 1) == 1
+                    });
+                }
+            }
+            number += u64::from(count);
+        }
+        let take = |at: Instant, &(first, more): &Numbered| (at.as_ps(), first, more + 1);
+        std::iter::from_fn(|| core.take(take)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn trains_are_handled_as_their_packets_are(
+            (wake_up, moderation, segment, merges) in (0u64..20, 0u64..20, 0u64..3, any::<bool>()),
+            gaps in prop::collection::vec((0u64..40, 0u64..4, 1u32..20), 1..30),
+        ) {
+            let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
+            let host = Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges);
+            let mut at = 0;
+            let trains: Vec<_> = gaps
+                .into_iter()
+                .map(|(gap, spacing, count)| {
+                    let begin = at + gap;
+                    at = begin + spacing * u64::from(count - 1);
+                    (begin, spacing, count)
+                })
+                .collect();
+            prop_assert_eq!(handled_in_trains(&host, &trains, true), handled_in_trains(&host, &trains, false));
+        }
     }
 
     // HOST-1

@@ -190,6 +190,64 @@ mod tests {
         }
     }
 
+    /// How often a train stayed one, and how often it did not.
+    #[derive(Debug, Default)]
+    struct Seen {
+        whole: usize,
+        apart: usize,
+    }
+
+    /// Sends trains and frames by themselves, at these gaps, over a leg, and over its twin one by one.
+    fn trains_beside_frames(first_gbps: u64, trains: &[(u64, u64, u32, u32)]) -> Seen {
+        let rate = |gbps| LineRate::new(BitRate::from_gbps(gbps));
+        let (one_way, link) = (Duration::from_ns(14_900), Duration::from_ns(659));
+        let tight = Rooms { queue_bytes: 20 * 1538, receiver_queue_bytes: 9 * 1538 };
+        let mut apart = Path::artifact(rate(100), rate(first_gbps), one_way, link, tight).to_link;
+        let (mut together, mut now, mut seen) = (apart.clone(), Instant::ZERO, Seen::default());
+        for &(gap_ns, spacing_ns, count, bytes) in trains {
+            now += Duration::from_ns(gap_ns);
+            let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, ());
+            let train = Train { first: now, spacing: Duration::from_ns(spacing_ns), count };
+            now = train.last();
+            let each: Vec<_> = (0..count).map(|index| apart.cross(train.nth(index), &frame)).collect();
+            match together.cross_train(train, frame.octets) {
+                Some(out) => {
+                    let whole: Vec<_> = (0..count).map(|index| Some(out.nth(index))).collect();
+                    assert_eq!(whole, each, "{train:?}");
+                    seen.whole += 1;
+                }
+                None => {
+                    let again: Vec<_> =
+                        (0..count).map(|index| together.cross(train.nth(index), &frame)).collect();
+                    assert_eq!(again, each, "{train:?}: a train that does not stay one does nothing");
+                    seen.apart += 1;
+                }
+            }
+            assert_eq!(together.dropped(), apart.dropped());
+        }
+        seen
+    }
+
+    proptest! {
+        #[test]
+        fn a_train_crosses_as_its_frames_do(
+            first_gbps in prop_oneof![Just(25u64), Just(100), Just(400)],
+            trains in prop::collection::vec((0u64..900, 0u64..700, 1u32..25, 60u32..=1514), 1..60),
+        ) {
+            trains_beside_frames(first_gbps, &trains);
+        }
+    }
+
+    /// The canary of the property above: some trains stay one, others do not.
+    #[test]
+    fn trains_stay_one_at_once_or_at_a_pace_and_not_behind_a_backlog() {
+        let (at_once, paced) = ((5_000, 0, 10, 1514), (5_000, 927, 10, 1514));
+        let seen = trains_beside_frames(100, &[at_once, paced, (5_000, 0, 8, 1514), (100, 130, 4, 1514)]);
+        assert_eq!((seen.whole, seen.apart), (3, 1), "{seen:?}");
+        let full = trains_beside_frames(400, &[(0, 0, 40, 1514)]);
+        assert_eq!((full.whole, full.apart), (0, 1), "a switch has room for 20 of them, {full:?}");
+    }
+
     /// The canary of the statement above: an interface that is faster than the ports would fill them.
     #[test]
     fn a_faster_interface_fills_the_port_behind_it() {

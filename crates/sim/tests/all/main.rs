@@ -41,6 +41,7 @@ mod tcp_linux;
 mod tcp_linux_losses;
 mod tcp_property;
 mod tcp_receiver;
+mod tcp_repeat;
 mod tcp_sender;
 mod tcp_support;
 mod timeline_experiment;

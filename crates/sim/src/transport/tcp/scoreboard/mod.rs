@@ -29,6 +29,8 @@ pub(super) struct Scoreboard {
     resend_hint: u64,
     oldest: u32,
     newest: u32,
+    /// From this segment on the transmission list is in the order of the numbers.
+    in_order_from: u64,
 }
 
 impl Scoreboard {
@@ -53,6 +55,7 @@ impl Scoreboard {
             resend_hint: u64::MAX,
             oldest: NONE,
             newest: NONE,
+            in_order_from: 0,
         }
     }
 
@@ -141,6 +144,7 @@ impl Scoreboard {
     /// A segment leaves again as a tail-loss probe, which does not count as a retransmission in flight.
     pub(super) fn stamp_again(&mut self, number: u64, now_us: u64, delivered: u64) {
         let slot = self.slot(number);
+        self.in_order_from = self.next;
         self.unlist(slot as u32);
         let segment = &mut self.slots[slot];
         segment.sent_us = now_us;
@@ -161,6 +165,25 @@ impl Scoreboard {
         self.lost -= u32::from(segment.is_lost());
         self.retransmitted -= u32::from(segment.is_retransmitted());
         segment
+    }
+
+    /// Removes the segments before `end`, if nothing is known of any outstanding one but that it was sent, in the
+    /// order of the numbers: returns what was known of the first and the last of them. `None`, and nothing is
+    /// removed, otherwise.
+    pub(super) fn pop_in_sequence(&mut self, end: u64) -> Option<(Segment, Segment)> {
+        let is_plain = self.sacked == 0 && self.lost == 0 && self.retransmitted == 0;
+        if !(is_plain && self.in_order_from <= self.una && self.una < end) {
+            return None;
+        }
+        let (first, last) = (*self.get(self.una), *self.get(end - 1));
+        debug_assert_eq!(self.oldest_sent(), Some(self.una), "the list is in the order of the numbers");
+        self.una = end;
+        self.oldest = last.later;
+        match last.later {
+            NONE => self.newest = NONE,
+            later => self.slots[later as usize].earlier = NONE,
+        }
+        Some((first, last))
     }
 
     /// Marks a segment SACKed and returns what was known of it before.
@@ -215,6 +238,7 @@ impl Scoreboard {
     ///
     /// Segments off the transmission list return to its front: all on it were sent later.
     pub(super) fn unmark_all_lost(&mut self) {
+        self.in_order_from = self.next;
         for number in (self.una..self.next).rev() {
             let slot = self.slot(number);
             let flags = self.slots[slot].flags;

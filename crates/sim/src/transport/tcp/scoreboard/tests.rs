@@ -112,9 +112,38 @@ fn assert_consistent(board: &Scoreboard) {
     assert_eq!(board.sacked_end(), highest.map_or(board.una, |number| number + 1));
 }
 
+/// What is removed in sequence is what is removed one by one, and the same is left.
+fn assert_popped_as_one_by_one(board: &mut Scoreboard, end: u64) {
+    let (mut one_by_one, first) = (board.clone(), board.una);
+    let Some(span) = board.pop_in_sequence(end) else {
+        return assert_eq!((board.una, board.outstanding()), (first, one_by_one.outstanding()));
+    };
+    let popped: Vec<_> = (first..end).map(|_| one_by_one.pop_acknowledged()).collect();
+    assert!(popped.iter().all(|segment| segment.flags == LISTED));
+    let seen = |segment: &Segment| (segment.sent_us, segment.delivered);
+    assert_eq!((seen(&span.0), seen(&span.1)), (seen(&popped[0]), seen(&popped[popped.len() - 1])));
+    assert_eq!(by_transmission(board), by_transmission(&one_by_one));
+}
+
+/// Nothing but segments that were sent once and are in the order of their numbers is removed in sequence.
+#[test]
+fn only_plain_segments_are_removed_in_sequence() {
+    let mut board = with_segments(8);
+    let span = board.pop_in_sequence(2).unwrap();
+    assert_eq!((span.0.sent_us, span.1.sent_us, board.una), (0, 1, 2));
+    board.mark_lost(3);
+    assert!(board.pop_in_sequence(3).is_none(), "one is lost");
+    board.resend(3, 9, 0);
+    (2..4).for_each(|_| _ = board.pop_acknowledged());
+    assert!(board.pop_in_sequence(6).is_none(), "one that was sent again was among them");
+    (4..8).for_each(|_| _ = board.pop_acknowledged());
+    (8..12).for_each(|sent_us| _ = board.send_new(sent_us, 0));
+    assert!(board.pop_in_sequence(12).is_some() && board.outstanding() == 0);
+}
+
 proptest! {
     #[test]
-    fn counters_and_order_agree_with_the_segments(steps in prop::collection::vec((0u8..7, 0u64..40), 1..300)) {
+    fn counters_and_order_agree_with_the_segments(steps in prop::collection::vec((0u8..8, 0u64..40), 1..300)) {
         let mut board = Scoreboard::new();
         for (now_us, (step, choice)) in (0..).zip(steps) {
             let number = board.una + choice % u64::from(board.outstanding()).max(1);
@@ -130,6 +159,7 @@ proptest! {
                     board.resend(number, now_us, now_us);
                 },
                 6 => board.retransmission_arrived(number),
+                7 => assert_popped_as_one_by_one(&mut board, number + 1),
                 _ => {}
             }
             assert_consistent(&board);

@@ -6,6 +6,7 @@ use super::super::packet::Ack;
 use super::super::progress::Progress;
 use super::super::rate::{LastSent, RateSample, Totals};
 use super::super::recovery::State;
+use super::super::scoreboard::Segment;
 use super::Sender;
 
 impl Sender {
@@ -115,6 +116,10 @@ impl Sender {
     fn remove_acknowledged(&mut self, next: u64, highest_before: u64, progress: &mut Progress) {
         let now_us = self.clock.micros();
         let least_us = self.rtt.minimum_us();
+        let first = self.board.una();
+        if let Some(span) = self.board.pop_in_sequence(next) {
+            self.note_in_sequence(first, next, span, progress);
+        }
         while self.board.una() < next {
             let number = self.board.una();
             let segment = self.board.pop_acknowledged();
@@ -146,6 +151,18 @@ impl Sender {
             let head_us = self.board.head().map_or(u64::MAX, |head| head.sent_us);
             progress.set_timer = sampled && progress.sacked_sent_us.is_some_and(|(first, _)| first < head_us);
         }
+    }
+
+    /// The segments from `first` up to `next`, none of which was SACKed, lost or sent again, are acknowledged: what is
+    /// known of the first and the last stands for all, because they were sent one after another.
+    fn note_in_sequence(&mut self, first: u64, next: u64, span: (Segment, Segment), progress: &mut Progress) {
+        let (oldest, latest) = span;
+        let is_recovering = first < self.recovery.end();
+        progress.note_acknowledged(oldest.sent_us, is_recovering);
+        progress.note_acknowledged(latest.sent_us, is_recovering);
+        self.statistics.note_delivered(next - first, progress.congestion_echoed);
+        self.rack.deliver(self.clock.micros(), latest.sent_us, next, false, self.rtt.minimum_us());
+        progress.note_delivered(next - 1, &latest);
     }
 
     /// Round-trip samples from this acknowledgement; whether there was one. (TCP-7)

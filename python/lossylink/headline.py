@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossylink.experiments import EXPERIMENTS, Column
 from lossylink.frames import cell
@@ -22,8 +21,7 @@ FEW = "few"
 _PERCENTILE = re.compile(r"_p(?P<whole>\d+)(?:_(?P<part>\d+))?(?P<of>_[a-z]\w*)?$")
 
 
-@dataclass(frozen=True)
-class Headline:
+class Headline(NamedTuple):
     """A table as texts: for each column its label and its unit, then the rows."""
 
     labels: tuple[str, ...]
@@ -88,8 +86,7 @@ def headline_frame(
     return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(NamedTuple):
     label: str
     unit: str
     cells: list[str]

@@ -40,7 +40,17 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
 
 @cache
 def _dependencies() -> dict[str, str]:
-    return {name: metadata.version(name) for name in _DEPENDENCIES}
+    return {name: _version(name) for name in _DEPENDENCIES}
+
+
+def _version(name: str) -> str:
+    """Return the version of an installed package.
+
+    `metadata.version` has the whole file read as an email, with the package's description.
+    """
+    text = metadata.distribution(name).read_text("METADATA") or ""
+    line = next((line for line in text.splitlines() if line.startswith("Version: ")), None)
+    return line.removeprefix("Version: ") if line else metadata.version(name)
 
 
 def machine() -> dict[str, Any]:

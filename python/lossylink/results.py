@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -177,6 +176,8 @@ class Run:
         return f"{self._words()}\n{text_table(self._table())}"
 
     def _repr_html_(self) -> str:
+        from html import escape  # a table of all entities, for notebooks alone
+
         return f"<p>{escape(self._words())}</p>{html_table(self._table())}"
 
     def _words(self) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossylink import _native
 from lossylink.backends import Backend, backend_named
@@ -155,8 +154,7 @@ def _refuse(scenario: Scenario, backend: Backend, pcap: tuple[str, Path] | None)
         raise UserError("--pcap records one run; choose one protection with --protection")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Looks:
+class _Looks(NamedTuple):
     """What a simulation shows of its inside."""
 
     pcap: tuple[str, Path] | None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from lossylink.job import Job, Part, Progress
 
 
-@dataclass(frozen=True, kw_only=True)
-class Backend:
+class Backend(NamedTuple):
     """A way to carry a job out.
 
     Attributes

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from lossylink.experiments import EXPERIMENTS
+from lossylink.modelling import built
 
 PICOSECONDS_PER_SECOND: Final = 10**12
 
@@ -22,10 +23,11 @@ QUANTISED_STEPS: Final = 2**20
 _INDEPENDENT_LOSS: Final = frozenset({"bernoulli", "quantised"})
 
 
+@built
 class FlowEvidence(BaseModel):
     """Facts about one TCP flow, as requested and as found; `None` where nothing was measured."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     queueless: bool = True
     """Whether the experiment claims that no queue forms."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from lossylink.checks.verdict import Check, Status
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 MARKS = {Status.PASSED: "passed", Status.FAILED: "FAILED", Status.NOT_APPLICABLE: "n/a"}
 _STYLES = {Status.PASSED: "green", Status.FAILED: "bold red", Status.NOT_APPLICABLE: "dim"}
@@ -37,6 +38,8 @@ def from_json(checks: dict[str, dict[str, Any]]) -> list[Check]:
 
 def table(checks: Sequence[Check], *, title: str = "methodology checks") -> Table:
     """Build the rich table of one flow's checks, failures standing out."""
+    from rich.table import Table  # which the rows of a run do without
+
     grid = Table(title=title, title_justify="left")
     grid.add_column("check", no_wrap=True)
     grid.add_column("outcome", no_wrap=True)

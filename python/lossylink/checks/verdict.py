@@ -7,6 +7,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lossylink.modelling import built
+
 ETHERNET_HEADER_BYTES: Final = 14
 """Destination, source and EtherType; the FCS is not counted."""
 
@@ -25,10 +27,11 @@ class Status(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
+@built
 class Check(BaseModel):
     """One check of one flow: what was judged, how it came out, and what to change."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     status: Status
@@ -40,10 +43,11 @@ class Check(BaseModel):
         return self.status is Status.FAILED
 
 
+@built
 class Thresholds(BaseModel):
     """Where each check draws its line."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     loss_ratio_confidence: float = Field(0.9999, gt=0, lt=1)
     """Confidence of the binomial interval: of 60 honest trials, one in 170 studies raises a false alarm."""

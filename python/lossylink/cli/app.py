@@ -1,7 +1,5 @@
 """Puts the commands together; nothing heavy is imported before a command runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
@@ -41,10 +39,11 @@ _GROUPS = {
 }
 
 
-def build(wanted: str | None = None) -> typer.Typer:
+def build(wanted: str | None = None, *, with_epilogs: bool = True) -> typer.Typer:
     """Return the whole command, or as much of it as it takes to carry out the command ``wanted``.
 
-    The signatures of all commands take longer to read than a short run lasts.
+    The signatures of all commands take longer to read than a short run lasts. What stands below the help is
+    of no use to a command that runs.
     """
     app = typer.Typer(
         help="A laboratory and a data plane for links that corrupt packets.",
@@ -57,7 +56,7 @@ def build(wanted: str | None = None) -> typer.Typer:
     is_known = wanted in _COMMANDS or wanted in _GROUPS
     for name, home in _COMMANDS.items():
         if name == wanted or not is_known:
-            epilog = _EPILOGS.get(name)
+            epilog = _EPILOGS.get(name) if with_epilogs else None
             context = {"allow_interspersed_args": False} if name in _TAKES_COMMAND else None
             app.command(name, epilog=epilog() if epilog else None, context_settings=context)(_found(home))
     for name, home in _GROUPS.items():

@@ -39,9 +39,8 @@ def _carry_out(arguments: Sequence[str]) -> int:
 
     try:
         with sigterm_as_ctrl_c():
-            code = build(next(iter(arguments), None))(
-                list(arguments), prog_name="lossylink", standalone_mode=False
-            )
+            command = build(next(iter(arguments), None), with_epilogs="--help" in arguments)
+            code = command(list(arguments), prog_name="lossylink", standalone_mode=False)
     except Exit as error:
         return error.exit_code
     except (Abort, KeyboardInterrupt):

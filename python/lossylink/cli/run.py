@@ -1,7 +1,5 @@
 """``lossylink run``: one experiment or scenario file, rows on the screen, everything in a run directory."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -134,7 +132,7 @@ class _Directory:
 
 
 def _open_directory(
-    stack: ExitStack, scenario: Scenario, output: Path | None, as_json: bool
+    stack: ExitStack, scenario: "Scenario", output: Path | None, as_json: bool
 ) -> _Directory | None:
     """Open the directory before the run, so that one that cannot be written costs no time."""
     if as_json and output is None:
@@ -167,7 +165,7 @@ def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
         partial.unlink(missing_ok=True)
 
 
-def _announce(scenario: Scenario, *, as_json: bool) -> None:
+def _announce(scenario: "Scenario", *, as_json: bool) -> None:
     """Say what is about to run; the loss is spelt out as ratio and percentage."""
     link = scenario.settings["link"]["rate"]
     words = f"{scenario.experiment.name}: link {link}, {_describe_losses(scenario)}"
@@ -176,7 +174,7 @@ def _announce(scenario: Scenario, *, as_json: bool) -> None:
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
 
 
-def _describe_losses(scenario: Scenario) -> str:
+def _describe_losses(scenario: "Scenario") -> str:
     if scenario.fabric is not None:
         return str(scenario.fabric.topology)
     grid = scenario.values.grid
@@ -186,8 +184,8 @@ def _describe_losses(scenario: Scenario) -> str:
 
 
 def _with_progress(
-    runner: Any, scenario: Scenario, recording: tuple[str, Path] | None, state_at: list[str]
-) -> Run:
+    runner: Any, scenario: "Scenario", recording: tuple[str, Path] | None, state_at: list[str]
+) -> "Run":
     from lossylink.cli.progress import progress_bar
 
     with progress_bar(scenario.experiment.name) as progress:
@@ -195,7 +193,7 @@ def _with_progress(
     return result
 
 
-def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_csv: bool) -> Path | None:
+def _keep(stack: ExitStack, directory: _Directory | None, result: "Run", *, with_csv: bool) -> Path | None:
     """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
     if directory is None:
         return None
@@ -210,7 +208,7 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_c
     return directory.target
 
 
-def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None) -> None:
+def _show(result: "Run", *, as_json: bool, every_key: bool, directory: Path | None) -> None:
     if as_json:
         print(json.dumps(result.summary(), allow_nan=False))
         return
@@ -224,7 +222,7 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
         print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
 
 
-def _finish(result: Run, *, strict: bool, directory: Path | None) -> None:
+def _finish(result: "Run", *, strict: bool, directory: Path | None) -> None:
     if result.interrupted:
         print(f"interrupted: {_what_is_kept(result, directory)}", file=sys.stderr)
         leave(INTERRUPTED)
@@ -234,7 +232,7 @@ def _finish(result: Run, *, strict: bool, directory: Path | None) -> None:
         leave(FAILED)
 
 
-def _what_is_kept(result: Run, directory: Path | None) -> str:
+def _what_is_kept(result: "Run", directory: Path | None) -> str:
     if not result.records:
         return "nothing had finished, so nothing is kept"
     counted = next((key for key in ("trials", "packets_sent") if key in result.records[0]), None)
@@ -246,7 +244,7 @@ def _what_is_kept(result: Run, directory: Path | None) -> str:
     return f"kept what had finished{place}: {', '.join(parts)}"
 
 
-def failed_checks(result: Run) -> list[str]:
+def failed_checks(result: "Run") -> list[str]:
     """Return the messages of every methodology check that failed."""
     return [
         f"{row['protection']}: {name}: {verdict['message']}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["figure", "count", "share", "text"]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A key of the row as it is shown.
 
     Attributes

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lossylink.experiments._column import Column
 
@@ -46,8 +47,7 @@ FCT_ROW = tuple(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Growth:
+class Growth(NamedTuple):
     """How more work of the same kind makes a figure better known.
 
     Attributes
@@ -68,7 +68,7 @@ class Growth:
 
     key: str
     column: str
-    shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    shares: Mapping[str, tuple[str, str]] = MappingProxyType({})
     table: str = ""
     in_blocks: bool = False
     clusters: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lossylink.protections._family import Family, Report, Spelling
@@ -28,7 +27,7 @@ class _FecModel(Family):
             meaning="the switch model of the published FEC evaluation",
             argument=code.CODE,
             # Its decoder knows one block at a time: data that pass its parity would end it.
-            options=(replace(code.FLUSH, read=_read_flush), code.METER, code.CHANGE),
+            options=(code.FLUSH._replace(read=_read_flush), code.METER, code.CHANGE),
             variants=code.LOOKS,
         ),
     )

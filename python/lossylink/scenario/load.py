@@ -6,10 +6,9 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lossylink.errors import UserError
 
@@ -17,8 +16,7 @@ _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One key as it was typed, its value, and where it stands."""
 
     key: str

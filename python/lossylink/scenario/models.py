@@ -1,12 +1,11 @@
 """The sections of a scenario as frozen models: what each key means and which values it takes."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from lossylink import backends
+from lossylink.modelling import built
 from lossylink.protections import Option, common_options, read_common, usages
 from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
 
@@ -48,7 +47,8 @@ def _time_or_auto(value: object) -> int | None:
 class Section(BaseModel):
     """Base of all sections: immutable, and a key that it does not know is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    # A section is built as a part of `Sections`; by itself only for who asks it to check something.
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 class Link(Section):
@@ -286,6 +286,7 @@ SECTIONS: dict[str, type[Section]] = {
 }
 
 
+@built
 class Sections(Section):
     """The sections that one experiment uses, in base units."""
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -20,14 +20,16 @@ from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
 from lossylink.scenario.checks import check_scenario
-from lossylink.scenario.fabric import Fabric, Topology, load_failures, load_points, parse_topology
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.scenario.models import SECTIONS, Sections
 from lossylink.scenario.packaged import scenario_file
 from lossylink.scenario.profiles import load_profile
-from lossylink.scenario.workload import FlowSizes, load_flow_sizes
+
+if TYPE_CHECKING:
+    from lossylink.scenario.fabric import Fabric, Topology
+    from lossylink.scenario.workload import FlowSizes
 
 _TOP = frozenset({"experiment", "title", "seed"})
 #: Values that do not decide a result, or that the fingerprint holds in their resolved form.
@@ -226,6 +228,8 @@ def _sizes(
 ) -> FlowSizes | None:
     if "flow.distribution" not in experiment.keys or values.flow is None:
         return None
+    from lossylink.scenario.workload import load_flow_sizes  # for one experiment alone
+
     name = values.flow.distribution
     sizes: FlowSizes = _at(merged, "flow.distribution", lambda: load_flow_sizes(name, folder=folder))
     return sizes
@@ -235,6 +239,8 @@ def _fabric(values: Sections, merged: dict[str, Entry], folder: Path) -> Fabric 
     section = values.fabric
     if section is None:
         return None
+    from lossylink.scenario.fabric import Fabric, load_failures, load_points, parse_topology  # likewise
+
     topology: Topology = _at(merged, "fabric.topology", lambda: parse_topology(section.topology))
     return Fabric(
         topology,

@@ -36,7 +36,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
         columns = until.columns(look.estimate, look=look.count, is_met=look.is_met)
         return replace(part, row={**part.row, **columns})
 
-    return replace(backend, measure=measure)
+    return backend._replace(measure=measure)
 
 
 class _Look:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lossylink.backends import backend_named
 from lossylink.job import Job, Part, Progress
@@ -96,4 +96,4 @@ def put_together(scenario: Scenario, pieces: Sequence[str]) -> Run:
     def measure(job: Job, _report: Progress) -> Part:
         return gather(job, of_jobs[job.label])
 
-    return run_scenario(scenario, backend=replace(backend, measure=measure))
+    return run_scenario(scenario, backend=backend._replace(measure=measure))

@@ -24,51 +24,6 @@ def shown(rows: list[dict[str, object]], *, width: int, every_key: bool = False)
     return console.file.getvalue()
 
 
-OTHER = ROW | {"protection": "lg:copies=2,tail=off", "fct_us_p99_9": 177.2}
-
-
-@pytest.mark.parametrize(
-    ("rows", "is_plain"),
-    [
-        ([ROW], True),
-        ([ROW, OTHER], True),
-        ([ROW, OTHER | {"fct_us_p99_9": None, "trials": 200}], True),
-        ([ROW | {"flows_unfinished": 3}, OTHER], True),
-        ([ROW | {"protection": "one that takes more than half of the width"}, OTHER], True),
-        # Rich reads these, or cannot show the whole of them beside each other.
-        ([ROW | {"protection": "[bold]none"}], False),
-        ([ROW | {"protection": ":warning:"}], False),
-        ([ROW | {"protection": "größe"}], False),
-        ([ROW | {"protection": "one word and another " * 5}], False),
-        ([ROW, OTHER | {"flows_unfinished": 3}], False),
-        ([ROW | {"flows_unfinished": 3, "protocol": "rdma"}], False),
-    ],
-)
-def test_where_there_is_no_terminal_rich_would_print_the_same(
-    rows: list[dict[str, object]],
-    is_plain: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise NotImplementedError
-
-    monkeypatch.setattr("os.isatty", lambda _: False)
-    monkeypatch.setenv("COLUMNS", "80")
-    show_rows("tcp-fct", rows)
-    by_rich = capsys.readouterr().out
-    for variable in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(variable, raising=False)
-    show_rows("tcp-fct", rows)
-    assert capsys.readouterr().out == by_rich
-    monkeypatch.setattr("rich.console.Console", refused)
-    if is_plain:
-        show_rows("tcp-fct", rows)
-    else:
-        with pytest.raises(NotImplementedError):
-            show_rows("tcp-fct", rows)
-
-
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_a_headline_is_short_and_has_units(name: str) -> None:
     """What is measured in something says in what; six columns, or seven where a study's trials need them."""

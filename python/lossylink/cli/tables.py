@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from lossylink.cli.plain import WIDTH, is_as_rich_prints, is_plain, plain_table
+from rich.console import Console
+from rich.table import Table
+
 from lossylink.frames import cell
 from lossylink.headline import FEW, Headline, headline
 from lossylink.percentiles import LEAST_BEYOND
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6
@@ -36,43 +34,23 @@ def show_rows(
     """
     if not rows:
         return
-    table = None if every_key else headline(experiment, rows, places=places)
-    if table is not None and console is None and is_plain() and _shown_plainly(table, rows):
-        return
-    from rich.console import Console  # which a pipe does without
-
     console = console or Console()
-    if table is None:
+    if every_key:
         print_every_key(rows, console)
         return
+    table = headline(experiment, rows, places=places)
     fitting = _fitting(table, console.width)
     console.print(_drawn(table, fitting))
-    for words, style in _remarks(table, rows, fitting):
-        console.print(words, style=style, highlight=False)
-
-
-def _shown_plainly(table: Headline, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Print the headline as rich would where it styles nothing; tell whether that was possible."""
-    fitting = _fitting(table, WIDTH)
-    lines = plain_table(table, fitting, gap=_GAP)
-    lines += [words for words, _ in _remarks(table, rows, fitting)]
-    if not is_as_rich_prints(lines):
-        return False
-    print("\n".join(lines), flush=True)
-    return True
-
-
-def _remarks(table: Headline, rows: Sequence[Mapping[str, Any]], fitting: int) -> Iterator[tuple[str, str]]:
-    """Yield the lines below a table, each with its style."""
     if any(text == FEW for row in table.rows for text in row[:fitting]):
-        yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
+        words = f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell"
+        console.print(words, style="dim", highlight=False)
     for words in unfinished(rows):
-        yield words, "yellow"
+        console.print(words, style="yellow", highlight=False)
     left_out = len({key for row in rows for key in row}) - fitting
     hidden = [label for label in table.labels[fitting:] if not label.startswith("/")]
     words = f" ({', '.join(hidden)} did not fit)" if hidden else ""
     if left_out > 0:
-        yield f"--all shows the other {left_out} figures{words}", "dim"
+        console.print(f"--all shows the other {left_out} figures{words}", style="dim", highlight=False)
 
 
 def table_of(
@@ -116,8 +94,6 @@ def _fitting(table: Headline, width: int) -> int:
 
 
 def _drawn(table: Headline, count: int) -> Table:
-    from rich.table import Table  # likewise
-
     drawn = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
     has_units = any(table.units[:count])
     for label, unit in zip(table.labels[:count], table.units[:count], strict=True):
@@ -130,8 +106,6 @@ def _drawn(table: Headline, count: int) -> Table:
 
 def print_every_key(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print all keys: few rows stand side by side, many are blocks one under another."""
-    from rich.table import Table  # likewise
-
     for first in range(0, len(rows), SIDE_BY_SIDE):
         table = Table(box=None, header_style="bold", pad_edge=False)
         table.add_column("")

@@ -185,12 +185,14 @@ def test_no_public_function_is_without_a_caller() -> None:
 
 
 def fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield class and field of every dataclass and pydantic model."""
+    """Yield class and field of every dataclass, named tuple and pydantic model."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef):
             continue
         words = [ast.unparse(one) for one in (*node.decorator_list, *node.bases)]
-        if any(word.startswith("dataclass") or word in {"BaseModel", "Section"} for word in words):
+        if any(
+            word.startswith("dataclass") or word in {"BaseModel", "NamedTuple", "Section"} for word in words
+        ):
             for one in node.body:
                 if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
                     yield node.name, one.target.id

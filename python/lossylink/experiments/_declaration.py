@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from lossylink.experiments._column import Column
 
@@ -47,7 +46,8 @@ FCT_ROW = tuple(
 )
 
 
-class Growth(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Growth:
     """How more work of the same kind makes a figure better known.
 
     Attributes
@@ -68,7 +68,7 @@ class Growth(NamedTuple):
 
     key: str
     column: str
-    shares: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     table: str = ""
     in_blocks: bool = False
     clusters: bool = False

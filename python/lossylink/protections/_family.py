@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,14 +42,16 @@ class Argument(NamedTuple):
     """Turns the text into what a legend has after the name."""
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Look:
     """How a protection is drawn; what is unset depends on the figure."""
 
     slot: str | None = None
     """A colour of `lossylink.charts.palette.OKABE_ITO`, which brings a dash and a marker with it."""
 
 
-class Spelling(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
     """One word by which users call a family: ``lg`` and ``lg-nb`` are two of one family."""
 
     word: str
@@ -60,7 +62,7 @@ class Spelling(NamedTuple):
     argument: Argument | None = None
     options: tuple[Option, ...] = ()
     look: Look = Look()
-    variants: Mapping[str, Look] = MappingProxyType({})
+    variants: Mapping[str, Look] = field(default_factory=dict)
     """How it is drawn with an argument or options, by what a label has after its colon."""
 
     @property

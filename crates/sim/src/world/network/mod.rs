@@ -309,7 +309,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     fn flush_near(&mut self, index: usize) {
         let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
-        if ahead.is_some() && near_timers.owner() == index {
+        let is_alone = self.generations.len() == 1;
+        if ahead.is_some() && !is_alone && near_timers.owner() == index {
             // The earliest timer of the others is the horizon.
             near_timers.set(index, Instant::NEVER);
         }
@@ -324,7 +325,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 });
                 continue;
             };
-            let horizon = ahead.horizon(at_near.poll_timeout().min(near_timers.next()));
+            let others = if is_alone { Instant::NEVER } else { near_timers.next() };
+            let horizon = ahead.horizon(at_near.poll_timeout().min(others));
             let train = near.repeat(&packet, *now, horizon);
             let mut forward = Forward { protocol, path, link, at_link, at_far, ahead };
             protocol.cut(packet, &mut |packet| {

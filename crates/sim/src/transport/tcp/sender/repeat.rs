@@ -16,9 +16,9 @@ impl Sender {
     /// Up to `horizon` the driver hands nothing else to this sender. It polls on at the instant of the last.
     #[inline]
     pub fn repeat(&mut self, packet: &Packet, horizon: Instant) -> (u32, Duration) {
-        let is_too_late = self.pacing.free_at() > horizon;
+        let may_leave = self.window.size > self.board.in_flight() && self.pacing.free_at() <= horizon;
         match packet {
-            Packet::Data(data) if !is_too_late && self.may_repeat(data) => {
+            Packet::Data(data) if may_leave && self.may_repeat(data) => {
                 self.repeat_some(data.payload, horizon)
             }
             _ => (0, Duration::ZERO),
@@ -27,7 +27,7 @@ impl Sender {
 
     #[inline(never)]
     fn repeat_some(&mut self, payload: u32, horizon: Instant) -> (u32, Duration) {
-        let most = u64::from(self.window.size.saturating_sub(self.board.in_flight()));
+        let most = u64::from(self.window.size - self.board.in_flight());
         let most = most.min(self.flow.sendable_in_full(self.board.una(), self.board.next())) as u32;
         match self.pacing.stack_span(payload) {
             None => (self.repeat_at_once(most), Duration::ZERO),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
 
-import typer
+import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
 
 from lossylink.cli.exits import leave
 from lossylink.experiments import EXPERIMENTS

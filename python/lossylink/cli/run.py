@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
 
 from lossylink import backends
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave

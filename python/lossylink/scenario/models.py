@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+# Pydantic reads annotations as they stand: postponed ones would be compiled once more.
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from lossylink import backends

@@ -5,7 +5,7 @@
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
-    LinkGuardianLink, LlrLink, PlainLink, ProtectedLink, Report, State, Tap, Traffic, Train,
+    LinkGuardianLink, LlrLink, Passage, PlainLink, ProtectedLink, Report, State, Tap, Traffic, Train,
 };
 use crate::ConfigError;
 use crate::kernel::Pipe;
@@ -302,8 +302,13 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
-    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Option<Instant> {
-        each!(&mut self.line, link => link.carry_train(train, frame))
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        each!(&mut self.line, link => link.carry_train(train, frame, until))
+    }
+
+    #[inline]
+    fn carry_train_back(&mut self, train: Train, frame: &Frame<P>) -> Passage {
+        each!(&mut self.line, link => link.carry_train_back(train, frame))
     }
 
     fn latency(&self) -> Option<&Latency> {

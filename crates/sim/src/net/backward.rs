@@ -2,7 +2,7 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, LineRate, Sight, Tap, Traffic, Wire};
+use super::{Direction, Frame, LineRate, Passage, Sight, Tap, Traffic, Train, Wire};
 use crate::kernel::Pipe;
 use lossylink_core::time::{Duration, Instant};
 
@@ -35,6 +35,23 @@ impl<P: Copy + Default> Backward<P> {
         if arrives {
             self.returned.push(self.busy_until + self.flight, frame);
         }
+    }
+
+    /// A train of frames like `frame` does: what becomes of as many as it is sure of. Nobody may look at the wire.
+    #[inline]
+    pub(super) fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
+        let serialisation = self.rate.serialisation(frame.octets);
+        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
+        let train = train.up_to(clear.max(1));
+        let starts = train.starts(self.busy_until, serialisation);
+        let starts = starts.unwrap_or_else(|| Train::of_one(train.first.max(self.busy_until)));
+        self.busy_until = starts.last() + serialisation;
+        if clear > 0 {
+            self.wire.carry_clear(starts.count, frame.octets);
+        } else if !self.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+            return Passage::LOST;
+        }
+        Passage::whole(starts.from(starts.first + serialisation + self.flight))
     }
 
     pub(super) const fn traffic(&self) -> &Traffic {

@@ -13,8 +13,8 @@ use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Ends, Frame, FrameQueue, LineRate, ProtectedLink, Report, Sight, Tap, Traffic, Train,
-    Wire,
+    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, ProtectedLink, Report, Sight, Tap,
+    Traffic, Train, Wire,
 };
 use crate::kernel::Pipe;
 use lossylink_core::loss::LossProcess;
@@ -70,6 +70,29 @@ impl<P: Copy + Default> Line<P> {
         arrives
     }
 
+    /// Puts frames of a train on the wire, which is free, as far as each finds it free and their fate is one. Nobody may
+    /// look at the wire.
+    #[inline]
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
+        let serialisation = self.rate.serialisation(frame.octets);
+        let keeps_distance = train.spacing >= serialisation;
+        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
+        let starts = train.up_to(if keeps_distance { clear.max(1) } else { 1 });
+        self.pass(starts, frame.octets, serialisation, clear > 0)
+    }
+
+    /// Frames of `octets` begin to leave as `starts` says; `is_clear` if all of them are certain to arrive.
+    #[inline]
+    fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
+        self.busy_until = starts.last() + serialisation;
+        if is_clear {
+            self.wire.carry_clear(starts.count, octets);
+        } else if !self.wire.carry(octets, Kind::Data { header_octets: 0 }) {
+            return Passage::LOST;
+        }
+        Passage::whole(starts.from(starts.first + serialisation + self.flight))
+    }
+
     /// Lets the receiver hand `frame` on when it has what was last carried.
     #[inline]
     pub fn deliver(&mut self, frame: Frame<P>) {
@@ -113,12 +136,35 @@ impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
         self.scheme.send(now, &mut self.line, frame);
     }
 
+    /// Frames of a train wait for the line, which is busy, and leave it by `until`: as many as their fate is one.
+    #[inline]
+    fn carry_behind(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        let (octets, serialisation) = (frame.octets, self.line.rate.serialisation(frame.octets));
+        // Whether one that can be marked is, those tell that come until it leaves.
+        if frame.ecn == Ecn::Capable || self.line.busy_until > until {
+            return Passage::NONE;
+        }
+        let starts = train.starts(self.line.busy_until, serialisation);
+        let starts = starts.unwrap_or(Train::of_one(self.line.busy_until));
+        let clear = self.line.wire.clear_frames(octets).min(u64::from(starts.come_by(until))) as u32;
+        let starts = starts.up_to(clear.max(1));
+        let enter = |index: u32| self.queue.let_through(train.nth(index), starts.nth(index), octets);
+        let entered = (0..starts.count).map(enter).take_while(|&has_room| has_room).count() as u32;
+        if entered == 0 {
+            return Passage::LOST;
+        }
+        let passage = self.line.pass(starts.up_to(entered), octets, serialisation, clear > 0);
+        // One more was dropped if not all had room.
+        Passage { taken: starts.count.min(entered + 1), ..passage }
+    }
+
     /// Sends what the queue holds and the line has room for at `now`; returns when the last of it was sent.
     #[inline]
     fn serve(&mut self, now: Instant) -> Instant {
         let mut latest = Instant::ZERO;
         while self.poll_timeout() <= now {
             let start = self.line.busy_until;
+            self.queue.settle(start);
             let Some(frame) = self.queue.poll() else { break };
             self.send(start, frame);
             latest = start;
@@ -153,6 +199,7 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         if self.queue.is_empty() && self.line.busy_until <= now {
             self.send(now, frame);
         } else {
+            self.queue.settle(now);
             self.queue.offer(frame);
         }
     }
@@ -258,17 +305,19 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     }
 
     #[inline]
-    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Option<Instant> {
-        let serialisation = self.line.rate.serialisation(frame.octets);
-        let keeps_distance = train.count == 1 || train.spacing >= serialisation;
-        let is_free = self.queue.is_empty() && self.line.busy_until <= train.first && keeps_distance;
-        if !(S::SKIPS_CLEAN && is_free && self.line.wire.clear_frames(frame.octets) >= u64::from(train.count))
-        {
-            return None;
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        if !(S::SKIPS_CLEAN && self.queue.is_empty()) {
+            Passage::NONE
+        } else if self.line.busy_until <= train.first {
+            self.line.carry_train(train, frame)
+        } else {
+            self.carry_behind(train, frame, until)
         }
-        self.line.wire.carry_clear(train.count, frame.octets);
-        self.line.busy_until = train.last() + serialisation;
-        Some(train.first + serialisation + self.line.flight)
+    }
+
+    #[inline]
+    fn carry_train_back(&mut self, train: Train, frame: &Frame<P>) -> Passage {
+        self.backward.carry_train(train, frame)
     }
 
     fn report(&mut self, _now: Instant) -> Report {

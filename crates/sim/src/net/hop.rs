@@ -33,21 +33,13 @@ impl Hop {
         Some(serialised + self.delay)
     }
 
-    /// How a train of frames of `octets` reaches the next element, if it stays one and the queue has room for each of
-    /// its frames. Nothing happens yet: [`Hop::let_through`] does it.
-    ///
-    /// Frames that come faster than the line sends them leave one behind the other; others leave as they came
-    /// if the first finds the line free.
+    /// How a train of frames of `octets` reaches the next element, if it stays one ([`Train::starts`]) and the queue has
+    /// room for each of its frames. Nothing happens yet: [`Hop::let_through`] does it.
     #[inline]
     pub fn foresee(&self, train: Train, octets: u32) -> Option<Train> {
         let serialisation = self.rate.serialisation(octets);
-        let is_fast = train.spacing <= serialisation;
-        let start = train.first.max(self.busy_until);
-        if !(is_fast || start == train.first) {
-            return None;
-        }
-        let spacing = if is_fast && train.count > 1 { serialisation } else { train.spacing };
-        let leaves = Train { first: start + serialisation, spacing, ..train };
+        let starts = train.starts(self.busy_until, serialisation)?;
+        let leaves = starts.from(starts.first + serialisation);
         // No frame waits longer than the last.
         (leaves.last() - train.last() <= self.limit).then(|| leaves.from(leaves.first + self.delay))
     }

@@ -47,7 +47,7 @@ pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
 pub use state::{Carried, Ends, State};
 pub use tap::{Direction, Sight, Tap};
-pub use train::Train;
+pub use train::{Passage, Train};
 pub use wire::{Traffic, Wire};
 
 use crate::kernel::Pipe;
@@ -232,11 +232,16 @@ pub trait ProtectedLink<P: Copy + Default> {
         false
     }
 
-    /// Carries a train of frames like `frame`, if each finds the line free and is certain to arrive: says when the
-    /// first is delivered, the others as far apart as they came, all without [`ProtectedLink::delivered`]. `None`,
-    /// and nothing has happened, if that is not certain.
-    fn carry_train(&mut self, _train: Train, _frame: &Frame<P>) -> Option<Instant> {
-        None
+    /// Carries the first frames of a train of such as `frame`, as far as it knows at once what becomes of them, and they
+    /// leave the queue by `until`. What is delivered does not go through [`ProtectedLink::delivered`]. A link that
+    /// decides at once does so; the owner settles the queue ([`FrameQueue::settle`]) before it looks at it.
+    fn carry_train(&mut self, _train: Train, _frame: &Frame<P>, _until: Instant) -> Passage {
+        Passage::NONE
+    }
+
+    /// The same on the way back, for [`ProtectedLink::returned`].
+    fn carry_train_back(&mut self, _train: Train, _frame: &Frame<P>) -> Passage {
+        Passage::NONE
     }
 
     /// How long frames took across the link by what became of them, where the protection tells.

@@ -3,6 +3,7 @@
 use super::frame::GAP_OCTETS;
 use super::{Cells, Ecn, Frame, Marker};
 use crate::kernel::Ring;
+use lossylink_core::time::Instant;
 
 /// Limits of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub struct FrameQueue<P: Copy + Default> {
     limits: QueueLimits,
     marker: Marker,
     frames: Ring<Frame<P>>,
+    /// When frames leave that are sure to, and the space that each holds until then.
+    leaving: Ring<(Instant, u64)>,
     bytes: u64,
     high_water_bytes: u64,
     dropped: u64,
@@ -33,7 +36,8 @@ impl<P: Copy + Default> FrameQueue<P> {
     /// An empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         let marker = Marker::threshold(limits.ecn_threshold_bytes);
-        Self { limits, marker, frames: Ring::new(), bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+        let (frames, leaving) = (Ring::new(), Ring::new());
+        Self { limits, marker, frames, leaving, bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
     }
 
     /// Replaces the rule by which frames are marked.
@@ -55,14 +59,46 @@ impl<P: Copy + Default> FrameQueue<P> {
     /// Takes a frame in, or drops it; false when dropped.
     #[inline]
     pub fn offer(&mut self, frame: Frame<P>) -> bool {
-        let bytes = self.bytes + self.space(frame.octets);
+        let has_room = self.occupy(self.space(frame.octets));
+        if has_room {
+            self.frames.push(frame);
+        }
+        has_room
+    }
+
+    /// Takes in a frame that comes at `now`, is never marked, and is sure to leave at `leaves_at`, or drops it; false
+    /// when dropped. None may wait of those that are polled.
+    #[inline]
+    pub fn let_through(&mut self, now: Instant, leaves_at: Instant, octets: u32) -> bool {
+        debug_assert!(self.is_empty(), "a frame would overtake those that wait");
+        self.settle(now);
+        let space = self.space(octets);
+        let has_room = self.occupy(space);
+        if has_room {
+            self.leaving.push((leaves_at, space));
+        }
+        has_room
+    }
+
+    /// Frees the space of the frames that were sure to leave by `now`.
+    #[inline]
+    pub fn settle(&mut self, now: Instant) {
+        while let Some(&(_, space)) = self.leaving.front().filter(|&&(leaves_at, _)| leaves_at <= now) {
+            self.bytes -= space;
+            self.leaving.skip_front();
+        }
+    }
+
+    /// Takes `space` bytes, or counts a drop.
+    #[inline]
+    fn occupy(&mut self, space: u64) -> bool {
+        let bytes = self.bytes + space;
         if bytes > self.limits.limit_bytes {
             self.dropped += 1;
             return false;
         }
         self.bytes = bytes;
         self.high_water_bytes = self.high_water_bytes.max(bytes);
-        self.frames.push(frame);
         true
     }
 
@@ -78,7 +114,7 @@ impl<P: Copy + Default> FrameQueue<P> {
         Some(frame)
     }
 
-    /// How many frames wait.
+    /// How many frames wait to be polled.
     #[inline]
     pub const fn len(&self) -> usize {
         self.frames.len()

@@ -45,4 +45,5 @@ mod tcp_repeat;
 mod tcp_sender;
 mod tcp_support;
 mod timeline_experiment;
+mod trains;
 mod workload_experiment;

@@ -104,7 +104,9 @@ impl World {
 fn seen(network: &TcpNetwork) -> String {
     let ends = network.conversations().iter();
     let flows: Vec<_> = ends.map(|ends| (*ends.near.statistics(), ends.far.bytes_in_order())).collect();
-    format!("{:?}", (network.now(), flows, network.link.traffic(), network.link.queue().high_water_bytes()))
+    let queue = network.link.queue();
+    let queue = (queue.bytes(), queue.high_water_bytes(), queue.dropped());
+    format!("{:?}", (network.now(), flows, network.link.traffic(), network.link.reverse_traffic(), queue))
 }
 
 /// Hosts that take a constant time, or draw it, and whatever else a reception has.

@@ -72,9 +72,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// No frame goes ahead any more; gives when the latest of those that did entered the link.
-    pub(super) fn stay_behind(&mut self) -> Instant {
-        self.ahead.take().map_or(Instant::ZERO, |ahead| ahead.latest)
+    /// No frame goes ahead any more: the present is `now`, or when the latest of those that did entered the link.
+    pub(super) fn stay_behind(&mut self, now: Instant) {
+        self.now = self.ahead.take().map_or(now, |ahead| ahead.latest.max(now));
+        self.link.queue_mut().settle(self.now);
     }
 
     /// The frames that are on their way to the link cross it, as far as they may.
@@ -105,22 +106,40 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
 
     #[inline]
     fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
-        let Some(at) = self.path.to_link.cross(now, frame) else { return };
-        if !(self.at_link.is_empty() && self.ahead.lets_enter(at)) {
-            frame.payload.entered_at = at;
-            return self.at_link.push(at, *frame);
-        }
-        match self.link.carry_train(Train::of_one(at), frame) {
-            Some(at) => self.leave_one(at, frame),
-            None => self.offer(at, frame),
+        if let Some(at) = self.path.to_link.cross(now, frame) {
+            self.reach_link(Train::of_one(at), frame);
         }
     }
 
-    #[inline]
-    fn leave_one(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
-        if let Some(at) = self.path.to_far.cross(at, frame) {
-            self.at_far.arrive(self.protocol, at, frame);
+    #[inline(never)]
+    fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        match self.path.to_link.cross_train(train, frame.octets) {
+            Some(train) => self.reach_link(train, frame),
+            None => self.each(train, frame, Self::send_one),
         }
+    }
+
+    /// The frames reach the link: they cross it, or wait for its turn.
+    #[inline]
+    fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        while self.at_link.is_empty() && self.ahead.lets_enter(train.last()) {
+            let passage = self.link.carry_train(train, frame, self.ahead.until);
+            if passage.taken == 0 {
+                return self.each(train, frame, |this, at, frame| this.offer(at, frame));
+            }
+            if let Some(delivered) = passage.delivered {
+                self.leave_link(delivered, frame);
+            }
+            if passage.taken == train.count {
+                return;
+            }
+            train = train.behind(passage.taken);
+            self.protocol.follow(&mut frame.payload.packet, passage.taken);
+        }
+        self.each(train, frame, |this, at, frame| {
+            frame.payload.entered_at = at;
+            this.at_link.push(at, *frame);
+        });
     }
 
     /// The link looks at the frame.
@@ -135,36 +154,23 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
         });
     }
 
-    #[inline(never)]
-    fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
-        match self.path.to_link.cross_train(train, frame.octets) {
-            Some(train) => self.reach_link(train, frame),
-            None => self.each(train, frame, Self::send_one),
-        }
-    }
-
-    /// The frames reach the link: they cross it, or wait for its turn.
-    #[inline]
-    fn reach_link(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
-        if !(self.at_link.is_empty() && self.ahead.lets_enter(train.last())) {
-            self.each(train, frame, |this, at, frame| {
-                frame.payload.entered_at = at;
-                this.at_link.push(at, *frame);
-            });
-            return;
-        }
-        match self.link.carry_train(train, frame) {
-            Some(first) => self.leave_link(train.from(first), frame),
-            None => self.each(train, frame, |this, at, frame| this.offer(at, frame)),
-        }
-    }
-
     /// The frames go on to the far host.
     #[inline]
-    fn leave_link(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+    fn leave_link(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) {
+        if train.count == 1 {
+            return self.leave_one(train.first, frame);
+        }
+        let mut frame = *frame;
         match self.path.to_far.cross_train(train, frame.octets) {
-            Some(train) => self.at_far.arrive_in_train(self.protocol, train, frame),
-            None => self.each(train, frame, |this, at, frame| this.leave_one(at, frame)),
+            Some(train) => self.at_far.arrive_in_train(self.protocol, train, &mut frame),
+            None => self.each(train, &mut frame, |this, at, frame| this.leave_one(at, frame)),
+        }
+    }
+
+    #[inline]
+    fn leave_one(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
+        if let Some(at) = self.path.to_far.cross(at, frame) {
+            self.at_far.arrive(self.protocol, at, frame);
         }
     }
 

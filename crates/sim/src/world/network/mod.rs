@@ -16,7 +16,7 @@ use super::{Endpoint, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Delays;
 use crate::net::tap::{Content, LegName};
-use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap};
+use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap, Train};
 pub use outside::End;
 
 use ahead::{Ahead, Forward};
@@ -351,12 +351,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 back_at_link.push(at, frame);
                 continue;
             }
-            link.offer_back(at, frame);
-            link.returned().take_all(|at, frame| {
-                if let Some(at) = path.to_near.cross(at, frame) {
-                    at_near.arrive(protocol, at, frame);
-                }
-            });
+            let returned = link.carry_train_back(Train::of_one(at), &frame).delivered;
+            if let Some(at) = returned.and_then(|returned| path.to_near.cross(returned.first, &frame)) {
+                at_near.arrive(protocol, at, &frame);
+            }
         }
         self.far_timers.set(index, far.poll_timeout());
     }

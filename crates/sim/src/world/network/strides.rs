@@ -119,8 +119,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
             (next, _) = self.stride(next, end, &mut watch);
         }
-        self.stay_behind();
-        self.now = self.now.max(end);
+        self.stay_behind(self.now.max(end));
     }
 
     /// Runs while `goes_on` says so of a conversation, up to and including `end`, and shows the time of the latest event.
@@ -140,7 +139,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             (next, at) = self.stride(next, end, &mut |_, _| {});
             latest = latest.max(at);
         }
-        self.now = latest.max(self.stay_behind());
+        self.stay_behind(latest);
     }
 
     /// Gives each place its turn, up to and including `end`; returns what comes then, and when the last happened.

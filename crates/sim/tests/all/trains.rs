@@ -1,0 +1,138 @@
+//! A train of frames crosses an unprotected link as its frames do one by one.
+
+use crate::profiles;
+use lossylink_core::loss::{LossModel, LossProcess};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::BitRate;
+use lossylink_sim::net::direct::DirectConfig;
+use lossylink_sim::net::queue::QueueLimits;
+use lossylink_sim::net::{Ecn, Frame, LineRate, PlainLink, ProtectedLink, Train, queue_limits};
+use proptest::prelude::*;
+
+/// A train on its way to the link, and the time since the last frame before it.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    gap_ns: u64,
+    spacing_ns: u64,
+    count: u32,
+    frame_bytes: u32,
+    ecn: Ecn,
+}
+
+/// A link and what came out of it: when, and the number of the frame.
+struct Crossing {
+    link: PlainLink<u32>,
+    out: Vec<(Instant, u32)>,
+    /// How many frames went across as trains of two or more.
+    together: u32,
+}
+
+impl Crossing {
+    fn new(seed: u64, loss: f64, room_bytes: u64) -> Self {
+        let streams = Streams::new(seed);
+        let model = LossModel::bernoulli(loss).unwrap();
+        let losses = |name| LossProcess::new(&model, streams.stream(name));
+        let queue = QueueLimits { limit_bytes: room_bytes, ..queue_limits(&profiles::profile("tofino1")) };
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let config = DirectConfig { rate, flight: Duration::from_ns(500), queue };
+        Self { link: PlainLink::new(config, losses("forward"), losses("reverse")), out: vec![], together: 0 }
+    }
+
+    fn offer(&mut self, at: Instant, frame: Frame<u32>) {
+        self.link.advance(at);
+        self.link.offer(at, frame);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        let out = &mut self.out;
+        self.link.delivered().take_all(|at, frame| out.push((at, frame.payload)));
+    }
+
+    /// As much of the train as leaves by `until` goes at once, the rest frame by frame.
+    fn carry(&mut self, mut train: Train, mut frame: Frame<u32>, until: Instant) {
+        self.link.advance(train.first);
+        self.collect();
+        loop {
+            let passage = self.link.carry_train(train, &frame, until);
+            if let Some(delivered) = passage.delivered {
+                self.out
+                    .extend((0..delivered.count).map(|index| (delivered.nth(index), frame.payload + index)));
+                self.together += if delivered.count > 1 { delivered.count } else { 0 };
+            }
+            match passage.taken {
+                0 => break,
+                taken if taken == train.count => return,
+                taken => {
+                    train = train.behind(taken);
+                    frame.payload += taken;
+                }
+            }
+        }
+        for index in 0..train.count {
+            self.offer(train.nth(index), Frame { payload: frame.payload + index, ..frame });
+        }
+    }
+
+    /// All that can be seen of the link at `at`.
+    fn seen(&mut self, at: Instant) -> String {
+        self.link.advance(at);
+        self.link.queue_mut().settle(at);
+        self.collect();
+        let queue = self.link.queue();
+        let counts = (queue.bytes(), queue.high_water_bytes(), queue.dropped(), queue.marked());
+        format!("{:?} {counts:?} {:?}", self.out, self.link.traffic())
+    }
+}
+
+/// Sends the trains over a link at once, as far as they leave within `horizon_ns` of their last frame, and over its twin
+/// frame by frame; both must look alike in the end. Returns how many frames crossed as trains, and how many were
+/// dropped and lost.
+fn beside(seed: u64, loss: f64, room_bytes: u64, horizon_ns: u64, trains: &[Sent]) -> (u32, u64, u64) {
+    let (mut together, mut apart) =
+        (Crossing::new(seed, loss, room_bytes), Crossing::new(seed, loss, room_bytes));
+    let (mut now, mut number) = (Instant::ZERO, 0);
+    for sent in trains {
+        let first = now + Duration::from_ns(sent.gap_ns);
+        let train = Train { first, spacing: Duration::from_ns(sent.spacing_ns), count: sent.count };
+        let frame = Frame::of_frame_bytes(sent.frame_bytes, sent.ecn, number);
+        together.carry(train, frame, train.last() + Duration::from_ns(horizon_ns));
+        (0..train.count)
+            .for_each(|index| apart.offer(train.nth(index), Frame { payload: number + index, ..frame }));
+        now = train.last();
+        number += train.count;
+    }
+    let end = now + Duration::from_ms(1);
+    assert_eq!(together.seen(end), apart.seen(end));
+    (together.together, apart.link.queue().dropped(), apart.link.traffic().lost)
+}
+
+fn any_sent() -> impl Strategy<Value = Sent> {
+    let spacing_ns = prop_oneof![0u64..200, Just(0), 100u64..900];
+    let ecn = prop_oneof![3 => Just(Ecn::NotCapable), 1 => Just(Ecn::Capable)];
+    (0u64..2_000, spacing_ns, 1u32..30, 60u32..=1514, ecn).prop_map(
+        |(gap_ns, spacing_ns, count, frame_bytes, ecn)| Sent { gap_ns, spacing_ns, count, frame_bytes, ecn },
+    )
+}
+
+proptest! {
+    #[test]
+    fn a_train_crosses_a_link_as_its_frames_do(
+        seed: u64,
+        loss in 0.0..0.2f64,
+        room_frames in 1u64..60,
+        horizon_ns in prop_oneof![0u64..3_000, Just(1_000_000)],
+        trains in prop::collection::vec(any_sent(), 1..40),
+    ) {
+        beside(seed, loss, room_frames * 1_600, horizon_ns, &trains);
+    }
+}
+
+/// The canary of the property above: trains do cross as such, drops and losses do come.
+#[test]
+fn trains_cross_a_busy_line_and_some_are_dropped_and_lost() {
+    let sent = Sent { gap_ns: 1_000, spacing_ns: 0, count: 20, frame_bytes: 1514, ecn: Ecn::NotCapable };
+    let (crossed, dropped, lost) = beside(1, 0.05, 15 * 1_600, 1_000_000, &[sent; 50]);
+    assert!(crossed > 300 && dropped > 100 && lost > 10, "{crossed}, {dropped}, {lost}");
+}

@@ -9,7 +9,11 @@
 mod agenda;
 mod pipe;
 mod ring;
+mod train;
+mod trains;
 
 pub use agenda::Agenda;
 pub use pipe::Pipe;
 pub use ring::Ring;
+pub use train::{Assembly, Train};
+pub use trains::Trains;

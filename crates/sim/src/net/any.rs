@@ -5,10 +5,10 @@
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
-    LinkGuardianLink, LlrLink, Passage, PlainLink, ProtectedLink, Report, State, Tap, Traffic, Train,
+    LinkGuardianLink, LlrLink, Passage, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Train};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::{Protection, ProtectionError};
 use lossylink_core::rng::Streams;

@@ -2,8 +2,8 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, LineRate, Passage, Sight, Tap, Traffic, Train, Wire};
-use crate::kernel::Pipe;
+use super::{Direction, Frame, LineRate, Passage, Sight, Tap, Traffic, Wire};
+use crate::kernel::{Pipe, Train};
 use lossylink_core::time::{Duration, Instant};
 
 /// The reverse direction of a link that is protected forward only; its queue never fills.

@@ -14,9 +14,9 @@ use super::tap::Content;
 use super::wire::Kind;
 use super::{
     Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, ProtectedLink, Report, Sight, Tap,
-    Traffic, Train, Wire,
+    Traffic, Wire,
 };
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Train};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! A store-and-forward hop in which nothing is decided: no event, only arithmetic.
 
-use super::{Frame, LineRate, Train};
+use super::{Frame, LineRate};
+use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO port with a fixed delay behind it. A frame that arrives at `t` leaves when the frames

@@ -21,12 +21,12 @@ pub mod linkguardian;
 pub mod llr;
 pub mod marking;
 pub mod meter;
+mod passage;
 pub mod plain;
 pub mod queue;
 mod report;
 mod state;
 pub mod tap;
-mod train;
 pub mod wire;
 
 pub use any::{AnyLink, Visit};
@@ -42,15 +42,16 @@ pub use latency::Latency;
 pub use linkguardian::LinkGuardianLink;
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
+pub use passage::Passage;
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
 pub use state::{Carried, Ends, State};
 pub use tap::{Direction, Sight, Tap};
-pub use train::{Passage, Train};
+
 pub use wire::{Traffic, Wire};
 
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Train};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 

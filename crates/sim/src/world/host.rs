@@ -13,8 +13,7 @@
 //! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
 use crate::config::LatencyTable;
-use crate::kernel::Pipe;
-use crate::net::Train;
+use crate::kernel::{Pipe, Train};
 use lossylink_core::rng::{Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
 
@@ -161,7 +160,7 @@ impl<F: Copy + Default> Core<F> {
     }
 
     /// A train of packets arrives, `packet` and those that `follow` makes of it, as each by itself would. `merge` adds as
-    /// many to the packet before them as it can. Arrivals come in order.
+    /// many to the packet before them as it can. Arrivals come in order. The packets' numbers go on by one each.
     pub fn arrive_in_train(
         &mut self,
         train: Train,
@@ -304,7 +303,7 @@ mod tests {
             fits as u32
         };
         for &(at, spacing, count) in trains {
-            let train = Train { first: us(at), spacing: Duration::from_us(spacing), count };
+            let train = Train { first: us(at), spacing: Duration::from_us(spacing), count, step: 1 };
             // A gap before each train.
             number += 1;
             if together {

@@ -9,7 +9,8 @@
 //!     three hops           ------          two hops
 //! ```
 
-use crate::net::{Frame, Hop, LineRate, Train};
+use crate::kernel::Train;
+use crate::net::{Frame, Hop, LineRate};
 use lossylink_core::time::{Duration, Instant};
 
 /// Hops from a host to the link on the artifact's path.
@@ -207,7 +208,7 @@ mod tests {
         for &(gap_ns, spacing_ns, count, bytes) in trains {
             now += Duration::from_ns(gap_ns);
             let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, ());
-            let train = Train { first: now, spacing: Duration::from_ns(spacing_ns), count };
+            let train = Train { first: now, spacing: Duration::from_ns(spacing_ns), count, step: 1 };
             now = train.last();
             let each: Vec<_> = (0..count).map(|index| apart.cross(train.nth(index), &frame)).collect();
             match together.cross_train(train, frame.octets) {

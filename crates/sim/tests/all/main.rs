@@ -44,6 +44,7 @@ mod tcp_receiver;
 mod tcp_repeat;
 mod tcp_sender;
 mod tcp_support;
+mod tcp_trains;
 mod timeline_experiment;
 mod trains;
 mod workload_experiment;

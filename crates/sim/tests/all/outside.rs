@@ -147,6 +147,7 @@ fn plain_world(seed: u64) -> World {
         algorithm: tcp::CongestionControl::Reno,
         stack_gbps: None,
         flow_bytes: None,
+        delayed_ack: 2,
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct World {
     pub(crate) stack_gbps: Option<u64>,
     /// `None` for endless flows.
     pub(crate) flow_bytes: Option<u64>,
+    /// Segments that one acknowledgement may cover.
+    pub(crate) delayed_ack: u32,
 }
 
 impl World {
@@ -49,7 +51,12 @@ impl World {
 
     pub(crate) fn config(&self) -> tcp::Config {
         let stack_rate = self.stack_gbps.map(BitRate::from_gbps);
-        tcp::Config { congestion_control: self.algorithm, stack_rate, ..tcp::Config::default() }
+        tcp::Config {
+            congestion_control: self.algorithm,
+            stack_rate,
+            delayed_ack_segments: self.delayed_ack,
+            ..tcp::Config::default()
+        }
     }
 
     /// The two ends of a flow.
@@ -111,7 +118,7 @@ fn seen(network: &TcpNetwork) -> String {
 
 /// Hosts that take a constant time, or draw it, and whatever else a reception has.
 fn any_reception() -> impl Strategy<Value = Reception> {
-    let constant = (0u64..20).prop_map(|us| Reception::waking_in(Duration::from_us(us)));
+    let constant = prop_oneof![Just(0), 0u64..20].prop_map(|us| Reception::waking_in(Duration::from_us(us)));
     let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
     let drawn = (0u64..20, 0u64..20, 0u64..3, any::<bool>()).prop_map(
         move |(wake_up, moderation, segment, merges)| {
@@ -128,15 +135,19 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
         prop::option::of((0u64..30).prop_map(Duration::from_us)),
         any_reception(),
     );
-    let algorithm = prop_oneof![Just(CongestionControl::Reno), Just(CongestionControl::Dctcp)];
+    let algorithm = prop_oneof![
+        Just(CongestionControl::Reno),
+        Just(CongestionControl::Cubic),
+        Just(CongestionControl::Dctcp),
+    ];
     let loss = prop_oneof![Just(0.0), 0.0..0.05f64];
     let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, 1usize..4, algorithm);
-    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000));
+    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4);
     (place, traffic, source).prop_map(
         |(
             (ordered, profile, extra_rtt, reception),
             (seed, gbps, loss, flows, algorithm),
-            (stack_gbps, flow_bytes),
+            (stack_gbps, flow_bytes, delayed_ack),
         )| World {
             seed,
             gbps,
@@ -149,6 +160,7 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
             algorithm,
             stack_gbps,
             flow_bytes,
+            delayed_ack,
         },
     )
 }
@@ -187,6 +199,7 @@ fn a_running_flow_allocates_next_to_nothing() {
             algorithm: CongestionControl::Cubic,
             stack_gbps: None,
             flow_bytes: None,
+            delayed_ack: 2,
         };
         let mut network = world.network();
         network.run_until(Instant::ZERO + Duration::from_ms(100));

@@ -5,9 +5,10 @@ use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
+use lossylink_sim::kernel::Train;
 use lossylink_sim::net::direct::DirectConfig;
 use lossylink_sim::net::queue::QueueLimits;
-use lossylink_sim::net::{Ecn, Frame, LineRate, PlainLink, ProtectedLink, Train, queue_limits};
+use lossylink_sim::net::{Ecn, Frame, LineRate, PlainLink, ProtectedLink, queue_limits};
 use proptest::prelude::*;
 
 /// A train on its way to the link, and the time since the last frame before it.
@@ -95,7 +96,7 @@ fn beside(seed: u64, loss: f64, room_bytes: u64, horizon_ns: u64, trains: &[Sent
     let (mut now, mut number) = (Instant::ZERO, 0);
     for sent in trains {
         let first = now + Duration::from_ns(sent.gap_ns);
-        let train = Train { first, spacing: Duration::from_ns(sent.spacing_ns), count: sent.count };
+        let train = Train { first, spacing: Duration::from_ns(sent.spacing_ns), count: sent.count, step: 1 };
         let frame = Frame::of_frame_bytes(sent.frame_bytes, sent.ecn, number);
         together.carry(train, frame, train.last() + Duration::from_ns(horizon_ns));
         (0..train.count)

@@ -3,6 +3,7 @@
 //! A timer of n jiffies fires at a tick, after n to n + 1 jiffies; beyond 63 jiffies the wheel is
 //! coarser: 8 jiffies up to 503, 64 up to 4031, and so on (Linux `kernel/time/timer.c`).
 
+use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
 
 /// Picoseconds in a microsecond.
@@ -63,6 +64,17 @@ impl Clock {
             self.jiffy = self.first_jiffy + ticks;
             self.jiffy_end_ps = ticks * self.tick_ps + self.phase_ps;
         }
+    }
+
+    /// How many of the train come before the next tick.
+    pub(super) fn within_tick(&self, train: Train) -> u32 {
+        train.come_by(Instant::from_ps(self.jiffy_end_ps - 1))
+    }
+
+    /// Whether `at`, which is not past, comes before the next tick.
+    #[inline]
+    pub(super) const fn is_within_tick(&self, at: Instant) -> bool {
+        at.as_ps() < self.jiffy_end_ps
     }
 
     /// The time of the last refresh.

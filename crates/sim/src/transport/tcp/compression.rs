@@ -60,6 +60,11 @@ impl Compression {
         estimate.ends = next + span;
     }
 
+    /// How many segments may arrive in order from `next` on that [`Compression::note_in_order`] takes no note of.
+    pub(super) const fn steady_before(&self, next: u64) -> u64 {
+        self.estimate.ends.saturating_sub(next + 1)
+    }
+
     /// An out-of-order segment arrived while `next` is missing: whether its acknowledgement leaves
     /// at once. (TCP-56)
     pub(super) fn lets_pass(&mut self, next: u64, smoothed_us: u64, clock: &Clock) -> bool {

@@ -56,7 +56,7 @@ impl Flow {
     pub(super) fn sendable_in_full(&self, una: u64, next: u64) -> u64 {
         let sendable = self.sendable(una, next);
         let with_short_last = self.missing_in_last > 0 && next + sendable == self.end;
-        sendable - u64::from(with_short_last)
+        sendable.saturating_sub(u64::from(with_short_last))
     }
 
     /// Payload of the `count` segments before `end`, bytes.
@@ -112,6 +112,9 @@ mod tests {
         let flow = Flow::new(&config, Some(10 * 1460));
         assert_eq!([flow.sendable(0, 0), flow.sendable(0, 4), flow.sendable(5, 6)], [4, 0, 3]);
         assert_eq!(flow.sendable(8, 8), 2, "the rest of the flow");
+        assert_eq!(flow.sendable_in_full(8, 8), 2);
+        let with_short_last = Flow::new(&config, Some(10 * 1460 - 1));
+        assert_eq!([8, 9, 10].map(|next| with_short_last.sendable_in_full(8, next)), [1, 0, 0]);
         assert!(Flow::new(&config, None).is_endless());
     }
 

@@ -36,6 +36,11 @@ impl Outgoing {
         self.plan
     }
 
+    /// Whether nothing leaves.
+    pub(super) fn is_idle(&self) -> bool {
+        self.plan == Plan::Idle && self.packet.is_none()
+    }
+
     /// From now on these segments leave.
     pub(super) const fn set_plan(&mut self, plan: Plan) {
         self.plan = plan;

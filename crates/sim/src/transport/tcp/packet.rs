@@ -99,6 +99,36 @@ impl Packet {
         }
     }
 
+    /// Moves the number on: of the first segment carried, or the next one expected.
+    #[inline]
+    pub const fn advance(&mut self, segments: u32) {
+        match self {
+            Self::Data(data) => data.first += segments as u64,
+            Self::Ack(ack) => ack.next += segments as u64,
+            Self::Syn | Self::SynAck => {}
+        }
+    }
+
+    /// How far the number of `next` is beyond this one's, if both carry one segment, or both are acknowledgements without
+    /// SACK blocks, and nothing else differs.
+    #[inline]
+    pub fn distance(&self, next: &Self) -> Option<u32> {
+        match (self, next) {
+            (Self::Data(first), Self::Data(next)) => {
+                let is_alike = first.segments == 1 && Data { first: first.first, ..*next } == *first;
+                let distance = next.first.checked_sub(first.first)?;
+                u32::try_from(distance).ok().filter(|_| is_alike)
+            }
+            (Self::Ack(first), Self::Ack(next)) => {
+                let flags = |ack: &Ack| (ack.ecn_echo, ack.ecn_capable, ack.echo);
+                let is_alike = first.sack.is_empty() && next.sack.is_empty() && flags(first) == flags(next);
+                let distance = next.next.checked_sub(first.next)?;
+                u32::try_from(distance).ok().filter(|_| is_alike)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the packet carries payload.
     pub const fn is_data(&self) -> bool {
         matches!(self, Self::Data(_))
@@ -131,6 +161,9 @@ impl Ack {
 }
 
 impl SackBlocks {
+    /// No block.
+    pub(super) const NONE: Self = Self { offsets: [(0, 0); MOST_SACK_BLOCKS] };
+
     /// Adds a block to an acknowledgement of `next`; a fifth does not fit and is left out.
     pub fn push(&mut self, next: u64, block: Block) {
         debug_assert!(block.start < block.end, "a block holds something");

@@ -81,6 +81,11 @@ impl Probe {
         self.outstanding = Some(Outstanding { end, content });
     }
 
+    /// Whether none is outstanding.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.outstanding.is_none()
+    }
+
     /// A probe is answered or superseded.
     pub(super) const fn forget(&mut self) {
         self.outstanding = None;

@@ -5,14 +5,15 @@
 //! train, for which a hop or the link is a few additions, however many they are.
 //!
 //! ```text
-//!  near: poll, repeat --to_link--> [link] --to_far--> far: arrivals      a train, or its frames one by one
-//!                           '---------- at_link, for the link's own turn: what lies beyond the end of the run
+//!  poll, repeat, take_train --to_link--> [link] --from_link--> arrivals    a train, or its frames one by one
+//!                                '---------- at_link, for the link's own turn: what lies beyond the end of the run
 //! ```
 
 use super::{Addressed, Arrivals, Network};
-use crate::kernel::Pipe;
-use crate::net::{Frame, ProtectedLink, Train};
-use crate::world::{Path, Protocol};
+use crate::kernel::{Pipe, Train};
+use crate::net::{Direction, Frame, ProtectedLink};
+use crate::world::Protocol;
+use crate::world::path::Leg;
 use lossylink_core::time::{Duration, Instant};
 
 /// How far frames may go ahead of the link's turn, and went.
@@ -49,13 +50,16 @@ impl Ahead {
     }
 }
 
-/// A way across the link, from its near end to the far host.
-pub(super) struct Forward<'a, T: Protocol, L> {
+/// A way across the link, from one host to the other.
+pub(super) struct Way<'a, T: Protocol, L> {
+    pub(super) direction: Direction,
     pub(super) protocol: &'a T,
-    pub(super) path: &'a mut Path,
+    pub(super) to_link: &'a mut Leg,
+    pub(super) from_link: &'a mut Leg,
     pub(super) link: &'a mut L,
+    /// What waits for the link's turn.
     pub(super) at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
-    pub(super) at_far: &'a mut Arrivals<T::Packet>,
+    pub(super) arrivals: &'a mut Arrivals<T::Packet>,
     pub(super) ahead: &'a mut Ahead,
 }
 
@@ -93,7 +97,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 }
 
-impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     /// Sends `frame` and those that follow it, when the train says.
     #[inline]
     pub(super) fn send(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
@@ -106,14 +110,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
 
     #[inline]
     fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
-        if let Some(at) = self.path.to_link.cross(now, frame) {
+        if let Some(at) = self.to_link.cross(now, frame) {
             self.reach_link(Train::of_one(at), frame);
         }
     }
 
     #[inline(never)]
     fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
-        match self.path.to_link.cross_train(train, frame.octets) {
+        match self.to_link.cross_train(train, frame.octets) {
             Some(train) => self.reach_link(train, frame),
             None => self.each(train, frame, Self::send_one),
         }
@@ -123,7 +127,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
     #[inline]
     fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
         while self.at_link.is_empty() && self.ahead.lets_enter(train.last()) {
-            let passage = self.link.carry_train(train, frame, self.ahead.until);
+            let passage = match self.direction {
+                Direction::Forward => self.link.carry_train(train, frame, self.ahead.until),
+                Direction::Backward => self.link.carry_train_back(train, frame),
+            };
             if passage.taken == 0 {
                 return self.each(train, frame, |this, at, frame| this.offer(at, frame));
             }
@@ -133,8 +140,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
             if passage.taken == train.count {
                 return;
             }
+            self.protocol.follow(&mut frame.payload.packet, passage.taken * train.step);
             train = train.behind(passage.taken);
-            self.protocol.follow(&mut frame.payload.packet, passage.taken);
         }
         self.each(train, frame, |this, at, frame| {
             frame.payload.entered_at = at;
@@ -145,32 +152,41 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
     /// The link looks at the frame.
     #[inline(never)]
     fn offer(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
-        self.link.offer(at, *frame);
-        let Self { protocol, path, link, at_far, .. } = self;
-        link.delivered().take_all(|at, frame| {
-            if let Some(at) = path.to_far.cross(at, frame) {
-                at_far.arrive(*protocol, at, frame);
+        let Self { protocol, from_link, link, arrivals, .. } = self;
+        let crossed = match self.direction {
+            Direction::Forward => {
+                link.offer(at, *frame);
+                link.delivered()
+            }
+            Direction::Backward => {
+                link.offer_back(at, *frame);
+                link.returned()
+            }
+        };
+        crossed.take_all(|at, frame| {
+            if let Some(at) = from_link.cross(at, frame) {
+                arrivals.arrive(*protocol, at, frame);
             }
         });
     }
 
-    /// The frames go on to the far host.
+    /// The frames go on to the other host.
     #[inline]
     fn leave_link(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) {
         if train.count == 1 {
             return self.leave_one(train.first, frame);
         }
         let mut frame = *frame;
-        match self.path.to_far.cross_train(train, frame.octets) {
-            Some(train) => self.at_far.arrive_in_train(self.protocol, train, &mut frame),
+        match self.from_link.cross_train(train, frame.octets) {
+            Some(train) => self.arrivals.arrive_in_train(self.protocol, train, &mut frame),
             None => self.each(train, &mut frame, |this, at, frame| this.leave_one(at, frame)),
         }
     }
 
     #[inline]
     fn leave_one(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
-        if let Some(at) = self.path.to_far.cross(at, frame) {
-            self.at_far.arrive(self.protocol, at, frame);
+        if let Some(at) = self.from_link.cross(at, frame) {
+            self.arrivals.arrive(self.protocol, at, frame);
         }
     }
 
@@ -184,7 +200,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Forward<'_, T, L> {
     ) {
         take(self, train.first, frame);
         for index in 1..train.count {
-            self.protocol.follow(&mut frame.payload.packet, 1);
+            self.protocol.follow(&mut frame.payload.packet, train.step);
             take(self, train.nth(index), frame);
         }
     }

@@ -1,11 +1,12 @@
 //! What has reached a host: on the way up through the core of its conversation.
 //!
-//! Hosts that take no time, and hosts with one conversation, need one core: what waits for it is in
+//! A host that takes no time needs no core, and hosts with one conversation need one: what waits for it is in
 //! the order of its arrival. Otherwise each conversation has one, and the earliest goes first; of
 //! equal ones that of the first conversation.
 
 use super::{Addressed, Deadlines};
-use crate::net::{Frame, Train};
+use crate::kernel::{Train, Trains};
+use crate::net::Frame;
 use crate::world::Protocol;
 use crate::world::host::{Core, Reception};
 use lossylink_core::rng::{Stream, Streams};
@@ -18,19 +19,27 @@ type Arrived<P> = Frame<Addressed<P>>;
 pub(super) struct Arrivals<P: Copy + Default> {
     /// When the transport has the next packet.
     due: Instant,
-    /// The core of the first conversation, or of all if the host takes no time.
-    core: Core<Arrived<P>>,
-    /// The cores of the others, if they have their own.
-    others: Option<Box<Others<P>>>,
+    cores: Cores<P>,
     /// Whether nothing matters but the wake-up, on one core.
     is_simple: bool,
     reception: Reception,
     draws: Stream,
 }
 
+/// The cores of a host.
+#[derive(Clone, Debug)]
+enum Cores<P: Copy + Default> {
+    /// A host that takes no time: packets are handled the instant they arrive.
+    None(Trains<Arrived<P>>),
+    /// The core of the only conversation.
+    One(Core<Arrived<P>>),
+    /// One for each conversation.
+    Several(Box<Several<P>>),
+}
+
 /// The cores of a host with several.
 #[derive(Clone, Debug)]
-struct Others<P: Copy + Default> {
+struct Several<P: Copy + Default> {
     cores: Vec<Core<Arrived<P>>>,
     deadlines: Deadlines,
 }
@@ -40,9 +49,8 @@ impl<P: Copy + Default> Arrivals<P> {
     pub(super) fn new() -> Self {
         Self {
             due: Instant::NEVER,
-            core: Core::default(),
-            others: None,
-            is_simple: true,
+            cores: Cores::None(Trains::new()),
+            is_simple: false,
             reception: Reception::default(),
             draws: Streams::new(0).stream("no draws"),
         }
@@ -51,9 +59,10 @@ impl<P: Copy + Default> Arrivals<P> {
     /// From now on the host receives like this, with `count` conversations; nothing may wait.
     pub(super) fn set_reception(&mut self, reception: &Reception, count: usize) {
         debug_assert!(self.poll_timeout().is_never(), "packets wait for a host that changes");
-        let draws = self.draws.clone();
-        *self =
-            Self { reception: reception.clone(), is_simple: reception.only_wakes(), draws, ..Self::new() };
+        let (draws, reception) = (self.draws.clone(), reception.clone());
+        let cores =
+            if reception.is_free() { Cores::None(Trains::new()) } else { Cores::One(Core::default()) };
+        *self = Self { due: Instant::NEVER, cores, is_simple: reception.only_wakes(), reception, draws };
         self.grow(count);
     }
 
@@ -64,13 +73,15 @@ impl<P: Copy + Default> Arrivals<P> {
 
     /// Makes room for `count` conversations.
     pub(super) fn grow(&mut self, count: usize) {
-        if self.reception.is_free() || count <= 1 {
-            return;
+        if let Cores::One(core) = &mut self.cores
+            && count > 1
+        {
+            self.is_simple = false;
+            self.cores = Cores::Several(Box::new(Several::beside(std::mem::take(core))));
         }
-        self.is_simple = false;
-        let others =
-            self.others.get_or_insert_with(|| Box::new(Others::beside(std::mem::take(&mut self.core))));
-        others.grow(count);
+        if let Cores::Several(several) = &mut self.cores {
+            several.grow(count);
+        }
     }
 
     /// When the transport has the next packet.
@@ -81,27 +92,62 @@ impl<P: Copy + Default> Arrivals<P> {
 
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
-    pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
-        let core = match &mut self.others {
-            None => &mut self.core,
-            Some(others) => others.next(),
-        };
-        let taken = core.take(take);
-        self.due = core.poll_timeout();
-        if let Some(others) = &mut self.others {
-            self.due = others.update(others.deadlines.owner());
+    pub(super) fn take<R>(
+        &mut self,
+        protocol: &impl Protocol<Packet = P>,
+        take: impl FnOnce(Instant, &Arrived<P>) -> R,
+    ) -> Option<R> {
+        match &mut self.cores {
+            Cores::None(trains) => {
+                let (train, frame) = trains.front()?;
+                let taken = take(train.first, frame);
+                self.skip(protocol, 1);
+                Some(taken)
+            }
+            Cores::One(core) => {
+                let taken = core.take(take);
+                self.due = core.poll_timeout();
+                taken
+            }
+            Cores::Several(several) => {
+                let taken = several.next().take(take);
+                self.due = several.update(several.deadlines.owner());
+                taken
+            }
         }
-        taken
+    }
+
+    /// The packets that come next, if they are a train of several and no core handles them, and the first of them.
+    #[inline]
+    pub(super) fn train(&self) -> Option<(Train, &Arrived<P>)> {
+        match &self.cores {
+            Cores::None(trains) => trains.front().filter(|(train, _)| train.count > 1),
+            _ => None,
+        }
+    }
+
+    /// Removes the next `count` packets of the train that comes next.
+    #[inline]
+    pub(super) fn skip(&mut self, protocol: &impl Protocol<Packet = P>, count: u32) {
+        if let Cores::None(trains) = &mut self.cores {
+            trains.skip(count, |frame, distance| protocol.follow(&mut frame.payload.packet, distance));
+            self.due = trains.poll_timeout();
+        }
     }
 
     /// A packet arrives at the host. Arrivals come in order.
     #[inline]
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
-        if self.is_simple {
-            self.core.arrive_simply(at, frame, &self.reception, &mut self.draws);
-            self.due = self.core.poll_timeout();
-        } else {
-            self.wait(protocol, at, frame);
+        match &mut self.cores {
+            Cores::None(trains) => {
+                trains.push(at, frame, |first, next| distance(protocol, first, next));
+                self.due = trains.poll_timeout();
+            }
+            Cores::One(core) if self.is_simple => {
+                core.arrive_simply(at, frame, &self.reception, &mut self.draws);
+                self.due = core.poll_timeout();
+            }
+            _ => self.wait(protocol, at, frame),
         }
     }
 
@@ -114,37 +160,47 @@ impl<P: Copy + Default> Arrivals<P> {
         frame: &mut Arrived<P>,
     ) {
         let index = frame.payload.conversation as usize;
+        let core = match &mut self.cores {
+            Cores::None(trains) => {
+                trains.push_train(train, frame, |first, next| distance(protocol, first, next));
+                self.due = trains.poll_timeout();
+                return;
+            }
+            Cores::One(core) => core,
+            Cores::Several(several) => &mut several.cores[index],
+        };
         let follow = |frame: &mut Arrived<P>, count| protocol.follow(&mut frame.payload.packet, count);
         let merge = |held: &mut Arrived<P>, next: &Arrived<P>, count| merge(protocol, held, next, count);
-        let core = match &mut self.others {
-            None => &mut self.core,
-            Some(others) => &mut others.cores[index],
-        };
         core.arrive_in_train(train, frame, &self.reception, &mut self.draws, merge, follow);
         self.due = core.poll_timeout();
-        if let Some(others) = &mut self.others {
-            self.due = others.update(index);
-        }
+        self.update(index);
     }
 
     /// A packet arrives at a host that does more than to wake up, or has several cores.
     #[inline(never)]
     fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         let index = frame.payload.conversation as usize;
-        let core = match &mut self.others {
-            None => &mut self.core,
-            Some(others) => &mut others.cores[index],
+        let core = match &mut self.cores {
+            Cores::None(_) => unreachable!("a host that takes no time lets nothing wait"),
+            Cores::One(core) => core,
+            Cores::Several(several) => &mut several.cores[index],
         };
         let merge = |held: &mut Arrived<P>, next: &Arrived<P>| merge(protocol, held, next, 1) == 1;
         core.arrive(at, frame, &self.reception, &mut self.draws, merge);
         self.due = core.poll_timeout();
-        if let Some(others) = &mut self.others {
-            self.due = others.update(index);
+        self.update(index);
+    }
+
+    /// The core of a conversation has another next packet.
+    #[inline]
+    fn update(&mut self, index: usize) {
+        if let Cores::Several(several) = &mut self.cores {
+            self.due = several.update(index);
         }
     }
 }
 
-impl<P: Copy + Default> Others<P> {
+impl<P: Copy + Default> Several<P> {
     fn beside(first: Core<Arrived<P>>) -> Self {
         let mut others = Self { cores: vec![first], deadlines: Deadlines::new(1) };
         others.update(0);
@@ -165,6 +221,19 @@ impl<P: Copy + Default> Others<P> {
     fn update(&mut self, index: usize) -> Instant {
         self.deadlines.set(index, self.cores[index].poll_timeout());
         self.deadlines.next()
+    }
+}
+
+/// How far a packet is beyond another, if it differs from that in its number alone.
+#[inline]
+fn distance<T: Protocol>(protocol: &T, first: &Arrived<T::Packet>, next: &Arrived<T::Packet>) -> Option<u32> {
+    let kind = |frame: &Arrived<T::Packet>| {
+        (frame.payload.conversation, frame.payload.generation, frame.octets, frame.ecn)
+    };
+    if kind(first) == kind(next) {
+        protocol.distance(&first.payload.packet, &next.payload.packet)
+    } else {
+        None
     }
 }
 

@@ -8,18 +8,19 @@ mod ahead;
 mod arrivals;
 mod outside;
 mod strides;
+mod trains;
 
 use super::deadlines::Deadlines;
 use super::host::Reception;
 use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Train};
 use crate::measure::Delays;
 use crate::net::tap::{Content, LegName};
-use crate::net::{Ecn, Frame, ProtectedLink, Sight, Tap, Train};
+use crate::net::{Direction, Ecn, Frame, ProtectedLink, Sight, Tap};
 pub use outside::End;
 
-use ahead::{Ahead, Forward};
+use ahead::{Ahead, Way};
 use arrivals::Arrivals;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::Instant;
@@ -258,7 +259,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn handle_at_far(&mut self) {
         let (conversations, generations) = (&mut self.conversations, &self.generations);
-        let handled = self.at_far.take(|at, frame| {
+        let handled = self.at_far.take(&self.protocol, |at, frame| {
             let index = frame.payload.conversation as usize;
             let is_current = frame.payload.generation == generations[index];
             is_current.then(|| {
@@ -275,7 +276,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn handle_at_near(&mut self) {
         let (conversations, generations) = (&mut self.conversations, &self.generations);
-        let handled = self.at_near.take(|at, frame| {
+        let handled = self.at_near.take(&self.protocol, |at, frame| {
             let index = frame.payload.conversation as usize;
             let is_current = frame.payload.generation == generations[index];
             is_current.then(|| {
@@ -328,9 +329,18 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let others = if is_alone { Instant::NEVER } else { near_timers.next() };
             let horizon = ahead.horizon(at_near.poll_timeout().min(others));
             let train = near.repeat(&packet, *now, horizon);
-            let mut forward = Forward { protocol, path, link, at_link, at_far, ahead };
+            let mut way = Way {
+                direction: Direction::Forward,
+                protocol,
+                to_link: &mut path.to_link,
+                from_link: &mut path.to_far,
+                link,
+                at_link,
+                arrivals: at_far,
+                ahead,
+            };
             protocol.cut(packet, &mut |packet| {
-                forward.send(train, &mut address(protocol, owner, packet, *now));
+                way.send(train, &mut address(protocol, owner, packet, *now));
             });
             *now = train.last();
         }
@@ -343,18 +353,25 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, back_at_link, at_near, ahead, tap, now, .. } = self;
         let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
         while let Some(packet) = far.poll_transmit(*now) {
-            let frame = address(protocol, owner, packet, *now);
-            let leg = &mut path.back_to_link;
-            let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) else { continue };
-            let may_enter = ahead.as_mut().is_some_and(|ahead| ahead.lets_enter(at));
-            if !(may_enter && back_at_link.is_empty()) {
-                back_at_link.push(at, frame);
+            let mut frame = address(protocol, owner, packet, *now);
+            let Some(ahead) = ahead else {
+                let leg = &mut path.back_to_link;
+                if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
+                    back_at_link.push(at, frame);
+                }
                 continue;
-            }
-            let returned = link.carry_train_back(Train::of_one(at), &frame).delivered;
-            if let Some(at) = returned.and_then(|returned| path.to_near.cross(returned.first, &frame)) {
-                at_near.arrive(protocol, at, &frame);
-            }
+            };
+            let mut way = Way {
+                direction: Direction::Backward,
+                protocol,
+                to_link: &mut path.back_to_link,
+                from_link: &mut path.to_near,
+                link,
+                at_link: back_at_link,
+                arrivals: at_near,
+                ahead,
+            };
+            way.send(Train::of_one(*now), &mut frame);
         }
         self.far_timers.set(index, far.poll_timeout());
     }

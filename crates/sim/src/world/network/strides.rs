@@ -192,10 +192,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 return;
             }
             self.now = packet.min(timer);
-            if packet <= timer {
-                self.handle_at_far();
-            } else {
+            if packet > timer {
                 self.handle_far_timer();
+            } else if !self.take_train_at_far(until) {
+                self.handle_at_far();
             }
         }
     }
@@ -210,10 +210,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 return;
             }
             self.now = packet.min(timer);
-            if packet <= timer {
-                self.handle_at_near();
-            } else {
+            if packet > timer {
                 self.handle_near_timer();
+            } else if !self.take_train_at_near(until) {
+                self.handle_at_near();
             }
             watch(self.touched, &self.conversations[self.touched]);
         }

@@ -9,7 +9,8 @@ pub use outside::{Arrival, Carried, Mailbox, Outside};
 pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 
-use crate::net::{Frame, Train};
+use crate::kernel::Train;
+use crate::net::Frame;
 use lossylink_core::time::Instant;
 
 /// One end of a conversation. The owner hands it packets and expired timers, and after either
@@ -37,6 +38,20 @@ pub trait Endpoint {
     fn repeat(&mut self, _packet: &Self::Packet, now: Instant, _horizon: Instant) -> Train {
         Train::of_one(now)
     }
+
+    /// Takes packets of `train`, `packet` first and those that follow it ([`Protocol::follow`]), none of them marked, as
+    /// this end would one by one. It stops before one that it cannot take like the others, and before a timer. Hands what
+    /// leaves to `send`, each train with its first packet. Returns how many packets it has taken; the owner polls on at
+    /// the instant of the last.
+    #[inline]
+    fn take_train(
+        &mut self,
+        _train: Train,
+        _packet: &Self::Packet,
+        _send: impl FnMut(Train, Self::Packet),
+    ) -> u32 {
+        0
+    }
 }
 
 /// A protocol: its packets, its two ends, and what its packets weigh.
@@ -57,9 +72,14 @@ pub trait Protocol {
         0
     }
 
-    /// Turns a packet into the one that [`Endpoint::repeat`] sent `count` places behind it.
-    fn follow(&self, _packet: &mut Self::Packet, _count: u32) {
+    /// Turns a packet into the one whose number is `distance` beyond its own, and which is the same in all else.
+    fn follow(&self, _packet: &mut Self::Packet, _distance: u32) {
         unreachable!("an end that repeats nothing has nothing that follows");
+    }
+
+    /// The distance at which [`Protocol::follow`] turns `first` into `next`; `None` if none does.
+    fn distance(&self, _first: &Self::Packet, _next: &Self::Packet) -> Option<u32> {
+        None
     }
 
     /// Cuts what the network interface does not send whole: hands each packet to `send`.

@@ -2,7 +2,8 @@
 
 use super::gro::merge_data;
 use super::{Endpoint, Protocol};
-use crate::net::{Ecn, Frame, Train};
+use crate::kernel::Train;
+use crate::net::{Ecn, Frame};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
 
@@ -44,10 +45,13 @@ impl Protocol for Tcp {
     }
 
     #[inline]
-    fn follow(&self, packet: &mut TcpPacket, count: u32) {
-        if let tcp::Packet::Data(data) = &mut packet.0 {
-            data.first += u64::from(count);
-        }
+    fn follow(&self, packet: &mut TcpPacket, distance: u32) {
+        packet.0.advance(distance);
+    }
+
+    #[inline]
+    fn distance(&self, first: &TcpPacket, next: &TcpPacket) -> Option<u32> {
+        first.0.distance(&next.0)
     }
 
     #[inline]
@@ -92,7 +96,17 @@ impl Endpoint for tcp::Sender {
     #[inline]
     fn repeat(&mut self, packet: &TcpPacket, now: Instant, horizon: Instant) -> Train {
         let (more, spacing) = Self::repeat(self, &packet.0, horizon);
-        Train { first: now, spacing, count: 1 + more }
+        Train { spacing, count: 1 + more, ..Train::of_one(now) }
+    }
+
+    #[inline]
+    fn take_train(
+        &mut self,
+        train: Train,
+        packet: &TcpPacket,
+        mut send: impl FnMut(Train, TcpPacket),
+    ) -> u32 {
+        Self::take_train(self, train, &packet.0, |train, packet| send(train, TcpPacket(packet)))
     }
 }
 
@@ -116,5 +130,15 @@ impl Endpoint for tcp::Receiver {
     #[inline]
     fn poll_timeout(&self) -> Instant {
         Self::poll_timeout(self)
+    }
+
+    #[inline]
+    fn take_train(
+        &mut self,
+        train: Train,
+        packet: &TcpPacket,
+        mut send: impl FnMut(Train, TcpPacket),
+    ) -> u32 {
+        Self::take_train(self, train, &packet.0, |train, packet| send(train, TcpPacket(packet)))
     }
 }

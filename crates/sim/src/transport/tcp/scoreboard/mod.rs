@@ -167,12 +167,17 @@ impl Scoreboard {
         segment
     }
 
+    /// Whether nothing is known of any outstanding segment but that it was sent, in the order of the numbers.
+    #[inline]
+    pub(super) const fn is_in_sequence(&self) -> bool {
+        self.sacked == 0 && self.lost == 0 && self.retransmitted == 0 && self.in_order_from <= self.una
+    }
+
     /// Removes the segments before `end`, if nothing is known of any outstanding one but that it was sent, in the
     /// order of the numbers: returns what was known of the first and the last of them. `None`, and nothing is
     /// removed, otherwise.
     pub(super) fn pop_in_sequence(&mut self, end: u64) -> Option<(Segment, Segment)> {
-        let is_plain = self.sacked == 0 && self.lost == 0 && self.retransmitted == 0;
-        if !(is_plain && self.in_order_from <= self.una && self.una < end) {
+        if !(self.is_in_sequence() && self.una < end) {
             return None;
         }
         let (first, last) = (*self.get(self.una), *self.get(end - 1));

@@ -57,7 +57,9 @@ impl Sender {
             return self.take_idle_ack(ack, progress);
         }
         self.remove_acknowledged(ack.next, highest_before, progress);
-        self.adapt_reordering_window(progress);
+        if let Some((_, _, before)) = progress.latest {
+            self.adapt_reordering_window(before);
+        }
         self.take_probe_answer(ack.next, progress);
         let mut plan = Plan::New;
         if progress.is_dubious() || self.recovery.state() != State::Open {
@@ -160,9 +162,21 @@ impl Sender {
         let is_recovering = first < self.recovery.end();
         progress.note_acknowledged(oldest.sent_us, is_recovering);
         progress.note_acknowledged(latest.sent_us, is_recovering);
-        self.statistics.note_delivered(next - first, progress.congestion_echoed);
-        self.rack.deliver(self.clock.micros(), latest.sent_us, next, false, self.rtt.minimum_us());
+        self.note_delivered_in_sequence(next - first, next, &latest, progress.congestion_echoed);
         progress.note_delivered(next - 1, &latest);
+    }
+
+    /// `count` segments before `next` were delivered by one acknowledgement, `latest` being the last of them.
+    #[inline]
+    pub(super) fn note_delivered_in_sequence(
+        &mut self,
+        count: u64,
+        next: u64,
+        latest: &Segment,
+        echoed: bool,
+    ) {
+        self.statistics.note_delivered(count, echoed);
+        self.rack.deliver(self.clock.micros(), latest.sent_us, next, false, self.rtt.minimum_us());
     }
 
     /// Round-trip samples from this acknowledgement; whether there was one. (TCP-7)
@@ -177,15 +191,21 @@ impl Sender {
         let Some((first, last)) = first.zip(last).or_else(|| self.echoed_round_trip(progress)) else {
             return false;
         };
-        self.rtt.note_minimum(last, &self.clock);
-        self.rtt.sample(first, self.board.una(), self.board.next(), &self.clock);
-        self.statistics.note_round_trip(first);
         progress.rtt_us = Some(last);
+        self.note_round_trips(first, last);
+        true
+    }
+
+    /// The round trips of the first and the last segment acknowledged, microseconds.
+    #[inline]
+    pub(super) fn note_round_trips(&mut self, first_us: u64, last_us: u64) {
+        self.rtt.note_minimum(last_us, &self.clock);
+        self.rtt.sample(first_us, self.board.una(), self.board.next(), &self.clock);
+        self.statistics.note_round_trip(first_us);
         if self.congestion.watches_round_trips() {
             let view = self.view();
-            self.congestion.on_round_trip(&mut self.window, last, &view);
+            self.congestion.on_round_trip(&mut self.window, last_us, &view);
         }
-        true
     }
 
     /// The round trip that a timestamp echo gives, at millisecond resolution.
@@ -202,13 +222,21 @@ impl Sender {
         if self.recovery.state().reduces_window() {
             self.reduce(delivered, lost, progress);
         } else if forward && delivered > 0 {
-            let view = self.view();
-            self.congestion.grow(&mut self.window, delivered, &view);
+            self.grow_window(delivered);
         }
     }
 
-    fn adapt_reordering_window(&mut self, progress: &Progress) {
-        let prior = progress.latest.map_or(0, |(_, _, before)| self.delivered_before(before));
+    /// Segments were delivered while the window may grow.
+    #[inline]
+    pub(super) fn grow_window(&mut self, delivered: u32) {
+        let view = self.view();
+        self.congestion.grow(&mut self.window, delivered, &view);
+    }
+
+    /// The latest segment delivered had been sent when so many were delivered (the low half of the count).
+    #[inline]
+    pub(super) fn adapt_reordering_window(&mut self, before: u32) {
+        let prior = self.delivered_before(before);
         if prior > 0 {
             self.rack.adapt(prior, self.statistics.segments_delivered);
         }

@@ -7,6 +7,7 @@ mod reductions;
 mod repeat;
 mod sacks;
 mod timeouts;
+mod train;
 mod transmit;
 
 use super::bursts::Bursts;

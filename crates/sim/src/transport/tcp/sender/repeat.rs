@@ -53,10 +53,16 @@ impl Sender {
         if self.pacing.free_at() > self.clock.now() {
             return 0;
         }
+        self.send_full(count);
+        count
+    }
+
+    /// Full new segments leave now, one behind another.
+    #[inline]
+    pub(super) fn send_full(&mut self, count: u32) {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
         (0..count).for_each(|_| _ = self.board.send_new(now_us, delivered));
         self.statistics.segments_sent += u64::from(count);
-        count
     }
 
     /// What the pacing timer would do as often as it is due by `horizon`.

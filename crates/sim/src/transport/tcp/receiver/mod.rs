@@ -1,6 +1,8 @@
 //! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
 //! application reads everything at once.
 
+mod train;
+
 use super::clock::Clock;
 use super::compression::Compression;
 use super::config::Config;
@@ -277,18 +279,25 @@ impl Receiver {
 
     /// Acknowledges now, with a sum, or later. (TCP-54, TCP-56)
     fn acknowledge_in_time(&mut self, may_have_holes: bool) {
-        let smoothed_us = self.rtt.smoothed_us();
-        if self.delayed.is_due() {
-            self.acknowledge();
-        } else if !may_have_holes || self.reassembly.is_empty() {
-            if self.delayed.is_pushed() || !self.delayed.delay(smoothed_us, &self.clock) {
-                self.acknowledge();
-            }
-        } else if !self.config.sack_compression
-            || self.compression.lets_pass(self.next, smoothed_us, &self.clock)
-        {
+        let has_holes = may_have_holes && !self.reassembly.is_empty();
+        let is_now = if has_holes { self.reports_holes() } else { self.is_to_acknowledge() };
+        if is_now {
             self.acknowledge();
         }
+    }
+
+    /// Whether all in order that has arrived is acknowledged now; else the timer is armed.
+    fn is_to_acknowledge(&mut self) -> bool {
+        self.delayed.is_due()
+            || self.delayed.is_pushed()
+            || !self.delayed.delay(self.rtt.smoothed_us(), &self.clock)
+    }
+
+    /// Whether a segment out of order is acknowledged now; else it is summed up.
+    fn reports_holes(&mut self) -> bool {
+        self.delayed.is_due()
+            || !self.config.sack_compression
+            || self.compression.lets_pass(self.next, self.rtt.smoothed_us(), &self.clock)
     }
 
     fn acknowledge(&mut self) {

@@ -1,0 +1,192 @@
+//! Things that come one behind another at equal distances, as one.
+
+use lossylink_core::time::{Duration, Instant};
+
+/// When `count` frames of one size come by, all of them equally far apart, and how their numbers go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Train {
+    /// When the first comes.
+    pub first: Instant,
+    /// From one to the next.
+    pub spacing: Duration,
+    /// How many there are, at least one.
+    pub count: u32,
+    /// What the number of each is beyond that of the one before: of a segment that it carries, or acknowledges.
+    pub step: u32,
+}
+
+impl Train {
+    /// A frame by itself.
+    #[inline]
+    pub const fn of_one(at: Instant) -> Self {
+        Self { first: at, spacing: Duration::ZERO, count: 1, step: 1 }
+    }
+
+    /// Adds a train, that comes no sooner than the last of this one, and whose first number is `distance` beyond that of the
+    /// first; false, and nothing has changed, if it does not go on as this one does.
+    #[inline]
+    pub fn append(&mut self, next: Self, distance: u32) -> bool {
+        let (spacing, step) = match (self.count, next.count) {
+            (1, 1) => (next.first - self.first, distance),
+            (1, _) => (next.spacing, next.step),
+            _ => (self.spacing, self.step),
+        };
+        let goes_on = next.first == self.first + spacing * u64::from(self.count)
+            && distance == step * self.count
+            && (next.count == 1 || (next.spacing == spacing && next.step == step));
+        if goes_on {
+            *self = Self { first: self.first, spacing, count: self.count + next.count, step };
+        }
+        goes_on
+    }
+
+    /// When the frame with this index comes.
+    #[inline]
+    pub fn nth(self, index: u32) -> Instant {
+        self.first + self.spacing * u64::from(index)
+    }
+
+    /// When the last frame comes.
+    #[inline]
+    pub fn last(self) -> Instant {
+        self.nth(self.count - 1)
+    }
+
+    /// The same frames somewhere else, where the first comes at `first`.
+    #[inline]
+    pub const fn from(self, first: Instant) -> Self {
+        Self { first, ..self }
+    }
+
+    /// The first `count` frames.
+    #[inline]
+    pub const fn up_to(self, count: u32) -> Self {
+        Self { count, ..self }
+    }
+
+    /// The frames behind the first `count`, of which there is at least one.
+    #[inline]
+    pub fn behind(self, count: u32) -> Self {
+        Self { first: self.nth(count), count: self.count - count, ..self }
+    }
+
+    /// How many of the frames have come by `until`.
+    #[inline]
+    pub fn come_by(self, until: Instant) -> u32 {
+        debug_assert!(self.count > 0, "a train has a first");
+        if self.last() <= until {
+            return self.count;
+        }
+        match until.as_ps().checked_sub(self.first.as_ps()) {
+            None => 0,
+            Some(span) => (span / self.spacing.as_ps() + 1) as u32,
+        }
+    }
+
+    /// When each begins to leave over a line that is busy until `busy_until` and takes `serialisation` for one of them;
+    /// `None` if that is no train. Frames that come faster than the line sends them leave one behind the other; others
+    /// leave as they came, if the first finds the line free.
+    #[inline]
+    pub fn starts(self, busy_until: Instant, serialisation: Duration) -> Option<Self> {
+        let first = self.first.max(busy_until);
+        if self.count == 1 {
+            Some(self.from(first))
+        } else if self.spacing <= serialisation {
+            Some(Self { first, spacing: serialisation, ..self })
+        } else {
+            (first == self.first).then_some(self)
+        }
+    }
+}
+
+/// Trains that are put together from numbered things one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assembly {
+    /// The train that is not complete, and the number of its first.
+    open: Option<(Train, u64)>,
+}
+
+impl Assembly {
+    /// Adds the thing `number` that comes at `at`, no sooner than the one before; gives the train before it if it does not go
+    /// on as that does.
+    #[inline]
+    pub fn add(&mut self, at: Instant, number: u64) -> Option<(Train, u64)> {
+        let next = Train::of_one(at);
+        if let Some((train, first)) = &mut self.open
+            && train.append(next, (number - *first) as u32)
+        {
+            return None;
+        }
+        self.open.replace((next, number))
+    }
+
+    /// The last train.
+    #[inline]
+    pub const fn finish(self) -> Option<(Train, u64)> {
+        self.open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
+    }
+
+    #[test]
+    fn two_make_a_train_and_others_join_that_go_on_like_them() {
+        let mut train = Train::of_one(at(100));
+        let mut join = |ps, distance| train.append(Train::of_one(at(ps)), distance);
+        assert!(join(110, 2), "any two do");
+        assert!(!join(121, 4) && !join(120, 3), "not at another distance");
+        assert!(join(120, 4));
+        assert_eq!(train, Train { first: at(100), spacing: Duration::from_ps(10), count: 3, step: 2 });
+        assert_eq!((train.last(), train.behind(1).first, train.behind(1).count), (at(120), at(110), 2));
+    }
+
+    #[test]
+    fn trains_that_go_on_alike_are_one() {
+        let two = Train { spacing: Duration::from_ps(10), count: 2, step: 3, ..Train::of_one(at(100)) };
+        let append = |mut train: Train, next, distance| train.append(next, distance).then_some(train);
+        let four = Train { count: 4, ..two };
+        assert_eq!(append(two, two.from(at(120)), 6), Some(four));
+        assert_eq!(append(Train::of_one(at(100)), Train { count: 3, ..two.from(at(110)) }, 3), Some(four));
+        assert_eq!(append(two, two.from(at(120)), 5), None);
+        assert_eq!(append(two, two.from(at(121)), 6), None);
+        assert_eq!(append(two, Train { step: 2, ..two.from(at(120)) }, 6), None);
+        assert_eq!(append(Train::of_one(at(100)), two.from(at(111)), 3), None);
+    }
+
+    #[test]
+    fn an_assembly_gives_trains_as_they_are_complete() {
+        let mut assembly = Assembly::default();
+        let added = [(10, 1), (12, 2), (14, 3), (15, 4), (16, 5)];
+        let given: Vec<_> =
+            added.into_iter().filter_map(|(ps, number)| assembly.add(at(ps), number)).collect();
+        let three = Train { spacing: Duration::from_ps(2), count: 3, ..Train::of_one(at(10)) };
+        assert_eq!(given, [(three, 1)]);
+        assert_eq!(assembly.finish().map(|(train, first)| (train.count, first)), Some((2, 4)));
+    }
+
+    #[test]
+    fn frames_come_by_an_instant() {
+        let train = Train { spacing: Duration::from_ps(10), count: 3, ..Train::of_one(at(100)) };
+        let come = [99, 100, 109, 110, 119, 120, 500].map(|ps| train.come_by(at(ps)));
+        assert_eq!(come, [0, 1, 1, 2, 2, 3, 3]);
+        let at_once = Train { count: 3, ..Train::of_one(at(100)) };
+        assert_eq!([99, 100].map(|ps| at_once.come_by(at(ps))), [0, 3]);
+    }
+
+    #[test]
+    fn a_line_spaces_what_comes_faster_and_keeps_what_comes_slower_if_it_is_free() {
+        let (fast, slow) = (Duration::from_ps(3), Duration::from_ps(10));
+        let train = |spacing| Train { spacing, count: 3, ..Train::of_one(at(100)) };
+        let takes = Duration::from_ps(5);
+        assert_eq!(train(fast).starts(at(0), takes), Some(train(takes)));
+        assert_eq!(train(fast).starts(at(104), takes), Some(train(takes).from(at(104))));
+        assert_eq!(train(slow).starts(at(100), takes), Some(train(slow)));
+        assert_eq!(train(slow).starts(at(101), takes), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Acknowledgements that come one behind another: the same as packet by packet, without what only
+//! matters when something else happens between them.
+
+use super::super::congestion::Algorithm;
+use super::super::outgoing::Plan;
+use super::super::packet::{Ack, Data, Packet};
+use super::super::recovery::State;
+use super::Sender;
+use crate::kernel::{Assembly, Train};
+
+impl Sender {
+    /// Takes acknowledgements of a train, each of which acknowledges as many segments more, as long as nothing was lost
+    /// or is about to end and no tick comes: so the clock's jiffy is that of the first, and no timer that would be armed on the
+    /// way is due. Hands the new segments to `send`. Returns how many acknowledgements were taken. The driver polls on
+    /// at the instant of the last. (TCP-9, TCP-20)
+    pub fn take_train(&mut self, train: Train, packet: &Packet, mut send: impl FnMut(Train, Packet)) -> u32 {
+        let Packet::Ack(ack) = packet else { return 0 };
+        if !self.is_steady(ack, train) {
+            return 0;
+        }
+        let (mut taken, mut sent) = (0, 0);
+        let mut flight = Assembly::default();
+        while taken < train.count && self.board.outstanding() > train.step {
+            let at = train.nth(taken);
+            if taken > 0 {
+                if !self.clock.is_within_tick(at) || self.may_send() {
+                    break;
+                }
+                self.end_flight(sent > 0);
+            }
+            self.enter(at);
+            self.take_steady_ack(train.step);
+            taken += 1;
+            sent = self.send_in_full();
+            for number in self.board.next() - u64::from(sent)..self.board.next() {
+                if let Some((train, first)) = flight.add(at, number) {
+                    send(train, self.full_segment(first));
+                }
+            }
+        }
+        if let Some((train, first)) = flight.finish() {
+            send(train, self.full_segment(first));
+        }
+        if taken > 0 {
+            self.leave_to_poll(sent > 0);
+        }
+        taken
+    }
+
+    /// Whether an acknowledgement goes on where the last one ended, and nothing is special about it or the connection.
+    fn is_steady(&self, ack: &Ack, train: Train) -> bool {
+        let is_next = ack.next == self.board.una() + u64::from(train.step) && train.step > 0;
+        let is_calm = self.recovery.state() == State::Open
+            && self.board.is_in_sequence()
+            && self.outgoing.is_idle()
+            && self.probe.is_idle()
+            && self.handshake.is_established();
+        let has_no_options = !(self.config.timestamps || self.config.uses_ecn() || self.bursts.are_on());
+        let is_unpaced = self.config.stack_rate.is_none() && !self.congestion.models_path();
+        is_next && is_calm && has_no_options && is_unpaced && ack.sack.is_empty()
+    }
+
+    /// What [`Sender::take_ack`] comes to.
+    #[inline]
+    fn take_steady_ack(&mut self, count: u32) {
+        self.statistics.acknowledgements += 1;
+        self.recovery.note_progress();
+        let next = self.board.una() + u64::from(count);
+        let Some((oldest, latest)) = self.board.pop_in_sequence(next) else {
+            unreachable!("nothing is known of the segments but that they were sent");
+        };
+        self.note_delivered_in_sequence(u64::from(count), next, &latest, false);
+        let now_us = self.clock.micros();
+        self.note_round_trips(now_us - oldest.sent_us, now_us - latest.sent_us);
+        self.adapt_reordering_window(latest.delivered);
+        self.grow_window(count);
+    }
+
+    /// Sends as many full new segments as may leave; returns how many. (TCP-20)
+    #[inline]
+    fn send_in_full(&mut self) -> u32 {
+        let quota = self.window.size.saturating_sub(self.board.in_flight());
+        let sendable = self.flow.sendable_in_full(self.board.una(), self.board.next());
+        let count = sendable.min(u64::from(quota)) as u32;
+        if count > 0 {
+            self.send_full(count);
+            self.bursts.note_sent(self.clock.micros());
+        }
+        count
+    }
+
+    /// Whether a segment may leave.
+    fn may_send(&self) -> bool {
+        self.board.in_flight() < self.window.size && self.has_new_data()
+    }
+
+    /// The flight is out, and the probe that would be scheduled is put off by another acknowledgement.
+    #[inline]
+    fn end_flight(&mut self, sent: bool) {
+        let limited = self.board.in_flight() >= self.window.size;
+        if sent || limited {
+            self.note_usage(limited);
+        }
+    }
+
+    /// What is left of the last acknowledgement is done as soon as the driver polls.
+    fn leave_to_poll(&mut self, sent: bool) {
+        self.outgoing.set_plan(Plan::New);
+        if sent {
+            self.outgoing.note_new();
+        }
+        self.restart_timer();
+    }
+
+    const fn full_segment(&self, first: u64) -> Packet {
+        Packet::Data(Data {
+            first,
+            payload: self.flow.payload(),
+            segments: 1,
+            retransmission: false,
+            ecn_capable: false,
+            window_reduced: false,
+            timestamp: 0,
+        })
+    }
+}

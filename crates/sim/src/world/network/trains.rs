@@ -1,0 +1,91 @@
+//! A host that takes no time is handed what arrives evenly as a train, as far as it takes it as one.
+
+use super::ahead::Way;
+use super::{Addressed, Network, address};
+use crate::net::{Direction, Ecn, Frame, ProtectedLink};
+use crate::world::{Endpoint, Protocol};
+use lossylink_core::time::Instant;
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
+    /// The far host takes of the packets that come next as many as it takes as a train, up to and including `until`; false if
+    /// none, which is for [`Network::handle_at_far`] then.
+    #[inline]
+    pub(super) fn take_train_at_far(&mut self, until: Instant) -> bool {
+        let Some((train, frame)) = self.at_far.train() else { return false };
+        let come = train.come_by(until.min(self.far_timers.next()));
+        let (index, owner) = owner(frame);
+        if !(come > 1 && self.takes_trains(frame)) {
+            return false;
+        }
+        let packet = frame.payload.packet;
+        let Self { protocol, path, link, back_at_link, at_near, ahead, .. } = self;
+        let Some(ahead) = ahead else { return false };
+        let far = &mut self.conversations[index].far;
+        let mut way = Way {
+            direction: Direction::Backward,
+            protocol,
+            to_link: &mut path.back_to_link,
+            from_link: &mut path.to_near,
+            link,
+            at_link: back_at_link,
+            arrivals: at_near,
+            ahead,
+        };
+        let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
+            way.send(train, &mut address(protocol, owner, packet, train.first));
+        });
+        if taken > 0 {
+            self.now = train.nth(taken - 1);
+            self.at_far.skip(&self.protocol, taken);
+            self.far_timers.set(index, self.conversations[index].far.poll_timeout());
+        }
+        taken > 0
+    }
+
+    /// The same at the near host.
+    #[inline]
+    pub(super) fn take_train_at_near(&mut self, until: Instant) -> bool {
+        let Some((train, frame)) = self.at_near.train() else { return false };
+        let come = train.come_by(until.min(self.near_timers.next()));
+        let (index, owner) = owner(frame);
+        if !(come > 1 && self.takes_trains(frame)) {
+            return false;
+        }
+        let packet = frame.payload.packet;
+        let Self { protocol, path, link, at_link, at_far, ahead, .. } = self;
+        let Some(ahead) = ahead else { return false };
+        let near = &mut self.conversations[index].near;
+        let mut way = Way {
+            direction: Direction::Forward,
+            protocol,
+            to_link: &mut path.to_link,
+            from_link: &mut path.to_far,
+            link,
+            at_link,
+            arrivals: at_far,
+            ahead,
+        };
+        let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
+            way.send(train, &mut address(protocol, owner, packet, train.first));
+        });
+        if taken > 0 {
+            self.now = train.nth(taken - 1);
+            self.at_near.skip(&self.protocol, taken);
+            self.touched = index;
+            self.flush_near(index);
+        }
+        taken > 0
+    }
+
+    /// Whether a connection that still stands may be handed frames like this one together.
+    fn takes_trains(&self, frame: &Frame<Addressed<T::Packet>>) -> bool {
+        let (index, (_, generation)) = owner(frame);
+        frame.ecn != Ecn::Experienced && generation == self.generations[index]
+    }
+}
+
+/// The index of a frame's conversation, and how an answer to it is addressed.
+const fn owner<P>(frame: &Frame<Addressed<P>>) -> (usize, (u32, u32)) {
+    let Addressed { conversation, generation, .. } = frame.payload;
+    (conversation as usize, (conversation, generation))
+}

@@ -107,11 +107,10 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Adds the thing `number` that comes at `at`, no sooner than the one before; gives the train before it if it does not go
-    /// on as that does.
+    /// Adds a train whose first is the thing `number`, no sooner than the one before; gives the train before it if it does not
+    /// go on as that does.
     #[inline]
-    pub fn add(&mut self, at: Instant, number: u64) -> Option<(Train, u64)> {
-        let next = Train::of_one(at);
+    pub fn add(&mut self, next: Train, number: u64) -> Option<(Train, u64)> {
         if let Some((train, first)) = &mut self.open
             && train.append(next, (number - *first) as u32)
         {
@@ -163,8 +162,10 @@ mod tests {
     fn an_assembly_gives_trains_as_they_are_complete() {
         let mut assembly = Assembly::default();
         let added = [(10, 1), (12, 2), (14, 3), (15, 4), (16, 5)];
-        let given: Vec<_> =
-            added.into_iter().filter_map(|(ps, number)| assembly.add(at(ps), number)).collect();
+        let given: Vec<_> = added
+            .into_iter()
+            .filter_map(|(ps, number)| assembly.add(Train::of_one(at(ps)), number))
+            .collect();
         let three = Train { spacing: Duration::from_ps(2), count: 3, ..Train::of_one(at(10)) };
         assert_eq!(given, [(three, 1)]);
         assert_eq!(assembly.finish().map(|(train, first)| (train.count, first)), Some((2, 4)));

@@ -82,7 +82,7 @@ impl<P: Copy + Default> Line<P> {
     }
 
     /// Frames of `octets` begin to leave as `starts` says; `is_clear` if all of them are certain to arrive.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
         self.busy_until = starts.last() + serialisation;
         if is_clear {
@@ -148,8 +148,7 @@ impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
         let starts = starts.unwrap_or(Train::of_one(self.line.busy_until));
         let clear = self.line.wire.clear_frames(octets).min(u64::from(starts.come_by(until))) as u32;
         let starts = starts.up_to(clear.max(1));
-        let enter = |index: u32| self.queue.let_through(train.nth(index), starts.nth(index), octets);
-        let entered = (0..starts.count).map(enter).take_while(|&has_room| has_room).count() as u32;
+        let entered = self.queue.let_through(train.up_to(starts.count), starts, octets);
         if entered == 0 {
             return Passage::LOST;
         }
@@ -161,13 +160,16 @@ impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
     /// Sends what the queue holds and the line has room for at `now`; returns when the last of it was sent.
     #[inline]
     fn serve(&mut self, now: Instant) -> Instant {
+        if self.poll_timeout() <= now { self.serve_some(now) } else { Instant::ZERO }
+    }
+
+    fn serve_some(&mut self, now: Instant) -> Instant {
         let mut latest = Instant::ZERO;
         while self.poll_timeout() <= now {
-            let start = self.line.busy_until;
-            self.queue.settle(start);
+            latest = self.line.busy_until;
+            self.queue.settle(latest);
             let Some(frame) = self.queue.poll() else { break };
-            self.send(start, frame);
-            latest = start;
+            self.send(latest, frame);
         }
         latest
     }

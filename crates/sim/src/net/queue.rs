@@ -2,7 +2,7 @@
 
 use super::frame::GAP_OCTETS;
 use super::{Cells, Ecn, Frame, Marker};
-use crate::kernel::Ring;
+use crate::kernel::{Ring, Train};
 use lossylink_core::time::Instant;
 
 /// Limits of a queue.
@@ -25,7 +25,7 @@ pub struct FrameQueue<P: Copy + Default> {
     marker: Marker,
     frames: Ring<Frame<P>>,
     /// When frames leave that are sure to, and the space that each holds until then.
-    leaving: Ring<(Instant, u64)>,
+    leaving: Ring<(Train, u64)>,
     bytes: u64,
     high_water_bytes: u64,
     dropped: u64,
@@ -66,25 +66,40 @@ impl<P: Copy + Default> FrameQueue<P> {
         has_room
     }
 
-    /// Takes in a frame that comes at `now`, is never marked, and is sure to leave at `leaves_at`, or drops it; false
-    /// when dropped. None may wait of those that are polled.
+    /// Takes in frames of `octets` that come as `train` says, are never marked, and are sure to leave at `leave`, as many
+    /// and one behind another: up to the first that is dropped; how many come before it. None may wait of those that are polled.
     #[inline]
-    pub fn let_through(&mut self, now: Instant, leaves_at: Instant, octets: u32) -> bool {
+    pub fn let_through(&mut self, train: Train, leave: Train, octets: u32) -> u32 {
         debug_assert!(self.is_empty(), "a frame would overtake those that wait");
-        self.settle(now);
+        self.settle(train.first);
         let space = self.space(octets);
-        let has_room = self.occupy(space);
-        if has_room {
-            self.leaving.push((leaves_at, space));
+        let most = self.bytes + u64::from(train.count) * space;
+        if most <= self.limits.limit_bytes.min(self.high_water_bytes) {
+            self.bytes = most;
+            self.leaving.push((leave, space));
+            return train.count;
         }
-        has_room
+        let enter = |index: u32| {
+            self.settle(train.nth(index));
+            let has_room = self.occupy(space);
+            if has_room {
+                self.leaving.push((Train::of_one(leave.nth(index)), space));
+            }
+            has_room
+        };
+        (0..train.count).map(enter).take_while(|&has_room| has_room).count() as u32
     }
 
     /// Frees the space of the frames that were sure to leave by `now`.
     #[inline]
     pub fn settle(&mut self, now: Instant) {
-        while let Some(&(_, space)) = self.leaving.front().filter(|&&(leaves_at, _)| leaves_at <= now) {
-            self.bytes -= space;
+        while let Some((train, space)) = self.leaving.front_mut().filter(|(train, _)| train.first <= now) {
+            let left = train.come_by(now);
+            self.bytes -= u64::from(left) * *space;
+            if left < train.count {
+                *train = train.behind(left);
+                return;
+            }
             self.leaving.skip_front();
         }
     }

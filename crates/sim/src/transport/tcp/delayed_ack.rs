@@ -10,7 +10,7 @@ use lossylink_core::time::Instant;
 const DEFAULT_SEGMENT: u32 = 536;
 
 /// The delayed-acknowledgement engine of one receiver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DelayedAck {
     /// Timeout, jiffies; zero before the first data.
     timeout: u64,

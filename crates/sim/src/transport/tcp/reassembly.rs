@@ -57,6 +57,11 @@ pub(super) struct SackList {
 }
 
 impl SackList {
+    /// Whether nothing is reported.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether a run that touches no block would push one out.
     pub(super) fn overflows(&self, new: Block) -> bool {
         self.count == MOST_SACK_BLOCKS && !self.blocks.iter().any(|block| touches(*block, new))

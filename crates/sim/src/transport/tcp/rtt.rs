@@ -100,6 +100,7 @@ impl RoundTrip {
 
     /// Takes a sample of `sample_us`, measured when `una` was acknowledged and `next` came next.
     /// (TCP-5, TCP-6)
+    #[inline(always)]
     pub(super) fn sample(&mut self, sample_us: u64, una: u64, next: u64, clock: &Clock) {
         if self.smoothed_8 == 0 {
             self.smoothed_8 = sample_us << 3;

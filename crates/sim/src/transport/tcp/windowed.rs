@@ -49,6 +49,10 @@ impl WindowedMaximum {
 
 impl Windowed {
     fn update(&mut self, span: u64, now: u64, badness: u64) {
+        if badness > self.best[2].1 && now - self.best[0].0 <= span / 4 {
+            // None of three samples is beaten, and none is old.
+            return;
+        }
         let sample = (now, badness);
         if badness <= self.best[0].1 || now - self.best[2].0 > span {
             self.best = [sample; 3];

@@ -11,7 +11,7 @@
 
 use super::{Addressed, Arrivals, Network};
 use crate::kernel::{Pipe, Train};
-use crate::net::{Direction, Frame, ProtectedLink};
+use crate::net::{Direction, Frame, Passage, ProtectedLink};
 use crate::world::Protocol;
 use crate::world::path::Leg;
 use lossylink_core::time::{Duration, Instant};
@@ -110,8 +110,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
 
     #[inline]
     fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
-        if let Some(at) = self.to_link.cross(now, frame) {
-            self.reach_link(Train::of_one(at), frame);
+        let Some(at) = self.to_link.cross(now, frame) else { return };
+        if !(self.at_link.is_empty() && self.ahead.lets_enter(at)) {
+            return self.wait(at, frame);
+        }
+        match self.carry(Train::of_one(at), frame) {
+            Passage { delivered: Some(train), .. } => self.leave_one(train.first, frame),
+            Passage { taken: 0, .. } => self.offer(at, frame),
+            _ => {}
         }
     }
 
@@ -124,13 +130,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     }
 
     /// The frames reach the link: they cross it, or wait for its turn.
-    #[inline]
     fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
         while self.at_link.is_empty() && self.ahead.lets_enter(train.last()) {
-            let passage = match self.direction {
-                Direction::Forward => self.link.carry_train(train, frame, self.ahead.until),
-                Direction::Backward => self.link.carry_train_back(train, frame),
-            };
+            let passage = self.carry(train, frame);
             if passage.taken == 0 {
                 return self.each(train, frame, |this, at, frame| this.offer(at, frame));
             }
@@ -143,10 +145,22 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             self.protocol.follow(&mut frame.payload.packet, passage.taken * train.step);
             train = train.behind(passage.taken);
         }
-        self.each(train, frame, |this, at, frame| {
-            frame.payload.entered_at = at;
-            this.at_link.push(at, *frame);
-        });
+        self.each(train, frame, Self::wait);
+    }
+
+    /// What the link knows at once of the frames.
+    #[inline]
+    fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
+        match self.direction {
+            Direction::Forward => self.link.carry_train(train, frame, self.ahead.until),
+            Direction::Backward => self.link.carry_train_back(train, frame),
+        }
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
+        frame.payload.entered_at = at;
+        self.at_link.push(at, *frame);
     }
 
     /// The link looks at the frame.

@@ -139,10 +139,6 @@ impl<P: Copy + Default> Arrivals<P> {
     #[inline]
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         match &mut self.cores {
-            Cores::None(trains) => {
-                trains.push(at, frame, |first, next| distance(protocol, first, next));
-                self.due = trains.poll_timeout();
-            }
             Cores::One(core) if self.is_simple => {
                 core.arrive_simply(at, frame, &self.reception, &mut self.draws);
                 self.due = core.poll_timeout();
@@ -176,12 +172,16 @@ impl<P: Copy + Default> Arrivals<P> {
         self.update(index);
     }
 
-    /// A packet arrives at a host that does more than to wake up, or has several cores.
+    /// A packet arrives at a host that does not just wake up, or has several cores or none.
     #[inline(never)]
     fn wait(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
-            Cores::None(_) => unreachable!("a host that takes no time lets nothing wait"),
+            Cores::None(trains) => {
+                trains.push(at, frame, |first, next| distance(protocol, first, next));
+                self.due = trains.poll_timeout();
+                return;
+            }
             Cores::One(core) => core,
             Cores::Several(several) => &mut several.cores[index],
         };
@@ -230,11 +230,8 @@ fn distance<T: Protocol>(protocol: &T, first: &Arrived<T::Packet>, next: &Arrive
     let kind = |frame: &Arrived<T::Packet>| {
         (frame.payload.conversation, frame.payload.generation, frame.octets, frame.ecn)
     };
-    if kind(first) == kind(next) {
-        protocol.distance(&first.payload.packet, &next.payload.packet)
-    } else {
-        None
-    }
+    let distance = protocol.distance(&first.payload.packet, &next.payload.packet)?;
+    (kind(first) == kind(next)).then_some(distance)
 }
 
 /// Adds up to `count` packets, `next` and those that follow it, to the one before them, if all are of one flow with the

@@ -7,23 +7,24 @@
 mod ahead;
 mod arrivals;
 mod outside;
+mod sending;
 mod strides;
 mod trains;
 
 use super::deadlines::Deadlines;
 use super::host::Reception;
-use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
-use crate::kernel::{Pipe, Train};
+use crate::kernel::Pipe;
 use crate::measure::Delays;
-use crate::net::tap::{Content, LegName};
-use crate::net::{Direction, Ecn, Frame, ProtectedLink, Sight, Tap};
+use crate::net::tap::LegName;
+use crate::net::{Ecn, Frame, ProtectedLink, Tap};
 pub use outside::End;
 
-use ahead::{Ahead, Way};
+use ahead::Ahead;
 use arrivals::Arrivals;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::Instant;
+use sending::cross;
 use strides::Leads;
 
 /// A packet with the conversation that it belongs to.
@@ -304,78 +305,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.flush_near(index);
     }
 
-    /// Sends what the near end of a conversation has to send. Where frames go ahead, the present moves on to when the
-    /// last of it leaves.
-    #[inline]
-    fn flush_near(&mut self, index: usize) {
-        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
-        let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
-        let is_alone = self.generations.len() == 1;
-        if ahead.is_some() && !is_alone && near_timers.owner() == index {
-            // The earliest timer of the others is the horizon.
-            near_timers.set(index, Instant::NEVER);
-        }
-        while let Some(packet) = near.poll_transmit(*now) {
-            let Some(ahead) = ahead else {
-                protocol.cut(packet, &mut |packet| {
-                    let mut frame = address(protocol, owner, packet, *now);
-                    if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame) {
-                        frame.payload.entered_at = at;
-                        at_link.push(at, frame);
-                    }
-                });
-                continue;
-            };
-            let others = if is_alone { Instant::NEVER } else { near_timers.next() };
-            let horizon = ahead.horizon(at_near.poll_timeout().min(others));
-            let train = near.repeat(&packet, *now, horizon);
-            let mut way = Way {
-                direction: Direction::Forward,
-                protocol,
-                to_link: &mut path.to_link,
-                from_link: &mut path.to_far,
-                link,
-                at_link,
-                arrivals: at_far,
-                ahead,
-            };
-            protocol.cut(packet, &mut |packet| {
-                way.send(train, &mut address(protocol, owner, packet, *now));
-            });
-            *now = train.last();
-        }
-        near_timers.set(index, near.poll_timeout());
-    }
-
-    /// Sends what the far end of a conversation has to send.
-    #[inline]
-    fn flush_far(&mut self, index: usize) {
-        let Self { protocol, path, link, back_at_link, at_near, ahead, tap, now, .. } = self;
-        let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
-        while let Some(packet) = far.poll_transmit(*now) {
-            let mut frame = address(protocol, owner, packet, *now);
-            let Some(ahead) = ahead else {
-                let leg = &mut path.back_to_link;
-                if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
-                    back_at_link.push(at, frame);
-                }
-                continue;
-            };
-            let mut way = Way {
-                direction: Direction::Backward,
-                protocol,
-                to_link: &mut path.back_to_link,
-                from_link: &mut path.to_near,
-                link,
-                at_link: back_at_link,
-                arrivals: at_near,
-                ahead,
-            };
-            way.send(Train::of_one(*now), &mut frame);
-        }
-        self.far_timers.set(index, far.poll_timeout());
-    }
-
     /// Takes what has left the link on toward the hosts.
     #[inline]
     fn collect(&mut self) {
@@ -394,45 +323,4 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             }
         });
     }
-}
-
-/// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.
-#[inline]
-fn cross<P: Copy>(
-    tap: &Tap<P>,
-    name: LegName,
-    leg: &mut Leg,
-    (now, entry): (Instant, Instant),
-    frame: &Frame<P>,
-) -> Option<Instant> {
-    if tap.is_open() { cross_watched(tap, name, leg, (now, entry), frame) } else { leg.cross(entry, frame) }
-}
-
-/// Out of the way of the frames that nobody looks at.
-#[cold]
-#[inline(never)]
-fn cross_watched<P: Copy>(
-    tap: &Tap<P>,
-    name: LegName,
-    leg: &mut Leg,
-    (now, entry): (Instant, Instant),
-    frame: &Frame<P>,
-) -> Option<Instant> {
-    let Some((watch, hop)) = tap.on_leg(name) else { return leg.cross(entry, frame) };
-    leg.cross_watched(entry, frame, hop, |at| {
-        let content = Content::Bare(*frame);
-        watch.see_on_hop(now, Sight { at, direction: name.direction(), arrives: true, content });
-    })
-}
-
-#[inline]
-fn address<T: Protocol>(
-    protocol: &T,
-    (conversation, generation): (u32, u32),
-    packet: T::Packet,
-    now: Instant,
-) -> Frame<Addressed<T::Packet>> {
-    let frame = protocol.frame(packet);
-    let payload = Addressed { conversation, generation, packet: frame.payload, entered_at: now };
-    Frame { octets: frame.octets, ecn: frame.ecn, payload }
 }

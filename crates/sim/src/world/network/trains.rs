@@ -1,7 +1,8 @@
 //! A host that takes no time is handed what arrives evenly as a train, as far as it takes it as one.
 
 use super::ahead::Way;
-use super::{Addressed, Network, address};
+use super::sending::address;
+use super::{Addressed, Network};
 use crate::net::{Direction, Ecn, Frame, ProtectedLink};
 use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;

@@ -57,6 +57,10 @@ impl Algorithm for Dctcp {
         super::grow_as_reno(window, acknowledged);
     }
 
+    fn grows_as_reno(&self) -> bool {
+        true
+    }
+
     fn on_state(&mut self, from: State, to: State, window: &mut Window, _: &View) {
         if to == State::Recovery && from != State::Recovery {
             self.halve(window);

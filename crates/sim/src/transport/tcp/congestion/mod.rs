@@ -99,6 +99,11 @@ pub(super) trait Algorithm {
     /// Segments were acknowledged while the window may grow.
     fn grow(&mut self, window: &mut Window, acknowledged: u32, view: &View);
 
+    /// Whether it grows as Reno does, by the window alone ([`grow_as_reno`]): building a view for nothing costs time.
+    fn grows_as_reno(&self) -> bool {
+        false
+    }
+
     /// The recovery state is about to change from `from` to `to`.
     fn on_state(&mut self, _from: State, _to: State, _window: &mut Window, _view: &View) {}
 
@@ -204,6 +209,10 @@ impl Algorithm for Congestion {
         dispatch!(self, algorithm => algorithm.grow(window, acknowledged, view));
     }
 
+    fn grows_as_reno(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.grows_as_reno())
+    }
+
     fn on_state(&mut self, from: State, to: State, window: &mut Window, view: &View) {
         dispatch!(self, algorithm => algorithm.on_state(from, to, window, view));
     }
@@ -262,7 +271,8 @@ impl Algorithm for Congestion {
 }
 
 /// Slow start, then Reno's one segment per window.
-fn grow_as_reno(window: &mut Window, acknowledged: u32) {
+#[inline]
+pub(super) fn grow_as_reno(window: &mut Window, acknowledged: u32) {
     if !window.is_limited() {
         return;
     }

@@ -17,6 +17,10 @@ impl Algorithm for Reno {
     fn grow(&mut self, window: &mut Window, acknowledged: u32, _: &View) {
         super::grow_as_reno(window, acknowledged);
     }
+
+    fn grows_as_reno(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

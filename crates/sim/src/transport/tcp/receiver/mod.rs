@@ -302,6 +302,13 @@ impl Receiver {
 
     fn acknowledge(&mut self) {
         self.acknowledge_up_to(self.next);
+        self.note_acknowledged();
+    }
+
+    /// An acknowledgement of all in order leaves.
+    #[inline]
+    fn note_acknowledged(&mut self) {
+        self.acknowledged = self.next;
         self.delayed.acknowledged();
         self.compression.acknowledged();
     }

@@ -4,6 +4,7 @@
 use super::super::packet::{Ack, Data, Packet, SackBlocks};
 use super::Receiver;
 use crate::kernel::{Assembly, Train};
+use lossylink_core::time::Duration;
 
 impl Receiver {
     /// Takes packets of a train that bring one new segment each, in order and unmarked, as long as nothing is missing and no
@@ -18,22 +19,28 @@ impl Receiver {
         }
         let count = self.clock.within_tick(train.up_to(steady));
         let mut acks = Assembly::default();
-        for index in 0..count {
-            self.next += 1;
-            self.delayed.note_in_order(u64::from(self.payload));
-            self.delayed.note_data(self.payload, self.rtt.timeout(), &self.clock);
-            if self.is_to_acknowledge() {
-                self.delayed.acknowledged();
-                self.compression.acknowledged();
-                self.acknowledged = self.next;
-                if let Some((train, next)) = acks.add(train.nth(index), self.next) {
-                    send(train, self.plain_ack(next));
-                }
+        let mut latest = None;
+        let mut taken = 0;
+        while taken < count {
+            taken += 1;
+            if !self.take_steady_data() {
+                continue;
+            }
+            let mut ack = Train::of_one(train.nth(taken - 1));
+            if let Some((before, delayed)) = latest
+                && delayed == self.delayed
+            {
+                // All is as it was after the acknowledgement before: so it goes on like that.
+                ack = self.repeat_ack(ack, train.spacing, taken - before, count - taken);
+                taken += (ack.count - 1) * ack.step;
+            }
+            latest = Some((taken, self.delayed));
+            let first = self.next - u64::from((ack.count - 1) * ack.step);
+            if let Some((train, next)) = acks.add(ack, first) {
+                send(train, self.plain_ack(next));
             }
         }
-        if count > 0 {
-            self.clock.refresh(train.nth(count - 1));
-        }
+        self.clock.refresh(train.nth(count - 1));
         if let Some((train, next)) = acks.finish() {
             send(train, self.plain_ack(next));
         }
@@ -44,10 +51,31 @@ impl Receiver {
     fn is_steady(&self, data: &Data, step: u32) -> bool {
         let is_next = data.first == self.next && data.segments == 1 && step == 1;
         let is_plain = data.payload == self.payload && !data.window_reduced;
-        let is_calm =
-            self.reassembly.is_empty() && self.duplicate.is_none() && self.sacks.iter().next().is_none();
+        let is_calm = self.reassembly.is_empty() && self.duplicate.is_none() && self.sacks.is_empty();
         let has_no_options = !(self.config.timestamps || self.ecn.is_on());
         is_next && is_plain && is_calm && has_no_options && self.caused == 0 && !self.handshake.is_waiting()
+    }
+
+    /// Takes one segment; whether all up to it is acknowledged now.
+    #[inline]
+    fn take_steady_data(&mut self) -> bool {
+        self.next += 1;
+        self.delayed.note_in_order(u64::from(self.payload));
+        self.delayed.note_data(self.payload, self.rtt.timeout(), &self.clock);
+        let is_now = self.is_to_acknowledge();
+        if is_now {
+            self.note_acknowledged();
+        }
+        is_now
+    }
+
+    /// Takes as many of `left` segments as are acknowledged by groups of `step`, like the group whose acknowledgement is
+    /// `ack`: gives that and theirs.
+    fn repeat_ack(&mut self, ack: Train, spacing: Duration, step: u32, left: u32) -> Train {
+        let more = left / step;
+        self.next += u64::from(more * step);
+        self.acknowledged = self.next;
+        Train { spacing: spacing * u64::from(step), count: 1 + more, step, ..ack }
     }
 
     const fn plain_ack(&self, next: u64) -> Packet {

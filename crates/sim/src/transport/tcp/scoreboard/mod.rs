@@ -116,6 +116,7 @@ impl Scoreboard {
     }
 
     /// A new segment leaves; returns its number.
+    #[inline]
     pub(super) fn send_new(&mut self, now_us: u64, delivered: u64) -> u64 {
         if self.outstanding() as usize == self.slots.len() {
             self.grow();
@@ -174,21 +175,22 @@ impl Scoreboard {
     }
 
     /// Removes the segments before `end`, if nothing is known of any outstanding one but that it was sent, in the
-    /// order of the numbers: returns what was known of the first and the last of them. `None`, and nothing is
-    /// removed, otherwise.
-    pub(super) fn pop_in_sequence(&mut self, end: u64) -> Option<(Segment, Segment)> {
+    /// order of the numbers: returns when the first of them was sent, microseconds, and what was known of the last. `None`,
+    /// and nothing is removed, otherwise.
+    #[inline]
+    pub(super) fn pop_in_sequence(&mut self, end: u64) -> Option<(u64, Segment)> {
         if !(self.is_in_sequence() && self.una < end) {
             return None;
         }
-        let (first, last) = (*self.get(self.una), *self.get(end - 1));
         debug_assert_eq!(self.oldest_sent(), Some(self.una), "the list is in the order of the numbers");
+        let (first_sent_us, last) = (self.get(self.una).sent_us, *self.get(end - 1));
         self.una = end;
         self.oldest = last.later;
         match last.later {
             NONE => self.newest = NONE,
             later => self.slots[later as usize].earlier = NONE,
         }
-        Some((first, last))
+        Some((first_sent_us, last))
     }
 
     /// Marks a segment SACKed and returns what was known of it before.

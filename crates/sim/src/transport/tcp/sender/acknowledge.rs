@@ -1,6 +1,6 @@
 //! What the sender makes of an acknowledgement (Linux `tcp_ack`).
 
-use super::super::congestion::{Algorithm, View};
+use super::super::congestion::{Algorithm, View, grow_as_reno};
 use super::super::outgoing::Plan;
 use super::super::packet::Ack;
 use super::super::progress::Progress;
@@ -157,10 +157,10 @@ impl Sender {
 
     /// The segments from `first` up to `next`, none of which was SACKed, lost or sent again, are acknowledged: what is
     /// known of the first and the last stands for all, because they were sent one after another.
-    fn note_in_sequence(&mut self, first: u64, next: u64, span: (Segment, Segment), progress: &mut Progress) {
-        let (oldest, latest) = span;
+    fn note_in_sequence(&mut self, first: u64, next: u64, span: (u64, Segment), progress: &mut Progress) {
+        let (oldest_sent_us, latest) = span;
         let is_recovering = first < self.recovery.end();
-        progress.note_acknowledged(oldest.sent_us, is_recovering);
+        progress.note_acknowledged(oldest_sent_us, is_recovering);
         progress.note_acknowledged(latest.sent_us, is_recovering);
         self.note_delivered_in_sequence(next - first, next, &latest, progress.congestion_echoed);
         progress.note_delivered(next - 1, &latest);
@@ -197,7 +197,7 @@ impl Sender {
     }
 
     /// The round trips of the first and the last segment acknowledged, microseconds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_round_trips(&mut self, first_us: u64, last_us: u64) {
         self.rtt.note_minimum(last_us, &self.clock);
         self.rtt.sample(first_us, self.board.una(), self.board.next(), &self.clock);
@@ -227,10 +227,14 @@ impl Sender {
     }
 
     /// Segments were delivered while the window may grow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grow_window(&mut self, delivered: u32) {
-        let view = self.view();
-        self.congestion.grow(&mut self.window, delivered, &view);
+        if self.congestion.grows_as_reno() {
+            grow_as_reno(&mut self.window, delivered);
+        } else {
+            let view = self.view();
+            self.congestion.grow(&mut self.window, delivered, &view);
+        }
     }
 
     /// The latest segment delivered had been sent when so many were delivered (the low half of the count).

@@ -33,7 +33,7 @@ impl Sender {
             taken += 1;
             sent = self.send_in_full();
             for number in self.board.next() - u64::from(sent)..self.board.next() {
-                if let Some((train, first)) = flight.add(at, number) {
+                if let Some((train, first)) = flight.add(Train::of_one(at), number) {
                     send(train, self.full_segment(first));
                 }
             }
@@ -66,12 +66,12 @@ impl Sender {
         self.statistics.acknowledgements += 1;
         self.recovery.note_progress();
         let next = self.board.una() + u64::from(count);
-        let Some((oldest, latest)) = self.board.pop_in_sequence(next) else {
+        let Some((oldest_sent_us, latest)) = self.board.pop_in_sequence(next) else {
             unreachable!("nothing is known of the segments but that they were sent");
         };
         self.note_delivered_in_sequence(u64::from(count), next, &latest, false);
         let now_us = self.clock.micros();
-        self.note_round_trips(now_us - oldest.sent_us, now_us - latest.sent_us);
+        self.note_round_trips(now_us - oldest_sent_us, now_us - latest.sent_us);
         self.adapt_reordering_window(latest.delivered);
         self.grow_window(count);
     }

@@ -301,6 +301,10 @@ impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
         each!(&self.line, link => link.decides_at_once())
     }
 
+    fn decide_waiting(&mut self, until: Instant) {
+        each!(&mut self.line, link => link.decide_waiting(until));
+    }
+
     #[inline]
     fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
         each!(&mut self.line, link => link.carry_train(train, frame, until))

@@ -306,6 +306,14 @@ impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         true
     }
 
+    fn decide_waiting(&mut self, until: Instant) {
+        while self.line.busy_until <= until {
+            let start = self.line.busy_until;
+            let Some(frame) = self.queue.poll_ahead(start) else { return };
+            self.send(start, frame);
+        }
+    }
+
     #[inline]
     fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
         if !(S::SKIPS_CLEAN && self.queue.is_empty()) {

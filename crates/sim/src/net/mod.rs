@@ -233,9 +233,13 @@ pub trait ProtectedLink<P: Copy + Default> {
         false
     }
 
+    /// Decides on the frames that wait in the queue, as far as it knows already what becomes of them, and they leave by
+    /// `until`. A link that decides at once does so; the owner settles the queue ([`FrameQueue::settle`]) before it looks at it.
+    fn decide_waiting(&mut self, _until: Instant) {}
+
     /// Carries the first frames of a train of such as `frame`, as far as it knows at once what becomes of them, and they
-    /// leave the queue by `until`. What is delivered does not go through [`ProtectedLink::delivered`]. A link that
-    /// decides at once does so; the owner settles the queue ([`FrameQueue::settle`]) before it looks at it.
+    /// leave the queue by `until`, like [`ProtectedLink::decide_waiting`]. What is delivered does not go through
+    /// [`ProtectedLink::delivered`].
     fn carry_train(&mut self, _train: Train, _frame: &Frame<P>, _until: Instant) -> Passage {
         Passage::NONE
     }

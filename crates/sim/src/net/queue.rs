@@ -90,6 +90,15 @@ impl<P: Copy + Default> FrameQueue<P> {
         (0..train.count).map(enter).take_while(|&has_room| has_room).count() as u32
     }
 
+    /// Takes the first frame that waits out, if it is never marked: it is sure to leave at `leaves_at`, and holds its space until
+    /// then.
+    pub fn poll_ahead(&mut self, leaves_at: Instant) -> Option<Frame<P>> {
+        let frame = *self.frames.front().filter(|frame| frame.ecn != Ecn::Capable)?;
+        self.frames.skip_front();
+        self.leaving.push((Train::of_one(leaves_at), self.space(frame.octets)));
+        Some(frame)
+    }
+
     /// Frees the space of the frames that were sure to leave by `now`.
     #[inline]
     pub fn settle(&mut self, now: Instant) {

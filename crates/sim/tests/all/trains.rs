@@ -54,6 +54,7 @@ impl Crossing {
     /// As much of the train as leaves by `until` goes at once, the rest frame by frame.
     fn carry(&mut self, mut train: Train, mut frame: Frame<u32>, until: Instant) {
         self.link.advance(train.first);
+        self.link.decide_waiting(until);
         self.collect();
         loop {
             let passage = self.link.carry_train(train, &frame, until);

@@ -70,6 +70,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.leads.set_only_hosts_answer(decides_at_once);
         let nobody_looks = self.latency.is_none() && !self.tap.is_open();
         if nobody_looks && decides_at_once {
+            self.link.decide_waiting(end);
             let mut ahead = Ahead { until: end, turn_ends: self.now, latest: Instant::ZERO };
             self.enter_waiting(&mut ahead);
             self.ahead = Some(ahead);

@@ -41,22 +41,49 @@ impl Deadlines {
         self.first.1 as usize
     }
 
+    /// The earliest deadline of all but `owner`, and whose it is.
+    #[inline]
+    pub(super) fn next_of_others(&self, owner: usize) -> (Instant, u32) {
+        if self.first.1 as usize == owner {
+            self.search(|entry| entry.1 as usize != owner)
+        } else {
+            self.first
+        }
+    }
+
     /// Moves the deadline of `owner`; [`Instant::NEVER`] disarms it.
     #[inline]
     pub(super) fn set(&mut self, owner: usize, deadline: Instant) {
-        let place = self.places[owner] as usize;
         let entry = (deadline, owner as u32);
-        match (place < self.armed.len(), deadline.is_never()) {
-            (true, true) => self.disarm(place),
-            (true, false) => self.armed[place].0 = deadline,
-            (false, false) => self.arm(entry),
-            (false, true) => return,
+        if !self.put(entry) {
+            return;
         }
         if entry < self.first {
             self.first = entry;
         } else if self.first.1 == entry.1 && entry != self.first {
-            self.search();
+            self.first = self.search(|_| true);
         }
+    }
+
+    /// The same when the earliest of the others is known ([`Deadlines::next_of_others`]).
+    #[inline]
+    pub(super) fn set_beside(&mut self, owner: usize, deadline: Instant, others: (Instant, u32)) {
+        let entry = (deadline, owner as u32);
+        self.put(entry);
+        self.first = others.min(entry);
+    }
+
+    /// Puts the entry in the place of its owner; whether anything has changed.
+    #[inline]
+    fn put(&mut self, entry: (Instant, u32)) -> bool {
+        let place = self.places[entry.1 as usize] as usize;
+        match (place < self.armed.len(), entry.0.is_never()) {
+            (true, true) => self.disarm(place),
+            (true, false) => self.armed[place].0 = entry.0,
+            (false, false) => self.arm(entry),
+            (false, true) => return false,
+        }
+        true
     }
 
     #[inline]
@@ -75,8 +102,8 @@ impl Deadlines {
     }
 
     #[inline]
-    fn search(&mut self) {
-        self.first = self.armed.iter().copied().min().unwrap_or((Instant::NEVER, 0));
+    fn search(&self, is_asked: impl Fn(&(Instant, u32)) -> bool) -> (Instant, u32) {
+        self.armed.iter().copied().filter(is_asked).min().unwrap_or((Instant::NEVER, 0))
     }
 }
 
@@ -95,7 +122,14 @@ mod tests {
                 let owner = owner % count.min(number + 1);
                 // One of four is disarmed.
                 let at = if at % 4 == 0 { u64::MAX } else { at };
-                deadlines.set(owner, Instant::from_ps(at));
+                let others = deadlines.next_of_others(owner);
+                let first_of_others = (0..count).filter(|&other| other != owner).min_by_key(|&other| model[other]);
+                prop_assert_eq!(others.0, first_of_others.map_or(Instant::NEVER, |other| Instant::from_ps(model[other])));
+                if number % 2 == 0 {
+                    deadlines.set(owner, Instant::from_ps(at));
+                } else {
+                    deadlines.set_beside(owner, Instant::from_ps(at), others);
+                }
                 model[owner] = at;
                 let expected = (0..count).min_by_key(|&owner| model[owner]).unwrap();
                 prop_assert_eq!(deadlines.owner(), expected);

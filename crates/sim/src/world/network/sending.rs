@@ -17,10 +17,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let is_alone = self.generations.len() == 1;
-        if ahead.is_some() && !is_alone && near_timers.owner() == index {
-            // The earliest timer of the others is the horizon.
-            near_timers.set(index, Instant::NEVER);
-        }
+        // What the others do is the horizon of what goes ahead.
+        let others = (ahead.is_some() && !is_alone).then(|| near_timers.next_of_others(index));
         while let Some(packet) = near.poll_transmit(*now) {
             let Some(ahead) = ahead else {
                 protocol.cut(packet, &mut |packet| {
@@ -32,8 +30,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 });
                 continue;
             };
-            let others = if is_alone { Instant::NEVER } else { near_timers.next() };
-            let horizon = ahead.horizon(at_near.poll_timeout().min(others));
+            let next = others.map_or(Instant::NEVER, |(at, _)| at);
+            let horizon = ahead.horizon(at_near.poll_timeout().min(next));
             let train = near.repeat(&packet, *now, horizon);
             let mut way = Way {
                 direction: Direction::Forward,
@@ -50,7 +48,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             });
             *now = train.last();
         }
-        near_timers.set(index, near.poll_timeout());
+        match others {
+            Some(others) => near_timers.set_beside(index, near.poll_timeout(), others),
+            None => near_timers.set(index, near.poll_timeout()),
+        }
     }
 
     /// Sends what the far end of a conversation has to send.

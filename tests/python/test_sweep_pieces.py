@@ -67,7 +67,7 @@ def test_pieces_put_together_are_a_plain_run(experiment: str) -> None:
     assert together.tables["trials"].equals(plain.tables["trials"])
     # A piece has its blocks alone: as many flows, finished or not.
     first = json.loads(json.loads(run_piece(scenario, Piece(10, 1), silent))[0])
-    assert [len(block["flows"]) + block["unfinished"] for block in first] == [50]
+    assert [len(one["trials"]["took_ps"]) + one["totals"]["unfinished"] for one in first] == [50]
     assert len(json.loads(texts[0])) == len(jobs_of(scenario))
 
 

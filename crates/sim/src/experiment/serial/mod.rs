@@ -134,7 +134,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
             let missing = blocks((trials, TRIALS_PER_BLOCK), config.seed).split_off(ran as usize);
             control.set_total(trials);
-            let (more, interrupted) = self.run_blocks(&workers, &missing, control)?;
+            let (more, interrupted) = self.run_blocks(&workers, missing, control)?;
             pieces.extend(more);
             outcome = Outcome { interrupted, ..self.outcome(&workers, &pieces, &describe, &detail) };
             if interrupted || control.is_enough(&outcome) {
@@ -158,17 +158,17 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             |block: &Block| (part.first_block..part.first_block + part.blocks).contains(&block.index);
         let some: Vec<Block> = all.into_iter().filter(of_part).collect();
         control.set_total(some.iter().map(|block| block.trials).sum());
-        let (pieces, interrupted) = self.run_blocks(workers, &some, control)?;
+        let (pieces, interrupted) = self.run_blocks(workers, some, control)?;
         let part = (!interrupted).then(|| results::write(&pieces));
         Ok(Outcome { part, interrupted, ..Outcome::default() })
     }
 
     /// Runs these blocks. Returns the finished ones' results in order, and whether some are missing because the caller
-    /// lost patience.
+    /// lost patience. The blocks themselves need some memory, which is free again then.
     fn run_blocks(
         &self,
         workers: &Workers,
-        blocks: &[Block],
+        blocks: Vec<Block>,
         control: &Control,
     ) -> Result<(Vec<Piece>, bool), ConfigError> {
         let run_piece = |blocks: &[Block]| {
@@ -180,7 +180,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             }
             Ok(piece.finish())
         };
-        let pieces = workers.run_pieces(blocks, run_piece)?;
+        let pieces = workers.run_pieces(&blocks, run_piece)?;
         let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
         Ok((pieces, ran < blocks.len() as u64))
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
@@ -31,7 +32,7 @@ def run_jobs(
     jobs
         What to measure; the parts keep this order, whatever the number of threads.
     threads
-        Threads to use, for jobs at the same time or inside one as the experiment spreads them.
+        Threads to use, for jobs at the same time or inside each.
     progress
         Told the work done and the whole work of all jobs.
 
@@ -47,8 +48,7 @@ def run_jobs(
     RunError
         A job failed.
     """
-    together = threads if jobs[0].experiment.spreads == "jobs" else 1
-    each = max(1, threads // min(together, len(jobs)))
+    together, each = _shares(jobs, threads)
     overall = _Overall(jobs, progress)
 
     def work(place: int, stop: threading.Event) -> tuple[int, Part]:
@@ -76,6 +76,25 @@ def run_jobs(
     parts = [part for _, part in sorted(outcomes, key=lambda outcome: outcome[0])]
     interrupted = interrupted or len(parts) < len(jobs) or any(part.interrupted for part in parts)
     return [part for part in parts if part.row], interrupted
+
+
+def _shares(jobs: Sequence[Job], threads: int) -> tuple[int, int]:
+    """How many jobs run at the same time, on how many threads each: what ends first if all work is alike."""
+    blocks = _blocks(jobs[0], enough=threads)
+
+    def rounds(together: int) -> int:
+        return math.ceil(len(jobs) / together) * math.ceil(blocks / (threads // together))
+
+    together = min((1, min(threads, len(jobs))), key=rounds)
+    return together, threads // together
+
+
+def _blocks(job: Job, *, enough: int) -> int:
+    """Return how many threads can work on a job; ``enough`` where it has no number of trials."""
+    if job.experiment.spreads == "jobs":
+        return 1
+    flow = job.configuration.get("flow")
+    return math.ceil(flow["trials"] / job.experiment.block_trials) if flow else enough
 
 
 def _measure(job: Job, backend: Backend, report: Progress) -> Part:

@@ -73,6 +73,37 @@ def test_trials_share_threads_inside_one_protection(monkeypatch: pytest.MonkeyPa
     assert lossylink.run("tcp-fct", threads=4).rows.height == 3
 
 
+@pytest.mark.parametrize(
+    ("experiment", "trials", "threads", "each"),
+    [
+        ("fec", 1, 1, 1),
+        ("fec", 1, 2, 1),
+        ("fec", 2, 2, 2),
+        ("fec", 2, 12, 4),
+        ("tcp-fct", 100, 2, 1),
+        ("tcp-fct", 101, 2, 2),
+        ("workload", 1000, 3, 1),
+        ("workload", 1001, 2, 2),
+    ],
+)
+def test_protections_with_few_trials_run_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch, experiment: str, trials: int, threads: int, each: int
+) -> None:
+    """Three protections; a block of trials takes one thread."""
+    seen: list[int] = []
+
+    def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
+        seen.append(json.loads(config)["threads"])
+        return outcome({"trials": 1})
+
+    with_simulator(monkeypatch, simulate)
+    settings = (
+        {"flow.trials": trials, "run.duration": "1s"} if experiment == "fec" else {"flow.trials": trials}
+    )
+    lossylink.run(experiment, protection=["none", "lg", "lg-nb"], threads=threads, settings=settings)
+    assert seen == [each] * 3
+
+
 def test_progress_sums_over_protections(monkeypatch: pytest.MonkeyPatch) -> None:
     def simulate(config: str, progress: Callable[[float, float], None]) -> dict[str, Any]:
         progress(50.0, 100.0)

@@ -13,7 +13,7 @@ from lossylink.errors import RunError
 from lossylink.runner import jobs_of, run_scenario
 from lossylink.scenario import Scenario, resolve
 from lossylink.sweeping import shards
-from lossylink.sweeping.pieces import BLOCK_TRIALS, MOST_PIECES, Piece, pieces_of, put_together, run_piece
+from lossylink.sweeping.pieces import MOST_PIECES, Piece, pieces_of, put_together, run_piece
 from lossylink.sweeping.task import Task
 
 #: The last block is not whole.
@@ -44,12 +44,13 @@ def swept(folder: Path, *, threads: int, **more: Any) -> lossylink.Sweep:
 
 @pytest.mark.parametrize("trials", [101, 1_000, 1_050, 99_950])
 def test_pieces_are_all_blocks_once(trials: int) -> None:
-    pieces = pieces_of(scenario_of(trials=trials))
+    scenario = scenario_of(trials=trials)
+    pieces = pieces_of(scenario)
     assert len(pieces) <= MOST_PIECES
     assert [piece.first for piece in pieces] == [
         sum(one.blocks for one in pieces[:place]) for place in range(len(pieces))
     ]
-    assert sum(piece.blocks for piece in pieces) == -(-trials // BLOCK_TRIALS)
+    assert sum(piece.blocks for piece in pieces) == -(-trials // scenario.experiment.block_trials)
 
 
 def test_what_does_not_run_in_blocks_has_no_pieces() -> None:
@@ -67,7 +68,7 @@ def test_pieces_put_together_are_a_plain_run(experiment: str) -> None:
     assert together.tables["trials"].equals(plain.tables["trials"])
     # A piece has its blocks alone: as many flows, finished or not.
     first = json.loads(json.loads(run_piece(scenario, Piece(10, 1), silent))[0])
-    assert [len(block["flows"]) + block["unfinished"] for block in first] == [50]
+    assert [len(one["trials"]["took_ps"]) + one["totals"]["unfinished"] for one in first] == [50]
     assert len(json.loads(texts[0])) == len(jobs_of(scenario))
 
 

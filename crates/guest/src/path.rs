@@ -107,8 +107,12 @@ impl Path {
     /// # Errors
     /// If a file cannot be written.
     pub fn close(mut self, now: Instant) -> std::io::Result<()> {
-        let timeline: serde_json::Map<_, _> =
-            self.emulated.timeline().into_iter().map(|(name, column)| (name, column.into())).collect();
+        let timeline: serde_json::Map<_, _> = self
+            .emulated
+            .timeline()
+            .into_iter()
+            .map(|(name, column)| (name, column.values().collect()))
+            .collect();
         let report = serde_json::json!({ "row": self.emulated.report(now), "timeline": timeline });
         if let Some(record) = self.record {
             record.finish()?;

@@ -22,18 +22,18 @@ impl Columns {
 
     /// How many values each column has.
     fn __len__(&self) -> usize {
-        self.0.first().map_or(0, |(_, values)| values.len())
+        self.0.first().map_or(0, |(_, column)| column.len())
     }
 
     /// The values of a column as little-endian float64.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let (_, values) = self
+        let (_, column) = self
             .0
             .iter()
             .find(|(known, _)| known == name)
             .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-        PyBytes::new_with(py, size_of_val(values.as_slice()), |bytes| {
-            for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
+        PyBytes::new_with(py, size_of::<f64>() * column.len(), |bytes| {
+            for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(column.values()) {
                 slot.copy_from_slice(&value.to_le_bytes());
             }
             Ok(())

@@ -97,7 +97,9 @@ class Experiment:
         The same of the rows of ``run.rare``.
     spreads
         What is shared between threads: ``jobs``, of which each takes one thread where there are enough of
-        them, or the ``trials`` inside a job, which then runs alone.
+        them, or the ``trials`` inside a job, which then runs alone if it has enough of them.
+    block_trials
+        Trials that the simulator runs one after another on one thread.
     refused
         Backends that cannot run it, each with the reason in one line; every other one can.
     sources
@@ -116,6 +118,7 @@ class Experiment:
     row_keys: tuple[str, ...]
     headline: tuple[Column, ...]
     spreads: Literal["jobs", "trials"]
+    block_trials: int = 1
     refused: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     rare_row_keys: tuple[str, ...] = ()

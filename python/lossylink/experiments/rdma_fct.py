@@ -12,6 +12,7 @@ EXPERIMENT = Experiment(
     row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit"),
     headline=FCT,
     spreads="trials",
+    block_trials=100,
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
     refused={
         "live": "RDMA is simulated only: the live lab's hosts have no RDMA interface",

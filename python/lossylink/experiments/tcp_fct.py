@@ -12,5 +12,6 @@ EXPERIMENT = Experiment(
     row_keys=(*COMMON_ROW, "congestion_control", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
     headline=(*FCT, CHECKS),
     spreads="trials",
+    block_trials=100,
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
 )

@@ -32,6 +32,7 @@ EXPERIMENT = Experiment(
         TIMEOUTS,
     ),
     spreads="trials",
+    block_trials=1000,
     refused={
         "live": "flows that arrive at random are simulated only; live, tcp-fct sends one after another",
         "kernel": "flows that arrive at random are simulated only; in a kernel, tcp-fct sends one by one",

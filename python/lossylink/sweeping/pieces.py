@@ -17,8 +17,6 @@ from lossylink.runner import jobs_of, run_scenario
 from lossylink.scenario import Scenario
 from lossylink.sweeping.until import own_amount
 
-BLOCK_TRIALS = 100
-"""Flows of a block, as the simulator has them."""
 MOST_PIECES = 16
 """Of one point."""
 _SEPARATOR = "+"
@@ -63,7 +61,7 @@ def pieces_of(scenario: Scenario) -> list[Piece]:
     backend = backend_named(scenario.values.run.backend)
     if growth is None or not growth.in_blocks or backend.run_blocks is None:
         return []
-    blocks = -(-own_amount(scenario) // BLOCK_TRIALS)
+    blocks = -(-own_amount(scenario) // scenario.experiment.block_trials)
     if blocks < 2:
         return []
     size = -(-blocks // MOST_PIECES)

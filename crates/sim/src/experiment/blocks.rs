@@ -2,7 +2,7 @@
 //!
 //! Within a block flows run one after another over the same link, as on a testbed. A block's
 //! random streams depend on the seed and its index alone, so any number of threads gives the same
-//! rows. What a block gives is kept: some dozens of octets a trial.
+//! rows.
 
 use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;
@@ -10,6 +10,9 @@ use rayon::prelude::*;
 
 /// Trials after which it is asked whether there are enough.
 const GROUP: usize = 5;
+
+/// Pieces that the blocks of a run make at most. The more there are, the nearer to each other the threads end.
+const PIECES: usize = 256;
 
 /// Trials in a block of flows that run one after another.
 pub(super) const TRIALS_PER_BLOCK: u64 = 100;
@@ -53,26 +56,8 @@ impl Workers {
         control: &Control,
         run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
     ) -> Result<(Vec<R>, bool), ConfigError> {
-        let mut finished = Vec::new();
-        let interrupted = self.add_blocks(&mut finished, size, seed, control, run)?;
-        Ok((finished, interrupted))
-    }
-
-    /// Adds blocks of `each` to whole blocks that have run before, until there are `trials`. Returns whether some are
-    /// missing because the caller lost patience.
-    pub(super) fn add_blocks<R: Send>(
-        &self,
-        finished: &mut Vec<R>,
-        (trials, each): (u64, u64),
-        seed: u64,
-        control: &Control,
-        run: impl Fn(Block) -> Result<R, ConfigError> + Sync,
-    ) -> Result<bool, ConfigError> {
-        control.set_total(trials);
-        let missing = blocks((trials, each), seed).split_off(finished.len());
-        let (more, interrupted) = self.run_all(&missing, control, &run)?;
-        finished.extend(more);
-        Ok(interrupted)
+        control.set_total(size.0);
+        self.run_all(&blocks(size, seed), control, &run)
     }
 
     /// Runs single trials, [`GROUP`] at a time, until `is_enough` of all so far or until there are `trials`.
@@ -126,10 +111,20 @@ impl Workers {
             Ok(Some(result))
         };
         let results: Result<Vec<Option<R>>, ConfigError> =
-            self.share(|| blocks.par_iter().map(one).collect());
+            self.share(|| blocks.par_iter().with_max_len(1).map(one).collect());
         let finished: Vec<R> = results?.into_iter().flatten().collect();
         let interrupted = finished.len() < blocks.len();
         Ok((finished, interrupted))
+    }
+
+    /// Runs pieces of these blocks, in each of which one follows the other. Returns the results of the pieces in order.
+    pub(super) fn run_pieces<R: Send>(
+        &self,
+        blocks: &[Block],
+        run: impl Fn(&[Block]) -> Result<R, ConfigError> + Sync,
+    ) -> Result<Vec<R>, ConfigError> {
+        let each = blocks.len().div_ceil(PIECES).max(1);
+        self.share(|| blocks.par_chunks(each).with_max_len(1).map(&run).collect())
     }
 }
 
@@ -149,17 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_added_are_those_of_one_run() {
+    fn pieces_have_all_blocks_in_order() {
         let workers = Workers::new(2).unwrap();
-        let control = Control::default();
-        let (all, _) = workers.run_blocks((10, 3), 1, &control, draw).unwrap();
-        let mut grown = Vec::new();
-        for trials in [3, 4, 10] {
-            // The last block of four trials is not whole.
-            workers.add_blocks(&mut grown, (trials, 3), 1, &control, draw).unwrap();
-            grown.truncate(if trials == 10 { 4 } else { trials as usize / 3 });
+        for count in [0, 1, PIECES, PIECES + 1, 3 * PIECES] {
+            let all = blocks((count as u64, 1), 1);
+            let places = |piece: &[Block]| Ok(piece.iter().map(|block| block.index).collect::<Vec<_>>());
+            let pieces = workers.run_pieces(&all, places).unwrap();
+            assert!(pieces.len() <= PIECES);
+            assert_eq!(pieces.concat(), (0..count as u64).collect::<Vec<_>>());
         }
-        assert_eq!((grown.len(), &grown), (4, &all));
     }
 
     #[test]

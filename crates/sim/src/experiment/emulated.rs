@@ -5,13 +5,13 @@ use super::row::Row;
 use super::setup::Setup;
 use super::stress::{ratio, set_buffers, set_retransmissions, set_wire};
 use super::timeline::Course;
-use crate::ConfigError;
 use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, Frame, Hop, LineRate, ProtectedLink};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::{Arrival, Carried, Mailbox, Outside};
 use crate::world::{End, Network};
+use crate::{Columns, ConfigError};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
 use serde_json::{Map, Value};
@@ -177,7 +177,7 @@ impl EmulatedPath {
     }
 
     /// The bins of a time line, column by column, but for what the hosts have sent again; empty without one.
-    pub fn timeline(&self) -> Vec<(String, Vec<f64>)> {
+    pub fn timeline(&self) -> Columns {
         let columns = self.course.iter().flat_map(Course::columns);
         columns.filter(|(name, _)| name != "retransmissions").collect()
     }

@@ -1,7 +1,7 @@
 //! Building the row of an experiment: the keys are those of `docs/data-dictionary.md`.
 
 use super::setup::Setup;
-use crate::measure::Description;
+use crate::measure::{Description, SortedSpans};
 use crate::net::{self, Figure};
 use serde_json::{Map, Value};
 
@@ -46,9 +46,9 @@ impl Row {
     }
 
     /// Adds the summary of completion times in microseconds; nulls if there are none.
-    pub(super) fn set_completion_times(&mut self, times_us: Vec<f64>) -> &mut Self {
-        let described = Description::new(times_us);
-        let of = |value: fn(&Description) -> f64| described.as_ref().map(value);
+    pub(super) fn set_completion_times(&mut self, times: SortedSpans) -> &mut Self {
+        let described = Description::new(times);
+        let of = |value: fn(&Description<SortedSpans>) -> f64| described.as_ref().map(value);
         self.set("fct_us_min", of(Description::min)).set("fct_us_mean", of(Description::mean));
         for (name, fraction) in PERCENTILES {
             let value = described.as_ref().map(|times| times.percentile(fraction));

@@ -13,7 +13,7 @@ const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.
 
 /// Adds the slowdowns of all flows and of each class; nulls for one without flows.
 pub(super) fn set_slowdowns(row: &mut Row, flows: &[Flow]) {
-    let all = Description::new(flows.iter().map(|flow| flow.slowdown).collect());
+    let all = Description::of(flows.iter().map(|flow| flow.slowdown).collect());
     row.set("slowdown_mean", all.as_ref().map(Description::mean));
     for (name, fraction) in PERCENTILES {
         row.set(&format!("slowdown_{name}"), all.as_ref().map(|all| all.percentile(fraction)));
@@ -21,7 +21,7 @@ pub(super) fn set_slowdowns(row: &mut Row, flows: &[Flow]) {
     let mut above = 0;
     for (class, most) in CLASSES {
         let members = flows.iter().filter(|flow| flow.bytes > above && flow.bytes <= most);
-        let described = Description::new(members.clone().map(|flow| flow.slowdown).collect());
+        let described = Description::of(members.clone().map(|flow| flow.slowdown).collect());
         row.set(&format!("flows_{class}"), members.count());
         for (name, fraction) in PERCENTILES {
             let value = described.as_ref().map(|class| class.percentile(fraction));

@@ -10,7 +10,7 @@ use crate::measure::Description;
 use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit};
 use crate::world::journeys::{self, Journeys};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
-use crate::{ConfigError, Control, Outcome};
+use crate::{Column, ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 use serde_json::Value;
@@ -173,7 +173,7 @@ pub(super) fn set_buffers(row: &mut Row, samples: &[BufferSample], maxima: (u64,
 }
 
 fn set_buffer(row: &mut Row, side: &str, bytes: impl Iterator<Item = u64>, maximum: u64) {
-    let depths = Description::new(bytes.map(|bytes| bytes as f64 / 1e3).collect());
+    let depths = Description::of(bytes.map(|bytes| bytes as f64 / 1e3).collect());
     let of = |fraction| depths.as_ref().map(|depths| depths.percentile(fraction));
     row.set(&format!("{side}_buffer_kb_min"), of(0.0))
         .set(&format!("{side}_buffer_kb_p50"), of(0.5))
@@ -181,7 +181,7 @@ fn set_buffer(row: &mut Row, side: &str, bytes: impl Iterator<Item = u64>, maxim
 }
 
 fn outcome(row: Row, result: &StressResult) -> Outcome {
-    let column = |of: fn(&BufferSample) -> f64| result.samples.iter().map(of).collect::<Vec<_>>();
+    let column = |of: fn(&BufferSample) -> f64| result.samples.iter().map(of).collect::<Column>();
     let series = vec![
         ("time_s".to_owned(), column(|sample| sample.at.as_secs_f64())),
         ("tx_buffer_kb".to_owned(), column(|sample| sample.tx_bytes as f64 / 1e3)),

@@ -15,11 +15,12 @@ use super::setup::Setup;
 use super::slowdown::set_slowdowns;
 use super::stress::ratio;
 use crate::config::{Config, HostProfile, WorkloadConfig, WorkloadProtocol};
+use crate::measure::SortedSpans;
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
 use crate::world::{Network, Path, Protocol, Rdma, Tcp};
-use crate::{ConfigError, Control, Outcome};
+use crate::{Columns, ConfigError, Control, Outcome};
 use lossylink_core::rng::{Stream, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
@@ -118,7 +119,9 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         row.set("distribution", self.workload.distribution.as_str()).set("load", self.workload.load);
         self.set_totals(&mut row, &flows, &replicas);
         workers.share(|| {
-            row.set_completion_times(flows.iter().map(|flow| flow.took.as_us_f64()).collect());
+            let spans = flows.iter().map(|flow| flow.took.as_ps());
+            let shortest = spans.clone().min().unwrap_or(0);
+            row.set_completion_times(SortedSpans::new(flows.len(), shortest, spans));
             set_slowdowns(&mut row, &flows);
         });
         let states = replicas.first_mut().map(|first| std::mem::take(&mut first.states)).unwrap_or_default();
@@ -389,8 +392,8 @@ impl Alone {
     }
 }
 
-fn columns(flows: &[Flow]) -> Vec<(String, Vec<f64>)> {
-    let column = |of: fn(&Flow) -> f64| flows.iter().map(of).collect::<Vec<_>>();
+fn columns(flows: &[Flow]) -> Columns {
+    let column = |of: fn(&Flow) -> f64| flows.iter().map(of).collect();
     vec![
         ("start_s".to_owned(), column(|flow| flow.start.as_secs_f64())),
         ("flow_bytes".to_owned(), column(|flow| flow.bytes as f64)),

@@ -3,29 +3,51 @@
 
 use rayon::prelude::*;
 
-/// The `fraction` quantile of `sorted` (ascending, not empty).
-pub fn percentile_sorted(sorted: &[f64], fraction: f64) -> f64 {
-    let rank = fraction * (sorted.len() - 1) as f64;
-    let low = sorted[rank.floor() as usize];
-    let high = sorted[rank.ceil() as usize];
+/// Values in ascending order.
+pub trait Sorted {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The value that so many precede.
+    fn value(&self, place: usize) -> f64;
+}
+
+impl Sorted for Vec<f64> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn value(&self, place: usize) -> f64 {
+        self[place]
+    }
+}
+
+/// The `fraction` quantile of `sorted`, which is not empty.
+pub fn percentile_sorted(sorted: &impl Sorted, fraction: f64) -> f64 {
+    let rank = fraction * (sorted.count() - 1) as f64;
+    let low = sorted.value(rank.floor() as usize);
+    let high = sorted.value(rank.ceil() as usize);
     low + (high - low) * (rank - rank.floor())
 }
 
 /// Summary of a sample, in the unit of its values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Description {
-    /// Ascending values.
-    sorted: Vec<f64>,
+pub struct Description<S = Vec<f64>> {
+    sorted: S,
 }
 
 impl Description {
     /// Describes `values`; `None` if there are none. Many are sorted by all threads of the pool that this runs in.
-    pub fn new(mut values: Vec<f64>) -> Option<Self> {
-        if values.is_empty() {
-            return None;
-        }
+    pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.par_sort_unstable_by(f64::total_cmp);
-        Some(Self { sorted: values })
+        Self::new(values)
+    }
+}
+
+impl<S: Sorted> Description<S> {
+    /// Describes values; `None` if there are none.
+    pub fn new(sorted: S) -> Option<Self> {
+        (sorted.count() > 0).then_some(Self { sorted })
     }
 
     /// The `fraction` quantile.
@@ -35,28 +57,32 @@ impl Description {
 
     /// The smallest value.
     pub fn min(&self) -> f64 {
-        self.sorted[0]
+        self.sorted.value(0)
     }
 
     /// The largest value.
     pub fn max(&self) -> f64 {
-        self.sorted[self.sorted.len() - 1]
+        self.sorted.value(self.sorted.count() - 1)
     }
 
     /// The mean value.
     pub fn mean(&self) -> f64 {
-        self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
+        self.values().sum::<f64>() / self.sorted.count() as f64
     }
 
     /// The sample's standard deviation, with n - 1 in the denominator; zero for one value.
     pub fn standard_deviation(&self) -> f64 {
-        let n = self.sorted.len();
+        let n = self.sorted.count();
         if n < 2 {
             return 0.0;
         }
         let mean = self.mean();
-        let squares: f64 = self.sorted.iter().map(|value| (value - mean).powi(2)).sum();
+        let squares: f64 = self.values().map(|value| (value - mean).powi(2)).sum();
         (squares / (n - 1) as f64).sqrt()
+    }
+
+    fn values(&self) -> impl Iterator<Item = f64> {
+        (0..self.sorted.count()).map(|place| self.sorted.value(place))
     }
 }
 
@@ -67,7 +93,7 @@ mod tests {
     #[test]
     fn agrees_with_pandas_describe() {
         // pandas.Series([1, 2, 3, 4]).describe(percentiles=[0.9]): std 1.290994, 90% 3.7.
-        let sample = Description::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        let sample = Description::of(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
         assert!((sample.standard_deviation() - 1.290_994).abs() < 1e-6);
         assert!((sample.percentile(0.9) - 3.7).abs() < 1e-12);
         assert_eq!((sample.min(), sample.mean(), sample.max()), (1.0, 2.5, 4.0));
@@ -75,6 +101,6 @@ mod tests {
 
     #[test]
     fn nothing_has_no_description() {
-        assert_eq!(Description::new(vec![]), None);
+        assert_eq!(Description::of(vec![]), None);
     }
 }

@@ -4,8 +4,10 @@ mod delays;
 mod describe;
 mod histogram;
 mod sequence;
+mod spans;
 
 pub use delays::{Delays, SMOOTHING_GAIN};
-pub use describe::{Description, percentile_sorted};
+pub use describe::{Description, Sorted, percentile_sorted};
 pub use histogram::Histogram;
 pub use sequence::SequenceCheck;
+pub use spans::SortedSpans;

@@ -1,12 +1,16 @@
 //! What one simulation returns: a row of results, columns of samples, and whether it was cut short.
 
+mod column;
+mod packed;
 mod parquet;
 
+pub use column::Column;
+pub(crate) use packed::{Packed, Packing};
 pub use parquet::write_parquet;
 use serde_json::{Map, Value};
 
 /// Named columns of equal length.
-pub type Columns = Vec<(String, Vec<f64>)>;
+pub type Columns = Vec<(String, Column)>;
 
 /// Result of one experiment under one protection.
 #[derive(Clone, Debug, Default)]

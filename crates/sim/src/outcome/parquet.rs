@@ -1,6 +1,6 @@
 //! Tables as Parquet files: a part for each protection, one under the other.
 
-use super::Columns;
+use super::{Column, Columns};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -54,21 +54,23 @@ fn write<W: Write + Send>(
         .build();
     let mut file = SerializedFileWriter::new(file, schema(&names)?, Arc::new(properties))?;
     for &(label, columns) in parts {
-        let rows = columns.first().map_or(0, |(_, values)| values.len());
+        let rows = columns.first().map_or(0, |(_, column)| column.len());
         assert!(
-            columns.iter().all(|(_, values)| values.len() == rows),
+            columns.iter().all(|(_, column)| column.len() == rows),
             "columns of {label} differ in length"
         );
+        let found = names.iter().map(|(name, _)| column(columns, name).map(Column::values));
+        let mut values: Vec<Option<_>> = found.collect();
         for first in (0..rows).step_by(GROUP_ROWS) {
             let last = rows.min(first + GROUP_ROWS);
             let mut group = file.next_row_group()?;
             write_label(&mut group, label, last - first)?;
-            for &(name, is_everywhere) in &names {
-                let values = column(columns, name).map(|values| &values[first..last]);
+            for (&(_, is_everywhere), values) in names.iter().zip(&mut values) {
+                let values = values.as_mut().map(|values| values.take(last - first).collect::<Vec<_>>());
                 next(&mut group, |writer| {
                     let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); last - first]);
                     let writer = writer.typed::<DoubleType>();
-                    writer.write_batch(values.unwrap_or_default(), levels.as_deref(), None).map(drop)
+                    writer.write_batch(&values.unwrap_or_default(), levels.as_deref(), None).map(drop)
                 })?;
             }
             group.close()?;
@@ -90,8 +92,8 @@ fn names<'a>(parts: &[(&str, &'a Columns)]) -> Vec<(&'a str, bool)> {
     names
 }
 
-fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a [f64]> {
-    columns.iter().find(|(known, _)| known == name).map(|(_, values)| values.as_slice())
+fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a Column> {
+    columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
 }
 
 fn schema(names: &[(&str, bool)]) -> Result<TypePtr, ParquetError> {
@@ -139,7 +141,7 @@ mod tests {
     use parquet::record::Field;
 
     fn columns(named: &[(&str, &[f64])]) -> Columns {
-        named.iter().map(|&(name, values)| (name.to_owned(), values.to_vec())).collect()
+        named.iter().map(|&(name, values)| (name.to_owned(), values.iter().copied().collect())).collect()
     }
 
     /// What a file holds, as text.

@@ -1,7 +1,7 @@
 //! Whole experiments: determinism, shortcuts, and what is refused.
 
 use crate::support;
-use lossylink_sim::Control;
+use lossylink_sim::{Control, Outcome, simulate};
 use serde_json::json;
 use support::{config, number, profile, refusal, run};
 
@@ -18,6 +18,24 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
         assert_eq!(two.columns, one.columns);
         config["seed"] = json!(2);
         assert_ne!(run(&config).columns, one.columns);
+    }
+}
+
+/// The last block of a look may have fewer trials than a block of the whole run has in its place.
+#[test]
+fn a_run_that_grows_ends_as_a_plain_one() {
+    let mut config = config("rdma-fct", "none");
+    config["threads"] = json!(2);
+    for trials in [1_150, 40_000] {
+        config["flow"]["trials"] = json!(trials);
+        let plain = run(&config);
+        let looks = vec![1, 150, 200, 999, trials];
+        let grown = simulate(&config.to_string(), &Control::growing(looks, |_| false)).unwrap();
+        assert_eq!((&grown.row, &grown.columns), (&plain.row, &plain.columns));
+        let looks = vec![150, trials, 10 * trials];
+        let enough = move |outcome: &Outcome| outcome.row["trials"] == trials;
+        let ended = simulate(&config.to_string(), &Control::growing(looks, enough)).unwrap();
+        assert_eq!((&ended.row, &ended.columns), (&plain.row, &plain.columns));
     }
 }
 
@@ -172,7 +190,7 @@ fn the_port_behind_the_link_never_has_to_mark() {
 fn a_cancelled_run_says_so_and_keeps_what_is_finished() {
     let control = Control::default();
     control.cancel();
-    let outcome = lossylink_sim::simulate(&config("tcp-fct", "lg").to_string(), &control).unwrap();
+    let outcome = simulate(&config("tcp-fct", "lg").to_string(), &control).unwrap();
     assert!(outcome.interrupted);
     assert_eq!(number(&outcome, "trials"), 0.0);
 }

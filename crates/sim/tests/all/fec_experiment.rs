@@ -2,9 +2,8 @@
 //! change of code; and every experiment under every code.
 
 use crate::support;
-use lossylink_sim::Outcome;
 use serde_json::{Value, json};
-use support::{config, number, refusal, run};
+use support::{column, config, number, refusal, run};
 
 /// The published set-up at a tenth of a second: 10 GbE, a queue of 1 MB, one CUBIC flow.
 fn published(kind: &str, (k, h): (u32, u32), p: f64) -> Value {
@@ -28,11 +27,6 @@ fn udp(kind: &str, source: &str, rate_bps: u64) -> Value {
         json!({"frame_bytes": 1514, "source": source, "rate_bps": rate_bps, "burst_packets": 74});
     config["run"]["duration_ps"] = json!(1_000_000_000_000_u64);
     config
-}
-
-fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [f64] {
-    let (_, columns) = outcome.columns.iter().find(|(found, _)| found == table).expect("the table is there");
-    &columns.iter().find(|(found, _)| found == name).expect("the column is there").1
 }
 
 #[test]

@@ -20,9 +20,8 @@ fn timeline(protection: &str) -> Value {
     config
 }
 
-fn column<'a>(outcome: &'a Outcome, name: &str) -> &'a [f64] {
-    let (_, columns) = &outcome.columns[0];
-    &columns.iter().find(|(column, _)| column == name).expect("the column exists").1
+fn column(outcome: &Outcome, name: &str) -> Vec<f64> {
+    support::column(outcome, "timeline", name)
 }
 
 fn mean(values: &[f64]) -> f64 {

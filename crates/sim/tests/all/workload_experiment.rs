@@ -2,7 +2,7 @@
 
 use crate::support;
 use serde_json::{Value, json};
-use support::{config, number, refusal, run};
+use support::{column, config, number, refusal, run};
 
 /// Flows of two sizes, 2 KB and 40 KB in equal parts, at a load of 0.5.
 fn workload(protection: &str, protocol: &str) -> Value {
@@ -47,8 +47,7 @@ fn at_a_low_load_flows_take_as_long_as_alone() {
     config["loss"]["forward"] = json!({"model": "none"});
     config["workload"]["load"] = json!(0.01);
     let outcome = run(&config);
-    let columns = &outcome.columns[0].1;
-    let slowdowns = &columns.iter().find(|(name, _)| name == "slowdown").unwrap().1;
+    let slowdowns = column(&outcome, "trials", "slowdown");
     assert!(
         slowdowns.iter().all(|&slowdown| slowdown > 0.98),
         "{:?}",
@@ -115,7 +114,7 @@ fn at_a_low_load_flows_of_tcp_take_as_long_as_alone() {
     config["loss"]["forward"] = json!({"model": "none"});
     config["workload"]["load"] = json!(0.01);
     let outcome = run(&config);
-    let slowdowns = &outcome.columns[0].1.iter().find(|(name, _)| name == "slowdown").unwrap().1;
+    let slowdowns = column(&outcome, "trials", "slowdown");
     let least = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(least > 0.98, "{least}");
 }

@@ -5,7 +5,7 @@ use super::Lived;
 use super::setup::Setup;
 use crate::fabric::{Counts, Failure, Row};
 use crate::measure::{Description, percentile_sorted};
-use crate::outcome::Columns;
+use crate::outcome::{Column, Columns};
 use serde_json::{Map, Value, json};
 
 /// Seconds of the year that is looked at, from the first failure on: the published window.
@@ -217,7 +217,7 @@ pub(super) fn years(lived: &[Lived]) -> (String, Columns) {
 
 /// The distributions of each year: what a share of the changes does not exceed.
 pub(super) fn shares(lived: &[Lived]) -> (String, Columns) {
-    let each = |of: &dyn Fn(usize, &Summary, usize) -> f64| -> Vec<f64> {
+    let each = |of: &dyn Fn(usize, &Summary, usize) -> f64| -> Column {
         let of_year = |(year, lived): (usize, &Lived)| -> Vec<f64> {
             (0..=STEPS).map(|step| of(year, &lived.summary, step)).collect()
         };
@@ -247,11 +247,13 @@ pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> Map<String, Value> {
     row.insert("deployment_share".into(), json!(share(setup.section.deployment_ppm)));
     row.insert("years".into(), json!(count));
     for figure in &FIGURES {
-        let values = years.iter().find(|(name, _)| name == figure.name).map_or(&[][..], |(_, values)| values);
-        let described = Description::new(values.to_vec());
+        let of_figure = years.iter().find(|(name, _)| name == figure.name);
+        let values: Vec<f64> = of_figure.iter().flat_map(|(_, values)| values.values()).collect();
+        let sum = values.iter().sum::<f64>();
+        let described = Description::of(values);
         let of = |value: fn(&Description) -> f64| described.as_ref().map(value);
         let value = match figure.over {
-            Over::Sum => json!(values.iter().sum::<f64>() as u64),
+            Over::Sum => json!(sum as u64),
             Over::Mean => json!(of(Description::mean)),
             Over::Most => json!(of(Description::max)),
             Over::Least => json!(of(Description::min)),

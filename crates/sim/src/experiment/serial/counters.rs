@@ -23,13 +23,8 @@ pub(in crate::experiment) enum Repair {
 }
 
 impl Repair {
-    const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
+    pub(super) const ALL: [Self; 4] = [Self::Fast, Self::ReorderingTimer, Self::Probe, Self::Timeout];
     pub(in crate::experiment) const COUNT: usize = Self::ALL.len();
-
-    /// The mechanism with this number.
-    pub(super) fn at(number: usize) -> Option<Self> {
-        Self::ALL.get(number).copied()
-    }
 }
 
 impl Counters {

@@ -3,6 +3,7 @@
 
 mod counters;
 mod results;
+mod trials;
 
 pub(super) use counters::{Counters, Repair};
 pub(super) use results::Totals;
@@ -15,13 +16,14 @@ use super::setup::Setup;
 use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile, PartConfig};
 use crate::net::{AnyLink, ProtectedLink, Tap};
+use crate::outcome::Packing;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, uniform};
 use lossylink_core::time::{Duration, Instant};
-use results::{Finished, Trial, column, columns};
+use results::{Piece, Trial};
 
 /// A flow that takes longer than this is given up and reported as such.
 const FLOW_LIMIT: Duration = Duration::from_secs(600);
@@ -127,17 +129,19 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         if let Some(part) = config.part {
             return self.run_part(&workers, part, control);
         }
-        let (mut blocks, mut outcome) = (results::read(&config.parts)?, Outcome::default());
+        let (mut pieces, mut outcome) = (results::read(&config.parts)?, Outcome::default());
         for trials in control.looks(self.flow.trials) {
-            let size = (trials, TRIALS_PER_BLOCK);
-            let run_block = |block| self.run_block(block);
-            let interrupted = workers.add_blocks(&mut blocks, size, config.seed, control, run_block)?;
-            outcome = Outcome { interrupted, ..self.outcome(&workers, &blocks, &describe, &detail) };
+            let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
+            let missing = blocks((trials, TRIALS_PER_BLOCK), config.seed).split_off(ran as usize);
+            control.set_total(trials);
+            let (more, interrupted) = self.run_blocks(&workers, missing, control)?;
+            pieces.extend(more);
+            outcome = Outcome { interrupted, ..self.outcome(&workers, &pieces, &describe, &detail) };
             if interrupted || control.is_enough(&outcome) {
                 break;
             }
-            // A last block that is not whole runs anew: the longer run has a whole one in its place.
-            blocks.truncate((trials / TRIALS_PER_BLOCK) as usize);
+            // A piece whose last block is not whole runs anew: the longer run has a whole one in its place.
+            pieces.retain(Piece::is_whole);
         }
         Ok(outcome)
     }
@@ -154,44 +158,65 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             |block: &Block| (part.first_block..part.first_block + part.blocks).contains(&block.index);
         let some: Vec<Block> = all.into_iter().filter(of_part).collect();
         control.set_total(some.iter().map(|block| block.trials).sum());
-        let (finished, interrupted) = workers.run_all(&some, control, &|block| self.run_block(block))?;
-        let part = (!interrupted).then(|| results::write(&finished));
+        let (pieces, interrupted) = self.run_blocks(workers, some, control)?;
+        let part = (!interrupted).then(|| results::write(&pieces));
         Ok(Outcome { part, interrupted, ..Outcome::default() })
+    }
+
+    /// Runs these blocks. Returns the finished ones' results in order, and whether some are missing because the caller
+    /// lost patience. The blocks themselves need some memory, which is free again then.
+    fn run_blocks(
+        &self,
+        workers: &Workers,
+        blocks: Vec<Block>,
+        control: &Control,
+    ) -> Result<(Vec<Piece>, bool), ConfigError> {
+        let run_piece = |blocks: &[Block]| {
+            let mut piece = Piece::default();
+            for block in blocks.iter().take_while(|_| !control.is_cancelled()) {
+                self.run_block(block, &mut piece)?;
+                piece.blocks += 1;
+                control.add_done(block.trials);
+            }
+            Ok(piece.finish())
+        };
+        let pieces = workers.run_pieces(&blocks, run_piece)?;
+        let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
+        Ok((pieces, ran < blocks.len() as u64))
     }
 
     fn outcome(
         &self,
         workers: &Workers,
-        blocks: &[Finished],
+        pieces: &[Piece],
         describe: impl Fn(&T, &mut Row),
         detail: impl Fn(&T, &Totals, &mut Row),
     ) -> Outcome {
-        let states = blocks.first().map(|block| block.states.clone()).unwrap_or_default();
+        let states = pieces.first().map(|piece| piece.states.clone()).unwrap_or_default();
         let mut totals = Totals::default();
-        blocks.iter().for_each(|block| totals.merge(&block.totals));
-        let sum = |of: fn(&Finished) -> u64| blocks.iter().map(of).sum::<u64>();
+        pieces.iter().for_each(|piece| totals.merge(&piece.totals));
         let mut row = Row::new(&self.setup);
         describe(&self.protocol, &mut row);
         row.set("flow_bytes", self.flow.size_bytes).set("trials", totals.trials);
         workers.share(|| {
-            row.set_completion_times(column(blocks, Trial::fct_us));
+            row.set_completion_times(trials::sorted_spans(pieces));
         });
-        row.set("flows_hit", totals.hit).set("flows_unfinished", sum(|block| block.unfinished));
+        row.set("flows_hit", totals.hit).set("flows_unfinished", totals.unfinished);
         detail(&self.protocol, &totals, &mut row);
         row.set("retransmissions", totals.retransmissions)
             .set("timeouts", totals.timeouts)
-            .set("frames_simulated", sum(|block| block.frames_simulated))
-            .set("frames_skipped", sum(|block| block.frames_skipped));
-        let columns = vec![("trials".to_owned(), workers.share(|| columns(blocks)))];
+            .set("frames_simulated", totals.frames_simulated)
+            .set("frames_skipped", totals.frames_skipped);
+        let columns = vec![("trials".to_owned(), trials::columns(pieces))];
         Outcome { row: row.finish(), columns, states, ..Outcome::default() }
     }
 
-    fn run_block(&self, block: Block) -> Result<Finished, ConfigError> {
-        let capture = self.capture(&block)?;
-        let mut network = self.network(&block, capture.tap())?;
+    /// Runs a block and adds what it gives to a piece.
+    fn run_block(&self, block: &Block, piece: &mut Piece<Packing>) -> Result<(), ConfigError> {
+        let capture = self.capture(block)?;
+        let mut network = self.network(block, capture.tap())?;
         // A flow that is computed once would be recorded once: under a capture every flow runs.
         let repeats = self.is_repeatable && self.setup.config.skip && !capture.is_on();
-        let mut finished = Finished::default();
         let mut clean: Option<CleanFlow> = None;
         for index in 0..block.trials {
             let streams = block.streams.trial(index);
@@ -200,19 +225,19 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             if let Some(flow) =
                 clean.as_ref().filter(|flow| network.link.skip_clean(flow.frames, flow.octets))
             {
-                finished.add(flow.trial.with(once));
-                finished.frames_skipped += flow.frames;
+                piece.add(flow.trial.with(once));
+                piece.totals.frames_skipped += flow.frames;
                 continue;
             }
             network.tap().begin_flow(index);
             let before = *network.link.traffic();
             network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
             let ran = self.run_flow(&mut network, &mut hosts);
-            finished.unfinished += u64::from(ran.is_none());
-            ran.iter().for_each(|trial| finished.add(trial.with(once)));
+            piece.totals.unfinished += u64::from(ran.is_none());
+            ran.iter().for_each(|trial| piece.add(trial.with(once)));
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
-            finished.frames_simulated += frames;
+            piece.totals.frames_simulated += frames;
             if repeats && after.lost == before.lost && clean.is_none() {
                 let octets = after.largest_octets;
                 clean = ran.map(|trial| CleanFlow { trial, frames, octets });
@@ -220,9 +245,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         }
         let end = network.now();
         if block.index == 0 {
-            finished.states = states(&self.setup, &mut network.link, end, false)?;
+            piece.states = states(&self.setup, &mut network.link, end, false)?;
         }
-        capture.finish().map(|()| finished)
+        capture.finish()
     }
 
     /// The capture is of the first block, and so is the state: each block has a clock of its own.

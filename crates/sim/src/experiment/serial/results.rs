@@ -1,9 +1,11 @@
 //! What flows one after another give: a trial each, and what all of them come to.
 
 use super::counters::Repair;
-use crate::{Columns, ConfigError};
+use super::trials::Trials;
+use crate::ConfigError;
+use crate::experiment::blocks::TRIALS_PER_BLOCK;
+use crate::outcome::{Packed, Packing};
 use lossylink_core::time::Duration;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,109 +24,69 @@ impl Trial {
     pub(super) fn with(self, once: Duration) -> Self {
         Self { took: self.took + once, ..self }
     }
-
-    pub(super) fn fct_us(&self) -> f64 {
-        self.took.as_us_f64()
-    }
 }
 
-/// Results of one block.
-#[derive(Debug, Default)]
-pub(super) struct Finished {
-    pub(super) trials: Vec<Trial>,
+/// Results of blocks that follow each other. Numbers are [`Packing`] while they run.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct Piece<T = Packed> {
+    pub(super) trials: Trials<T>,
     pub(super) totals: Totals,
-    pub(super) unfinished: u64,
-    pub(super) frames_simulated: u64,
-    pub(super) frames_skipped: u64,
+    /// Blocks that have run.
+    pub(super) blocks: u64,
     /// Of the link of the first block.
     pub(super) states: Vec<Value>,
 }
 
-impl Finished {
+impl Piece<Packing> {
     pub(super) fn add(&mut self, trial: Trial) {
+        self.trials.add(&trial);
         self.totals.add(&trial);
-        self.trials.push(trial);
+    }
+
+    pub(super) fn finish(self) -> Piece {
+        let Self { trials, totals, blocks, states } = self;
+        Piece { trials: trials.finish(), totals, blocks, states }
     }
 }
 
-/// A block as text: flows as picoseconds, lost frames, retransmissions, timeouts, and the slowest repair.
-#[derive(Deserialize, Serialize)]
-struct Told {
-    flows: Vec<(u64, u32, u32, u32, Option<usize>)>,
-    unfinished: u64,
-    frames_simulated: u64,
-    frames_skipped: u64,
-    states: Vec<Value>,
-}
-
-impl From<&Finished> for Told {
-    fn from(block: &Finished) -> Self {
-        let flow = |trial: &Trial| {
-            let repair = trial.repair.map(|repair| repair as usize);
-            (trial.took.as_ps(), trial.lost_frames, trial.retransmissions, trial.timeouts, repair)
-        };
-        Self {
-            flows: block.trials.iter().map(flow).collect(),
-            unfinished: block.unfinished,
-            frames_simulated: block.frames_simulated,
-            frames_skipped: block.frames_skipped,
-            states: block.states.clone(),
-        }
+impl Piece {
+    /// Whether its blocks have as many trials as blocks can have.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.totals.trials + self.totals.unfinished == self.blocks * TRIALS_PER_BLOCK
     }
 }
 
-impl From<Told> for Finished {
-    fn from(told: Told) -> Self {
-        let mut block = Self {
-            unfinished: told.unfinished,
-            frames_simulated: told.frames_simulated,
-            frames_skipped: told.frames_skipped,
-            states: told.states,
-            ..Self::default()
-        };
-        for (took_ps, lost_frames, retransmissions, timeouts, repair) in told.flows {
-            let repair = repair.and_then(Repair::at);
-            block.add(Trial {
-                took: Duration::from_ps(took_ps),
-                lost_frames,
-                retransmissions,
-                timeouts,
-                repair,
-            });
-        }
-        block
-    }
+/// Pieces as text, which [`read`] takes back.
+pub(super) fn write(pieces: &[Piece]) -> String {
+    serde_json::to_string(pieces).expect("numbers have a text")
 }
 
-/// Blocks as text, which [`read`] takes back.
-pub(super) fn write(blocks: &[Finished]) -> String {
-    let told: Vec<Told> = blocks.iter().map(Told::from).collect();
-    serde_json::to_string(&told).expect("numbers have a text")
-}
-
-/// The blocks of parts, one after another.
+/// The pieces of parts, one after another.
 ///
 /// # Errors
-/// If a part is no text of blocks.
-pub(super) fn read(parts: &[String]) -> Result<Vec<Finished>, ConfigError> {
+/// If a part is no text of pieces.
+pub(super) fn read(parts: &[String]) -> Result<Vec<Piece>, ConfigError> {
     let refuse = |error| ConfigError(format!("a part of the flows cannot be read: {error}"));
-    let mut blocks = Vec::new();
+    let mut pieces = Vec::new();
     for part in parts {
-        let told: Vec<Told> = serde_json::from_str(part).map_err(refuse)?;
-        blocks.extend(told.into_iter().map(Finished::from));
+        pieces.extend(serde_json::from_str::<Vec<Piece>>(part).map_err(refuse)?);
     }
-    Ok(blocks)
+    Ok(pieces)
 }
 
 /// What trials come to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(in crate::experiment) struct Totals {
     pub(super) trials: u64,
+    /// Flows that did not end well in time; no trials.
+    pub(super) unfinished: u64,
     /// Flows that lost a frame.
     pub(super) hit: u64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
     repaired: [u64; Repair::COUNT],
+    pub(super) frames_simulated: u64,
+    pub(super) frames_skipped: u64,
 }
 
 impl Totals {
@@ -138,10 +100,13 @@ impl Totals {
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.trials += other.trials;
+        self.unfinished += other.unfinished;
         self.hit += other.hit;
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
         self.repaired.iter_mut().zip(other.repaired).for_each(|(count, more)| *count += more);
+        self.frames_simulated += other.frames_simulated;
+        self.frames_skipped += other.frames_skipped;
     }
 
     /// Flows whose slowest repair this was.
@@ -150,54 +115,49 @@ impl Totals {
     }
 }
 
-/// A value of every trial.
-pub(super) fn column(blocks: &[Finished], of: fn(&Trial) -> f64) -> Vec<f64> {
-    let mut column = Vec::with_capacity(blocks.iter().map(|block| block.trials.len()).sum());
-    blocks.iter().for_each(|block| column.extend(block.trials.iter().map(of)));
-    column
-}
-
-/// The name of a column, and what it holds.
-type Named = (&'static str, fn(&Trial) -> f64);
-
-pub(super) fn columns(blocks: &[Finished]) -> Columns {
-    let columns: [Named; 4] = [
-        ("fct_us", Trial::fct_us),
-        ("lost_frames", |trial| f64::from(trial.lost_frames)),
-        ("retransmissions", |trial| f64::from(trial.retransmissions)),
-        ("timeouts", |trial| f64::from(trial.timeouts)),
-    ];
-    columns.into_par_iter().map(|(name, of)| (name.to_owned(), column(blocks, of))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn piece_of(trials: impl Iterator<Item = Trial>, blocks: u64) -> Piece {
+        let mut piece = Piece { blocks, ..Piece::default() };
+        trials.for_each(|trial| piece.add(trial));
+        piece.finish()
+    }
+
     proptest! {
         #[test]
-        fn blocks_come_back_from_their_text(
-            flows in prop::collection::vec((0u64..u64::MAX, 0u32.., 0u32.., 0u32.., prop::option::of(0usize..4)), 0..50),
+        fn pieces_come_back_from_their_text(
+            // Totals of flows add up, so none may be too large.
+            flows in prop::collection::vec((0u64..1 << 50, 0u32.., 0u32.., 0u32.., prop::option::of(0usize..4)), 0..50),
             counts in prop::array::uniform3(0u64..1 << 40),
         ) {
-            let mut block = Finished {
-                unfinished: counts[0],
-                frames_simulated: counts[1],
-                frames_skipped: counts[2],
-                ..Finished::default()
-            };
-            // Totals of flows add up, so none may be too large.
-            for (took_ps, lost_frames, retransmissions, timeouts, repair) in flows {
-                let repair = repair.and_then(Repair::at);
-                block.add(Trial { took: Duration::from_ps(took_ps), lost_frames, retransmissions, timeouts, repair });
-            }
-            let texts = [write(&[]), write(std::slice::from_ref(&block)), write(&[Finished::default()])];
+            let trials = flows.into_iter().map(|(took_ps, lost_frames, retransmissions, timeouts, repair)| {
+                let repair = repair.map(|number| Repair::ALL[number]);
+                Trial { took: Duration::from_ps(took_ps), lost_frames, retransmissions, timeouts, repair }
+            });
+            let mut piece = piece_of(trials, 1);
+            [piece.totals.unfinished, piece.totals.frames_simulated, piece.totals.frames_skipped] = counts;
+            let texts = [write(&[]), write(std::slice::from_ref(&piece)), write(&[piece_of([].into_iter(), 0)])];
             let back = read(&texts).unwrap();
             prop_assert_eq!(back.len(), 2);
-            prop_assert_eq!(&back[0].trials, &block.trials);
-            prop_assert_eq!(format!("{:?}", back[0]), format!("{block:?}"));
+            prop_assert_eq!(format!("{:?}", back[0]), format!("{piece:?}"));
         }
+    }
+
+    #[test]
+    fn a_piece_is_whole_with_all_trials_of_its_blocks() {
+        let trial =
+            Trial { took: Duration::ZERO, lost_frames: 0, retransmissions: 0, timeouts: 0, repair: None };
+        let piece = |trials: u64, unfinished| {
+            let mut piece = piece_of((0..trials).map(|_| trial), 2);
+            piece.totals.unfinished = unfinished;
+            piece
+        };
+        assert!(piece(2 * TRIALS_PER_BLOCK, 0).is_whole());
+        assert!(piece(2 * TRIALS_PER_BLOCK - 1, 1).is_whole());
+        assert!(!piece(2 * TRIALS_PER_BLOCK - 1, 0).is_whole());
     }
 
     #[test]

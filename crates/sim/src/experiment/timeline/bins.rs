@@ -1,6 +1,7 @@
 //! The bins of a time line: what the link and the flows did in each.
 
 use super::switching::Switching;
+use crate::Columns;
 use crate::net::ProtectedLink;
 use lossylink_core::time::Instant;
 
@@ -76,7 +77,7 @@ impl Bins {
     }
 
     /// The table, column by column; its times count from the begin.
-    pub(super) fn columns(&self) -> Vec<(String, Vec<f64>)> {
+    pub(super) fn columns(&self) -> Columns {
         let column =
             |name: &str, of: &dyn Fn(&Bin) -> f64| (name.to_owned(), self.complete.iter().map(of).collect());
         vec![

@@ -4,9 +4,9 @@ use super::super::row::Row;
 use super::super::setup::Setup;
 use super::bins::Bins;
 use super::switching::Switching;
-use crate::ConfigError;
 use crate::config::{Config, TimelineConfig};
 use crate::net::{Advice, Losses, ProtectedLink, Report, Traffic};
+use crate::{Columns, ConfigError};
 use lossylink_core::engine::monitor::{Decision, Monitor, MonitorConfig};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -154,7 +154,7 @@ impl Course {
     }
 
     /// The bins, column by column.
-    pub(in crate::experiment) fn columns(&self) -> Vec<(String, Vec<f64>)> {
+    pub(in crate::experiment) fn columns(&self) -> Columns {
         self.bins.columns()
     }
 

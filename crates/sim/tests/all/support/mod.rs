@@ -66,3 +66,9 @@ pub(crate) fn refusal(config: &Value) -> String {
 pub(crate) fn number(outcome: &Outcome, key: &str) -> f64 {
     outcome.row[key].as_f64().unwrap_or_else(|| panic!("{key} is {:?}", outcome.row.get(key)))
 }
+
+/// A column of a table.
+pub(crate) fn column(outcome: &Outcome, table: &str, name: &str) -> Vec<f64> {
+    let (_, columns) = outcome.columns.iter().find(|(found, _)| found == table).expect("the table is there");
+    columns.iter().find(|(found, _)| found == name).expect("the column is there").1.values().collect()
+}

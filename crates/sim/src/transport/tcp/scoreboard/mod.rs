@@ -116,7 +116,7 @@ impl Scoreboard {
     }
 
     /// A new segment leaves; returns its number.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, now_us: u64, delivered: u64) -> u64 {
         if self.outstanding() as usize == self.slots.len() {
             self.grow();

@@ -61,7 +61,9 @@ impl Sender {
     #[inline]
     pub(super) fn send_full(&mut self, count: u32) {
         let (now_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
-        (0..count).for_each(|_| _ = self.board.send_new(now_us, delivered));
+        for _ in 0..count {
+            self.board.send_new(now_us, delivered);
+        }
         self.statistics.segments_sent += u64::from(count);
     }
 

@@ -1,4 +1,4 @@
-//! A sender that sends many segments in one call does what it does poll by poll, and is the same afterwards.
+//! A sender that sends segments in one call, many or one that waited, does what it does poll by poll, and is the same afterwards.
 
 use crate::tcp_sender::{ack, us};
 use lossylink_core::time::{Duration, Instant};
@@ -13,13 +13,15 @@ struct Driven {
     /// Whether it may send many in one call, and how many it sent so.
     repeats: bool,
     repeated: u32,
+    /// How many it sent by themselves when their turn had come.
+    paced: u32,
 }
 
 impl Driven {
     fn new(config: &Config, bytes: Option<u64>, repeats: bool) -> Self {
         let mut sender = Sender::new(config, bytes, Duration::from_us(300));
         sender.open(us(0));
-        let mut driven = Self { sender, sent: Vec::new(), repeats, repeated: 0 };
+        let mut driven = Self { sender, sent: Vec::new(), repeats, repeated: 0, paced: 0 };
         driven.poll(us(0), us(0));
         driven
     }
@@ -44,8 +46,16 @@ impl Driven {
     fn run_until(&mut self, end: Instant) {
         while self.sender.poll_timeout() <= end {
             let at = self.sender.poll_timeout();
+            // As if others had their turns in between, every other time.
+            let is_among_others = self.repeats && self.sent.len().is_multiple_of(2);
+            let alone = if is_among_others { self.sender.send_paced(at, at) } else { None };
+            if let Some(Packet::Data(data)) = alone {
+                self.sent.push((at, data.first));
+                self.paced += 1;
+                continue;
+            }
             self.sender.handle_timeout(at);
-            self.poll(at, end);
+            self.poll(at, if is_among_others { at } else { end });
         }
     }
 
@@ -123,4 +133,13 @@ fn a_window_leaves_in_one_call() {
         let gap = driven.sent[1].0 - driven.sent[0].0;
         assert_eq!(gap, Duration::from_ps(distance));
     }
+}
+
+/// Its counterpart for segments that wait for the stack among those of others.
+#[test]
+fn segments_leave_by_themselves_when_others_come_between() {
+    let stack_rate = Some(BitRate::from_gbps(12));
+    let config = Config { congestion_control: CongestionControl::Reno, stack_rate, ..Config::default() };
+    let driven = drive(&config, None, &[(3, 1, false); 20], true);
+    assert!(driven.paced > 5, "{}", driven.paced);
 }

@@ -301,8 +301,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     fn handle_near_timer(&mut self) {
         let index = self.near_timers.owner();
         self.touched = index;
-        self.conversations[index].near.handle_timeout(self.now);
-        self.flush_near(index);
+        if !self.send_paced(index) {
+            self.conversations[index].near.handle_timeout(self.now);
+            self.flush_near(index);
+        }
     }
 
     /// Takes what has left the link on toward the hosts.

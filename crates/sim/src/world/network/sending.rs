@@ -54,6 +54,31 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
+    /// Where frames go ahead, the near end whose timer is due sends a packet by itself; false, and nothing has happened, if
+    /// more might come of the timer.
+    #[inline]
+    pub(super) fn send_paced(&mut self, index: usize) -> bool {
+        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, now, .. } = self;
+        let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
+        let Some(ahead) = ahead else { return false };
+        let others = near_timers.next_of_others(index);
+        let horizon = ahead.horizon(at_near.poll_timeout().min(others.0));
+        let Some(packet) = near.send_paced(*now, horizon) else { return false };
+        let mut way = Way {
+            direction: Direction::Forward,
+            protocol,
+            to_link: &mut path.to_link,
+            from_link: &mut path.to_far,
+            link,
+            at_link,
+            arrivals: at_far,
+            ahead,
+        };
+        way.send(Train::of_one(*now), &mut address(protocol, owner, packet, *now));
+        near_timers.set_beside(index, near.poll_timeout(), others);
+        true
+    }
+
     /// Sends what the far end of a conversation has to send.
     #[inline]
     pub(super) fn flush_far(&mut self, index: usize) {

@@ -39,6 +39,14 @@ pub trait Endpoint {
         Train::of_one(now)
     }
 
+    /// The timer is due at `now`, and all that comes of it is one packet, which leaves by itself: sends it as this end would
+    /// with [`Endpoint::handle_timeout`] and polling. `None`, and nothing has happened, if that is not certain, or if another
+    /// one leaves by `horizon`.
+    #[inline]
+    fn send_paced(&mut self, _now: Instant, _horizon: Instant) -> Option<Self::Packet> {
+        None
+    }
+
     /// Takes packets of `train`, `packet` first and those that follow it ([`Protocol::follow`]), none of them marked, as
     /// this end would one by one. It stops before one that it cannot take like the others, and before a timer. Hands what
     /// leaves to `send`, each train with its first packet. Returns how many packets it has taken; the owner polls on at

@@ -100,6 +100,11 @@ impl Endpoint for tcp::Sender {
     }
 
     #[inline]
+    fn send_paced(&mut self, now: Instant, horizon: Instant) -> Option<TcpPacket> {
+        Self::send_paced(self, now, horizon).map(TcpPacket)
+    }
+
+    #[inline]
     fn take_train(
         &mut self,
         train: Train,

@@ -2,6 +2,7 @@
 
 mod acknowledge;
 mod losses;
+mod paced;
 mod react;
 mod reductions;
 mod repeat;

@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Whether a segment may leave.
-    fn may_send(&self) -> bool {
+    pub(super) fn may_send(&self) -> bool {
         self.board.in_flight() < self.window.size && self.has_new_data()
     }
 

@@ -128,7 +128,7 @@ impl Sender {
     }
 
     /// The flight is out: notes whether the window limited it and schedules a probe.
-    fn finish_new(&mut self) {
+    pub(super) fn finish_new(&mut self) {
         let limited = self.bursts.take_waiting() || self.board.in_flight() >= self.window.size;
         let sent = self.outgoing.take_sent_new();
         if sent || limited {

@@ -1,0 +1,43 @@
+//! A segment that waited for the host's stack: the same as timer and poll, without what could also come of them.
+
+use super::super::congestion::Algorithm;
+use super::super::packet::Packet;
+use super::super::recovery::State;
+use super::Sender;
+use lossylink_core::time::{Duration, Instant};
+
+impl Sender {
+    /// The stack is free at `now`, and all that comes of it is one full new segment: sends that as
+    /// [`Sender::handle_timeout`] and polling would, after which nothing more leaves at this instant. `None`, and nothing
+    /// has happened, if more could come of it, or if the next segment leaves by `horizon`, too, for which there is
+    /// [`Sender::repeat`]. (TCP-61)
+    #[inline]
+    pub fn send_paced(&mut self, now: Instant, horizon: Instant) -> Option<Packet> {
+        let is_due = self.pacing.poll_timeout() <= now && self.timer.poll_timeout() > now;
+        let span =
+            self.pacing.stack_span(self.flow.payload()).filter(|&span| is_due && now + span > horizon)?;
+        let may_leave = self.window.size > self.board.in_flight()
+            && self.flow.sendable_in_full(self.board.una(), self.board.next()) > 0;
+        if !(may_leave && self.is_plain() && span > Duration::ZERO) {
+            return None;
+        }
+        self.enter(now);
+        self.pacing.disarm();
+        self.outgoing.note_new();
+        let packet = self.send_new(1);
+        if self.may_send() {
+            self.pacing.holds_back(now);
+        }
+        self.finish_new();
+        Some(packet)
+    }
+
+    /// Whether a segment that leaves is a new one by itself, whatever was before.
+    fn is_plain(&self) -> bool {
+        self.recovery.state() == State::Open
+            && self.board.lost() == 0
+            && self.outgoing.is_idle()
+            && !self.bursts.are_on()
+            && self.congestion.pacing_rate().is_none()
+    }
+}

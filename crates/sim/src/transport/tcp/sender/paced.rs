@@ -13,7 +13,9 @@ impl Sender {
     /// [`Sender::repeat`]. (TCP-61)
     #[inline]
     pub fn send_paced(&mut self, now: Instant, horizon: Instant) -> Option<Packet> {
-        let is_due = self.pacing.poll_timeout() <= now && self.timer.poll_timeout() > now;
+        // A segment that left at this very instant has put the next one off, and left the timer as it was.
+        let is_free = self.pacing.free_at() <= now;
+        let is_due = is_free && self.pacing.poll_timeout() <= now && self.timer.poll_timeout() > now;
         let span =
             self.pacing.stack_span(self.flow.payload()).filter(|&span| is_due && now + span > horizon)?;
         let may_leave = self.window.size > self.board.in_flight()

@@ -13,14 +13,14 @@ use lossylink_core::engine::linkguardian::{
 };
 use lossylink_core::time::Instant;
 
-/// Sources of events, in the order in which ties break.
+/// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
+/// between the first two.
 const TIMEOUT: usize = 0;
-const ROUND: usize = 1;
-const DEQUEUE: usize = 2;
-const PAUSE: usize = 3;
-const PORT: usize = 4;
-const ACK: usize = 5;
-const SOURCES: usize = 6;
+const DEQUEUE: usize = 1;
+const PAUSE: usize = 2;
+const PORT: usize = 3;
+const ACK: usize = 4;
+const SOURCES: usize = 5;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub(super) enum RxBuffer<P: Copy + Default> {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivingSwitch<P: Copy + Default> {
     timing: Timing,
+    /// When a frame next comes round in the reorder buffer.
+    round: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
     pub(super) back: ReturnPort<P>,
@@ -54,6 +56,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     ) -> Self {
         Self {
             timing,
+            round: Instant::NEVER,
             agenda: Agenda::new(),
             engine,
             back,
@@ -68,12 +71,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.agenda.poll_timeout()
+        self.round.min(self.agenda.poll_timeout())
     }
 
     /// A new frame arrives.
     #[inline]
-    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>) {
+    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         match arrival {
             Arrival::Data(data) => {
                 let detection = self.engine.detect(now, data.position);
@@ -83,35 +86,41 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 self.dispose(now, data, delivery);
             }
             Arrival::Dummy(position) => {
-                let detection = self.engine.detect_dummy(now, position);
+                let detection = self.engine.detect_dummy(now, *position);
                 self.report(now, detection);
                 self.shorten_wait(now);
             }
         }
-        self.watch();
     }
 
     /// A retransmitted copy arrives.
-    pub(super) fn receive_copy(&mut self, now: Instant, copy: Copied<P>) {
+    pub(super) fn receive_copy(&mut self, now: Instant, copy: &Copied<P>) {
         self.delays.note_arrival(now, copy.position);
         let delivery = self.engine.deliver_retransmission(now, copy.position);
         self.dispose(now, copy, delivery);
         self.watch();
     }
 
-    /// Does what is due at `now`.
-    pub(super) fn advance(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        while let Some(source) = self.agenda.poll(now) {
-            match source {
-                TIMEOUT => self.give_up(now),
-                ROUND => self.come_round(now),
-                DEQUEUE => self.dequeue(now),
-                PAUSE => self.request_pause(now),
-                PORT => self.serve_back(now, wire),
-                _ => {
-                    self.back.send_ack(now, wire);
-                    self.agenda.set(ACK, self.back.poll_ack());
-                }
+    /// Does the first of what is due at `now`.
+    #[inline]
+    pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        if self.round <= now && self.agenda.get(TIMEOUT) > now {
+            self.come_round(now);
+        } else {
+            self.step_rarely(now, wire);
+        }
+    }
+
+    /// Does the first of what is due at `now` by the agenda.
+    fn step_rarely(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        match self.agenda.poll(now) {
+            Some(TIMEOUT) => self.give_up(now),
+            Some(DEQUEUE) => self.dequeue(now),
+            Some(PAUSE) => self.request_pause(now),
+            Some(PORT) => self.serve_back(now, wire),
+            _ => {
+                self.back.send_ack(now, wire);
+                self.agenda.set(ACK, self.back.poll_ack());
             }
         }
     }
@@ -150,24 +159,25 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.delays.note_detection(now, &notification);
         self.back.notify(now, notification);
         self.agenda.set(PORT, self.back.poll_timeout());
+        self.watch();
     }
 
     /// Carries out the engine's decision about a frame.
     #[inline]
-    fn dispose(&mut self, now: Instant, item: Copied<P>, delivery: Delivery) {
+    fn dispose(&mut self, now: Instant, item: &Copied<P>, delivery: Delivery) {
         match delivery {
             Delivery::Forward => {
                 self.forward(now, item);
                 self.release(now);
             }
-            Delivery::Hold => self.hold(now, item),
+            Delivery::Hold => self.hold(now, *item),
             Delivery::Duplicate => {}
         }
     }
 
     /// The header comes off, and the frame goes to the next hop.
     #[inline]
-    fn forward(&mut self, now: Instant, item: Copied<P>) {
+    fn forward(&mut self, now: Instant, item: &Copied<P>) {
         self.delivered.push(now, item.bare());
     }
 
@@ -193,9 +203,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
-                if self.agenda.get(ROUND).is_never() {
-                    self.agenda.set(ROUND, buffer.next_round());
-                }
+                self.round = buffer.next_round();
                 if self.backpressure.as_ref().is_some_and(|side| side.may_act(buffer.depth_bytes())) {
                     self.agenda.set(DEQUEUE, buffer.next_dequeue());
                 }
@@ -241,15 +249,15 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.poll_round(now) else { return };
-        self.agenda.set(ROUND, buffer.next_round());
+        self.round = buffer.next_round();
         let delivery = self.engine.deliver_buffered(now, held.position);
-        self.dispose(now, held, delivery);
+        self.dispose(now, &held, delivery);
         self.watch();
     }
 
-    /// Arms the timer when a wait begins and disarms it when nothing is missing any more. What
-    /// comes in between can only put the end of the wait off, so the timer sees to that when it
-    /// fires.
+    /// Arms the timer when a wait begins and disarms it when nothing is missing any more: asked after a loss,
+    /// and after a frame that was missing or held. What comes in between can only put the end of the
+    /// wait off, so the timer sees to that when it fires.
     #[inline]
     fn watch(&mut self) {
         let armed = !self.agenda.get(TIMEOUT).is_never();
@@ -342,7 +350,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => buffer.forget(now),
             RxBuffer::Memory(memory) => memory.forget(),
         }
-        for source in [TIMEOUT, ROUND, DEQUEUE, ACK] {
+        self.round = Instant::NEVER;
+        for source in [TIMEOUT, DEQUEUE, ACK] {
             self.agenda.set(source, Instant::NEVER);
         }
         self.observe(now, 0);

@@ -107,29 +107,19 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.port.min(self.agenda.poll_timeout())
     }
 
-    /// Does what is due at `now`.
+    /// Does the first of what is due at `now`: the port goes before the agenda.
     #[inline]
-    pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
-        loop {
-            if self.port <= now {
-                self.serve(now, wire);
-            } else if self.agenda.poll_timeout() <= now {
-                self.advance_rarely(now);
-            } else {
-                return;
-            }
-        }
+    pub(super) fn step(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        if self.port <= now { self.serve(now, wire) } else { self.step_rarely(now) }
     }
 
-    /// Does what is due at `now`, apart from the port, until that has something to do.
+    /// Does the first of what is due at `now` by the agenda.
     #[cold]
-    fn advance_rarely(&mut self, now: Instant) {
-        while let Some(source) = self.agenda.poll(now).filter(|_| self.port > now) {
-            match source {
-                LOOK => self.look(now),
-                REQUEUE => self.requeue(now),
-                _ => self.expire_pause(now),
-            }
+    fn step_rarely(&mut self, now: Instant) {
+        match self.agenda.poll(now) {
+            Some(LOOK) => self.look(now),
+            Some(REQUEUE) => self.requeue(now),
+            _ => self.expire_pause(now),
         }
     }
 

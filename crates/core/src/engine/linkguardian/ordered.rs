@@ -94,6 +94,7 @@ impl Ordered {
 
     /// Decides about a frame that has been waited for, a retransmission or one from the reorder
     /// buffer: it may come too late (LG-21).
+    #[inline]
     pub(super) fn offer_awaited(&mut self, now: Instant, position: Position) -> Delivery {
         if !self.given_up.is_empty() && self.given_up.remove(position) {
             self.late += 1;

@@ -130,9 +130,27 @@ impl Receiver {
         &self.counters
     }
 
-    /// A new frame arrives: what does its number say? (LG-11)
+    /// A new frame arrives: true if it is the expected one, which tells that nothing was lost. Then its position
+    /// goes to the acknowledgement register (LG-15). Otherwise nothing has happened, and
+    /// [`Receiver::detect`] says more.
     #[inline]
+    pub fn detect_expected(&mut self, position: Position) -> bool {
+        let is_expected = position == self.expected;
+        if is_expected {
+            self.counters.data += 1;
+            self.expected = position.next();
+            if let Order::NonBlocking(side) = &mut self.order {
+                side.note_passed(position);
+            }
+        }
+        is_expected
+    }
+
+    /// A new frame arrives: what does its number say? (LG-11)
     pub fn detect(&mut self, now: Instant, position: Position) -> Detection {
+        if self.detect_expected(position) {
+            return Detection { notification: None, ack: AckUpdate::Advance(position) };
+        }
         self.counters.data += 1;
         let ahead = position.steps_from(self.expected);
         if ahead < 0 {
@@ -141,10 +159,6 @@ impl Receiver {
         }
         if let Order::NonBlocking(side) = &mut self.order {
             side.note_passed(position);
-        }
-        if ahead == 0 {
-            self.expected = position.next();
-            return Detection { notification: None, ack: AckUpdate::Advance(position) };
         }
         self.report_loss(now, ahead as u32, position, position.next())
     }
@@ -203,6 +217,7 @@ impl Receiver {
     ///
     /// # Panics
     /// On a non-blocking receiver, which buffers nothing.
+    #[inline]
     pub fn deliver_buffered(&mut self, now: Instant, position: Position) -> Delivery {
         let Order::Ordered(side) = &mut self.order else {
             panic!("a non-blocking receiver has no reorder buffer");
@@ -212,6 +227,7 @@ impl Receiver {
         self.count(delivery)
     }
 
+    #[inline]
     fn count(&mut self, delivery: Delivery) -> Delivery {
         match delivery {
             Delivery::Forward => self.counters.forwarded += 1,

@@ -179,6 +179,12 @@ impl Sender {
         Some(self.next)
     }
 
+    /// Whether an acknowledgement up to `leading` would say anything new.
+    #[inline]
+    pub const fn is_news(&self, leading: Position) -> bool {
+        leading.is_after(self.leading_ack)
+    }
+
     /// An acknowledgement arrives (LG-8).
     #[inline]
     pub fn handle_ack(&mut self, leading: Position) {

@@ -152,7 +152,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     }
 
     /// Counters up to `now`.
-    pub fn counters(&self, now: Instant) -> Counters {
+    pub fn counters(&mut self, now: Instant) -> Counters {
+        self.sending.settle();
         let backpressure = self.receiving.backpressure.as_ref();
         Counters {
             sender: *self.sending.engine.counters(),

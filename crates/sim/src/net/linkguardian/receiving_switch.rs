@@ -14,13 +14,12 @@ use lossylink_core::engine::linkguardian::{
 use lossylink_core::time::Instant;
 
 /// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
-/// between the first two.
+/// between the first two, and the explicit ACK after the last.
 const TIMEOUT: usize = 0;
 const DEQUEUE: usize = 1;
 const PAUSE: usize = 2;
 const PORT: usize = 3;
-const ACK: usize = 4;
-const SOURCES: usize = 5;
+const SOURCES: usize = 4;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -71,7 +70,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.round.min(self.agenda.poll_timeout())
+        self.round.min(self.agenda.poll_timeout()).min(self.back.poll_ack())
     }
 
     /// A new frame arrives.
@@ -79,8 +78,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         match arrival {
             Arrival::Data(data) => {
-                let detection = self.engine.detect(now, data.position);
-                self.report(now, detection);
+                if self.engine.detect_expected(data.position) {
+                    self.back.update(now, AckUpdate::Advance(data.position));
+                } else {
+                    let detection = self.engine.detect(now, data.position);
+                    self.report(now, detection);
+                }
                 self.shorten_wait(now);
                 let delivery = self.engine.deliver(now, data.position);
                 self.dispose(now, data, delivery);
@@ -106,51 +109,41 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.round <= now && self.agenda.get(TIMEOUT) > now {
             self.come_round(now);
-        } else {
+        } else if self.agenda.poll_timeout() <= now {
             self.step_rarely(now, wire);
+        } else {
+            self.back.send_ack(now, wire);
         }
     }
 
     /// Does the first of what is due at `now` by the agenda.
+    #[cold]
     fn step_rarely(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         match self.agenda.poll(now) {
             Some(TIMEOUT) => self.give_up(now),
             Some(DEQUEUE) => self.dequeue(now),
             Some(PAUSE) => self.request_pause(now),
-            Some(PORT) => self.serve_back(now, wire),
             _ => {
-                self.back.send_ack(now, wire);
-                self.agenda.set(ACK, self.back.poll_ack());
+                self.back.serve(now, wire);
+                self.agenda.set(PORT, self.back.poll_timeout());
             }
         }
-    }
-
-    /// The port back has something to send.
-    #[cold]
-    fn serve_back(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        self.back.serve(now, wire);
-        self.agenda.set(PORT, self.back.poll_timeout());
-        self.agenda.set(ACK, self.back.poll_ack());
     }
 
     /// A frame of the hosts reaches the port back.
     pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
         self.back.offer(now, frame, wire);
         self.agenda.set(PORT, self.back.poll_timeout());
-        self.agenda.set(ACK, self.back.poll_ack());
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
-    #[inline]
+    #[cold]
     fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
             self.notify(now, notification);
         }
         if detection.ack != AckUpdate::None {
             self.back.update(now, detection.ack);
-            if self.agenda.get(ACK).is_never() {
-                self.agenda.set(ACK, self.back.poll_ack());
-            }
         }
     }
 
@@ -170,7 +163,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 self.forward(now, item);
                 self.release(now);
             }
-            Delivery::Hold => self.hold(now, *item),
+            Delivery::Hold => self.hold(now, item),
             Delivery::Duplicate => {}
         }
     }
@@ -199,7 +192,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.observe(now, depth);
     }
 
-    fn hold(&mut self, now: Instant, item: Copied<P>) {
+    #[inline(never)]
+    fn hold(&mut self, now: Instant, item: &Copied<P>) {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
@@ -209,7 +203,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 }
             }
             RxBuffer::Memory(memory) => {
-                memory.hold(item);
+                memory.hold(*item);
                 let depth = memory.depth_bytes();
                 self.observe(now, depth);
             }
@@ -246,6 +240,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.agenda.set(DEQUEUE, if may_act { next } else { Instant::NEVER });
     }
 
+    /// A frame comes round: mostly it goes on.
+    #[inline]
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.poll_round(now) else { return };
@@ -351,9 +347,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             RxBuffer::Memory(memory) => memory.forget(),
         }
         self.round = Instant::NEVER;
-        for source in [TIMEOUT, DEQUEUE, ACK] {
-            self.agenda.set(source, Instant::NEVER);
-        }
+        self.agenda.set(TIMEOUT, Instant::NEVER);
+        self.agenda.set(DEQUEUE, Instant::NEVER);
         self.observe(now, 0);
     }
 }

@@ -51,7 +51,7 @@ impl<P: Copy + Default> RxLoop<P> {
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
     #[inline]
-    pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
+    pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
         let space = self.cells.space(held.frame.frame_bytes_with_fcs());
         self.leave_queue(now);
         let bytes = self.bytes + space;
@@ -64,7 +64,7 @@ impl<P: Copy + Default> RxLoop<P> {
         let start = now.max(self.busy_until);
         self.queued.push(start, space);
         self.busy_until = start + self.rate.serialisation(held.frame.octets);
-        self.rounds.push(self.busy_until + self.way_round, held);
+        self.rounds.push(self.busy_until + self.way_round, *held);
     }
 
     /// When the queue next lets a frame go.
@@ -87,6 +87,7 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Takes a frame that has come round.
+    #[inline]
     pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
         self.rounds.pop_due(now).map(|(_, held)| held)
     }

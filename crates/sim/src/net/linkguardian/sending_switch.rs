@@ -35,6 +35,8 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     pub(super) copies: TxBuffer<P>,
     /// Retransmissions between the decision and the urgent queue.
     requeued: Pipe<Copied<P>>,
+    /// Up to when the copies are to be looked at before anybody asks about them.
+    seen_until: Instant,
     busy_since: Instant,
     pub(super) busy_until: Instant,
     pause: Pause,
@@ -80,6 +82,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             dummy,
             copies,
             requeued: Pipe::new(),
+            seen_until: Instant::ZERO,
             busy_since: Instant::ZERO,
             busy_until: Instant::ZERO,
             pause: Pause::default(),
@@ -124,10 +127,25 @@ impl<P: Copy + Default> SendingSwitch<P> {
     }
 
     /// An acknowledgement arrives.
+    ///
+    /// One that says nothing new changes the fate of no copy. So as long as nothing is asked for, and no position was
+    /// ever let go, what the copies met until then can be caught up with later.
+    #[inline]
     pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
+        let is_idle = self.agenda.get(LOOK).is_never() && self.engine.counters().abandoned == 0;
+        if is_idle && !self.engine.is_news(leading) {
+            self.engine.handle_ack(leading);
+            self.seen_until = now;
+            return;
+        }
         self.catch_up(now);
         self.engine.handle_ack(leading);
         self.after_acknowledgement(now);
+    }
+
+    /// Catches up with the copies as far as time has come for the sender.
+    pub(super) fn settle(&mut self) {
+        self.catch_up(self.seen_until);
     }
 
     /// A loss notification arrives.
@@ -324,6 +342,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Shows a frame that leaves.
     #[inline]
     fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        if !self.tap.is_open() {
+            return;
+        }
         let sight = || Sight { at: now, direction: Direction::Forward, arrives, content: content() };
         self.tap.see_on_link(now, sight);
     }
@@ -349,6 +370,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// Starts over at `position`, forgetting all copies (LG-30).
     pub(super) fn synchronise(&mut self, position: Position) {
+        self.settle();
         self.engine.synchronise(position);
         self.copies.clear();
         self.requeued.clear();

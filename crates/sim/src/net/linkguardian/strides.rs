@@ -87,16 +87,16 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         }
     }
 
-    /// Control frames whose time has come take effect at the sender.
+    /// The first control frame whose time has come takes effect at the sender.
+    #[inline]
     fn handle_control(&mut self, now: Instant) {
-        while let Some(frame) = self.backward.poll(now) {
-            match frame {
-                ControlFrame::Ack(leading) => self.sending.handle_ack(now, leading),
-                ControlFrame::Notification(notification) => {
-                    self.sending.handle_notification(now, &notification);
-                }
-                ControlFrame::Pause(request) => self.sending.handle_pause(now, request),
+        match self.backward.poll(now) {
+            Some(ControlFrame::Ack(leading)) => self.sending.handle_ack(now, leading),
+            Some(ControlFrame::Notification(notification)) => {
+                self.sending.handle_notification(now, &notification);
             }
+            Some(ControlFrame::Pause(request)) => self.sending.handle_pause(now, request),
+            None => {}
         }
     }
 }

@@ -166,6 +166,7 @@ impl<P: Copy + Default> BackwardWire<P> {
     }
 
     /// Takes a control frame that takes effect at `now`: pauses last.
+    #[inline]
     pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
         if self.due > now {
             return None;

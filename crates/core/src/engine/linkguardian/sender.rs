@@ -114,6 +114,13 @@ impl Sender {
         self.next.steps_after(self.leading_ack) - 1
     }
 
+    /// How many data frames, modulo 2^32, had been numbered before the oldest that is not acknowledged; before the
+    /// next one, if all are.
+    #[inline]
+    pub const fn oldest_outstanding(&self) -> u32 {
+        (self.counters.data as u32).wrapping_sub(self.outstanding())
+    }
+
     /// Lost positions whose copies have not been looked at since.
     pub const fn holes(&self) -> u32 {
         self.holes.len()

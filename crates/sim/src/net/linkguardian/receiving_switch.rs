@@ -244,10 +244,16 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     #[inline]
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let Some(held) = buffer.poll_round(now) else { return };
-        self.round = buffer.next_round();
+        let Some(held) = buffer.front() else { return };
         let delivery = self.engine.deliver_buffered(now, held.position);
-        self.dispose(now, &held, delivery);
+        if delivery == Delivery::Forward {
+            self.delivered.push(now, held.bare());
+        }
+        let held = buffer.pop();
+        self.round = buffer.next_round();
+        if let Some(held) = held.filter(|_| delivery == Delivery::Hold) {
+            self.hold(now, &held);
+        }
         self.watch();
     }
 

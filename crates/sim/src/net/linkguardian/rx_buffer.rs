@@ -86,10 +86,16 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.poll_timeout()
     }
 
-    /// Takes a frame that has come round.
+    /// The frame that comes round next.
     #[inline]
-    pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
-        self.rounds.pop_due(now).map(|(_, held)| held)
+    pub(super) fn front(&self) -> Option<&Copied<P>> {
+        self.rounds.front()
+    }
+
+    /// Takes that frame.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Copied<P>> {
+        self.rounds.pop().map(|(_, held)| held)
     }
 
     /// Takes those out of the queue's account that have left it before `now`.

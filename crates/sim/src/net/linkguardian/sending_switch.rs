@@ -319,7 +319,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         let copy = Copied { position, number, frame };
         let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
         self.see(now, arrives, || shown::data(copy.bare(), position, false, self.is_ordered));
-        self.copies.insert(now, copy);
+        self.copies.insert(now, &copy);
         if self.engine.outstanding() == Position::WINDOW {
             self.free_oldest(now);
         }

@@ -54,10 +54,10 @@ impl<P: Copy + Default> TxBuffer<P> {
 
     /// A frame left at `now`: keeps its copy.
     #[inline]
-    pub(super) fn insert(&mut self, now: Instant, copy: Copied<P>) {
+    pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
         match self {
-            Self::Loop(buffer) => buffer.fresh.push(now + buffer.first_check, copy),
-            Self::Memory(buffer) => buffer.insert(copy),
+            Self::Loop(buffer) => buffer.fresh.push(now + buffer.first_check, *copy),
+            Self::Memory(buffer) => buffer.insert(*copy),
         }
     }
 
@@ -172,26 +172,26 @@ impl<P: Copy + Default> TxLoop<P> {
         self.fresh.poll_timeout().min(self.rounds.poll_timeout())
     }
 
+    /// No acknowledgement comes in between: the frames that are outstanding now were so at every look. The others
+    /// just leave the loop while nothing is asked for.
     #[inline]
     fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
+        let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
         while self.next_look() < until {
             // On a tie the copy that has been round before goes first.
             let is_fresh = self.fresh.poll_timeout() < self.rounds.poll_timeout();
             let (look, copy) = if is_fresh { self.fresh.pop()? } else { self.rounds.pop()? };
-            if engine.has_abandoned(copy.number) {
-                continue;
-            }
-            match engine.inspect_copy(copy.position) {
-                CopyFate::Hold => self.send_round(look, copy),
-                CopyFate::Release => {}
-                CopyFate::Retransmit => return Some((look, copy)),
+            if copy.number.wrapping_sub(oldest) as i32 >= 0 {
+                self.send_round(look, &copy);
+            } else if is_asked && is_lost(&copy, engine) {
+                return Some((look, copy));
             }
         }
         None
     }
 
     #[inline]
-    fn send_round(&mut self, now: Instant, copy: Copied<P>) {
+    fn send_round(&mut self, now: Instant, copy: &Copied<P>) {
         self.leave_queue(now);
         let start = now.max(self.busy_until);
         if start > now {
@@ -205,7 +205,7 @@ impl<P: Copy + Default> TxLoop<P> {
             self.high_water_bytes = self.high_water_bytes.max(self.queued_bytes);
         }
         self.busy_until = start + self.rate.serialisation(copy.frame.octets);
-        self.rounds.push(self.busy_until + self.way_round, copy);
+        self.rounds.push(self.busy_until + self.way_round, *copy);
     }
 
     /// Takes those out of the queue's account that have left it by `now`.
@@ -225,6 +225,12 @@ impl<P: Copy + Default> TxLoop<P> {
         self.queued.clear();
         self.queued_bytes = 0;
     }
+}
+
+/// Whether an acknowledged copy is asked for: then it leaves to be sent again.
+#[cold]
+fn is_lost<P>(copy: &Copied<P>, engine: &mut Sender) -> bool {
+    !engine.has_abandoned(copy.number) && engine.inspect_copy(copy.position) == CopyFate::Retransmit
 }
 
 /// Copies in random-access memory, oldest first.

@@ -186,17 +186,19 @@ impl Sender {
         Some(self.next)
     }
 
-    /// Whether an acknowledgement up to `leading` would say anything new.
-    #[inline]
-    pub const fn is_news(&self, leading: Position) -> bool {
-        leading.is_after(self.leading_ack)
-    }
-
     /// An acknowledgement arrives (LG-8).
     #[inline]
     pub fn handle_ack(&mut self, leading: Position) {
         self.counters.acks += 1;
         self.advance(leading);
+    }
+
+    /// The same, if it says nothing new: true then. Otherwise nothing has happened.
+    #[inline]
+    pub fn handle_repeated_ack(&mut self, leading: Position) -> bool {
+        let is_repeated = leading == self.leading_ack;
+        self.counters.acks += u64::from(is_repeated);
+        is_repeated
     }
 
     /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31); further copies of

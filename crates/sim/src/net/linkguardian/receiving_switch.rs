@@ -248,11 +248,14 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         let delivery = self.engine.deliver_buffered(now, held.position);
         if delivery == Delivery::Forward {
             self.delivered.push(now, held.bare());
-        }
-        let held = buffer.pop();
-        self.round = buffer.next_round();
-        if let Some(held) = held.filter(|_| delivery == Delivery::Hold) {
-            self.hold(now, &held);
+            buffer.skip();
+            self.round = buffer.next_round();
+        } else {
+            let held = buffer.pop();
+            self.round = buffer.next_round();
+            if let Some(held) = held.filter(|_| delivery == Delivery::Hold) {
+                self.hold(now, &held);
+            }
         }
         self.watch();
     }

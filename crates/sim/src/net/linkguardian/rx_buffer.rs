@@ -92,6 +92,12 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.front()
     }
 
+    /// Removes that frame.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        self.rounds.take(|_, _| ());
+    }
+
     /// Takes that frame.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Copied<P>> {

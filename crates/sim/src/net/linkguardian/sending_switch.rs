@@ -128,19 +128,18 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// An acknowledgement arrives.
     ///
-    /// One that says nothing new changes the fate of no copy. So as long as nothing is asked for, and no position was
+    /// One that says what the last one said changes the fate of no copy. So as long as nothing is asked for, and no position was
     /// ever let go, what the copies met until then can be caught up with later.
     #[inline]
     pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
         let is_idle = self.agenda.get(LOOK).is_never() && self.engine.counters().abandoned == 0;
-        if is_idle && !self.engine.is_news(leading) {
-            self.engine.handle_ack(leading);
+        if is_idle && self.engine.handle_repeated_ack(leading) {
             self.seen_until = now;
-            return;
+        } else {
+            self.catch_up(now);
+            self.engine.handle_ack(leading);
+            self.after_acknowledgement(now);
         }
-        self.catch_up(now);
-        self.engine.handle_ack(leading);
-        self.after_acknowledgement(now);
     }
 
     /// Catches up with the copies as far as time has come for the sender.

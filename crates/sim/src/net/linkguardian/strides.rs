@@ -21,9 +21,9 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             if next > until || next.is_never() {
                 return latest;
             }
-            let until = self.stride(next).min(until);
+            let end = self.stride(next).min(until);
             let mut now = Instant::ZERO;
-            while near <= until {
+            while near <= end {
                 // What has just happened may have freed the port, which was idle before.
                 now = near.max(now);
                 self.step_near(now);
@@ -31,10 +31,13 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             }
             latest = latest.max(now);
             far = far.min(self.forward.poll_timeout());
-            while far <= until {
+            while far <= end {
                 latest = latest.max(far);
                 self.step_far(far);
                 far = self.next_far();
+            }
+            if end == until {
+                return latest;
             }
             near = near.min(self.backward.poll_timeout());
         }

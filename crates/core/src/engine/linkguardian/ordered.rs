@@ -94,13 +94,23 @@ impl Ordered {
 
     /// Decides about a frame that has been waited for, a retransmission or one from the reorder
     /// buffer: it may come too late (LG-21).
-    #[inline]
     pub(super) fn offer_awaited(&mut self, now: Instant, position: Position) -> Delivery {
         if !self.given_up.is_empty() && self.given_up.remove(position) {
             self.late += 1;
             return Delivery::Duplicate;
         }
         self.offer(now, position)
+    }
+
+    /// Forwards the frame at `position` if it is its turn and nothing was given up lately; says whether it did.
+    #[inline]
+    pub(super) const fn offer_in_turn(&mut self, now: Instant, position: Position) -> bool {
+        let is_forwarded = position.steps_after(self.next) == 0 && self.given_up.is_empty();
+        if is_forwarded {
+            self.next = position.next();
+            self.waiting_since = now;
+        }
+        is_forwarded
     }
 
     /// The next position is dealt with. What was given up half the space ago is forgotten: its

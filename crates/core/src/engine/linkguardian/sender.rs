@@ -265,6 +265,17 @@ mod tests {
         Notification { leading: at(first + u16::from(size)), first_lost: at(first), hole_size: size }
     }
 
+    // LG-8
+    #[test]
+    fn a_repeated_acknowledgement_is_only_counted() {
+        let mut sender = sender_after(3);
+        assert!(!sender.handle_repeated_ack(at(1)));
+        sender.handle_ack(at(1));
+        assert!(sender.handle_repeated_ack(at(1)) && !sender.handle_repeated_ack(at(0)));
+        assert_eq!((sender.counters().acks, sender.leading_ack()), (2, at(1)));
+        assert_eq!((sender.outstanding(), sender.oldest_outstanding()), (1, 2));
+    }
+
     // LG-3
     #[test]
     fn frames_are_numbered_as_they_leave() {

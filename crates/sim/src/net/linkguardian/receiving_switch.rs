@@ -198,8 +198,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
                 self.round = buffer.next_round();
-                if self.backpressure.as_ref().is_some_and(|side| side.may_act(buffer.depth_bytes())) {
-                    self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                let Some(backpressure) = &self.backpressure else { return };
+                let dequeue = buffer.next_dequeue(now, backpressure);
+                if !dequeue.is_never() {
+                    self.agenda.set(DEQUEUE, dequeue);
                 }
             }
             RxBuffer::Memory(memory) => {
@@ -234,10 +236,11 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn dequeue(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let depth = buffer.dequeue(now);
-        let (rest, next) = (buffer.depth_bytes(), buffer.next_dequeue());
         self.observe(now, depth);
-        let may_act = self.backpressure.as_ref().is_some_and(|side| side.may_act(rest));
-        self.agenda.set(DEQUEUE, if may_act { next } else { Instant::NEVER });
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
+            return;
+        };
+        self.agenda.set(DEQUEUE, buffer.next_dequeue(now, backpressure));
     }
 
     /// A frame comes round: mostly it goes on.
@@ -245,19 +248,23 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.front() else { return };
-        let delivery = self.engine.deliver_buffered(now, held.position);
-        if delivery == Delivery::Forward {
+        if self.engine.deliver_in_turn(now, held.position) {
             self.delivered.push(now, held.bare());
             buffer.skip();
             self.round = buffer.next_round();
         } else {
-            let held = buffer.pop();
-            self.round = buffer.next_round();
-            if let Some(held) = held.filter(|_| delivery == Delivery::Hold) {
-                self.hold(now, &held);
-            }
+            self.come_round_out_of_turn(now);
         }
         self.watch();
+    }
+
+    #[cold]
+    fn come_round_out_of_turn(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        let Some(held) = buffer.pop() else { return };
+        self.round = buffer.next_round();
+        let delivery = self.engine.deliver_buffered(now, held.position);
+        self.dispose(now, &held, delivery);
     }
 
     /// Arms the timer when a wait begins and disarms it when nothing is missing any more: asked after a loss,
@@ -291,10 +298,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Bytes in the reorder buffer at `now`.
     pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => {
-                buffer.leave_queue(now);
-                buffer.depth_bytes()
-            }
+            RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
             RxBuffer::Memory(memory) => memory.depth_bytes(),
         }
     }

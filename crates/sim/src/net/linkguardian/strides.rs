@@ -103,3 +103,69 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LinkGuardianLink, Options};
+    use crate::config::switch_profile;
+    use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
+    use lossylink_core::engine::linkguardian::SenderConfig;
+    use lossylink_core::loss::{LossModel, LossProcess};
+    use lossylink_core::rng::Streams;
+    use lossylink_core::time::{Duration, Instant};
+    use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
+
+    /// A link that loses one frame in twenty, both ways.
+    fn link(gbps: u64, ordered: bool, seed: u64) -> LinkGuardianLink<u64> {
+        let sender = SenderConfig { copies: 2, dummies: 3, hole_cap: Some(5) };
+        let options = Options { sender, control_copies: 1, ordered, backpressure: true, deduplicate: true };
+        let streams = Streams::new(seed);
+        let loss = |name| LossProcess::new(&LossModel::bernoulli(0.05).unwrap(), streams.stream(name));
+        LinkGuardianLink::new(
+            &switch_profile("tofino1"),
+            LineRate::new(BitRate::from_gbps(gbps)),
+            Duration::ZERO,
+            &options,
+            (loss("forward"), loss("back")),
+            &mut streams.stream("phases"),
+        )
+    }
+
+    /// All that comes out of the link by now, and what it tells about itself.
+    fn seen(link: &mut LinkGuardianLink<u64>, now: Instant) -> String {
+        let delivered: Vec<_> = std::iter::from_fn(|| link.delivered().pop_due(now)).collect();
+        let returned: Vec<_> = std::iter::from_fn(|| link.returned().pop_due(now)).collect();
+        format!("{:?} {delivered:?} {returned:?} {:?}", link.poll_timeout(), link.counters(now))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn running_ahead_changes_nothing(
+            offers in prop::collection::vec((0u64..400, 60u32..1515, 0u8..8), 1..200),
+            is_fast: bool,
+            ordered: bool,
+            seed in 0u64..1000,
+        ) {
+            let gbps = if is_fast { 100 } else { 10 };
+            let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
+            let mut now = Instant::ZERO;
+            for (number, (wait, bytes, kind)) in (0..).zip(offers) {
+                now += Duration::from_ns(if kind == 0 { 20 * wait } else { wait });
+                let latest = ahead.advance(now);
+                let mut last = Instant::ZERO;
+                while stepped.poll_timeout() <= now {
+                    last = stepped.advance(stepped.poll_timeout());
+                }
+                prop_assert_eq!(latest, last);
+                prop_assert_eq!(seen(&mut ahead, now), seen(&mut stepped, now));
+                for link in [&mut ahead, &mut stepped] {
+                    let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, number);
+                    if kind == 1 { link.offer_back(now, frame) } else { link.offer(now, frame) }
+                }
+            }
+        }
+    }
+}

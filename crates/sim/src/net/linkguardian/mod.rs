@@ -96,6 +96,8 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     control_copies_are_chosen: bool,
     /// How long after the last copy of a frame nothing of it can come any more.
     settled: Duration,
+    /// How far the two switches may run beyond what happens next at either.
+    stride: Duration,
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
@@ -148,6 +150,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
             settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
+            stride: strides::longest(&timing),
         }
     }
 
@@ -261,6 +264,8 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {
+        // Whoever looks at the wires sees both switches at once: then the clock must not go back.
+        self.stride = if tap.is_open() { Duration::ZERO } else { strides::longest(&self.sending.timing) };
         self.sending.tap = tap.clone();
         self.receiving.back.tap = tap;
     }

@@ -31,10 +31,6 @@ pub(super) struct ReturnPort<P: Copy + Default> {
     timing: Timing,
     /// The least time from a decision to a control frame at the port.
     lead: Duration,
-    /// The least time from a decision to a word of it at the port, be it a control frame or an ACK.
-    notice: Duration,
-    /// The least time from the port until what leaves it takes effect at the sender.
-    flight: Duration,
     /// Updates on their way from the decision to the acknowledgement register.
     updates: Pipe<AckUpdate>,
     register: Acknowledgement,
@@ -57,13 +53,9 @@ impl<P: Copy + Default> ReturnPort<P> {
     /// If no control frame would be sent.
     pub(super) fn new(timing: Timing, ack_packet: Circulating, control_copies: u8) -> Self {
         assert!(control_copies > 0, "a control frame is sent once at least");
-        let lead = timing.notification_port.min(timing.timer_packet);
-        let shortest = timing.control_return.min(timing.resume_flight).min(timing.pause_reaction);
         Self {
             timing,
-            lead,
-            notice: lead.min(timing.ack_register),
-            flight: timing.rate.serialisation(MINIMUM_OCTETS) + shortest,
+            lead: timing.notification_port.min(timing.timer_packet),
             updates: Pipe::new(),
             register: Acknowledgement::default(),
             ack_packet,
@@ -88,13 +80,6 @@ impl<P: Copy + Default> ReturnPort<P> {
     #[inline]
     pub(super) const fn poll_ack(&self) -> Instant {
         self.ack_due
-    }
-
-    /// When something may next take effect at the sender that has not left the port yet, if nothing is decided before
-    /// `next` and no frame of the hosts comes.
-    #[inline]
-    pub(super) fn silent_until(&self, next: Instant) -> Instant {
-        self.due.min(self.ack_due).min(next + self.notice) + self.flight
     }
 
     /// A frame of the hosts reaches the port. Nothing that is decided from now on is at the port before

@@ -24,7 +24,7 @@ const SOURCES: usize = 3;
 /// dummies.
 #[derive(Clone, Debug)]
 pub(super) struct SendingSwitch<P: Copy + Default> {
-    timing: Timing,
+    pub(super) timing: Timing,
     /// When the port next sends something.
     port: Instant,
     agenda: Agenda<SOURCES>,
@@ -35,7 +35,7 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     pub(super) copies: TxBuffer<P>,
     /// Retransmissions between the decision and the urgent queue.
     requeued: Pipe<Copied<P>>,
-    /// Up to when the copies are to be looked at before anybody asks about them.
+    /// When the last repeated acknowledgement came, up to which looks may be left for later.
     seen_until: Instant,
     busy_since: Instant,
     pub(super) busy_until: Instant,
@@ -128,8 +128,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// An acknowledgement arrives.
     ///
-    /// One that says what the last one said changes the fate of no copy. So as long as nothing is asked for, and no position was
-    /// ever let go, what the copies met until then can be caught up with later.
+    /// One that says what the last one said changes the fate of no copy. As long as nothing is asked for and no
+    /// position was ever let go, the looks up to then can be caught up with later, with the same outcome.
     #[inline]
     pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
         let is_idle = self.agenda.get(LOOK).is_never() && self.engine.counters().abandoned == 0;
@@ -142,7 +142,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         }
     }
 
-    /// Catches up with the copies as far as time has come for the sender.
+    /// Catches up with the looks that repeated acknowledgements left for later.
     pub(super) fn settle(&mut self) {
         self.catch_up(self.seen_until);
     }
@@ -232,7 +232,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     fn schedule_look(&mut self) {
         let look = if self.engine.holes() > 0 { self.copies.next_look() } else { Instant::NEVER };
-        self.agenda.set(LOOK, look);
+        if look != self.agenda.get(LOOK) {
+            self.agenda.set(LOOK, look);
+        }
     }
 
     /// From the decision to the urgent queue; several copies take the multicast engine.

@@ -6,8 +6,15 @@
 //! times those of the sending switch go first.
 
 use super::LinkGuardianLink;
+use super::timing::Timing;
 use super::wires::ControlFrame;
 use lossylink_core::time::{Duration, Instant};
+
+/// How far both switches may run beyond what happens next: nothing that the receiving switch says from then on takes
+/// effect by then.
+pub(super) fn longest(timing: &Timing) -> Duration {
+    timing.least_told() - Duration::from_ps(1)
+}
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Does everything that is due up to and including `until`; says when the last of it happened, or
@@ -21,7 +28,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             if next > until || next.is_never() {
                 return latest;
             }
-            let end = self.stride(next).min(until);
+            let end = until.min(next + self.stride);
             let mut now = Instant::ZERO;
             while near <= end {
                 // What has just happened may have freed the port, which was idle before.
@@ -41,17 +48,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             }
             near = near.min(self.backward.poll_timeout());
         }
-    }
-
-    /// How far both switches may run when nothing happens before `next`: nothing that the receiving switch has
-    /// yet to say takes effect by then. Whoever looks at the wires sees both switches at once: then the
-    /// clock must not go back.
-    #[inline]
-    fn stride(&self, next: Instant) -> Instant {
-        if self.sending.tap.is_open() {
-            return next;
-        }
-        self.receiving.back.silent_until(next) - Duration::from_ps(1)
     }
 
     /// When the sending switch next does something, or hears something.

@@ -50,6 +50,12 @@ impl<T: Copy + Default> Pipe<T> {
         self.entries.back().map_or(Instant::ZERO, |&(at, _)| at)
     }
 
+    /// The entry that is due next.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.entries.front().map(|(_, value)| value)
+    }
+
     /// The newest entry, to be changed.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {

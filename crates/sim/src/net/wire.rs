@@ -94,12 +94,14 @@ impl Wire {
     fn pass(&mut self, exposed: u32, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
         let lost = self.loss.is_lost_with(exposed, stake);
         let traffic = &mut self.traffic;
+        if lost {
+            traffic.lost += 1;
+            traffic.data_lost += u64::from(matches!(kind, Kind::Data { .. }));
+        }
         traffic.frames += 1;
-        traffic.lost += u64::from(lost);
         match kind {
             Kind::Data { header_octets } => {
                 traffic.data_frames += 1;
-                traffic.data_lost += u64::from(lost);
                 traffic.data_octets += u64::from(octets - header_octets);
                 traffic.header_octets += u64::from(header_octets);
                 traffic.largest_octets = traffic.largest_octets.max(octets - header_octets);

@@ -221,7 +221,7 @@ fn a_copy_of_a_notification_takes_the_place_of_a_lost_one() {
             let mut expected: Vec<(u64, f64)> = vec![(17, 18_553.28 + late), (18, then)];
             expected.sort_by(|one, other| one.1.total_cmp(&other.1));
             assert_eq!(pair.finish(17), at_ns(&[&expected[..], &[(19, 19_223.28)]].concat()), "{reverse:?}");
-            once(&pair, 3 - reverse.len() as u64);
+            once(&mut pair, 3 - reverse.len() as u64);
             // Two acknowledgements of each of 19 frames that come in sequence.
             assert_eq!(pair.link.reverse_traffic().control_octets, (3 + 2 * 18) * 84);
         }
@@ -240,7 +240,7 @@ fn no_single_loss_on_the_way_back_costs_a_frame_with_two_copies() {
                 pair.offer_each(30, 0.0, 1000.0);
                 assert_eq!(pair.finish(0).len(), 30, "frame {lost} of the way back");
                 let arrived = pair.counters().sender.notifications;
-                once(&pair, arrived);
+                once(&mut pair, arrived);
                 arrived
             })
             .collect();
@@ -250,7 +250,7 @@ fn no_single_loss_on_the_way_back_costs_a_frame_with_two_copies() {
 }
 
 /// One frame was lost and sent again once, on the word of so many notifications.
-fn once(pair: &Pair, notifications: u64) {
+fn once(pair: &mut Pair, notifications: u64) {
     let counters = pair.counters();
     assert_eq!((counters.sender.retransmitted, counters.receiver.retransmissions), (1, 1));
     assert_eq!((counters.receiver.duplicates, counters.timeouts), (0, 0));

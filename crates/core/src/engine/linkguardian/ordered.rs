@@ -102,6 +102,17 @@ impl Ordered {
         self.offer(now, position)
     }
 
+    /// Forwards the frame at `position` if it is its turn and nothing was given up lately; says whether it did.
+    #[inline]
+    pub(super) const fn offer_in_turn(&mut self, now: Instant, position: Position) -> bool {
+        let is_forwarded = position.steps_after(self.next) == 0 && self.given_up.is_empty();
+        if is_forwarded {
+            self.next = position.next();
+            self.waiting_since = now;
+        }
+        is_forwarded
+    }
+
     /// The next position is dealt with. What was given up half the space ago is forgotten: its
     /// mark must not meet that position's next use (LG-10).
     #[inline]

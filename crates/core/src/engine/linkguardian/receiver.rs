@@ -130,9 +130,27 @@ impl Receiver {
         &self.counters
     }
 
-    /// A new frame arrives: what does its number say? (LG-11)
+    /// A new frame arrives: true if it is the expected one, which tells that nothing was lost. Then its position
+    /// goes to the acknowledgement register (LG-15). Otherwise nothing has happened, and
+    /// [`Receiver::detect`] says more.
     #[inline]
+    pub fn detect_expected(&mut self, position: Position) -> bool {
+        let is_expected = position == self.expected;
+        if is_expected {
+            self.counters.data += 1;
+            self.expected = position.next();
+            if let Order::NonBlocking(side) = &mut self.order {
+                side.note_passed(position);
+            }
+        }
+        is_expected
+    }
+
+    /// A new frame arrives: what does its number say? (LG-11)
     pub fn detect(&mut self, now: Instant, position: Position) -> Detection {
+        if self.detect_expected(position) {
+            return Detection { notification: None, ack: AckUpdate::Advance(position) };
+        }
         self.counters.data += 1;
         let ahead = position.steps_from(self.expected);
         if ahead < 0 {
@@ -141,10 +159,6 @@ impl Receiver {
         }
         if let Order::NonBlocking(side) = &mut self.order {
             side.note_passed(position);
-        }
-        if ahead == 0 {
-            self.expected = position.next();
-            return Detection { notification: None, ack: AckUpdate::Advance(position) };
         }
         self.report_loss(now, ahead as u32, position, position.next())
     }
@@ -199,6 +213,19 @@ impl Receiver {
         self.count(delivery)
     }
 
+    /// The frame at `position` comes round from the reorder buffer: true if it is its turn and nothing was given up
+    /// lately. Then it is forwarded. Otherwise nothing has happened, and [`Receiver::deliver_buffered`] says what
+    /// becomes of it.
+    #[inline]
+    pub fn deliver_in_turn(&mut self, now: Instant, position: Position) -> bool {
+        let is_forwarded = match &mut self.order {
+            Order::Ordered(side) => side.offer_in_turn(now, position),
+            Order::NonBlocking(_) => false,
+        };
+        self.counters.forwarded += u64::from(is_forwarded);
+        is_forwarded
+    }
+
     /// What becomes of a frame that comes round from the reorder buffer (LG-20).
     ///
     /// # Panics
@@ -212,6 +239,7 @@ impl Receiver {
         self.count(delivery)
     }
 
+    #[inline]
     fn count(&mut self, delivery: Delivery) -> Delivery {
         match delivery {
             Delivery::Forward => self.counters.forwarded += 1,
@@ -290,6 +318,7 @@ mod tests {
     #[test]
     fn a_gap_is_reported_once() {
         let mut receiver = ordered();
+        assert!(!receiver.detect_expected(at(3)), "a frame behind a gap is not the expected one");
         receiver.detect(NOW, at(0));
         let detection = receiver.detect(NOW, at(3));
         let notification = Notification { leading: at(3), first_lost: at(1), hole_size: 2 };
@@ -338,7 +367,7 @@ mod tests {
         assert_eq!(receiver.deliver(NOW, at(1)), Delivery::Hold);
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Forward);
         assert_eq!(receiver.deliver_retransmission(NOW, at(0)), Delivery::Duplicate);
-        assert_eq!(receiver.deliver_buffered(NOW, at(1)), Delivery::Forward);
+        assert!(!receiver.deliver_in_turn(NOW, at(0)) && receiver.deliver_in_turn(NOW, at(1)));
         assert!(!receiver.is_waiting());
     }
 

@@ -114,6 +114,13 @@ impl Sender {
         self.next.steps_after(self.leading_ack) - 1
     }
 
+    /// How many data frames, modulo 2^32, had been numbered before the oldest that is not acknowledged; before the
+    /// next one, if all are.
+    #[inline]
+    pub const fn oldest_outstanding(&self) -> u32 {
+        (self.counters.data as u32).wrapping_sub(self.outstanding())
+    }
+
     /// Lost positions whose copies have not been looked at since.
     pub const fn holes(&self) -> u32 {
         self.holes.len()
@@ -186,6 +193,14 @@ impl Sender {
         self.advance(leading);
     }
 
+    /// The same, if it says nothing new: true then. Otherwise nothing has happened.
+    #[inline]
+    pub fn handle_repeated_ack(&mut self, leading: Position) -> bool {
+        let is_repeated = leading == self.leading_ack;
+        self.counters.acks += u64::from(is_repeated);
+        is_repeated
+    }
+
     /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31); further copies of
     /// it say nothing new, and what it asked for is sent again once (LG-46).
     pub fn handle_notification(&mut self, notification: &Notification) {
@@ -248,6 +263,17 @@ mod tests {
 
     fn hole(first: u16, size: u8) -> Notification {
         Notification { leading: at(first + u16::from(size)), first_lost: at(first), hole_size: size }
+    }
+
+    // LG-8
+    #[test]
+    fn a_repeated_acknowledgement_is_only_counted() {
+        let mut sender = sender_after(3);
+        assert!(!sender.handle_repeated_ack(at(1)));
+        sender.handle_ack(at(1));
+        assert!(sender.handle_repeated_ack(at(1)) && !sender.handle_repeated_ack(at(0)));
+        assert_eq!((sender.counters().acks, sender.leading_ack()), (2, at(1)));
+        assert_eq!((sender.outstanding(), sender.oldest_outstanding()), (1, 2));
     }
 
     // LG-3

@@ -13,14 +13,13 @@ use lossylink_core::engine::linkguardian::{
 };
 use lossylink_core::time::Instant;
 
-/// Sources of events, in the order in which ties break.
+/// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
+/// between the first two, and the explicit ACK after the last.
 const TIMEOUT: usize = 0;
-const ROUND: usize = 1;
-const DEQUEUE: usize = 2;
-const PAUSE: usize = 3;
-const PORT: usize = 4;
-const ACK: usize = 5;
-const SOURCES: usize = 6;
+const DEQUEUE: usize = 1;
+const PAUSE: usize = 2;
+const PORT: usize = 3;
+const SOURCES: usize = 4;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -33,6 +32,8 @@ pub(super) enum RxBuffer<P: Copy + Default> {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivingSwitch<P: Copy + Default> {
     timing: Timing,
+    /// When a frame next comes round in the reorder buffer.
+    round: Instant,
     agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
     pub(super) back: ReturnPort<P>,
@@ -54,6 +55,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     ) -> Self {
         Self {
             timing,
+            round: Instant::NEVER,
             agenda: Agenda::new(),
             engine,
             back,
@@ -68,80 +70,80 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// When the switch next does something by itself.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.agenda.poll_timeout()
+        self.round.min(self.agenda.poll_timeout()).min(self.back.poll_ack())
     }
 
     /// A new frame arrives.
     #[inline]
-    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>) {
+    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         match arrival {
             Arrival::Data(data) => {
-                let detection = self.engine.detect(now, data.position);
-                self.report(now, detection);
+                if self.engine.detect_expected(data.position) {
+                    self.back.update(now, AckUpdate::Advance(data.position));
+                } else {
+                    let detection = self.engine.detect(now, data.position);
+                    self.report(now, detection);
+                }
                 self.shorten_wait(now);
                 let delivery = self.engine.deliver(now, data.position);
                 self.dispose(now, data, delivery);
             }
             Arrival::Dummy(position) => {
-                let detection = self.engine.detect_dummy(now, position);
+                let detection = self.engine.detect_dummy(now, *position);
                 self.report(now, detection);
                 self.shorten_wait(now);
             }
         }
-        self.watch();
     }
 
     /// A retransmitted copy arrives.
-    pub(super) fn receive_copy(&mut self, now: Instant, copy: Copied<P>) {
+    pub(super) fn receive_copy(&mut self, now: Instant, copy: &Copied<P>) {
         self.delays.note_arrival(now, copy.position);
         let delivery = self.engine.deliver_retransmission(now, copy.position);
         self.dispose(now, copy, delivery);
         self.watch();
     }
 
-    /// Does what is due at `now`.
-    pub(super) fn advance(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        while let Some(source) = self.agenda.poll(now) {
-            match source {
-                TIMEOUT => self.give_up(now),
-                ROUND => self.come_round(now),
-                DEQUEUE => self.dequeue(now),
-                PAUSE => self.request_pause(now),
-                PORT => self.serve_back(now, wire),
-                _ => {
-                    self.back.send_ack(now, wire);
-                    self.agenda.set(ACK, self.back.poll_ack());
-                }
-            }
+    /// Does the first of what is due at `now`.
+    #[inline]
+    pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        if self.round <= now && self.agenda.get(TIMEOUT) > now {
+            self.come_round(now);
+        } else if self.agenda.poll_timeout() <= now {
+            self.step_rarely(now, wire);
+        } else {
+            self.back.send_ack(now, wire);
         }
     }
 
-    /// The port back has something to send.
+    /// Does the first of what is due at `now` by the agenda.
     #[cold]
-    fn serve_back(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        self.back.serve(now, wire);
-        self.agenda.set(PORT, self.back.poll_timeout());
-        self.agenda.set(ACK, self.back.poll_ack());
+    fn step_rarely(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
+        match self.agenda.poll(now) {
+            Some(TIMEOUT) => self.give_up(now),
+            Some(DEQUEUE) => self.dequeue(now),
+            Some(PAUSE) => self.request_pause(now),
+            _ => {
+                self.back.serve(now, wire);
+                self.agenda.set(PORT, self.back.poll_timeout());
+            }
+        }
     }
 
     /// A frame of the hosts reaches the port back.
     pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
         self.back.offer(now, frame, wire);
         self.agenda.set(PORT, self.back.poll_timeout());
-        self.agenda.set(ACK, self.back.poll_ack());
     }
 
     /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
-    #[inline]
+    #[cold]
     fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
             self.notify(now, notification);
         }
         if detection.ack != AckUpdate::None {
             self.back.update(now, detection.ack);
-            if self.agenda.get(ACK).is_never() {
-                self.agenda.set(ACK, self.back.poll_ack());
-            }
         }
     }
 
@@ -150,11 +152,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.delays.note_detection(now, &notification);
         self.back.notify(now, notification);
         self.agenda.set(PORT, self.back.poll_timeout());
+        self.watch();
     }
 
     /// Carries out the engine's decision about a frame.
     #[inline]
-    fn dispose(&mut self, now: Instant, item: Copied<P>, delivery: Delivery) {
+    fn dispose(&mut self, now: Instant, item: &Copied<P>, delivery: Delivery) {
         match delivery {
             Delivery::Forward => {
                 self.forward(now, item);
@@ -167,7 +170,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// The header comes off, and the frame goes to the next hop.
     #[inline]
-    fn forward(&mut self, now: Instant, item: Copied<P>) {
+    fn forward(&mut self, now: Instant, item: &Copied<P>) {
         self.delivered.push(now, item.bare());
     }
 
@@ -189,19 +192,20 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.observe(now, depth);
     }
 
-    fn hold(&mut self, now: Instant, item: Copied<P>) {
+    #[inline(never)]
+    fn hold(&mut self, now: Instant, item: &Copied<P>) {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
-                if self.agenda.get(ROUND).is_never() {
-                    self.agenda.set(ROUND, buffer.next_round());
-                }
-                if self.backpressure.as_ref().is_some_and(|side| side.may_act(buffer.depth_bytes())) {
-                    self.agenda.set(DEQUEUE, buffer.next_dequeue());
+                self.round = buffer.next_round();
+                let Some(backpressure) = &self.backpressure else { return };
+                let dequeue = buffer.next_dequeue(now, backpressure);
+                if !dequeue.is_never() {
+                    self.agenda.set(DEQUEUE, dequeue);
                 }
             }
             RxBuffer::Memory(memory) => {
-                memory.hold(item);
+                memory.hold(*item);
                 let depth = memory.depth_bytes();
                 self.observe(now, depth);
             }
@@ -232,24 +236,40 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     fn dequeue(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let depth = buffer.dequeue(now);
-        let (rest, next) = (buffer.depth_bytes(), buffer.next_dequeue());
         self.observe(now, depth);
-        let may_act = self.backpressure.as_ref().is_some_and(|side| side.may_act(rest));
-        self.agenda.set(DEQUEUE, if may_act { next } else { Instant::NEVER });
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
+            return;
+        };
+        self.agenda.set(DEQUEUE, buffer.next_dequeue(now, backpressure));
     }
 
+    /// A frame comes round: mostly it goes on.
+    #[inline]
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let Some(held) = buffer.poll_round(now) else { return };
-        self.agenda.set(ROUND, buffer.next_round());
-        let delivery = self.engine.deliver_buffered(now, held.position);
-        self.dispose(now, held, delivery);
+        let Some(held) = buffer.front() else { return };
+        if self.engine.deliver_in_turn(now, held.position) {
+            self.delivered.push(now, held.bare());
+            buffer.skip();
+            self.round = buffer.next_round();
+        } else {
+            self.come_round_out_of_turn(now);
+        }
         self.watch();
     }
 
-    /// Arms the timer when a wait begins and disarms it when nothing is missing any more. What
-    /// comes in between can only put the end of the wait off, so the timer sees to that when it
-    /// fires.
+    #[cold]
+    fn come_round_out_of_turn(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        let Some(held) = buffer.pop() else { return };
+        self.round = buffer.next_round();
+        let delivery = self.engine.deliver_buffered(now, held.position);
+        self.dispose(now, &held, delivery);
+    }
+
+    /// Arms the timer when a wait begins and disarms it when nothing is missing any more: asked after a loss,
+    /// and after a frame that was missing or held. What comes in between can only put the end of the
+    /// wait off, so the timer sees to that when it fires.
     #[inline]
     fn watch(&mut self) {
         let armed = !self.agenda.get(TIMEOUT).is_never();
@@ -278,10 +298,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Bytes in the reorder buffer at `now`.
     pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => {
-                buffer.leave_queue(now);
-                buffer.depth_bytes()
-            }
+            RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
             RxBuffer::Memory(memory) => memory.depth_bytes(),
         }
     }
@@ -342,9 +359,9 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => buffer.forget(now),
             RxBuffer::Memory(memory) => memory.forget(),
         }
-        for source in [TIMEOUT, ROUND, DEQUEUE, ACK] {
-            self.agenda.set(source, Instant::NEVER);
-        }
+        self.round = Instant::NEVER;
+        self.agenda.set(TIMEOUT, Instant::NEVER);
+        self.agenda.set(DEQUEUE, Instant::NEVER);
         self.observe(now, 0);
     }
 }

@@ -14,7 +14,7 @@ use lossylink_core::units::Bytes;
 const PS_PER_US: f64 = 1e6;
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
-    pub(super) fn described(&self, now: Instant) -> Report {
+    pub(super) fn described(&mut self, now: Instant) -> Report {
         let counters = self.counters(now);
         Report {
             recovered: counters.receiver.retransmissions - counters.receiver.duplicates,

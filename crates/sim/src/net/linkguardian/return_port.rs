@@ -244,6 +244,9 @@ impl<P: Copy + Default> ReturnPort<P> {
     /// Shows a frame that leaves at `at`.
     #[inline]
     fn see(&self, now: Instant, at: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        if !self.tap.is_open() {
+            return;
+        }
         let sight = || Sight { at, direction: Direction::Backward, arrives, content: content() };
         self.tap.see_on_link(now, sight);
     }

@@ -8,7 +8,7 @@ use super::timing::Timing;
 use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
 use crate::net::{Cells, LineRate};
-use lossylink_core::engine::linkguardian::Position;
+use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
 /// Slots of a memory before it grows; a power of two.
@@ -24,7 +24,7 @@ pub(super) struct RxLoop<P: Copy + Default> {
     limit_bytes: u64,
     busy_until: Instant,
     rounds: Pipe<Copied<P>>,
-    /// Space of the frames in the queue, by the time at which they leave it.
+    /// Space of the frames in the queue, by the time at which they leave it; some may have left it since.
     queued: Pipe<u64>,
     bytes: u64,
     high_water_bytes: u64,
@@ -51,30 +51,48 @@ impl<P: Copy + Default> RxLoop<P> {
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
     #[inline]
-    pub(super) fn hold(&mut self, now: Instant, held: Copied<P>) {
+    pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
         let space = self.cells.space(held.frame.frame_bytes_with_fcs());
-        self.leave_queue(now);
-        let bytes = self.bytes + space;
-        if bytes > self.limit_bytes {
+        if self.bytes + space > self.high_water_bytes && !self.has_room(now, space) {
             self.dropped += 1;
             return;
         }
-        self.bytes = bytes;
-        self.high_water_bytes = self.high_water_bytes.max(bytes);
+        self.bytes += space;
         let start = now.max(self.busy_until);
         self.queued.push(start, space);
         self.busy_until = start + self.rate.serialisation(held.frame.octets);
-        self.rounds.push(self.busy_until + self.way_round, held);
+        self.rounds.push(self.busy_until + self.way_round, *held);
     }
 
-    /// When the queue next lets a frame go.
+    /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then, and when
+    /// backpressure looks, the account must be exact.
+    fn has_room(&mut self, now: Instant, space: u64) -> bool {
+        self.leave_queue(now);
+        let bytes = self.bytes + space;
+        let fits = bytes <= self.limit_bytes;
+        if fits {
+            self.high_water_bytes = self.high_water_bytes.max(bytes);
+        }
+        fits
+    }
+
+    /// When the queue next lets a frame go on which backpressure may act; never, if it may act on none before
+    /// another frame is held.
     #[inline]
-    pub(super) const fn next_dequeue(&self) -> Instant {
-        self.queued.poll_timeout()
+    pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
+        if backpressure.may_act(self.bytes) { self.exact_dequeue(now, backpressure) } else { Instant::NEVER }
+    }
+
+    /// The same by an exact account, out of the way of the frames that find the queue far from the thresholds.
+    #[inline(never)]
+    fn exact_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
+        self.leave_queue(now);
+        if backpressure.may_act(self.bytes) { self.queued.poll_timeout() } else { Instant::NEVER }
     }
 
     /// A frame leaves the queue at `now`; returns the depth before that.
     pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
+        self.leave_queue(now);
         let depth_bytes = self.bytes;
         self.bytes -= self.queued.pop_due(now).map_or(0, |(_, space)| space);
         depth_bytes
@@ -86,14 +104,26 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.poll_timeout()
     }
 
-    /// Takes a frame that has come round.
-    pub(super) fn poll_round(&mut self, now: Instant) -> Option<Copied<P>> {
-        self.rounds.pop_due(now).map(|(_, held)| held)
+    /// The frame that comes round next.
+    #[inline]
+    pub(super) fn front(&self) -> Option<&Copied<P>> {
+        self.rounds.front()
+    }
+
+    /// Removes that frame.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        self.rounds.take(|_, _| ());
+    }
+
+    /// Takes that frame.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Copied<P>> {
+        self.rounds.pop().map(|(_, held)| held)
     }
 
     /// Takes those out of the queue's account that have left it before `now`.
-    #[inline]
-    pub(super) fn leave_queue(&mut self, now: Instant) {
+    fn leave_queue(&mut self, now: Instant) {
         while self.queued.poll_timeout() < now {
             self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
         }
@@ -104,8 +134,9 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.is_empty()
     }
 
-    /// Bytes in the queue, by its account.
-    pub(super) const fn depth_bytes(&self) -> u64 {
+    /// Bytes in the queue at `now`.
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
+        self.leave_queue(now);
         self.bytes
     }
 
@@ -240,7 +271,10 @@ impl<P: Copy + Default> RxMemory<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::switch_profile;
     use crate::net::{Ecn, Frame};
+    use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
 
     fn held(number: u16) -> Copied<u32> {
         let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, u32::from(number));
@@ -259,6 +293,40 @@ mod tests {
             assert_eq!(memory.take(Position::new(number, false)).unwrap().frame.payload, u32::from(number));
         }
         assert_eq!((memory.depth_bytes(), memory.high_water_bytes()), (0, 4 * 1518));
+    }
+
+    proptest! {
+        // LG-34
+        #[test]
+        fn what_has_left_the_loop_is_counted_when_it_matters(
+            frames in prop::collection::vec((0u64..200, 60u32..1515, any::<bool>()), 1..300),
+        ) {
+            let rate = LineRate::new(BitRate::from_gbps(100));
+            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+            let mut buffer = RxLoop::new(&timing, Cells::new(80), 12_000);
+            let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
+            let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
+            for (wait, bytes, asks) in frames {
+                now += Duration::from_ns(wait);
+                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0);
+                buffer.hold(now, &Copied { frame, ..Copied::default() });
+                queue.retain(|&(start, _)| start >= now);
+                let space = u64::from(frame.frame_bytes_with_fcs().div_ceil(80) * 80);
+                let depth: u64 = queue.iter().map(|&(_, space)| space).sum();
+                if depth + space > 12_000 {
+                    dropped += 1;
+                } else {
+                    let start = now.max(busy_until);
+                    queue.push((start, space));
+                    most = most.max(depth + space);
+                    busy_until = start + rate.serialisation(frame.octets);
+                }
+                prop_assert_eq!((buffer.high_water_bytes(), buffer.dropped()), (most, dropped));
+                if asks {
+                    prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
+                }
+            }
+        }
     }
 
     // LG-34

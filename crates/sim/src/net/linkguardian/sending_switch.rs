@@ -24,7 +24,7 @@ const SOURCES: usize = 3;
 /// dummies.
 #[derive(Clone, Debug)]
 pub(super) struct SendingSwitch<P: Copy + Default> {
-    timing: Timing,
+    pub(super) timing: Timing,
     /// When the port next sends something.
     port: Instant,
     agenda: Agenda<SOURCES>,
@@ -35,6 +35,8 @@ pub(super) struct SendingSwitch<P: Copy + Default> {
     pub(super) copies: TxBuffer<P>,
     /// Retransmissions between the decision and the urgent queue.
     requeued: Pipe<Copied<P>>,
+    /// When the last repeated acknowledgement came, up to which looks may be left for later.
+    seen_until: Instant,
     busy_since: Instant,
     pub(super) busy_until: Instant,
     pause: Pause,
@@ -80,6 +82,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             dummy,
             copies,
             requeued: Pipe::new(),
+            seen_until: Instant::ZERO,
             busy_since: Instant::ZERO,
             busy_until: Instant::ZERO,
             pause: Pause::default(),
@@ -107,37 +110,41 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.port.min(self.agenda.poll_timeout())
     }
 
-    /// Does what is due at `now`.
+    /// Does the first of what is due at `now`: the port goes before the agenda.
     #[inline]
-    pub(super) fn advance(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
-        loop {
-            if self.port <= now {
-                self.serve(now, wire);
-            } else if self.agenda.poll_timeout() <= now {
-                self.advance_rarely(now);
-            } else {
-                return;
-            }
-        }
+    pub(super) fn step(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+        if self.port <= now { self.serve(now, wire) } else { self.step_rarely(now) }
     }
 
-    /// Does what is due at `now`, apart from the port, until that has something to do.
+    /// Does the first of what is due at `now` by the agenda.
     #[cold]
-    fn advance_rarely(&mut self, now: Instant) {
-        while let Some(source) = self.agenda.poll(now).filter(|_| self.port > now) {
-            match source {
-                LOOK => self.look(now),
-                REQUEUE => self.requeue(now),
-                _ => self.expire_pause(now),
-            }
+    fn step_rarely(&mut self, now: Instant) {
+        match self.agenda.poll(now) {
+            Some(LOOK) => self.look(now),
+            Some(REQUEUE) => self.requeue(now),
+            _ => self.expire_pause(now),
         }
     }
 
     /// An acknowledgement arrives.
+    ///
+    /// One that says what the last one said changes the fate of no copy. As long as nothing is asked for and no
+    /// position was ever let go, the looks up to then can be caught up with later, with the same outcome.
+    #[inline]
     pub(super) fn handle_ack(&mut self, now: Instant, leading: Position) {
-        self.catch_up(now);
-        self.engine.handle_ack(leading);
-        self.after_acknowledgement(now);
+        let is_idle = self.agenda.get(LOOK).is_never() && self.engine.counters().abandoned == 0;
+        if is_idle && self.engine.handle_repeated_ack(leading) {
+            self.seen_until = now;
+        } else {
+            self.catch_up(now);
+            self.engine.handle_ack(leading);
+            self.after_acknowledgement(now);
+        }
+    }
+
+    /// Catches up with the looks that repeated acknowledgements left for later.
+    pub(super) fn settle(&mut self) {
+        self.catch_up(self.seen_until);
     }
 
     /// A loss notification arrives.
@@ -225,7 +232,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     fn schedule_look(&mut self) {
         let look = if self.engine.holes() > 0 { self.copies.next_look() } else { Instant::NEVER };
-        self.agenda.set(LOOK, look);
+        if look != self.agenda.get(LOOK) {
+            self.agenda.set(LOOK, look);
+        }
     }
 
     /// From the decision to the urgent queue; several copies take the multicast engine.
@@ -311,7 +320,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
         let copy = Copied { position, number, frame };
         let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
         self.see(now, arrives, || shown::data(copy.bare(), position, false, self.is_ordered));
-        self.copies.insert(now, copy);
+        self.copies.insert(now, &copy);
         if self.engine.outstanding() == Position::WINDOW {
             self.free_oldest(now);
         }
@@ -334,6 +343,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// Shows a frame that leaves.
     #[inline]
     fn see(&self, now: Instant, arrives: bool, content: impl FnOnce() -> Content<P>) {
+        if !self.tap.is_open() {
+            return;
+        }
         let sight = || Sight { at: now, direction: Direction::Forward, arrives, content: content() };
         self.tap.see_on_link(now, sight);
     }
@@ -359,6 +371,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
 
     /// Starts over at `position`, forgetting all copies (LG-30).
     pub(super) fn synchronise(&mut self, position: Position) {
+        self.settle();
         self.engine.synchronise(position);
         self.copies.clear();
         self.requeued.clear();

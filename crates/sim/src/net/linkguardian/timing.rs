@@ -61,6 +61,13 @@ impl Timing {
             reverse_pipeline: ns(profile.data_pipeline_ns) + propagation,
         }
     }
+
+    /// From the port back until anything takes effect at the sender, at the least.
+    pub(super) fn least_told(&self) -> Duration {
+        let flight = self.control_return.min(self.resume_flight).min(self.pause_reaction);
+        self.rate.serialisation(MINIMUM_OCTETS) + flight
+    }
+
     /// From the port back until a notification or an acknowledgement takes effect, on an idle line.
     pub fn told(&self) -> Duration {
         self.rate.serialisation(MINIMUM_OCTETS) + self.control_return

@@ -43,6 +43,12 @@ impl<P: Copy + Default> ForwardWire<P> {
         Self { wire, arrivals: Pipe::new(), copies: Pipe::new() }
     }
 
+    /// When a frame next arrives.
+    #[inline]
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.arrivals.poll_timeout().min(self.copies.poll_timeout())
+    }
+
     #[inline]
     pub(super) fn send_data(&mut self, at: Instant, data: Copied<P>) -> bool {
         let kind = Kind::Data { header_octets: HEADER_OCTETS };
@@ -160,6 +166,7 @@ impl<P: Copy + Default> BackwardWire<P> {
     }
 
     /// Takes a control frame that takes effect at `now`: pauses last.
+    #[inline]
     pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
         if self.due > now {
             return None;

@@ -105,7 +105,7 @@ impl Pair {
         self.delivered.iter().copied().filter(|&(number, _)| number >= first).collect()
     }
 
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&mut self) -> Counters {
         self.link.counters(self.now)
     }
 

@@ -23,6 +23,23 @@ def _long_flow(algorithm: str, protection: str, seconds: float, goal_ns: float) 
     return Simulation("throughput", (protection,), "segment", "segments_sent", goal_ns, size, settings)
 
 
+def _one_hop(flows: int, seconds: float, goal_ns: float) -> Simulation:
+    """Flows between hosts that take no time, with an acknowledgement a packet: what other simulators do."""
+    settings = {
+        "transport.congestion_control": "reno",
+        "transport.delayed_ack": 1,
+        "loss.forward": "1e-3",
+        "link.rate": "10Gbps",
+        "path.rtt": "50us",
+        "host.profile": "ideal",
+        "switch.profile": "ideal",
+        "flow.count": flows,
+        **_WHOLE,
+    }
+    size = {"run.duration": (seconds, "s")}
+    return Simulation("throughput", ("none",), "segment", "segments_sent", goal_ns, size, settings)
+
+
 def _flows(experiment: str, unit: str, trials: int, goal_ns: float) -> Simulation:
     size = {"flow.trials": (float(trials), "")}
     return Simulation(experiment, _EVERY, unit, "trials", goal_ns, size, threads=2)
@@ -42,6 +59,9 @@ CASES = {
     "cubic-70s-none": _long_flow("cubic", "none", 70.0, _CUBIC_GOAL_NS),
     "cubic-70s-lg": _long_flow("cubic", "lg", 70.0, _CUBIC_GOAL_NS),
     "cubic-70s-lg-nb": _long_flow("cubic", "lg-nb", 70.0, _CUBIC_GOAL_NS),
+    "reno-one-hop": _one_hop(1, 20.0, 30.0),
+    # csg-htsim's time on the same machine.
+    "reno-one-hop-64": _one_hop(64, 10.0, 188.0),
     # 5,000 flows under each protection in 0.3 s; 100,000 messages in 1 s.
     "tcp-fct": _flows("tcp-fct", "flow", 5_000, 20_000.0),
     "rdma-fct": _flows("rdma-fct", "message", 100_000, 3_300.0),

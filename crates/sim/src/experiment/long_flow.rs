@@ -118,7 +118,8 @@ pub(super) fn open_flows(
     let conversations: Vec<_> = conversations.collect();
     let path = setup.path(host.network_one_way_ns)?;
     let protocol = Tcp { config: tcp_config, cuts_bursts };
-    let mut network = Network::new(protocol, link, path, conversations).tapped(tap);
+    let network = Network::new(protocol, link, path, conversations).tapped(tap);
+    let mut network = network.skipping(setup.config.skip);
     network.set_reception(&host.reception());
     network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
     for index in 0..count as usize {

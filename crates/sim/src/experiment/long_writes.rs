@@ -98,6 +98,7 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
     let mut link = inspected(setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
     let network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
+    let network = network.skipping(setup.config.skip);
     let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
     (0..count as usize).for_each(|index| writes.keep_busy(index));
     control.set_total(run.duration_ps);

@@ -118,6 +118,41 @@ fn running_ahead_changes_nothing() {
     assert_eq!(compared, 36);
 }
 
+/// The same for flows that last, of TCP and of RDMA, one or several.
+#[test]
+fn running_ahead_changes_no_long_flow() {
+    let mut compared = 0;
+    for transport in ["tcp", "rdma"] {
+        for protection in ["none", "lg", "fec"] {
+            for (count, delayed_ack, host) in
+                [(1, 1, "ideal"), (1, 2, "ideal"), (3, 1, "ideal"), (2, 2, "ae-hosts")]
+            {
+                let mut config = config("throughput", protection);
+                if protection == "fec" {
+                    (config["protection"]["k"], config["protection"]["h"]) = (json!(5), json!(1));
+                }
+                config["host"] = profile("host", host);
+                config["transport"]["protocol"] = json!(transport);
+                config["transport"]["delayed_ack"] = json!(delayed_ack);
+                config["link"]["rate_bps"] = json!(10_000_000_000u64);
+                config["path"] = json!({"rtt_ps": 50_000_000});
+                config["loss"]["forward"] = json!({"model": "bernoulli", "p": 1e-3});
+                config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 1e-3});
+                config["flow"]["count"] = json!(count);
+                config["run"] = json!({"duration_ps": 40_000_000_000u64, "warmup_ps": 3_000_000_000u64, "cooldown_ps": 0});
+                let ahead = run(&config);
+                config["skip"] = json!(false);
+                let step_by_step = run(&config);
+                let which = format!("{transport} {protection} {count} {delayed_ack} {host}");
+                assert_eq!(ahead.row, step_by_step.row, "{which}");
+                assert!(number(&ahead, "frames_lost") > 0.0, "{which}: nothing was lost");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 24);
+}
+
 /// Linux 6.1 in virtual time completes these flows in 60.97 us when nothing is lost, and in 90.37
 /// us when the second segment is.
 #[test]

@@ -233,3 +233,16 @@ fn frames_at_risk_are_those_that_entered_while_the_link_corrupted() {
     assert_eq!(at_risk, until(50 * MS) - until(20 * MS));
     assert!(0.0 < at_risk && at_risk < number(&outcome, "frames_offered"));
 }
+
+/// Hosts and link that run ahead of each other give the row and the course that they give step by step.
+#[test]
+fn running_ahead_changes_no_course() {
+    for protection in ["none", "lg"] {
+        let mut config = timeline(protection);
+        let ahead = run(&config);
+        config["skip"] = json!(false);
+        let step_by_step = run(&config);
+        assert_eq!(ahead.columns, step_by_step.columns, "{protection}");
+        assert_eq!(ahead.row, step_by_step.row, "{protection}");
+    }
+}

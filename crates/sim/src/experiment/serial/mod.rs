@@ -270,7 +270,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         }
         link.set_tap(tap.clone());
         let network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
-        let mut network = network.tapped(tap);
+        let mut network = network.tapped(tap).skipping(self.setup.config.skip);
         network.set_reception(&self.reception);
         Ok(network)
     }
@@ -292,13 +292,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             before = T::counters(ends);
         });
         let limit = start + FLOW_LIMIT;
-        self.go(network, |ends| !T::has_ended(ends), limit);
+        network.run_while(0, |ends| !T::has_ended(ends), limit);
         let counted = T::counters(network.conversation(0)).since(&before);
         if T::CONNECTS && !T::has_ended(network.conversation(0)) {
             network.renew(0);
             network.act(0, |_, ends| T::abandon(ends));
         }
-        self.go(network, |_| true, Instant::NEVER);
+        network.run_while(0, |_| true, Instant::NEVER);
         let mut took = None;
         network.act(0, |_, ends| took = T::completion(ends));
         Some(Trial {
@@ -308,15 +308,6 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             timeouts: counted.timeouts() as u32,
             repair: counted.slowest(),
         })
-    }
-
-    /// Goes on while `goes_on` says so of the conversation, up to and including `end`.
-    fn go(&self, network: &mut SerialNetwork<T>, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
-        if self.setup.config.skip {
-            network.run_while(0, goes_on, end);
-        } else {
-            while goes_on(network.conversation(0)) && network.step(end) {}
-        }
     }
 }
 

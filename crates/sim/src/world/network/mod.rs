@@ -68,6 +68,8 @@ pub struct Network<T: Protocol, L> {
     pub link: L,
     path: Path,
     leads: Leads,
+    /// Whether places may run ahead of each other, where nobody looks at all of them at once.
+    skips: bool,
     /// Whether frames may go ahead of the link's turn, and how far.
     ahead: Option<Ahead>,
     conversations: Vec<Conversation<T>>,
@@ -95,6 +97,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             link,
             leads: Leads::of(&path),
             path,
+            skips: true,
             ahead: None,
             conversations,
             generations: vec![0; count],
@@ -115,6 +118,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[must_use]
     pub fn tapped(self, tap: Tap<Addressed<T::Packet>>) -> Self {
         Self { tap, ..self }
+    }
+
+    /// Lets places run ahead of each other, as they do unless this says otherwise, or goes event by event: with the same
+    /// outcome.
+    #[must_use]
+    pub fn skipping(self, skips: bool) -> Self {
+        Self { skips, ..self }
     }
 
     /// The present.

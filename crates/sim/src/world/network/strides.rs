@@ -108,11 +108,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     /// Runs up to and including `end`; `watch` sees a conversation whenever its near end was handed something.
     pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(usize, &Conversation<T>)) {
-        // Whoever looks at the hops sees all places at once: then the clock must not go back.
-        if self.tap.is_open() {
+        if self.goes_by_steps() {
             while self.step(end) {
                 watch(self.touched, &self.conversations[self.touched]);
             }
+            self.now = self.now.max(end);
+            return;
         }
         self.go_ahead(end);
         let mut next = self.next_of_each();
@@ -126,8 +127,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// It is asked once a stride: of the events behind the one that changes its answer some have happened, at places
     /// that this one could not have told yet.
     pub fn run_while(&mut self, index: usize, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
-        if self.tap.is_open() {
+        if self.goes_by_steps() {
             while goes_on(&self.conversations[index]) && self.step(end) {}
+            return;
         }
         self.go_ahead(end);
         let (mut next, mut latest) = (self.next_of_each(), self.now);
@@ -140,6 +142,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             latest = latest.max(at);
         }
         self.stay_behind(latest);
+    }
+
+    /// Whoever looks at the hops sees all places at once: then the clock must not go back.
+    fn goes_by_steps(&self) -> bool {
+        self.tap.is_open() || !self.skips
     }
 
     /// Gives each place its turn, up to and including `end`; returns what comes then, and when the last happened.

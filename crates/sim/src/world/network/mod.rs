@@ -10,6 +10,7 @@ mod outside;
 mod sending;
 mod strides;
 mod trains;
+mod way;
 
 use super::deadlines::Deadlines;
 use super::host::Reception;

@@ -1,10 +1,10 @@
 //! What the two ends of a conversation have to send leaves: step by step, or ahead of the link's turn.
 
-use super::ahead::Way;
+use super::way::Way;
 use super::{Addressed, Network};
 use crate::kernel::Train;
 use crate::net::tap::{Content, LegName};
-use crate::net::{Direction, Frame, ProtectedLink, Sight, Tap};
+use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use crate::world::path::Leg;
 use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;
@@ -33,16 +33,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let next = others.map_or(Instant::NEVER, |(at, _)| at);
             let horizon = ahead.horizon(at_near.poll_timeout().min(next));
             let train = near.repeat(&packet, *now, horizon);
-            let mut way = Way {
-                direction: Direction::Forward,
-                protocol,
-                to_link: &mut path.to_link,
-                from_link: &mut path.to_far,
-                link,
-                at_link,
-                arrivals: at_far,
-                ahead,
-            };
+            let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
             protocol.cut(packet, &mut |packet| {
                 way.send(train, &mut address(protocol, owner, packet, *now));
             });
@@ -64,16 +55,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let others = near_timers.next_of_others(index);
         let horizon = ahead.horizon(at_near.poll_timeout().min(others.0));
         let Some(packet) = near.send_paced(*now, horizon) else { return false };
-        let mut way = Way {
-            direction: Direction::Forward,
-            protocol,
-            to_link: &mut path.to_link,
-            from_link: &mut path.to_far,
-            link,
-            at_link,
-            arrivals: at_far,
-            ahead,
-        };
+        let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
         way.send(Train::of_one(*now), &mut address(protocol, owner, packet, *now));
         near_timers.set_beside(index, near.poll_timeout(), others);
         true
@@ -93,16 +75,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 }
                 continue;
             };
-            let mut way = Way {
-                direction: Direction::Backward,
-                protocol,
-                to_link: &mut path.back_to_link,
-                from_link: &mut path.to_near,
-                link,
-                at_link: back_at_link,
-                arrivals: at_near,
-                ahead,
-            };
+            let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead);
             way.send(Train::of_one(*now), &mut frame);
         }
         self.far_timers.set(index, far.poll_timeout());

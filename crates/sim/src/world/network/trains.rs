@@ -1,9 +1,9 @@
 //! A host that takes no time is handed what arrives evenly as a train, as far as it takes it as one.
 
-use super::ahead::Way;
 use super::sending::address;
+use super::way::Way;
 use super::{Addressed, Network};
-use crate::net::{Direction, Ecn, Frame, ProtectedLink};
+use crate::net::{Ecn, Frame, ProtectedLink};
 use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;
 
@@ -22,16 +22,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, back_at_link, at_near, ahead, .. } = self;
         let Some(ahead) = ahead else { return false };
         let far = &mut self.conversations[index].far;
-        let mut way = Way {
-            direction: Direction::Backward,
-            protocol,
-            to_link: &mut path.back_to_link,
-            from_link: &mut path.to_near,
-            link,
-            at_link: back_at_link,
-            arrivals: at_near,
-            ahead,
-        };
+        let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead);
         let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(train, &mut address(protocol, owner, packet, train.first));
         });
@@ -56,16 +47,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, at_link, at_far, ahead, .. } = self;
         let Some(ahead) = ahead else { return false };
         let near = &mut self.conversations[index].near;
-        let mut way = Way {
-            direction: Direction::Forward,
-            protocol,
-            to_link: &mut path.to_link,
-            from_link: &mut path.to_far,
-            link,
-            at_link,
-            arrivals: at_far,
-            ahead,
-        };
+        let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
         let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(train, &mut address(protocol, owner, packet, train.first));
         });

@@ -1,0 +1,202 @@
+//! A way across the link, from one host to the other, that frames go in the turn of the host that sends them.
+//!
+//! Frames that leave one behind another are one train, for which a hop or the link is a few additions, however
+//! many they are.
+//!
+//! ```text
+//!  poll, repeat, take_train --to_link--> [link] --from_link--> arrivals    a train, or its frames one by one
+//!                                '---------- at_link, for the link's own turn: what lies beyond the end of the run
+//! ```
+
+use super::Addressed;
+use super::ahead::Ahead;
+use super::arrivals::Arrivals;
+use crate::kernel::{Pipe, Train};
+use crate::net::{Direction, Frame, Passage, ProtectedLink};
+use crate::world::path::Leg;
+use crate::world::{Path, Protocol};
+use lossylink_core::time::Instant;
+
+/// A way across the link, from one host to the other.
+pub(super) struct Way<'a, T: Protocol, L> {
+    direction: Direction,
+    protocol: &'a T,
+    to_link: &'a mut Leg,
+    from_link: &'a mut Leg,
+    link: &'a mut L,
+    /// What waits for the link's turn.
+    at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+    arrivals: &'a mut Arrivals<T::Packet>,
+    ahead: &'a mut Ahead,
+}
+
+impl<'a, T: Protocol, L> Way<'a, T, L> {
+    /// From the near host to the far one.
+    #[inline(always)]
+    pub(super) const fn forward(
+        protocol: &'a T,
+        path: &'a mut Path,
+        link: &'a mut L,
+        at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+        at_far: &'a mut Arrivals<T::Packet>,
+        ahead: &'a mut Ahead,
+    ) -> Self {
+        let Path { to_link, to_far: from_link, .. } = path;
+        Self {
+            direction: Direction::Forward,
+            protocol,
+            to_link,
+            from_link,
+            link,
+            at_link,
+            arrivals: at_far,
+            ahead,
+        }
+    }
+
+    /// From the far host to the near one.
+    #[inline(always)]
+    pub(super) const fn backward(
+        protocol: &'a T,
+        path: &'a mut Path,
+        link: &'a mut L,
+        at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+        at_near: &'a mut Arrivals<T::Packet>,
+        ahead: &'a mut Ahead,
+    ) -> Self {
+        let Path { back_to_link: to_link, to_near: from_link, .. } = path;
+        Self {
+            direction: Direction::Backward,
+            protocol,
+            to_link,
+            from_link,
+            link,
+            at_link,
+            arrivals: at_near,
+            ahead,
+        }
+    }
+}
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
+    /// Sends `frame` and those that follow it, when the train says.
+    #[inline]
+    pub(super) fn send(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        if train.count == 1 {
+            self.send_one(train.first, frame);
+        } else {
+            self.send_train(train, frame);
+        }
+    }
+
+    #[inline]
+    fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
+        let Some(at) = self.to_link.cross(now, frame) else { return };
+        if !(self.at_link.is_empty() && self.ahead.lets_enter(at)) {
+            return self.wait(at, frame);
+        }
+        match self.carry(Train::of_one(at), frame) {
+            Passage { delivered: Some(train), .. } => self.leave_one(train.first, frame),
+            Passage { taken: 0, .. } => self.offer(at, frame),
+            _ => {}
+        }
+    }
+
+    #[inline(never)]
+    fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        match self.to_link.cross_train(train, frame.octets) {
+            Some(train) => self.reach_link(train, frame),
+            None => self.each(train, frame, Self::send_one),
+        }
+    }
+
+    /// The frames reach the link: they cross it, or wait for its turn.
+    fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        while self.at_link.is_empty() && self.ahead.lets_enter(train.last()) {
+            let passage = self.carry(train, frame);
+            if passage.taken == 0 {
+                return self.each(train, frame, |this, at, frame| this.offer(at, frame));
+            }
+            if let Some(delivered) = passage.delivered {
+                self.leave_link(delivered, frame);
+            }
+            if passage.taken == train.count {
+                return;
+            }
+            self.protocol.follow(&mut frame.payload.packet, passage.taken * train.step);
+            train = train.behind(passage.taken);
+        }
+        self.each(train, frame, Self::wait);
+    }
+
+    /// What the link knows at once of the frames.
+    #[inline]
+    fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
+        match self.direction {
+            Direction::Forward => self.link.carry_train(train, frame, self.ahead.until),
+            Direction::Backward => self.link.carry_train_back(train, frame),
+        }
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
+        frame.payload.entered_at = at;
+        self.at_link.push(at, *frame);
+    }
+
+    /// The link looks at the frame.
+    #[inline(never)]
+    fn offer(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
+        let Self { protocol, from_link, link, arrivals, .. } = self;
+        let crossed = match self.direction {
+            Direction::Forward => {
+                link.offer(at, *frame);
+                link.delivered()
+            }
+            Direction::Backward => {
+                link.offer_back(at, *frame);
+                link.returned()
+            }
+        };
+        crossed.take_all(|at, frame| {
+            if let Some(at) = from_link.cross(at, frame) {
+                arrivals.arrive(*protocol, at, frame);
+            }
+        });
+    }
+
+    /// The frames go on to the other host.
+    #[inline]
+    fn leave_link(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) {
+        if train.count == 1 {
+            return self.leave_one(train.first, frame);
+        }
+        let mut frame = *frame;
+        match self.from_link.cross_train(train, frame.octets) {
+            Some(train) => self.arrivals.arrive_in_train(self.protocol, train, &mut frame),
+            None => self.each(train, &mut frame, |this, at, frame| this.leave_one(at, frame)),
+        }
+    }
+
+    #[inline]
+    fn leave_one(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
+        if let Some(at) = self.from_link.cross(at, frame) {
+            self.arrivals.arrive(self.protocol, at, frame);
+        }
+    }
+
+    /// Hands the frames of a train to `take`, each with its time.
+    #[inline]
+    fn each(
+        &mut self,
+        train: Train,
+        frame: &mut Frame<Addressed<T::Packet>>,
+        take: impl Fn(&mut Self, Instant, &mut Frame<Addressed<T::Packet>>),
+    ) {
+        take(self, train.first, frame);
+        for index in 1..train.count {
+            self.protocol.follow(&mut frame.payload.packet, train.step);
+            take(self, train.nth(index), frame);
+        }
+    }
+}

@@ -22,8 +22,8 @@ impl Train {
         Self { first: at, spacing: Duration::ZERO, count: 1, step: 1 }
     }
 
-    /// Adds a train, that comes no sooner than the last of this one, and whose first number is `distance` beyond that of the
-    /// first; false, and nothing has changed, if it does not go on as this one does.
+    /// Adds a train that comes no sooner than the last of this one, and whose first number is `distance` beyond that of this
+    /// one's first. False, and nothing has changed, if it does not go on as this one does.
     #[inline]
     pub fn append(&mut self, next: Self, distance: u32) -> bool {
         let (spacing, step) = match (self.count, next.count) {
@@ -32,7 +32,7 @@ impl Train {
             _ => (self.spacing, self.step),
         };
         let goes_on = next.first == self.first + spacing * u64::from(self.count)
-            && distance == step * self.count
+            && u64::from(distance) == u64::from(step) * u64::from(self.count)
             && (next.count == 1 || (next.spacing == spacing && next.step == step));
         if goes_on {
             *self = Self { first: self.first, spacing, count: self.count + next.count, step };

@@ -89,6 +89,13 @@ impl<T: Copy + Default> Pipe<T> {
         Some(taken)
     }
 
+    /// Removes the next entry, of which there is one.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.entries.skip_front();
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+    }
+
     /// Takes the next entry if it is due at `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
@@ -111,6 +118,11 @@ impl<T: Copy + Default> Pipe<T> {
             self.entries.drain_while(|&(at, _)| at <= now, |(at, value)| take(at, value));
             self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
         }
+    }
+
+    /// The entries, the next one first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len()).filter_map(|offset| self.entries.get(offset)).map(|(_, value)| value)
     }
 
     /// How many entries are in flight.

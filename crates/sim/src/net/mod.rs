@@ -25,6 +25,7 @@ mod passage;
 pub mod plain;
 pub mod queue;
 mod report;
+pub mod source;
 mod state;
 pub mod tap;
 pub mod wire;
@@ -54,6 +55,7 @@ pub use wire::{Traffic, Wire};
 use crate::kernel::{Pipe, Train};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
+use source::Source;
 
 /// What whoever switches a protection on knows of the link. What it is worth is the protection's to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +116,19 @@ pub trait ProtectedLink<P: Copy + Default> {
     /// returns, [`ProtectedLink::poll_timeout`] is later than `until`. Gives the time of the last of it,
     /// [`Instant::ZERO`] if there was nothing to do.
     fn advance(&mut self, until: Instant) -> Instant;
+
+    /// Takes the frames that `source` has up to and including `until`, each at its time. What is due by then beyond the
+    /// sending switch may wait for the next [`ProtectedLink::advance`], which comes before any other call.
+    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) {
+        loop {
+            let at = source.poll_timeout();
+            if at > until || at.is_never() {
+                return;
+            }
+            self.advance(at);
+            source.take(self.backlog(), |at, frame| self.offer(at, frame));
+        }
+    }
 
     /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
     /// that the two pipes bring. On a tie the link goes first, then what comes forward. Gives the time of

@@ -127,7 +127,7 @@ impl<P: Copy + Default> FrameQueue<P> {
     }
 
     /// Takes the first frame out, marked if what it leaves behind is deep enough.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self) -> Option<Frame<P>> {
         let mut frame = self.frames.pop()?;
         self.bytes -= self.space(frame.octets);

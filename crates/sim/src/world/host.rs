@@ -73,6 +73,14 @@ impl Reception {
         Self { wake_up, moderation, segment: Duration::ZERO, merges: false }
     }
 
+    /// What a packet that finds the host idle waits at the least.
+    pub fn least_wake_up(&self) -> Duration {
+        match &self.wake_up {
+            Latency::Constant(latency) => *latency,
+            Latency::Drawn(table) => latency_at(table, 0.0),
+        }
+    }
+
     /// Whether a packet is handled the instant it arrives, for itself.
     pub fn is_free(&self) -> bool {
         let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;

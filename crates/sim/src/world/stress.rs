@@ -6,12 +6,13 @@
 
 use crate::Control;
 use crate::measure::SequenceCheck;
+use crate::net::source::{self, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
-/// Frames between two looks at what was delivered; a power of two.
+/// Ticks of the generator between two looks at what was delivered.
 const COLLECT_FRAMES: u64 = 64;
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
@@ -71,11 +72,40 @@ pub struct StressResult {
     pub interrupted: bool,
 }
 
+/// A packet generator: a frame a period, while few enough wait.
+#[derive(Clone, Copy, Debug)]
+struct Generator {
+    frame_bytes: u32,
+    period: Duration,
+    queue_packets: usize,
+    tick: Instant,
+    offered: u64,
+    packets: u64,
+}
+
+impl source::Source<u64> for Generator {
+    #[inline(always)]
+    fn poll_timeout(&self) -> Instant {
+        if self.offered < self.packets { self.tick } else { Instant::NEVER }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
+        if backlog < self.queue_packets {
+            offer(self.tick, Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered));
+            self.offered += 1;
+        }
+        self.tick += self.period;
+    }
+}
+
 /// A run in progress.
 struct Run<'a, L> {
     link: &'a mut L,
     stress: Stress,
     offered: u64,
+    /// Frames that the caller has been told of.
+    reported: u64,
     next_sample: Instant,
     result: StressResult,
 }
@@ -85,7 +115,7 @@ pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Contro
     control.set_total(stress.packets);
     let next_sample = Instant::ZERO + SAMPLE_PERIOD;
     let result = StressResult { first: Instant::NEVER, ..StressResult::default() };
-    let mut run = Run { link, stress, offered: 0, next_sample, result };
+    let mut run = Run { link, stress, offered: 0, reported: 0, next_sample, result };
     match stress.source {
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
@@ -96,14 +126,30 @@ pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Contro
 
 impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn generate(&mut self, period: Duration, queue_packets: usize, control: &Control) {
-        let mut now = Instant::ZERO;
+        let frame_bytes = self.stress.frame_bytes;
+        let mut generator = Generator {
+            frame_bytes,
+            period,
+            queue_packets,
+            tick: Instant::ZERO,
+            offered: 0,
+            packets: self.stress.packets,
+        };
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
-            self.advance_to(now);
-            if self.link.backlog() < queue_packets {
-                self.offer(now);
+            let tick = generator.tick;
+            let before_sample = self.next_sample - Duration::from_ps(1);
+            if tick <= before_sample {
+                let until = before_sample.min(tick + period * (COLLECT_FRAMES - 1));
+                self.link.feed(until, &mut generator);
+            } else {
+                self.advance_to(tick);
+                generator.take(self.link.backlog(), |at, frame| self.link.offer(at, frame));
             }
-            now += period;
+            self.offered = generator.offered;
+            self.collect(Instant::NEVER);
+            self.result.end = generator.tick - period;
         }
+        self.link.advance(self.result.end);
     }
 
     fn saturate(&mut self, control: &Control) {
@@ -147,10 +193,6 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             self.sample();
         }
         self.link.advance(now);
-        if self.offered.is_multiple_of(COLLECT_FRAMES) {
-            self.collect(now);
-        }
-        self.result.end = now;
     }
 
     fn step(&mut self, now: Instant) {
@@ -180,7 +222,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {
-        if self.offered.is_multiple_of(PROGRESS_FRAMES) && self.offered > 0 {
+        if self.offered >= self.reported + PROGRESS_FRAMES {
+            self.reported += PROGRESS_FRAMES;
             control.add_done(PROGRESS_FRAMES);
             self.result.interrupted = control.is_cancelled();
         }

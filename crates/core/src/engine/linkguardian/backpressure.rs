@@ -87,6 +87,11 @@ impl Backpressure {
         Some(request)
     }
 
+    /// Whether the sender was told to stop, or a frame is to be sent.
+    pub fn is_active(&self) -> bool {
+        self.state == PauseState::Paused || self.request.is_some()
+    }
+
     /// Whether a frame is to be sent.
     pub const fn has_request(&self) -> bool {
         self.request.is_some()

@@ -15,12 +15,14 @@ mod strides;
 mod switching;
 pub mod timing;
 mod tx_buffer;
+mod tx_loop;
 mod wires;
 
 pub use build::{advised_control_copies, advised_copies, gaps};
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
+use super::source::{NoFrames, Source};
 use super::{
     Advice, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRate, ProtectedLink, Report, Tap, Traffic,
     Wire, queue_limits,
@@ -38,6 +40,7 @@ use receiving_switch::{ReceivingSwitch, RxBuffer};
 use return_port::ReturnPort;
 use rx_buffer::{RxLoop, RxMemory};
 use sending_switch::SendingSwitch;
+use strides::Leads;
 use tx_buffer::TxBuffer;
 use wires::{BackwardWire, ForwardWire};
 
@@ -96,8 +99,11 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     control_copies_are_chosen: bool,
     /// How long after the last copy of a frame nothing of it can come any more.
     settled: Duration,
-    /// How far the two switches may run beyond what happens next at either.
-    stride: Duration,
+    leads: Leads,
+    /// Up to when the sending switch knows all that concerns it, but for losses since.
+    heard: Instant,
+    /// Whether acknowledgements may be taken in later than they take effect.
+    acks_may_wait: bool,
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
@@ -144,13 +150,15 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         Self {
             sending,
             receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, back),
-            forward: ForwardWire::new(Wire::new(forward)),
+            forward: ForwardWire::new(Wire::new(forward), &timing),
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
             control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
             settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
-            stride: strides::longest(&timing),
+            leads: Leads::of(&timing),
+            heard: Instant::ZERO,
+            acks_may_wait: false,
         }
     }
 
@@ -218,7 +226,20 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn advance(&mut self, until: Instant) -> Instant {
-        self.go_ahead(until)
+        self.go_ahead(until, &mut NoFrames, &mut NoFrames)
+    }
+
+    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) {
+        self.go_ahead_near(until, source);
+    }
+
+    fn run(
+        &mut self,
+        until: Instant,
+        forward: &mut Pipe<Frame<P>>,
+        backward: &mut Pipe<Frame<P>>,
+    ) -> Instant {
+        self.go_ahead(until, forward, backward)
     }
 
     #[inline]
@@ -265,7 +286,8 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
 
     fn set_tap(&mut self, tap: Tap<P>) {
         // Whoever looks at the wires sees both switches at once: then the clock must not go back.
-        self.stride = if tap.is_open() { Duration::ZERO } else { strides::longest(&self.sending.timing) };
+        self.heard = Instant::ZERO;
+        self.leads = if tap.is_open() { Leads::NONE } else { Leads::of(&self.sending.timing) };
         self.sending.tap = tap.clone();
         self.receiving.back.tap = tap;
     }

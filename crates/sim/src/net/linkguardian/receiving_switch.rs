@@ -73,8 +73,19 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.round.min(self.agenda.poll_timeout()).min(self.back.poll_ack())
     }
 
-    /// A new frame arrives.
+    /// Whether it may decide to pause the sender, or to let it go on, before it detects a loss that it does not know.
     #[inline]
+    pub(super) fn may_pause(&self) -> bool {
+        let Some(backpressure) = &self.backpressure else { return false };
+        let holds = match &self.buffer {
+            RxBuffer::Loop(buffer) => !buffer.is_empty(),
+            RxBuffer::Memory(memory) => memory.depth_bytes() > 0,
+        };
+        holds || self.engine.is_waiting() || backpressure.is_active()
+    }
+
+    /// A new frame arrives.
+    #[inline(always)]
     pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
         match arrival {
             Arrival::Data(data) => {
@@ -94,6 +105,37 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 self.shorten_wait(now);
             }
         }
+    }
+
+    /// Takes in the new frames that arrive by `until` and those that come round, as long as nothing rarer is due. An explicit
+    /// ACK may wait: what it says is what was known when it leaves. Says when the last of them came.
+    #[inline]
+    pub(super) fn take_in(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
+        loop {
+            let arrival = arrivals.poll_timeout();
+            let now = arrival.min(self.round);
+            if now > until || now >= self.agenda.poll_timeout() {
+                return latest;
+            }
+            latest = now;
+            if arrival == now {
+                arrivals.take(|_, arrival| self.receive(now, arrival));
+            } else {
+                self.come_round(now);
+            }
+        }
+    }
+
+    /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
+    #[inline]
+    pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
+        let mut latest = Instant::ZERO;
+        while self.back.poll_ack() <= until && self.back.poll_ack() < self.agenda.poll_timeout() {
+            latest = self.back.poll_ack();
+            self.back.send_ack(latest, wire);
+        }
+        latest
     }
 
     /// A retransmitted copy arrives.
@@ -192,7 +234,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         self.observe(now, depth);
     }
 
-    #[inline(never)]
+    #[inline]
     fn hold(&mut self, now: Instant, item: &Copied<P>) {
         match &mut self.buffer {
             RxBuffer::Loop(buffer) => {
@@ -244,7 +286,7 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     }
 
     /// A frame comes round: mostly it goes on.
-    #[inline]
+    #[inline(always)]
     fn come_round(&mut self, now: Instant) {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.front() else { return };

@@ -76,6 +76,13 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.due
     }
 
+    /// When a notification or a pause that has been decided may leave, at the earliest; never, if there is none.
+    #[inline]
+    pub(super) fn next_control(&self) -> Instant {
+        let waits = if self.urgent.is_empty() { Instant::NEVER } else { self.busy_until };
+        waits.min(self.notifications.poll_timeout()).min(self.requests.poll_timeout())
+    }
+
     /// When the explicit ACK may leave next.
     #[inline]
     pub(super) const fn poll_ack(&self) -> Instant {
@@ -109,7 +116,7 @@ impl<P: Copy + Default> ReturnPort<P> {
     }
 
     /// What was decided at `now` changes the acknowledgement register (LG-15).
-    #[inline]
+    #[inline(always)]
     pub(super) fn update(&mut self, now: Instant, update: AckUpdate) {
         self.updates.push(now + self.timing.ack_register, update);
         if self.ack_due.is_never() {
@@ -201,6 +208,7 @@ impl<P: Copy + Default> ReturnPort<P> {
     }
 
     /// The circulating ACK is back. It leaves when nothing else waits and something is to be said.
+    #[inline]
     pub(super) fn send_ack(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.busy_until > now {
             self.ack_due = self.busy_until;
@@ -231,6 +239,7 @@ impl<P: Copy + Default> ReturnPort<P> {
     }
 
     /// When the circulating ACK finds something to say and the line free.
+    #[inline]
     fn schedule_ack(&mut self, now: Instant) {
         let since = if self.register.is_pending() { now } else { self.updates.poll_timeout() };
         let next = if since.is_never() {

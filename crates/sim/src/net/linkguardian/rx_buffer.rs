@@ -50,7 +50,7 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
-    #[inline]
+    #[inline(always)]
     pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
         let space = self.cells.space(held.frame.frame_bytes_with_fcs());
         if self.bytes + space > self.high_water_bytes && !self.has_room(now, space) {
@@ -113,7 +113,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// Removes that frame.
     #[inline]
     pub(super) fn skip(&mut self) {
-        self.rounds.take(|_, _| ());
+        self.rounds.skip();
     }
 
     /// Takes that frame.

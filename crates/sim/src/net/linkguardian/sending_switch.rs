@@ -110,6 +110,18 @@ impl<P: Copy + Default> SendingSwitch<P> {
         self.port.min(self.agenda.poll_timeout())
     }
 
+    /// When the port next sends something.
+    #[inline]
+    pub(super) const fn poll_port(&self) -> Instant {
+        self.port
+    }
+
+    /// When something rarer is due.
+    #[inline]
+    pub(super) const fn poll_rare(&self) -> Instant {
+        self.agenda.poll_timeout()
+    }
+
     /// Does the first of what is due at `now`: the port goes before the agenda.
     #[inline]
     pub(super) fn step(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
@@ -140,6 +152,16 @@ impl<P: Copy + Default> SendingSwitch<P> {
             self.engine.handle_ack(leading);
             self.after_acknowledgement(now);
         }
+    }
+
+    /// Whether acknowledgements may be taken in later than they take effect: no copy is asked for, and the window is
+    /// far from its end, so that none is let go.
+    #[inline]
+    pub(super) fn is_patient(&self) -> bool {
+        let asks = self.engine.holes() > 0 || !self.agenda.get(LOOK).is_never();
+        let is_narrow =
+            self.engine.outstanding() >= Position::WINDOW / 2 || self.engine.counters().abandoned > 0;
+        !asks && !is_narrow && self.copies.is_loop()
     }
 
     /// Catches up with the looks that repeated acknowledgements left for later.
@@ -267,8 +289,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
     }
 
     /// The port is free: sends the most urgent frame (LG-29).
-    #[inline]
-    fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
+    #[inline(always)]
+    pub(super) fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         self.begin_service(now);
         if !self.urgent.is_empty() {
             self.send_copy(now, wire);
@@ -305,13 +327,14 @@ impl<P: Copy + Default> SendingSwitch<P> {
         }
     }
 
+    #[inline(always)]
     fn poll_normal(&mut self) -> Option<Frame<P>> {
         if self.pause.holds() { None } else { self.normal.poll() }
     }
 
     /// A data frame leaves: it takes its number now, after the queue (LG-3), and leaves a copy
     /// behind (LG-5).
-    #[inline]
+    #[inline(always)]
     fn send_data(&mut self, now: Instant, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
         let number = self.engine.counters().data as u32;
         let position = self.engine.stamp();

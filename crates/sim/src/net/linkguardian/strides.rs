@@ -1,53 +1,173 @@
 //! Lets the two switches of a link run ahead of each other as far as none can notice.
 //!
-//! Nothing that the receiving switch says takes effect at the sending switch sooner than the way back
-//! takes. So the sending switch may run that far ahead. The receiving switch then sees all that was sent to
-//! it by then. Each switch sees the events that it would see one by one, in the same order: at equal
-//! times those of the sending switch go first.
+//! The receiving switch says little that the sending switch acts upon: that a frame was lost, and that frames wait.
+//! Neither takes effect before a frame was lost or waits, and then it takes its time. So the sending switch may run
+//! ahead until then, and the receiving switch sees all that was sent to it by then. An acknowledgement only frees
+//! copies. As long as no loss is asked for, a copy may be looked at later, so that acknowledgements may be taken in
+//! later, too. Otherwise the sending switch runs ahead by the time that the way back takes at the least.
+//!
+//! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
+//! switch go first.
 
 use super::LinkGuardianLink;
 use super::timing::Timing;
 use super::wires::ControlFrame;
+use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::source::{NoFrames, Source};
+use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
-/// How far both switches may run beyond what happens next: nothing that the receiving switch says from then on takes
-/// effect by then.
-pub(super) fn longest(timing: &Timing) -> Duration {
-    timing.least_told() - Duration::from_ps(1)
+/// Frames of the largest usual size by whose time the sending switch runs ahead at the most: what is in flight between
+/// the two stays in the caches.
+const FRAMES_AHEAD: u64 = 64;
+const USUAL_OCTETS: u32 = 1538;
+
+/// How far the switches may run ahead of each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leads {
+    /// From the port back until anything may take effect at the sending switch: nothing has, by then.
+    told: Duration,
+    /// The same from a decision about a pause.
+    pause: Duration,
+    /// The furthest of all.
+    longest: Duration,
+}
+
+impl Leads {
+    pub(super) fn of(timing: &Timing) -> Self {
+        let just_before = |span: Duration| span - Duration::from_ps(1);
+        let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
+        // A quarter of the positions at the most are sent, so that none is let go for want of an acknowledgement.
+        let safe = smallest * u64::from(Position::WINDOW / 2);
+        let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_AHEAD).min(safe);
+        Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest }
+    }
+
+    /// None at all: both switches go event by event.
+    pub(super) const NONE: Self =
+        Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO };
 }
 
 impl<P: Copy + Default> LinkGuardianLink<P> {
-    /// Does everything that is due up to and including `until`; says when the last of it happened, or
-    /// [`Instant::ZERO`].
+    /// Does everything that is due up to and including `until`, and takes what the hosts send by then; says when the
+    /// last of it happened, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn go_ahead(&mut self, until: Instant) -> Instant {
+    pub(super) fn go_ahead(
+        &mut self,
+        until: Instant,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
+    ) -> Instant {
         let mut latest = Instant::ZERO;
-        let (mut near, mut far) = (self.next_near(), self.next_far());
         loop {
-            let next = near.min(far);
+            let near = self.next_near().min(forward.poll_timeout());
+            let next = near.min(self.next_far()).min(backward.poll_timeout());
             if next > until || next.is_never() {
                 return latest;
             }
-            let end = until.min(next + self.stride);
-            let mut now = Instant::ZERO;
-            while near <= end {
-                // What has just happened may have freed the port, which was idle before.
-                now = near.max(now);
-                self.step_near(now);
-                near = self.next_near();
+            self.look_ahead(next);
+            latest = latest.max(self.run_near(until, forward));
+            let end = until.min(self.hears_loss_until());
+            latest = latest.max(self.run_far(end, backward)).max(self.take_late_acks(end));
+        }
+    }
+
+    /// The sending switch alone does everything that is due up to and including `until`, and takes what comes by then.
+    /// The receiving switch follows where the sending switch could hear of it.
+    #[inline]
+    pub(super) fn go_ahead_near(&mut self, until: Instant, forward: &mut impl Source<P>) {
+        loop {
+            self.run_near(until, forward);
+            let near = self.next_near().min(forward.poll_timeout());
+            if near > until || near.is_never() {
+                return;
             }
-            latest = latest.max(now);
-            far = far.min(self.forward.poll_timeout());
-            while far <= end {
+            let end = until.min(self.hears_loss_until());
+            self.run_far(end, &mut NoFrames);
+            self.take_late_acks(end);
+            self.look_ahead(self.next_near().min(forward.poll_timeout()).min(self.next_far()));
+        }
+    }
+
+    /// Finds up to when the sending switch knows all that concerns it, `now` being the next event at either.
+    #[inline]
+    fn look_ahead(&mut self, now: Instant) {
+        let Leads { told, pause, longest } = self.leads;
+        self.forward.note_seen(now, self.receiving.engine.expected());
+        self.acks_may_wait = self.sending.is_patient() && !self.backward.has_notification();
+        self.heard = if self.acks_may_wait {
+            let pause = if self.receiving.may_pause() { pause } else { longest };
+            let control = self.receiving.back.next_control().saturating_add(told);
+            control.min(now + pause.min(longest))
+        } else {
+            now + told
+        };
+    }
+
+    /// The same, before it could hear of a loss that the receiving switch does not know yet.
+    #[inline]
+    fn hears_loss_until(&self) -> Instant {
+        self.heard.min(self.forward.poll_told())
+    }
+
+    /// The sending switch does what is due up to and including `until`, as far as it knows all that concerns it.
+    #[inline]
+    fn run_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
+        let mut now = Instant::ZERO;
+        loop {
+            let told =
+                if self.acks_may_wait { self.backward.poll_pause() } else { self.backward.poll_timeout() };
+            let (port, rare) = (self.sending.poll_port(), told.min(self.sending.poll_rare()));
+            let next = port.min(rare).min(forward.poll_timeout());
+            if next > until.min(self.hears_loss_until()) || next.is_never() {
+                return now;
+            }
+            // What has just happened may have freed the port, which was idle before.
+            now = next.max(now);
+            if rare <= now {
+                self.step_near(now);
+            } else if port <= now {
+                self.sending.serve(now, &mut self.forward);
+            } else {
+                let (backlog, wire) = (self.sending.normal.len(), &mut self.forward);
+                forward.take(backlog, |at, frame| self.sending.offer(at, frame, wire));
+            }
+        }
+    }
+
+    /// The receiving switch does what is due up to and including `end`.
+    #[inline]
+    fn run_far(&mut self, end: Instant, backward: &mut impl Source<P>) -> Instant {
+        let mut latest = Instant::ZERO;
+        loop {
+            let entry = backward.poll_timeout();
+            let others = end.min(entry).min(before(self.forward.copies.poll_timeout()));
+            latest = latest.max(self.receiving.take_in(&mut self.forward.arrivals, others));
+            latest = latest.max(self.receiving.send_acks(others, &mut self.backward));
+            let far = self.next_far();
+            if far > end.min(entry) {
+                if entry > end || entry.is_never() {
+                    return latest;
+                }
+                latest = latest.max(entry);
+                let Self { receiving, backward: wire, .. } = self;
+                backward.take(0, |at, frame| receiving.offer_back(at, frame, wire));
+            } else {
                 latest = latest.max(far);
                 self.step_far(far);
-                far = self.next_far();
             }
-            if end == until {
-                return latest;
-            }
-            near = near.min(self.backward.poll_timeout());
         }
+    }
+
+    /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
+    #[inline]
+    fn take_late_acks(&mut self, end: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
+        while let Some((at, leading)) = self.backward.take_ack(end) {
+            latest = at;
+            self.sending.handle_ack(at, leading);
+        }
+        latest
     }
 
     /// When the sending switch next does something, or hears something.
@@ -90,14 +210,19 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     #[inline]
     fn handle_control(&mut self, now: Instant) {
         match self.backward.poll(now) {
-            Some(ControlFrame::Ack(leading)) => self.sending.handle_ack(now, leading),
-            Some(ControlFrame::Notification(notification)) => {
-                self.sending.handle_notification(now, &notification);
+            Some((at, ControlFrame::Ack(leading))) => self.sending.handle_ack(at, leading),
+            Some((at, ControlFrame::Notification(notification))) => {
+                self.sending.handle_notification(at, &notification);
             }
-            Some(ControlFrame::Pause(request)) => self.sending.handle_pause(now, request),
+            Some((at, ControlFrame::Pause(request))) => self.sending.handle_pause(at, request),
             None => {}
         }
     }
+}
+
+/// The last time before `at`.
+fn before(at: Instant) -> Instant {
+    Instant::from_ps(at.as_ps().saturating_sub(1))
 }
 
 #[cfg(test)]

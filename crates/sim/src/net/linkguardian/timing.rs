@@ -68,6 +68,18 @@ impl Timing {
         self.rate.serialisation(MINIMUM_OCTETS) + flight
     }
 
+    /// From the decision about a pause until it takes effect at the sender, at the least.
+    pub(super) fn least_pause(&self) -> Duration {
+        self.timer_packet
+            + self.rate.serialisation(MINIMUM_OCTETS)
+            + self.resume_flight.min(self.pause_reaction)
+    }
+
+    /// From the arrival that shows a loss until anything comes of it at the sender, at the least.
+    pub(super) fn least_notice(&self) -> Duration {
+        (self.notification_port + self.told()).min(self.least_pause())
+    }
+
     /// From the port back until a notification or an acknowledgement takes effect, on an idle line.
     pub fn told(&self) -> Duration {
         self.rate.serialisation(MINIMUM_OCTETS) + self.control_return

@@ -6,10 +6,11 @@
 //! changed, in the same order and at the same times.
 
 use super::timing::{HEADER_OCTETS, Timing};
-use crate::kernel::{Pipe, Ring};
-use crate::net::{Cells, Frame, LineRate};
+use super::tx_loop::TxLoop;
+use crate::kernel::Ring;
+use crate::net::{Cells, Frame};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
-use lossylink_core::time::{Duration, Instant};
+use lossylink_core::time::Instant;
 
 /// A copy of a sent frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,11 +53,16 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// Whether copies go round, so that an acknowledgement frees none by itself.
+    pub(super) const fn is_loop(&self) -> bool {
+        matches!(self, Self::Loop(_))
+    }
+
     /// A frame left at `now`: keeps its copy.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
         match self {
-            Self::Loop(buffer) => buffer.fresh.push(now + buffer.first_check, *copy),
+            Self::Loop(buffer) => buffer.insert(now, copy),
             Self::Memory(buffer) => buffer.insert(*copy),
         }
     }
@@ -97,14 +103,14 @@ impl<P: Copy + Default> TxBuffer<P> {
     /// How many copies are kept, after [`TxBuffer::find_lost`].
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Loop(buffer) => buffer.fresh.len() + buffer.rounds.len(),
+            Self::Loop(buffer) => buffer.len(),
             Self::Memory(buffer) => buffer.copies.len(),
         }
     }
 
     pub(super) fn high_water_bytes(&self) -> u64 {
         match self {
-            Self::Loop(buffer) => buffer.high_water_bytes,
+            Self::Loop(buffer) => buffer.high_water_bytes(),
             Self::Memory(buffer) => buffer.high_water_bytes,
         }
     }
@@ -112,7 +118,7 @@ impl<P: Copy + Default> TxBuffer<P> {
     /// Copies that were not kept because the buffer was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         match self {
-            Self::Loop(buffer) => buffer.dropped,
+            Self::Loop(buffer) => buffer.dropped(),
             Self::Memory(buffer) => buffer.dropped,
         }
     }
@@ -127,120 +133,6 @@ impl<P: Copy + Default> TxBuffer<P> {
             }
         }
     }
-}
-
-/// A recirculation port: a queue at its own rate and a fixed way round.
-#[derive(Clone, Debug)]
-pub(super) struct TxLoop<P: Copy + Default> {
-    first_check: Duration,
-    rate: LineRate,
-    way_round: Duration,
-    cells: Cells,
-    /// Copies on their way to the first look.
-    fresh: Pipe<Copied<P>>,
-    /// Copies in the loop, by the time of the next look.
-    rounds: Pipe<Copied<P>>,
-    /// Space of the copies in the queue, by the time at which they leave it; some may have left it since.
-    queued: Pipe<u64>,
-    limit_bytes: u64,
-    queued_bytes: u64,
-    high_water_bytes: u64,
-    dropped: u64,
-    busy_until: Instant,
-}
-
-impl<P: Copy + Default> TxLoop<P> {
-    fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
-        Self {
-            first_check: timing.copy_first_check,
-            rate: timing.recirculation,
-            way_round: timing.tx_loop_fixed,
-            cells,
-            fresh: Pipe::new(),
-            rounds: Pipe::new(),
-            queued: Pipe::new(),
-            limit_bytes,
-            queued_bytes: 0,
-            high_water_bytes: 0,
-            dropped: 0,
-            busy_until: Instant::ZERO,
-        }
-    }
-
-    #[inline]
-    fn next_look(&self) -> Instant {
-        self.fresh.poll_timeout().min(self.rounds.poll_timeout())
-    }
-
-    /// No acknowledgement comes in between: the frames that are outstanding now were so at every look. The others
-    /// just leave the loop while nothing is asked for.
-    #[inline]
-    fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
-        let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
-        while self.next_look() < until {
-            // On a tie the copy that has been round before goes first.
-            let is_fresh = self.fresh.poll_timeout() < self.rounds.poll_timeout();
-            let (look, copy) = if is_fresh { self.fresh.pop()? } else { self.rounds.pop()? };
-            if copy.number.wrapping_sub(oldest) as i32 >= 0 {
-                self.send_round(look, &copy);
-            } else if is_asked && is_lost(&copy, engine) {
-                return Some((look, copy));
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn send_round(&mut self, now: Instant, copy: &Copied<P>) {
-        let start = now.max(self.busy_until);
-        if start > now {
-            let space = self.cells.space(copy.frame.frame_bytes_with_fcs());
-            if self.queued_bytes + space > self.high_water_bytes && !self.has_room(now, space) {
-                self.dropped += 1;
-                return;
-            }
-            self.queued.push(start, space);
-            self.queued_bytes += space;
-        }
-        self.busy_until = start + self.rate.serialisation(copy.frame.octets);
-        self.rounds.push(self.busy_until + self.way_round, *copy);
-    }
-
-    /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then the account
-    /// must be exact, and otherwise shows what has left it since.
-    fn has_room(&mut self, now: Instant, space: u64) -> bool {
-        self.leave_queue(now);
-        let bytes = self.queued_bytes + space;
-        let fits = bytes <= self.limit_bytes;
-        if fits {
-            self.high_water_bytes = self.high_water_bytes.max(bytes);
-        }
-        fits
-    }
-
-    /// Takes those out of the queue's account that have left it by `now`.
-    #[inline]
-    fn leave_queue(&mut self, now: Instant) {
-        self.queued.drain_due(now, |_, space| self.queued_bytes -= space);
-    }
-
-    fn depth_bytes(&mut self, now: Instant) -> u64 {
-        self.leave_queue(now);
-        self.queued_bytes
-    }
-
-    fn clear(&mut self) {
-        self.fresh.clear();
-        self.rounds.clear();
-        self.queued.clear();
-        self.queued_bytes = 0;
-    }
-}
-
-/// Whether an acknowledged copy is asked for: then it leaves to be sent again.
-#[cold]
-fn is_lost<P>(copy: &Copied<P>, engine: &mut Sender) -> bool {
-    !engine.has_abandoned(copy.number) && engine.inspect_copy(copy.position) == CopyFate::Retransmit
 }
 
 /// Copies in random-access memory, oldest first.
@@ -278,50 +170,5 @@ impl<P: Copy + Default> TxMemory<P> {
             }
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::switch_profile;
-    use crate::net::Ecn;
-    use lossylink_core::units::BitRate;
-    use proptest::prelude::*;
-
-    proptest! {
-        // LG-34
-        #[test]
-        fn what_has_left_the_loop_is_counted_when_it_matters(
-            copies in prop::collection::vec((0u64..200, 60u32..1515, any::<bool>()), 1..300),
-        ) {
-            let rate = LineRate::new(BitRate::from_gbps(100));
-            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
-            let mut buffer = TxLoop::new(&timing, Cells::new(80), 12_000);
-            let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
-            let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
-            for (wait, bytes, asks) in copies {
-                now += Duration::from_ns(wait);
-                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0_u64);
-                buffer.send_round(now, &Copied { frame, ..Copied::default() });
-                queue.retain(|&(start, _)| start > now);
-                let space = u64::from(frame.frame_bytes_with_fcs().div_ceil(80) * 80);
-                let depth: u64 = queue.iter().map(|&(_, space)| space).sum();
-                let start = now.max(busy_until);
-                if start > now && depth + space > 12_000 {
-                    dropped += 1;
-                } else {
-                    if start > now {
-                        queue.push((start, space));
-                        most = most.max(depth + space);
-                    }
-                    busy_until = start + rate.serialisation(frame.octets);
-                }
-                prop_assert_eq!((buffer.high_water_bytes, buffer.dropped), (most, dropped));
-                if asks {
-                    prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The two directions of the link, with what is in flight on them.
 
-use super::timing::HEADER_OCTETS;
+use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
 use crate::net::frame::MINIMUM_OCTETS;
@@ -8,7 +8,7 @@ use crate::net::wire::Kind;
 use crate::net::{Frame, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::loss::Stake;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// A new frame on its way to the receiver.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +36,41 @@ pub(super) struct ForwardWire<P: Copy + Default> {
     pub(super) wire: Wire,
     pub(super) arrivals: Pipe<Arrival<P>>,
     pub(super) copies: Pipe<Copied<P>>,
+    /// From the arrival that shows a loss until the sender may hear of it: it has not, by then.
+    notice: Duration,
+    /// Until then the sender hears of no lost frame that the receiver has not missed yet; never, if there is none.
+    told: Instant,
+    /// The last frame that was lost.
+    last_lost: Position,
 }
 
 impl<P: Copy + Default> ForwardWire<P> {
-    pub(super) fn new(wire: Wire) -> Self {
-        Self { wire, arrivals: Pipe::new(), copies: Pipe::new() }
+    pub(super) fn new(wire: Wire, timing: &Timing) -> Self {
+        let notice = timing.least_notice() - Duration::from_ps(1);
+        let (arrivals, copies) = (Pipe::new(), Pipe::new());
+        Self { wire, arrivals, copies, notice, told: Instant::NEVER, last_lost: Position::ZERO }
+    }
+
+    /// Up to when the sender hears of no loss that the receiver has not detected yet.
+    #[inline]
+    pub(super) const fn poll_told(&self) -> Instant {
+        self.told
+    }
+
+    /// The receiver has seen all that comes before `now` and expects this position next: lost frames before it
+    /// are no news any more, and none of the others is detected before `now`.
+    #[inline]
+    pub(super) fn note_seen(&mut self, now: Instant, expected: Position) {
+        if !self.told.is_never() {
+            let is_detected = expected.is_after(self.last_lost);
+            self.told = if is_detected { Instant::NEVER } else { self.told.max(now + self.notice) };
+        }
+    }
+
+    #[cold]
+    fn note_loss(&mut self, at: Instant, lost: Position) {
+        self.told = self.told.min(at + self.notice);
+        self.last_lost = lost;
     }
 
     /// When a frame next arrives.
@@ -56,6 +86,8 @@ impl<P: Copy + Default> ForwardWire<P> {
             self.wire.carry_with(data.frame.octets, kind, || Stake::Fresh { unit: unit(data.position) });
         if arrives {
             self.arrivals.push(at, Arrival::Data(data));
+        } else {
+            self.note_loss(at, data.position);
         }
         arrives
     }
@@ -160,20 +192,42 @@ impl<P: Copy + Default> BackwardWire<P> {
         self.due
     }
 
+    /// Takes an acknowledgement that has taken effect by `until`, with when it did. Nothing else has, and is still there.
+    #[inline]
+    pub(super) fn take_ack(&mut self, until: Instant) -> Option<(Instant, Position)> {
+        if self.due > until {
+            return None;
+        }
+        let (at, frame) = self.acks.pop()?;
+        self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
+        match frame {
+            ControlFrame::Ack(leading) => Some((at, leading)),
+            ControlFrame::Notification(_) | ControlFrame::Pause(_) => {
+                unreachable!("the sender ran past what it was told")
+            }
+        }
+    }
+
+    /// When the next pause or its end takes effect.
+    #[inline]
+    pub(super) const fn poll_pause(&self) -> Instant {
+        self.pauses.poll_timeout()
+    }
+
     /// Whether a loss notification is in flight.
     pub(super) const fn has_notification(&self) -> bool {
         self.notifications > 0
     }
 
-    /// Takes a control frame that takes effect at `now`: pauses last.
+    /// Takes a control frame that has taken effect by `now`, with when it did: pauses last.
     #[inline]
-    pub(super) fn poll(&mut self, now: Instant) -> Option<ControlFrame> {
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(Instant, ControlFrame)> {
         if self.due > now {
             return None;
         }
-        let (_, frame) = self.acks.pop_due(now).or_else(|| self.pauses.pop_due(now))?;
+        let (at, frame) = self.acks.pop_due(now).or_else(|| self.pauses.pop_due(now))?;
         self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
         self.notifications -= usize::from(matches!(frame, ControlFrame::Notification(_)));
-        Some(frame)
+        Some((at, frame))
     }
 }

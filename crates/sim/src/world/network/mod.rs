@@ -194,6 +194,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// From now on both hosts receive like this; nothing may wait at them.
     pub fn set_reception(&mut self, reception: &Reception) {
         let count = self.conversations.len();
+        self.leads.set_wake_up(reception.least_wake_up());
         self.at_near.set_reception(reception, count);
         self.at_far.set_reception(reception, count);
     }

@@ -16,6 +16,8 @@ pub(super) struct Leads {
     link_to_far: Duration,
     far_to_link: Duration,
     link_to_near: Duration,
+    /// What a host takes at the least to handle a packet that finds it idle.
+    wake_up: Duration,
     /// Whether nothing but the far host answers the near one, and the other way round: the link adds no frame.
     only_hosts_answer: bool,
 }
@@ -27,8 +29,14 @@ impl Leads {
             link_to_far: path.to_far.least_time(),
             far_to_link: path.back_to_link.least_time(),
             link_to_near: path.to_near.least_time(),
+            wake_up: Duration::ZERO,
             only_hosts_answer: false,
         }
+    }
+
+    /// The same between hosts that take so long at the least to handle a packet that finds them idle.
+    pub(super) const fn set_wake_up(&mut self, wake_up: Duration) {
+        self.wake_up = wake_up;
     }
 
     /// The same over a link that never answers a host itself, or one that may.
@@ -75,12 +83,13 @@ impl Next {
     }
 
     /// How far the link may run: no host's packet reaches it sooner, nor an answer to what it will
-    /// do. On a tie it goes before the hosts.
+    /// do. A packet that finds a host idle is handled when the host is awake, and any other with packets that wait there.
+    /// On a tie the link goes before the hosts.
     fn link_until(&self, leads: &Leads) -> Instant {
         let near = self.near.max(before(self.near, leads.near_to_link));
         let far = self.far.max(before(self.far, leads.far_to_link));
-        let answer = (leads.link_to_far + leads.far_to_link).min(leads.link_to_near + leads.near_to_link);
-        near.min(far).min(self.link.max(before(self.link, answer)))
+        let way = (leads.link_to_far + leads.far_to_link).min(leads.link_to_near + leads.near_to_link);
+        near.min(far).min(self.link.max(before(self.link, way + leads.wake_up)))
     }
 
     /// How far the far host may run, which goes after the link and before the near host.

@@ -1,0 +1,276 @@
+//! The recirculation loop in which a switch keeps copies of sent frames (LG-5, LG-6).
+//!
+//! ```text
+//!  sent --- first_check ---> look --[queue]== port ==-- way_round --> look ...
+//! ```
+//!
+//! A copy lies where it was put when its frame was sent. What goes round is its number. A look at a copy that changes
+//! nothing is no event: looks are caught up with in one loop, in their order and at their times, when something could
+//! have changed.
+
+use super::timing::Timing;
+use super::tx_buffer::Copied;
+use crate::kernel::Pipe;
+use crate::net::frame::GAP_OCTETS;
+use crate::net::{Cells, LineRate};
+use lossylink_core::engine::linkguardian::{CopyFate, Sender};
+use lossylink_core::time::{Duration, Instant};
+
+/// Places for copies before there are more of them; a power of two.
+const INITIAL_PLACES: usize = 64;
+
+/// A copy in the loop: how many frames had been numbered before it, and its octets on the wire.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticket {
+    number: u32,
+    octets: u32,
+}
+
+/// A recirculation port: a queue at its own rate and a fixed way round.
+#[derive(Clone, Debug)]
+pub(super) struct TxLoop<P: Copy + Default> {
+    first_check: Duration,
+    rate: LineRate,
+    way_round: Duration,
+    cells: Cells,
+    /// Copies by their number, each with the time of its first look.
+    places: Vec<(Instant, Copied<P>)>,
+    /// No copy before this number is in the loop.
+    oldest: u32,
+    /// The first copy that waits for its first look, and the one after the newest.
+    fresh: u32,
+    end: u32,
+    /// When the first look at a copy is next.
+    fresh_due: Instant,
+    /// Copies in the loop, by the time of the next look.
+    rounds: Pipe<Ticket>,
+    /// Space of the copies in the queue, by the time at which they leave it; some may have left it since.
+    queued: Pipe<u64>,
+    limit_bytes: u64,
+    queued_bytes: u64,
+    high_water_bytes: u64,
+    dropped: u64,
+    busy_until: Instant,
+}
+
+impl<P: Copy + Default> TxLoop<P> {
+    pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
+        Self {
+            first_check: timing.copy_first_check,
+            rate: timing.recirculation,
+            way_round: timing.tx_loop_fixed,
+            cells,
+            places: vec![(Instant::NEVER, Copied::default()); INITIAL_PLACES],
+            oldest: 0,
+            fresh: 0,
+            end: 0,
+            fresh_due: Instant::NEVER,
+            rounds: Pipe::new(),
+            queued: Pipe::new(),
+            limit_bytes,
+            queued_bytes: 0,
+            high_water_bytes: 0,
+            dropped: 0,
+            busy_until: Instant::ZERO,
+        }
+    }
+
+    /// A frame left at `now`, the one numbered after the last: keeps its copy.
+    #[inline]
+    pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
+        if copy.number.wrapping_sub(self.oldest) as usize >= self.places.len() {
+            self.make_room(copy.number);
+        }
+        let look = now + self.first_check;
+        if self.fresh == self.end {
+            (self.fresh, self.fresh_due) = (copy.number, look);
+        }
+        self.end = copy.number.wrapping_add(1);
+        let place = self.place(copy.number);
+        self.places[place] = (look, *copy);
+    }
+
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        number as usize & (self.places.len() - 1)
+    }
+
+    /// Finds out which is the oldest copy in the loop before the one of `number`; doubles the places if there is still none.
+    #[cold]
+    fn make_room(&mut self, number: u32) {
+        let age = |of: u32| number.wrapping_sub(of);
+        let fresh = if self.fresh == self.end { 0 } else { age(self.fresh) };
+        let most = self.rounds.iter().map(|ticket| age(ticket.number)).fold(fresh, u32::max);
+        self.oldest = number.wrapping_sub(most);
+        if most as usize >= self.places.len() {
+            let places = vec![(Instant::NEVER, Copied::default()); 2 * self.places.len()];
+            let old = std::mem::replace(&mut self.places, places);
+            for age in 1..=most {
+                let number = number.wrapping_sub(age);
+                let place = self.place(number);
+                self.places[place] = old[number as usize & (old.len() - 1)];
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_look(&self) -> Instant {
+        self.fresh_due.min(self.rounds.poll_timeout())
+    }
+
+    /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns it and when it was found.
+    ///
+    /// No acknowledgement comes in between: the frames that are outstanding now were so at every look. The others
+    /// just leave the loop while nothing is asked for.
+    #[inline]
+    pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
+        let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
+        loop {
+            // On a tie the copy that has been round before goes first.
+            let round = self.rounds.poll_timeout();
+            let look = self.fresh_due.min(round);
+            if look >= until {
+                return None;
+            }
+            let ticket = if look < round { self.look_first() } else { self.look_again() };
+            if ticket.number.wrapping_sub(oldest) as i32 >= 0 {
+                self.send_round(look, ticket);
+            } else if is_asked {
+                let copy = self.places[self.place(ticket.number)].1;
+                if is_lost(&copy, engine) {
+                    return Some((look, copy));
+                }
+            }
+        }
+    }
+
+    /// The copy whose first look has come.
+    #[inline]
+    fn look_first(&mut self) -> Ticket {
+        let number = self.fresh;
+        let octets = self.places[self.place(number)].1.frame.octets;
+        self.fresh = number.wrapping_add(1);
+        let is_last = self.fresh == self.end;
+        self.fresh_due = if is_last { Instant::NEVER } else { self.places[self.place(self.fresh)].0 };
+        Ticket { number, octets }
+    }
+
+    /// The copy that has come round, of which there is one.
+    #[inline]
+    fn look_again(&mut self) -> Ticket {
+        self.rounds.take(|_, ticket| *ticket).unwrap_or_default()
+    }
+
+    #[inline]
+    fn send_round(&mut self, now: Instant, ticket: Ticket) {
+        let start = now.max(self.busy_until);
+        if start > now {
+            let space = self.cells.space(ticket.octets - GAP_OCTETS);
+            if self.queued_bytes + space > self.high_water_bytes && !self.has_room(now, space) {
+                self.dropped += 1;
+                return;
+            }
+            self.queued.push(start, space);
+            self.queued_bytes += space;
+        }
+        self.busy_until = start + self.rate.serialisation(ticket.octets);
+        self.rounds.push(self.busy_until + self.way_round, ticket);
+    }
+
+    /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then the account
+    /// must be exact, and otherwise shows what has left it since.
+    fn has_room(&mut self, now: Instant, space: u64) -> bool {
+        self.leave_queue(now);
+        let bytes = self.queued_bytes + space;
+        let fits = bytes <= self.limit_bytes;
+        if fits {
+            self.high_water_bytes = self.high_water_bytes.max(bytes);
+        }
+        fits
+    }
+
+    /// Takes those out of the queue's account that have left it by `now`.
+    #[inline]
+    fn leave_queue(&mut self, now: Instant) {
+        self.queued.drain_due(now, |_, space| self.queued_bytes -= space);
+    }
+
+    /// Bytes in the queue at `now`, after [`TxLoop::find_lost`].
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
+        self.leave_queue(now);
+        self.queued_bytes
+    }
+
+    /// How many copies are kept, after [`TxLoop::find_lost`].
+    pub(super) fn len(&self) -> usize {
+        self.end.wrapping_sub(self.fresh) as usize + self.rounds.len()
+    }
+
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    /// Copies that were not kept because the queue was full (LG-34).
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Frees every copy (LG-30).
+    pub(super) fn clear(&mut self) {
+        (self.fresh, self.fresh_due) = (self.end, Instant::NEVER);
+        self.rounds.clear();
+        self.queued.clear();
+        self.queued_bytes = 0;
+    }
+}
+
+/// Whether an acknowledged copy is asked for: then it leaves to be sent again.
+#[cold]
+fn is_lost<P>(copy: &Copied<P>, engine: &mut Sender) -> bool {
+    !engine.has_abandoned(copy.number) && engine.inspect_copy(copy.position) == CopyFate::Retransmit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::switch_profile;
+    use crate::net::{Ecn, Frame};
+    use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
+
+    proptest! {
+        // LG-34
+        #[test]
+        fn what_has_left_the_loop_is_counted_when_it_matters(
+            copies in prop::collection::vec((0u64..200, 60u32..1515, any::<bool>()), 1..300),
+        ) {
+            let rate = LineRate::new(BitRate::from_gbps(100));
+            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+            let mut buffer = TxLoop::<u64>::new(&timing, Cells::new(80), 12_000);
+            let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
+            let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
+            for (wait, bytes, asks) in copies {
+                now += Duration::from_ns(wait);
+                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0_u64);
+                buffer.send_round(now, Ticket { number: 0, octets: frame.octets });
+                queue.retain(|&(start, _)| start > now);
+                let space = u64::from(frame.frame_bytes_with_fcs().div_ceil(80) * 80);
+                let depth: u64 = queue.iter().map(|&(_, space)| space).sum();
+                let start = now.max(busy_until);
+                if start > now && depth + space > 12_000 {
+                    dropped += 1;
+                } else {
+                    if start > now {
+                        queue.push((start, space));
+                        most = most.max(depth + space);
+                    }
+                    busy_until = start + rate.serialisation(frame.octets);
+                }
+                prop_assert_eq!((buffer.high_water_bytes, buffer.dropped), (most, dropped));
+                if asks {
+                    prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
+                }
+            }
+        }
+    }
+}

@@ -7,6 +7,8 @@
 mod segment;
 mod transmissions;
 
+use super::clock::Clock;
+use crate::kernel::Train;
 pub(super) use segment::Segment;
 use segment::{EVER_RETRANSMITTED, LISTED, LOST, RETRANSMITTED, SACKED};
 use transmissions::NONE;
@@ -186,11 +188,34 @@ impl Scoreboard {
         let (first_sent_us, last) = (self.get(self.una).sent_us, *self.get(end - 1));
         self.una = end;
         self.oldest = last.later;
-        match last.later {
-            NONE => self.newest = NONE,
-            later => self.slots[later as usize].earlier = NONE,
+        if last.later == NONE {
+            self.newest = NONE;
         }
         Some((first_sent_us, last))
+    }
+
+    /// For each of the acknowledgements as many segments as it acknowledges are removed and as many new ones leave, `delivered`
+    /// having been delivered before. More are outstanding than all of them acknowledge, and nothing is known of any but that it
+    /// was sent, in the order of the numbers.
+    pub(super) fn exchange(&mut self, acks: Train, mut delivered: u64) {
+        let mask = self.slots.len() - 1;
+        let mut newest = self.newest as usize;
+        self.slots[newest].later = self.slot(self.next) as u32;
+        for index in 0..acks.count {
+            let sent_us = Clock::micros_at(acks.nth(index));
+            delivered += u64::from(acks.step);
+            for _ in 0..acks.step {
+                let slot = (newest + 1) & mask;
+                let (earlier, later) = (newest as u32, ((slot + 1) & mask) as u32);
+                let delivered = delivered as u32;
+                self.slots[slot] = Segment { sent_us, delivered, earlier, later, flags: LISTED };
+                newest = slot;
+            }
+        }
+        self.slots[newest].later = NONE;
+        self.una += u64::from(acks.count * acks.step);
+        self.next += u64::from(acks.count * acks.step);
+        (self.oldest, self.newest) = (self.slot(self.una) as u32, newest as u32);
     }
 
     /// Marks a segment SACKed and returns what was known of it before.

@@ -20,7 +20,7 @@ pub(in super::super) struct Segment {
     pub(in super::super) sent_us: u64,
     /// Segments delivered when it was last sent, modulo 2^32.
     pub(in super::super) delivered: u32,
-    /// Slots of its neighbours on the transmission list.
+    /// Slots of its neighbours on the transmission list; of the oldest the earlier one means nothing.
     pub(super) earlier: u32,
     pub(super) later: u32,
     pub(super) flags: u8,

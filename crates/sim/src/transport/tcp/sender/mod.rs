@@ -1,6 +1,7 @@
 //! The sending host: connection, timers and the polling interface.
 
 mod acknowledge;
+mod even;
 mod losses;
 mod paced;
 mod react;

@@ -19,27 +19,32 @@ impl Sender {
             return 0;
         }
         let (mut taken, mut sent) = (0, 0);
-        let mut flight = Assembly::default();
+        let mut flight = Flight { assembly: Assembly::default(), payload: self.flow.payload() };
         while taken < train.count && self.board.outstanding() > train.step {
-            let at = train.nth(taken);
+            let rest = train.behind(taken);
             if taken > 0 {
-                if !self.clock.is_within_tick(at) || self.may_send() {
+                if !self.clock.is_within_tick(rest.first) || self.may_send() {
                     break;
                 }
                 self.end_flight(sent > 0);
             }
-            self.enter(at);
-            self.take_steady_ack(train.step);
-            taken += 1;
-            sent = self.send_in_full();
-            for number in self.board.next() - u64::from(sent)..self.board.next() {
-                if let Some((train, first)) = flight.add(Train::of_one(at), number) {
-                    send(train, self.full_segment(first));
-                }
+            let next = self.board.next();
+            let even = self.even_acks(rest);
+            if even > 1 {
+                self.take_even_acks(rest.up_to(even));
+                (taken, sent) = (taken + even, train.step);
+                flight.leave_evenly(rest.up_to(even), next, &mut send);
+            } else {
+                self.enter(rest.first);
+                self.take_steady_ack(train.step);
+                taken += 1;
+                sent = self.send_in_full();
+                (next..self.board.next())
+                    .for_each(|number| flight.leave(Train::of_one(rest.first), number, &mut send));
             }
         }
-        if let Some((train, first)) = flight.finish() {
-            send(train, self.full_segment(first));
+        if let Some((train, first)) = flight.assembly.finish() {
+            send(train, flight.full_segment(first));
         }
         if taken > 0 {
             self.leave_to_poll(sent > 0);
@@ -111,11 +116,38 @@ impl Sender {
         }
         self.restart_timer();
     }
+}
+
+/// The full segments that leave meanwhile.
+struct Flight {
+    assembly: Assembly,
+    payload: u32,
+}
+
+impl Flight {
+    /// Segments leave, from number `first` on.
+    #[inline]
+    fn leave(&mut self, train: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
+        if let Some((train, first)) = self.assembly.add(train, first) {
+            send(train, self.full_segment(first));
+        }
+    }
+
+    /// With each acknowledgement of a train as many segments leave as it acknowledges, from number `first` on.
+    fn leave_evenly(&mut self, acks: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
+        if acks.step == 1 {
+            return self.leave(acks, first, send);
+        }
+        for index in 0..acks.count {
+            let together = Train { count: acks.step, ..Train::of_one(acks.nth(index)) };
+            self.leave(together, first + u64::from(index * acks.step), send);
+        }
+    }
 
     const fn full_segment(&self, first: u64) -> Packet {
         Packet::Data(Data {
             first,
-            payload: self.flow.payload(),
+            payload: self.payload,
             segments: 1,
             retransmission: false,
             ecn_capable: false,

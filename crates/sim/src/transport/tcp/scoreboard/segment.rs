@@ -27,7 +27,8 @@ pub(in super::super) struct Segment {
 }
 
 impl Segment {
-    pub(super) const UNUSED: Self = Self { sent_us: 0, delivered: 0, earlier: NONE, later: NONE, flags: 0 };
+    pub(in super::super) const UNUSED: Self =
+        Self { sent_us: 0, delivered: 0, earlier: NONE, later: NONE, flags: 0 };
 
     pub(in super::super) const fn is_sacked(&self) -> bool {
         self.flags & SACKED != 0

@@ -3,6 +3,7 @@
 
 use super::super::clock::Clock;
 use super::super::congestion::Algorithm;
+use super::super::scoreboard::Segment;
 use super::Sender;
 use crate::kernel::Train;
 
@@ -11,11 +12,7 @@ impl Sender {
     /// acknowledges: the window is full, and neither grows nor meets another limit. (TCP-20, TCP-46)
     pub(super) fn even_acks(&self, acks: Train) -> u32 {
         let outstanding = self.board.outstanding();
-        let is_even = outstanding == self.window.size
-            && self.congestion.grows_as_reno()
-            && self.rtt.is_sampled()
-            && self.rack.is_settled();
-        if !is_even {
+        if outstanding != self.window.size || !self.congestion.grows_as_reno() {
             return 0;
         }
         let by_window = self.window.segments_without_growth();
@@ -23,21 +20,18 @@ impl Sender {
         self.clock.within_tick(acks).min(by_flow / acks.step)
     }
 
-    /// Takes these acknowledgements and sends what they let go. (TCP-9, TCP-20)
-    pub(super) fn take_even_acks(&mut self, acks: Train) {
+    /// Takes these acknowledgements and sends what they let go; returns what was known of the last segment. (TCP-9, TCP-20)
+    pub(super) fn take_even_acks(&mut self, acks: Train) -> Segment {
         self.enter(acks.last());
         self.note_even_round_trips(acks);
         let count = acks.count * acks.step;
-        let next = self.board.una() + u64::from(count);
-        let latest = *self.board.get(next - 1);
+        let latest = *self.board.get(self.board.una() + u64::from(count) - 1);
         self.board.exchange(acks, self.statistics.segments_delivered);
-        self.note_delivered_in_sequence(u64::from(count), next, &latest, false);
-        self.adapt_reordering_window(latest.delivered);
         self.window.note_without_growth(count);
-        self.statistics.acknowledgements += u64::from(acks.count);
+        self.statistics.note_delivered(u64::from(count), false);
         self.statistics.segments_sent += u64::from(count);
-        self.recovery.note_progress();
         self.bursts.note_sent(self.clock.micros());
+        latest
     }
 
     /// The round trips that they tell of. (TCP-7)
@@ -56,7 +50,6 @@ impl Sender {
             (least_us, least_of_last_us) = (least_us.min(first_us), least_of_last_us.min(last_us));
         }
         self.rtt = rtt;
-        self.rtt.settle(&self.clock);
         self.statistics.note_round_trips(u64::from(acks.count), sum_us, least_us);
         if self.rtt.may_lower_minimum(least_of_last_us, &self.clock) {
             self.note_even_minima(acks);

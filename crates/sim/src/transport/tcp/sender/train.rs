@@ -5,6 +5,7 @@ use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
 use super::super::packet::{Ack, Data, Packet};
 use super::super::recovery::State;
+use super::super::scoreboard::Segment;
 use super::Sender;
 use crate::kernel::{Assembly, Train};
 
@@ -18,7 +19,7 @@ impl Sender {
         if !self.is_steady(ack, train) {
             return 0;
         }
-        let (mut taken, mut sent) = (0, 0);
+        let (mut taken, mut sent, mut latest) = (0, 0, Segment::UNUSED);
         let mut flight = Flight { assembly: Assembly::default(), payload: self.flow.payload() };
         while taken < train.count && self.board.outstanding() > train.step {
             let rest = train.behind(taken);
@@ -31,12 +32,12 @@ impl Sender {
             let next = self.board.next();
             let even = self.even_acks(rest);
             if even > 1 {
-                self.take_even_acks(rest.up_to(even));
+                latest = self.take_even_acks(rest.up_to(even));
                 (taken, sent) = (taken + even, train.step);
                 flight.leave_evenly(rest.up_to(even), next, &mut send);
             } else {
                 self.enter(rest.first);
-                self.take_steady_ack(train.step);
+                latest = self.take_steady_ack(train.step);
                 taken += 1;
                 sent = self.send_in_full();
                 (next..self.board.next())
@@ -47,6 +48,7 @@ impl Sender {
             send(train, flight.full_segment(first));
         }
         if taken > 0 {
+            self.end_train(taken, &latest);
             self.leave_to_poll(sent > 0);
         }
         taken
@@ -59,26 +61,40 @@ impl Sender {
             && self.board.is_in_sequence()
             && self.outgoing.is_idle()
             && self.probe.is_idle()
-            && self.handshake.is_established();
+            && self.handshake.is_established()
+            && self.rtt.is_sampled()
+            && self.rack.is_settled();
         let has_no_options = !(self.config.timestamps || self.config.uses_ecn() || self.bursts.are_on());
         let is_unpaced = self.config.stack_rate.is_none() && !self.congestion.models_path();
         is_next && is_calm && has_no_options && is_unpaced && ack.sack.is_empty()
     }
 
-    /// What [`Sender::take_ack`] comes to.
+    /// What [`Sender::take_ack`] comes to but for what comes [at the end](Self::end_train); returns what was known of the last
+    /// segment.
     #[inline]
-    fn take_steady_ack(&mut self, count: u32) {
-        self.statistics.acknowledgements += 1;
-        self.recovery.note_progress();
+    fn take_steady_ack(&mut self, count: u32) -> Segment {
         let next = self.board.una() + u64::from(count);
         let Some((oldest_sent_us, latest)) = self.board.pop_in_sequence(next) else {
             unreachable!("nothing is known of the segments but that they were sent");
         };
-        self.note_delivered_in_sequence(u64::from(count), next, &latest, false);
+        self.statistics.note_delivered(u64::from(count), false);
         let now_us = self.clock.micros();
-        self.note_round_trips(now_us - oldest_sent_us, now_us - latest.sent_us);
-        self.adapt_reordering_window(latest.delivered);
+        let (first_us, last_us) = (now_us - oldest_sent_us, now_us - latest.sent_us);
+        self.rtt.note_minimum(last_us, &self.clock);
+        self.rtt.sample_on(first_us, next, self.board.next());
+        self.statistics.note_round_trip(first_us);
+        self.watch_round_trip(last_us);
         self.grow_window(count);
+        latest
+    }
+
+    /// Of the acknowledgements that were taken the last one says it all; `latest` is the last segment.
+    fn end_train(&mut self, taken: u32, latest: &Segment) {
+        self.statistics.acknowledgements += u64::from(taken);
+        self.recovery.note_progress();
+        self.rtt.settle(&self.clock);
+        self.note_last_delivered(self.board.una(), latest);
+        self.adapt_reordering_window(latest.delivered);
     }
 
     /// Sends as many full new segments as may leave; returns how many. (TCP-20)
@@ -103,6 +119,10 @@ impl Sender {
     #[inline]
     fn end_flight(&mut self, sent: bool) {
         let limited = self.board.in_flight() >= self.window.size;
+        if !limited {
+            // How long the window may be left unused depends on it.
+            self.rtt.settle(&self.clock);
+        }
         if sent || limited {
             self.note_usage(limited);
         }

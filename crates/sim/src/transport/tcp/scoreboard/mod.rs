@@ -40,9 +40,9 @@ impl Scoreboard {
         Self::with_slots(vec![Segment::UNUSED; FIRST_SLOTS])
     }
 
-    /// Forgets everything but keeps the memory.
-    pub(super) fn clear(&mut self) {
-        *self = Self::with_slots(std::mem::take(&mut self.slots));
+    /// One that knows nothing, in the memory of this one, which is of no use any more.
+    pub(super) fn reopen(&mut self) -> Self {
+        Self::with_slots(std::mem::take(&mut self.slots))
     }
 
     const fn with_slots(slots: Vec<Segment>) -> Self {

@@ -15,6 +15,9 @@ const PS_PER_MS: u64 = 1_000_000_000;
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
+/// The greatest number below a half: a sum with it, cut off, is rounded.
+const ALMOST_HALF: f64 = 0.5 - f64::EPSILON / 4.0;
+
 /// A point in time, in picoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
@@ -93,7 +96,8 @@ impl Duration {
 
     /// The span nearest to `ns` nanoseconds; negative and non-finite values give zero.
     pub fn from_ns_f64(ns: f64) -> Self {
-        Self(libm::round(ns * PS_PER_NS as f64) as u64)
+        // As `libm::round`, of which it leaves out what only negative values need.
+        Self((ns * PS_PER_NS as f64 + ALMOST_HALF) as u64)
     }
 
     /// The span in picoseconds.
@@ -223,6 +227,19 @@ impl fmt::Display for Instant {
 mod tests {
     use super::*;
     use alloc::string::ToString;
+
+    proptest::proptest! {
+        #[test]
+        fn nanoseconds_are_rounded_to_the_nearest_picosecond(bits: u64, ps in 0u64..1_000_000_000, offset in -2i64..3) {
+            // Any number, and those next to a picosecond and a half.
+            let half = (ps as f64 + 0.5) / PS_PER_NS as f64;
+            let near = f64::from_bits(half.to_bits().wrapping_add_signed(offset));
+            for ns in [f64::from_bits(bits), near, -near] {
+                let rounded = libm::round(ns * PS_PER_NS as f64) as u64;
+                proptest::prop_assert_eq!(Duration::from_ns_f64(ns).as_ps(), rounded, "{} ns", ns);
+            }
+        }
+    }
 
     #[test]
     fn instants_and_spans_add_up() {

@@ -12,6 +12,8 @@ pub struct Hop {
     delay: Duration,
     limit: Duration,
     busy_until: Instant,
+    /// When the train that was foreseen last would have been sent.
+    foreseen: Instant,
     dropped: u64,
 }
 
@@ -19,7 +21,7 @@ impl Hop {
     /// A hop with room for `limit_bytes` that have not been serialised yet.
     pub fn new(rate: LineRate, delay: Duration, limit_bytes: u64) -> Self {
         let limit = lossylink_core::units::Bytes(limit_bytes) / rate.bit_rate();
-        Self { rate, delay, limit, busy_until: Instant::ZERO, dropped: 0 }
+        Self { rate, delay, limit, busy_until: Instant::ZERO, foreseen: Instant::ZERO, dropped: 0 }
     }
 
     /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
@@ -37,18 +39,19 @@ impl Hop {
     /// How a train of frames of `octets` reaches the next element, if it stays one ([`Train::starts`]) and the queue has
     /// room for each of its frames. Nothing happens yet: [`Hop::let_through`] does it.
     #[inline]
-    pub fn foresee(&self, train: Train, octets: u32) -> Option<Train> {
+    pub fn foresee(&mut self, train: Train, octets: u32) -> Option<Train> {
         let serialisation = self.rate.serialisation(octets);
         let starts = train.starts(self.busy_until, serialisation)?;
         let leaves = starts.from(starts.first + serialisation);
+        self.foreseen = leaves.last();
         // No frame waits longer than the last.
-        (leaves.last() - train.last() <= self.limit).then(|| leaves.from(leaves.first + self.delay))
+        (self.foreseen - train.last() <= self.limit).then(|| leaves.from(leaves.first + self.delay))
     }
 
-    /// Sends a train that will reach the next element as [`Hop::foresee`] says.
+    /// Sends the train that was foreseen last.
     #[inline]
-    pub fn let_through(&mut self, arrives: Train) {
-        self.busy_until = arrives.last() - self.delay;
+    pub const fn let_through(&mut self) {
+        self.busy_until = self.foreseen;
     }
 
     /// When a frame that arrives at `now` leaves, and when it reaches the next element.

@@ -52,13 +52,9 @@ impl Leg {
     #[inline]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
-        self.hops.iter().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
-        let mut train = entered;
-        for hop in &mut self.hops {
-            train = hop.foresee(train, octets)?;
-            hop.let_through(train);
-        }
-        Some(train)
+        let arrives = self.hops.iter_mut().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
+        self.hops.iter_mut().for_each(Hop::let_through);
+        Some(arrives)
     }
 
     /// When a frame that enters at `now` comes out; `watch` is told when the first bit leaves onto the hop with

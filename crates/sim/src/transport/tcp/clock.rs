@@ -58,7 +58,7 @@ impl Clock {
     pub(super) fn refresh(&mut self, now: Instant) {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
-        self.micros = now.as_ps() / PS_PER_US;
+        self.micros = Self::micros_at(now);
         if now.as_ps() >= self.jiffy_end_ps {
             let ticks = (now.as_ps() + self.tick_ps - self.phase_ps) / self.tick_ps;
             self.jiffy = self.first_jiffy + ticks;
@@ -75,6 +75,12 @@ impl Clock {
     #[inline]
     pub(super) const fn is_within_tick(&self, at: Instant) -> bool {
         at.as_ps() < self.jiffy_end_ps
+    }
+
+    /// Whole microseconds from the start to `at`.
+    #[inline]
+    pub(super) const fn micros_at(at: Instant) -> u64 {
+        at.as_ps() / PS_PER_US
     }
 
     /// The time of the last refresh.

@@ -59,6 +59,13 @@ impl Flow {
         sendable.saturating_sub(u64::from(with_short_last))
     }
 
+    /// How many segments up to `most` may leave from `next` on without the last of the flow, if each leaves for one that is
+    /// acknowledged of `outstanding` ones.
+    pub(super) fn leaves_in_full(&self, most: u32, outstanding: u32, next: u64) -> u32 {
+        let fits = u64::from(outstanding) <= self.receive_window;
+        if fits { self.end.saturating_sub(next + 1).min(u64::from(most)) as u32 } else { 0 }
+    }
+
     /// Payload of the `count` segments before `end`, bytes.
     pub(super) const fn bytes_of(&self, count: u32, end: u64) -> u32 {
         let missing = if end == self.end { self.missing_in_last } else { 0 };

@@ -142,6 +142,11 @@ impl Rack {
         self.persistence = self.persistence.saturating_sub(1);
     }
 
+    /// Whether no reported duplicate is about to widen the window.
+    pub(super) const fn is_settled(&self) -> bool {
+        !self.duplicate_seen
+    }
+
     /// Widens the reordering window once a round trip when duplicates were reported. (TCP-23)
     pub(super) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
         if prior_delivered < self.widened_at {

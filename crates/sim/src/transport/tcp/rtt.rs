@@ -108,26 +108,43 @@ impl RoundTrip {
             self.variance = self.deviation_4.max(self.variance_min);
             self.deviation_4_max = self.variance;
             self.flight_end = next;
+            self.smoothed_8 = self.smoothed_8.max(1);
         } else {
-            self.smooth(sample_us);
-            self.take_deviation(una, next);
+            self.sample_on(sample_us, una, next);
         }
-        self.smoothed_8 = self.smoothed_8.max(1);
+        self.settle(clock);
+    }
+
+    /// Whether there was a sample.
+    pub(super) const fn is_sampled(&self) -> bool {
+        self.smoothed_8 > 0
+    }
+
+    /// Takes a sample that is not the first; the timeout follows when the estimator [settles](Self::settle).
+    #[inline(always)]
+    pub(super) fn sample_on(&mut self, sample_us: u64, una: u64, next: u64) {
+        self.smooth(sample_us);
+        self.take_deviation(una, next);
+    }
+
+    /// What follows from the estimates.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, clock: &Clock) {
         let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
         self.timeout.set(timeout_us, clock);
         self.double.set(self.smoothed_8 >> 2, clock);
     }
 
     /// Gains of 1/8 for the mean and 1/4 for the deviation; a deviation that grows because the
-    /// round-trip time falls counts an eighth only.
+    /// round-trip time falls counts an eighth only. Neither falls by more than the gain's part of itself.
     fn smooth(&mut self, sample_us: u64) {
         let error = sample_us as i64 - (self.smoothed_8 >> 3) as i64;
-        self.smoothed_8 = self.smoothed_8.saturating_add_signed(error);
+        self.smoothed_8 = self.smoothed_8.wrapping_add_signed(error).max(1);
         let mut excess = error.abs() - (self.deviation_4 >> 2) as i64;
         if error < 0 && excess > 0 {
             excess >>= 3;
         }
-        self.deviation_4 = self.deviation_4.saturating_add_signed(excess);
+        self.deviation_4 = self.deviation_4.wrapping_add_signed(excess);
     }
 
     /// The variance term rises at once and falls by a quarter of the difference per flight.
@@ -147,8 +164,19 @@ impl RoundTrip {
 
     /// Feeds the minimum filter.
     pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
+        self.note_minimum_at(clock.micros(), sample_us, clock);
+    }
+
+    /// Whether samples of no less than `least_us` up to now could change the minimum filter.
+    pub(super) fn may_lower_minimum(&self, least_us: u64, clock: &Clock) -> bool {
+        !self.minimum.is_kept(MINIMUM_WINDOW_US, clock.micros(), least_us)
+    }
+
+    /// Feeds the minimum filter at `now_us`.
+    #[inline]
+    pub(super) fn note_minimum_at(&mut self, now_us: u64, sample_us: u64, clock: &Clock) {
         let at_least_a_jiffy = if sample_us == 0 { clock.micros_in_jiffies(1) } else { sample_us };
-        self.minimum.update(MINIMUM_WINDOW_US, clock.micros(), at_least_a_jiffy);
+        self.minimum.update(MINIMUM_WINDOW_US, now_us, at_least_a_jiffy);
     }
 
     /// Doubles the timeout after an expiry. (TCP-35)

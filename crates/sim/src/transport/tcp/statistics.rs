@@ -49,9 +49,14 @@ impl Statistics {
     }
 
     pub(super) fn note_round_trip(&mut self, sample_us: u64) {
-        self.rtt_samples += 1;
-        self.rtt_sum_us += sample_us;
-        self.rtt_min_us = self.rtt_min_us.min(sample_us);
+        self.note_round_trips(1, sample_us, sample_us);
+    }
+
+    /// `count` samples, of which the sum and the least are known, microseconds.
+    pub(super) fn note_round_trips(&mut self, count: u64, sum_us: u64, least_us: u64) {
+        self.rtt_samples += count;
+        self.rtt_sum_us += sum_us;
+        self.rtt_min_us = self.rtt_min_us.min(least_us);
     }
 
     /// `count` segments are known to have arrived.

@@ -83,6 +83,16 @@ impl Window {
         }
     }
 
+    /// How many segments more may be acknowledged before the window grows, if it is limited and grows linearly by its size.
+    pub(super) const fn segments_without_growth(&self) -> u32 {
+        if self.in_slow_start() || !self.limited { 0 } else { (self.size - 1).saturating_sub(self.credit) }
+    }
+
+    /// Segments were acknowledged, too few for the window to grow.
+    pub(super) const fn note_without_growth(&mut self, acknowledged: u32) {
+        self.credit += acknowledged;
+    }
+
     /// Sets the window and forgets the credit.
     pub(super) fn restart(&mut self, size: u32, jiffies: u64) {
         self.size = size;

@@ -26,8 +26,14 @@ impl WindowedMinimum {
     }
 
     /// A sample at `now` in a window of `span`, in the same unit.
+    #[inline]
     pub(super) fn update(&mut self, span: u64, now: u64, value: u64) {
         self.0.update(span, now, value);
+    }
+
+    /// Whether no sample up to `now` changes anything that is no less than `value`.
+    pub(super) const fn is_kept(&self, span: u64, now: u64, value: u64) -> bool {
+        self.0.is_kept(span, now, value)
     }
 }
 
@@ -42,17 +48,26 @@ impl WindowedMaximum {
     }
 
     /// A sample at `now` in a window of `span`, in the same unit.
+    #[inline]
     pub(super) fn update(&mut self, span: u64, now: u64, value: u64) {
         self.0.update(span, now, !value);
     }
 }
 
 impl Windowed {
+    #[inline]
     fn update(&mut self, span: u64, now: u64, badness: u64) {
-        if badness > self.best[2].1 && now - self.best[0].0 <= span / 4 {
-            // None of three samples is beaten, and none is old.
-            return;
+        if !self.is_kept(span, now, badness) {
+            self.replace(span, now, badness);
         }
+    }
+
+    /// Whether none of three samples is beaten, and none is old.
+    const fn is_kept(&self, span: u64, now: u64, badness: u64) -> bool {
+        badness > self.best[2].1 && now - self.best[0].0 <= span / 4
+    }
+
+    fn replace(&mut self, span: u64, now: u64, badness: u64) {
         let sample = (now, badness);
         if badness <= self.best[0].1 || now - self.best[2].0 > span {
             self.best = [sample; 3];

@@ -7,6 +7,8 @@
 mod segment;
 mod transmissions;
 
+use super::clock::Clock;
+use crate::kernel::Train;
 pub(super) use segment::Segment;
 use segment::{EVER_RETRANSMITTED, LISTED, LOST, RETRANSMITTED, SACKED};
 use transmissions::NONE;
@@ -38,9 +40,9 @@ impl Scoreboard {
         Self::with_slots(vec![Segment::UNUSED; FIRST_SLOTS])
     }
 
-    /// Forgets everything but keeps the memory.
-    pub(super) fn clear(&mut self) {
-        *self = Self::with_slots(std::mem::take(&mut self.slots));
+    /// One that knows nothing, in the memory of this one, which is of no use any more.
+    pub(super) fn reopen(&mut self) -> Self {
+        Self::with_slots(std::mem::take(&mut self.slots))
     }
 
     const fn with_slots(slots: Vec<Segment>) -> Self {
@@ -186,11 +188,54 @@ impl Scoreboard {
         let (first_sent_us, last) = (self.get(self.una).sent_us, *self.get(end - 1));
         self.una = end;
         self.oldest = last.later;
-        match last.later {
-            NONE => self.newest = NONE,
-            later => self.slots[later as usize].earlier = NONE,
+        if last.later == NONE {
+            self.newest = NONE;
         }
         Some((first_sent_us, last))
+    }
+
+    /// New segments leave when the train says, `delivered` having been delivered.
+    pub(super) fn send_train(&mut self, train: Train, delivered: u64) {
+        while (self.outstanding() + train.count) as usize > self.slots.len() {
+            self.grow();
+        }
+        self.send_groups(train, 1, delivered, 0);
+    }
+
+    /// For each of the acknowledgements as many segments as it acknowledges are removed and as many new ones leave, `delivered`
+    /// having been delivered before. More are outstanding than all of them acknowledge, and nothing is known of any but that it
+    /// was sent, in the order of the numbers.
+    pub(super) fn exchange(&mut self, acks: Train, delivered: u64) {
+        let step = u64::from(acks.step);
+        self.una += step * u64::from(acks.count);
+        self.send_groups(acks, acks.step, delivered + step, step);
+        self.oldest = self.slot(self.una) as u32;
+    }
+
+    /// At each time of a train a group of `size` segments leaves, for which there is room; `more` are delivered from one group
+    /// to the next.
+    #[inline]
+    fn send_groups(&mut self, times: Train, size: u32, mut delivered: u64, more: u64) {
+        let mask = self.slots.len() - 1;
+        let (first, mut newest) = (self.slot(self.next), self.newest);
+        match newest {
+            NONE => self.oldest = first as u32,
+            newest => self.slots[newest as usize].later = first as u32,
+        }
+        let mut slot = first.wrapping_sub(1);
+        for index in 0..times.count {
+            let sent_us = Clock::micros_at(times.nth(index));
+            for _ in 0..size {
+                slot = slot.wrapping_add(1) & mask;
+                let (earlier, later, delivered) = (newest, ((slot + 1) & mask) as u32, delivered as u32);
+                self.slots[slot] = Segment { sent_us, delivered, earlier, later, flags: LISTED };
+                newest = slot as u32;
+            }
+            delivered += more;
+        }
+        self.slots[newest as usize].later = NONE;
+        self.newest = newest;
+        self.next += u64::from(times.count * size);
     }
 
     /// Marks a segment SACKed and returns what was known of it before.

@@ -20,14 +20,15 @@ pub(in super::super) struct Segment {
     pub(in super::super) sent_us: u64,
     /// Segments delivered when it was last sent, modulo 2^32.
     pub(in super::super) delivered: u32,
-    /// Slots of its neighbours on the transmission list.
+    /// Slots of its neighbours on the transmission list; of the oldest the earlier one means nothing.
     pub(super) earlier: u32,
     pub(super) later: u32,
     pub(super) flags: u8,
 }
 
 impl Segment {
-    pub(super) const UNUSED: Self = Self { sent_us: 0, delivered: 0, earlier: NONE, later: NONE, flags: 0 };
+    pub(in super::super) const UNUSED: Self =
+        Self { sent_us: 0, delivered: 0, earlier: NONE, later: NONE, flags: 0 };
 
     pub(in super::super) const fn is_sacked(&self) -> bool {
         self.flags & SACKED != 0

@@ -52,13 +52,14 @@ impl Scoreboard {
     }
 
     pub(super) fn unlist(&mut self, slot: u32) {
-        let Segment { earlier, later, flags, .. } = self.slots[slot as usize];
+        let Segment { mut earlier, later, flags, .. } = self.slots[slot as usize];
         if flags & LISTED == 0 {
             return;
         }
-        match earlier {
-            NONE => self.oldest = later,
-            earlier => self.slots[earlier as usize].later = later,
+        if slot == self.oldest {
+            (self.oldest, earlier) = (later, NONE);
+        } else {
+            self.slots[earlier as usize].later = later;
         }
         match later {
             NONE => self.newest = earlier,

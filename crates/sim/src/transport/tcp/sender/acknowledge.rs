@@ -162,20 +162,14 @@ impl Sender {
         let is_recovering = first < self.recovery.end();
         progress.note_acknowledged(oldest_sent_us, is_recovering);
         progress.note_acknowledged(latest.sent_us, is_recovering);
-        self.note_delivered_in_sequence(next - first, next, &latest, progress.congestion_echoed);
+        self.statistics.note_delivered(next - first, progress.congestion_echoed);
+        self.note_last_delivered(next, &latest);
         progress.note_delivered(next - 1, &latest);
     }
 
-    /// `count` segments before `next` were delivered by one acknowledgement, `latest` being the last of them.
+    /// Of the segments delivered in sequence the last one, before `next`, was `latest`.
     #[inline]
-    pub(super) fn note_delivered_in_sequence(
-        &mut self,
-        count: u64,
-        next: u64,
-        latest: &Segment,
-        echoed: bool,
-    ) {
-        self.statistics.note_delivered(count, echoed);
+    pub(super) fn note_last_delivered(&mut self, next: u64, latest: &Segment) {
         self.rack.deliver(self.clock.micros(), latest.sent_us, next, false, self.rtt.minimum_us());
     }
 
@@ -197,14 +191,20 @@ impl Sender {
     }
 
     /// The round trips of the first and the last segment acknowledged, microseconds.
-    #[inline(always)]
-    pub(super) fn note_round_trips(&mut self, first_us: u64, last_us: u64) {
+    #[inline]
+    fn note_round_trips(&mut self, first_us: u64, last_us: u64) {
         self.rtt.note_minimum(last_us, &self.clock);
         self.rtt.sample(first_us, self.board.una(), self.board.next(), &self.clock);
         self.statistics.note_round_trip(first_us);
+        self.watch_round_trip(last_us);
+    }
+
+    /// The congestion control hears of a round trip if it watches them.
+    #[inline(always)]
+    pub(super) fn watch_round_trip(&mut self, rtt_us: u64) {
         if self.congestion.watches_round_trips() {
             let view = self.view();
-            self.congestion.on_round_trip(&mut self.window, last_us, &view);
+            self.congestion.on_round_trip(&mut self.window, rtt_us, &view);
         }
     }
 

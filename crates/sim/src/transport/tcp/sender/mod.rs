@@ -1,6 +1,7 @@
 //! The sending host: connection, timers and the polling interface.
 
 mod acknowledge;
+mod even;
 mod losses;
 mod paced;
 mod react;
@@ -70,13 +71,17 @@ impl Sender {
     /// A sender of `flow_bytes`, or of an endless flow, on a host whose timer ticks come at
     /// `tick_phase` and every tick thereafter.
     pub fn new(config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
+        Self::with_board(Scoreboard::new(), config, flow_bytes, tick_phase)
+    }
+
+    fn with_board(board: Scoreboard, config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
         let clock = Clock::new(config.tick, tick_phase);
         Self {
             rtt: RoundTrip::new(config.rto_min, &clock),
             clock,
             handshake: Handshake::new(),
             flow: Flow::new(config, flow_bytes),
-            board: Scoreboard::new(),
+            board,
             sacks: SackCache::default(),
             rack: Rack::new(),
             probe: Probe::default(),
@@ -97,9 +102,8 @@ impl Sender {
 
     /// Starts another flow on a new connection, keeping the memory of this one.
     pub fn reopen(&mut self, flow_bytes: Option<u64>, tick_phase: Duration) {
-        let mut board = std::mem::replace(&mut self.board, Scoreboard::new());
-        board.clear();
-        *self = Self { board, ..Self::new(&self.config, flow_bytes, tick_phase) };
+        let board = self.board.reopen();
+        *self = Self::with_board(board, &self.config, flow_bytes, tick_phase);
     }
 
     /// Requests the connection.

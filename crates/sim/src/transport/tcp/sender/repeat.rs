@@ -6,6 +6,7 @@ use super::super::outgoing::Plan;
 use super::super::packet::{Data, Packet};
 use super::super::recovery::State;
 use super::Sender;
+use crate::kernel::Train;
 use lossylink_core::time::{Duration, Instant};
 
 impl Sender {
@@ -70,22 +71,35 @@ impl Sender {
     /// What the pacing timer would do as often as it is due by `horizon`.
     fn repeat_paced(&mut self, most: u32, span: Duration, horizon: Instant) -> u32 {
         let (before_us, delivered) = (self.clock.micros(), self.statistics.segments_delivered);
-        let mut at = self.clock.now();
         let mut count = 0;
-        while count < most && at + span <= horizon && !self.may_decay() {
-            self.note_usage(false);
-            at += span;
-            self.clock.refresh(at);
-            self.board.send_new(self.clock.micros(), delivered);
-            count += 1;
+        while count < most && !self.may_decay() {
+            let first = self.clock.now() + span;
+            let train = Train { spacing: span, count: most - count, ..Train::of_one(first) };
+            let due = train.come_by(horizon);
+            if due == 0 {
+                break;
+            }
+            // Of those that leave before the next tick the last one tells how much of the window is used.
+            let train = train.up_to(self.clock.within_tick(train.up_to(due)).max(1));
+            self.note_usage_before(train.count - 1);
+            self.board.send_train(train, delivered);
+            self.clock.refresh(train.last());
+            count += train.count;
         }
         if count > 0 {
             self.statistics.note_window(self.window.size, self.clock.micros() - before_us);
             self.statistics.segments_sent += u64::from(count);
             self.outgoing.note_new();
             self.bursts.note_sent(self.clock.micros());
-            self.pacing.note_repeated(at, span);
+            self.pacing.note_repeated(self.clock.now(), span);
         }
         count
+    }
+
+    /// Takes note of how much of the window is used once `count` segments more have left, before another does: the window
+    /// limits none of them, nor was it unused for long. (TCP-47)
+    fn note_usage_before(&mut self, count: u32) {
+        let (next, out) = (self.board.next() + u64::from(count), self.board.outstanding() + count);
+        self.window.note_usage(self.board.una(), next, out, false, self.clock.jiffies());
     }
 }

@@ -5,6 +5,7 @@ use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
 use super::super::packet::{Ack, Data, Packet};
 use super::super::recovery::State;
+use super::super::scoreboard::Segment;
 use super::Sender;
 use crate::kernel::{Assembly, Train};
 
@@ -18,30 +19,36 @@ impl Sender {
         if !self.is_steady(ack, train) {
             return 0;
         }
-        let (mut taken, mut sent) = (0, 0);
-        let mut flight = Assembly::default();
+        let (mut taken, mut sent, mut latest) = (0, 0, Segment::UNUSED);
+        let mut flight = Flight { assembly: Assembly::default(), payload: self.flow.payload() };
         while taken < train.count && self.board.outstanding() > train.step {
-            let at = train.nth(taken);
+            let rest = train.behind(taken);
             if taken > 0 {
-                if !self.clock.is_within_tick(at) || self.may_send() {
+                if !self.clock.is_within_tick(rest.first) || self.may_send() {
                     break;
                 }
                 self.end_flight(sent > 0);
             }
-            self.enter(at);
-            self.take_steady_ack(train.step);
-            taken += 1;
-            sent = self.send_in_full();
-            for number in self.board.next() - u64::from(sent)..self.board.next() {
-                if let Some((train, first)) = flight.add(Train::of_one(at), number) {
-                    send(train, self.full_segment(first));
-                }
+            let next = self.board.next();
+            let even = self.even_acks(rest);
+            if even > 1 {
+                latest = self.take_even_acks(rest.up_to(even));
+                (taken, sent) = (taken + even, train.step);
+                flight.leave_evenly(rest.up_to(even), next, &mut send);
+            } else {
+                self.enter(rest.first);
+                latest = self.take_steady_ack(train.step);
+                taken += 1;
+                sent = self.send_in_full();
+                (next..self.board.next())
+                    .for_each(|number| flight.leave(Train::of_one(rest.first), number, &mut send));
             }
         }
-        if let Some((train, first)) = flight.finish() {
-            send(train, self.full_segment(first));
+        if let Some((train, first)) = flight.assembly.finish() {
+            send(train, flight.full_segment(first));
         }
         if taken > 0 {
+            self.end_train(taken, &latest);
             self.leave_to_poll(sent > 0);
         }
         taken
@@ -54,26 +61,40 @@ impl Sender {
             && self.board.is_in_sequence()
             && self.outgoing.is_idle()
             && self.probe.is_idle()
-            && self.handshake.is_established();
+            && self.handshake.is_established()
+            && self.rtt.is_sampled()
+            && self.rack.is_settled();
         let has_no_options = !(self.config.timestamps || self.config.uses_ecn() || self.bursts.are_on());
         let is_unpaced = self.config.stack_rate.is_none() && !self.congestion.models_path();
         is_next && is_calm && has_no_options && is_unpaced && ack.sack.is_empty()
     }
 
-    /// What [`Sender::take_ack`] comes to.
+    /// What [`Sender::take_ack`] comes to but for what comes [at the end](Self::end_train); returns what was known of the last
+    /// segment.
     #[inline]
-    fn take_steady_ack(&mut self, count: u32) {
-        self.statistics.acknowledgements += 1;
-        self.recovery.note_progress();
+    fn take_steady_ack(&mut self, count: u32) -> Segment {
         let next = self.board.una() + u64::from(count);
         let Some((oldest_sent_us, latest)) = self.board.pop_in_sequence(next) else {
             unreachable!("nothing is known of the segments but that they were sent");
         };
-        self.note_delivered_in_sequence(u64::from(count), next, &latest, false);
+        self.statistics.note_delivered(u64::from(count), false);
         let now_us = self.clock.micros();
-        self.note_round_trips(now_us - oldest_sent_us, now_us - latest.sent_us);
-        self.adapt_reordering_window(latest.delivered);
+        let (first_us, last_us) = (now_us - oldest_sent_us, now_us - latest.sent_us);
+        self.rtt.note_minimum(last_us, &self.clock);
+        self.rtt.sample_on(first_us, next, self.board.next());
+        self.statistics.note_round_trip(first_us);
+        self.watch_round_trip(last_us);
         self.grow_window(count);
+        latest
+    }
+
+    /// Of the acknowledgements that were taken the last one says it all; `latest` is the last segment.
+    fn end_train(&mut self, taken: u32, latest: &Segment) {
+        self.statistics.acknowledgements += u64::from(taken);
+        self.recovery.note_progress();
+        self.rtt.settle(&self.clock);
+        self.note_last_delivered(self.board.una(), latest);
+        self.adapt_reordering_window(latest.delivered);
     }
 
     /// Sends as many full new segments as may leave; returns how many. (TCP-20)
@@ -98,6 +119,10 @@ impl Sender {
     #[inline]
     fn end_flight(&mut self, sent: bool) {
         let limited = self.board.in_flight() >= self.window.size;
+        if !limited {
+            // How long the window may be left unused depends on it.
+            self.rtt.settle(&self.clock);
+        }
         if sent || limited {
             self.note_usage(limited);
         }
@@ -111,11 +136,38 @@ impl Sender {
         }
         self.restart_timer();
     }
+}
+
+/// The full segments that leave meanwhile.
+struct Flight {
+    assembly: Assembly,
+    payload: u32,
+}
+
+impl Flight {
+    /// Segments leave, from number `first` on.
+    #[inline]
+    fn leave(&mut self, train: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
+        if let Some((train, first)) = self.assembly.add(train, first) {
+            send(train, self.full_segment(first));
+        }
+    }
+
+    /// With each acknowledgement of a train as many segments leave as it acknowledges, from number `first` on.
+    fn leave_evenly(&mut self, acks: Train, first: u64, send: &mut impl FnMut(Train, Packet)) {
+        if acks.step == 1 {
+            return self.leave(acks, first, send);
+        }
+        for index in 0..acks.count {
+            let together = Train { count: acks.step, ..Train::of_one(acks.nth(index)) };
+            self.leave(together, first + u64::from(index * acks.step), send);
+        }
+    }
 
     const fn full_segment(&self, first: u64) -> Packet {
         Packet::Data(Data {
             first,
-            payload: self.flow.payload(),
+            payload: self.payload,
             segments: 1,
             retransmission: false,
             ecn_capable: false,

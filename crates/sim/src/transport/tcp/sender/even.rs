@@ -1,0 +1,166 @@
+//! Acknowledgements in congestion avoidance, each of which lets go as many segments as it acknowledges: what they
+//! leave behind is what the last one does, but for the samples of the round trip.
+
+use super::super::clock::Clock;
+use super::super::congestion::Algorithm;
+use super::super::scoreboard::Segment;
+use super::Sender;
+use crate::kernel::Train;
+
+impl Sender {
+    /// How many of the acknowledgements of a [steady](Self::take_train) train let go as many segments as each of them
+    /// acknowledges: the window is full, and neither grows nor meets another limit. (TCP-20, TCP-46)
+    pub(super) fn even_acks(&self, acks: Train) -> u32 {
+        let outstanding = self.board.outstanding();
+        if outstanding != self.window.size || !self.congestion.grows_as_reno() {
+            return 0;
+        }
+        let by_window = self.window.segments_without_growth();
+        let by_flow = self.flow.leaves_in_full(by_window, outstanding, self.board.next());
+        self.clock.within_tick(acks).min(by_flow / acks.step)
+    }
+
+    /// Takes these acknowledgements and sends what they let go; returns what was known of the last segment. (TCP-9, TCP-20)
+    pub(super) fn take_even_acks(&mut self, acks: Train) -> Segment {
+        self.enter(acks.last());
+        self.note_even_round_trips(acks);
+        let count = acks.count * acks.step;
+        let latest = *self.board.get(self.board.una() + u64::from(count) - 1);
+        self.board.exchange(acks, self.statistics.segments_delivered);
+        self.window.note_without_growth(count);
+        self.statistics.note_delivered(u64::from(count), false);
+        self.statistics.segments_sent += u64::from(count);
+        self.bursts.note_sent(self.clock.micros());
+        latest
+    }
+
+    /// The round trips that they tell of. (TCP-7)
+    fn note_even_round_trips(&mut self, acks: Train) {
+        let step = u64::from(acks.step);
+        let (mut una, mut next) = (self.board.una(), self.board.next());
+        let (mut rtt, mut sum_us, mut least_us, mut least_of_last_us) = (self.rtt, 0, u64::MAX, u64::MAX);
+        for index in 0..acks.count {
+            let now_us = Clock::micros_at(acks.nth(index));
+            let first_us = now_us - self.board.get(una).sent_us;
+            let last_us = now_us - self.board.get(una + step - 1).sent_us;
+            una += step;
+            rtt.sample_on(first_us, una, next);
+            next += step;
+            sum_us += first_us;
+            (least_us, least_of_last_us) = (least_us.min(first_us), least_of_last_us.min(last_us));
+        }
+        self.rtt = rtt;
+        self.statistics.note_round_trips(u64::from(acks.count), sum_us, least_us);
+        if self.rtt.may_lower_minimum(least_of_last_us, &self.clock) {
+            self.note_even_minima(acks);
+        }
+    }
+
+    fn note_even_minima(&mut self, acks: Train) {
+        let mut last = self.board.una();
+        for index in 0..acks.count {
+            last += u64::from(acks.step);
+            let now_us = Clock::micros_at(acks.nth(index));
+            let last_us = now_us - self.board.get(last - 1).sent_us;
+            self.rtt.note_minimum_at(now_us, last_us, &self.clock);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::config::Config;
+    use super::super::super::congestion::CongestionControl;
+    use super::super::super::packet::{Ack, Packet, SackBlocks};
+    use super::*;
+    use lossylink_core::time::{Duration, Instant};
+    use proptest::prelude::*;
+
+    type Sent = Vec<(Instant, Packet)>;
+
+    /// A sender in congestion avoidance whose window of so many segments is out.
+    fn sender(bytes: Option<u64>, window: u32) -> (Sender, Sent) {
+        let config = Config { congestion_control: CongestionControl::Reno, ..Config::default() };
+        let mut sender = Sender::new(&config, bytes, Duration::from_us(300));
+        let now = Instant::from_ps(100_000_000);
+        sender.resume(now, 50);
+        (sender.window.size, sender.window.threshold) = (window, window);
+        let mut sent = Sent::new();
+        poll(&mut sender, now, &mut sent);
+        (sender, sent)
+    }
+
+    fn poll(sender: &mut Sender, now: Instant, sent: &mut Sent) {
+        while let Some(packet) = sender.poll_transmit(now) {
+            sent.push((now, packet));
+        }
+    }
+
+    const fn ack(next: u64) -> Packet {
+        let sack = SackBlocks::NONE;
+        Packet::Ack(Ack { next, sack, ecn_echo: false, ecn_capable: false, echo: 0 })
+    }
+
+    fn take_together(sender: &mut Sender, train: Train, sent: &mut Sent) -> u32 {
+        let first = sender.board.una() + u64::from(train.step);
+        let taken = sender.take_train(train, &ack(first), |train, mut packet| {
+            for index in 0..train.count {
+                sent.push((train.nth(index), packet));
+                packet.advance(train.step);
+            }
+        });
+        if taken > 0 {
+            poll(sender, train.nth(taken - 1), sent);
+        }
+        taken
+    }
+
+    fn take_apart(sender: &mut Sender, train: Train, sent: &mut Sent) {
+        for index in 0..train.count {
+            let next = sender.board.una() + u64::from(train.step);
+            sender.handle_packet(train.nth(index), &ack(next));
+            poll(sender, train.nth(index), sent);
+        }
+    }
+
+    proptest! {
+        /// TCP-9, TCP-20, TCP-46
+        #[test]
+        fn even_acknowledgements_are_the_same_one_by_one(
+            bytes in prop::option::of(100_000u64..2_000_000),
+            window in 4u32..120,
+            flights in prop::collection::vec((1u32..4, 0u64..3_000, 1u64..100, 1u32..100), 1..20),
+        ) {
+            let ((mut together, mut sent), (mut apart, mut sent_apart)) = (sender(bytes, window), sender(bytes, window));
+            let mut now = together.clock.now();
+            for (step, spacing_ns, gap_us, most) in flights {
+                let count = most.min(together.board.outstanding().saturating_sub(1) / step);
+                let first = now + Duration::from_us(gap_us);
+                let train = Train { first, spacing: Duration::from_ns(spacing_ns), count, step };
+                if count > 0 {
+                    let taken = take_together(&mut together, train, &mut sent);
+                    if taken < count {
+                        take_apart(&mut together, train.behind(taken), &mut sent);
+                    }
+                    take_apart(&mut apart, train, &mut sent_apart);
+                    now = train.last();
+                }
+            }
+            prop_assert_eq!(sent, sent_apart);
+            prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+        }
+    }
+
+    /// TCP-46: a window of ten grows with the tenth segment, whether they are acknowledged by ones or by twos.
+    #[test]
+    fn acknowledgements_are_even_until_the_window_grows_or_something_ends() {
+        let even = |bytes, train| sender(bytes, 10).0.even_acks(train);
+        let train = |step, count| Train { count, step, ..Train::of_one(Instant::from_ps(150_000_000)) };
+        assert_eq!([even(None, train(1, 20)), even(None, train(2, 20))], [9, 4]);
+        assert_eq!(even(None, train(1, 5)), 5, "the train ends");
+        assert_eq!(even(Some(16 * 1460), train(1, 20)), 5, "the last segment may be short");
+        let spread = Train { spacing: Duration::from_us(50), ..train(1, 20) };
+        assert_eq!(even(None, spread), 3, "a tick comes at 300 us");
+        assert_eq!(even(Some(8 * 1460), train(1, 20)), 0, "the window is not full");
+    }
+}

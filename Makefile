@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 .PHONY: help
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 	@echo
 	@echo "After make build: $(BIN)/lossylink --help"
 
@@ -27,12 +27,16 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 .PHONY: test
 test: ## Every check and every test
 	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
-	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust lint-python docs test-fuzz kernel
+	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust promised-rust lint-python docs test-fuzz kernel
 	+$(MAKE) test-python
 
 .PHONY: test-rust
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	cargo test --locked --workspace --exclude lossylink-python
+
+.PHONY: promised-rust
+promised-rust: $(STAMPS)/venv ## The workspace compiles with the Rust version that Cargo.toml promises
+	tools/promised-rust
 
 .PHONY: test-fuzz
 test-fuzz: $(STAMPS)/venv ## Every fuzz target for a second (tools/fuzz SECONDS for longer)

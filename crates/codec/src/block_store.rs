@@ -8,11 +8,12 @@ use thiserror::Error;
 /// Frames kept of one block. Its memory is used again for the next.
 #[derive(Clone, Debug, Default)]
 pub struct BlockStore {
-    data: Vec<Vec<u8>>,
+    /// Data frames with room for what is coded in front of them.
+    packets: Vec<Vec<u8>>,
     bodies: Vec<Vec<u8>>,
     /// Parity frames that are there, a bit each.
     rows: u32,
-    sums: Vec<Vec<u8>>,
+    rebuilt: Vec<Vec<u8>>,
 }
 
 /// Why missing frames were not rebuilt. None of them is delivered.
@@ -42,18 +43,18 @@ impl BlockStore {
 
     /// Keeps data frame `index`.
     pub fn keep_data(&mut self, index: u8, frame: &[u8]) {
-        keep(&mut self.data, index, frame);
+        keep(&mut self.packets, index, &[0; CODED_PREFIX], frame);
     }
 
     /// Keeps the body of parity frame `row`.
     pub fn keep_body(&mut self, row: u8, body: &[u8]) {
-        keep(&mut self.bodies, row, body);
+        keep(&mut self.bodies, row, &[], body);
         self.rows |= 1 << row;
     }
 
     /// Data frame `index`, which was kept or rebuilt.
     pub fn frame(&self, index: u8) -> &[u8] {
-        &self.data[usize::from(index)]
+        &self.packets[usize::from(index)][CODED_PREFIX..]
     }
 
     /// Rebuilds the `missing` data frames (a bit each) of a block of `size`; the others are kept.
@@ -67,56 +68,55 @@ impl BlockStore {
             let (missing, parity) = (indices.len() as u32, used.len() as u32);
             return Err(RebuildError::TooFew { missing, parity });
         }
-        let used = &used[..indices.len()];
-        self.sum_up(code, size, missing, used)?;
-        code.solve(used, indices, &mut self.sums[..used.len()]);
-        for (&index, body) in indices.iter().zip(&self.sums) {
+        let Some(used) = used.get(..indices.len()).filter(|used| !used.is_empty()) else { return Ok(()) };
+        self.prepare(size, missing, used)?;
+        self.exchange(indices, used);
+        code.rebuild(&self.packets[..usize::from(size)], indices, used, &mut self.rebuilt[..used.len()]);
+        self.exchange(indices, used);
+        for (&index, body) in indices.iter().zip(&self.rebuilt) {
             let frame = frame_of(body).ok_or(RebuildError::Check(index))?;
-            keep(&mut self.data, index, frame);
+            keep(&mut self.packets, index, &[0; CODED_PREFIX], frame);
         }
         Ok(())
     }
 
-    /// Copies the parity bodies `used` and takes out of them all data frames that are there.
-    fn sum_up(
-        &mut self,
-        code: &impl ErasureCode,
-        size: u8,
-        missing: u128,
-        used: &[u8],
-    ) -> Result<(), RebuildError> {
-        let Some(&first) = used.first() else { return Ok(()) };
-        let length = self.bodies[usize::from(first)].len();
-        for (slot, &row) in used.iter().enumerate() {
-            let body = &self.bodies[usize::from(row)];
-            if body.len() != length || length < CODED_PREFIX {
+    /// Makes data frames that are there what was coded, and room for those that are not.
+    fn prepare(&mut self, size: u8, missing: u128, used: &[u8]) -> Result<(), RebuildError> {
+        let length = self.bodies[usize::from(used[0])].len();
+        let is_as_long = |&row: &u8| self.bodies[usize::from(row)].len() == length;
+        if length < CODED_PREFIX || !used.iter().all(is_as_long) {
+            return Err(RebuildError::Lengths);
+        }
+        self.packets.resize_with(self.packets.len().max(usize::from(size)), Vec::new);
+        let (packets, rebuilt) = (&mut self.packets[..usize::from(size)], &mut self.rebuilt);
+        for (_, packet) in (0..).zip(packets).filter(|(index, _)| missing >> index & 1 == 0) {
+            if packet.len() > length {
                 return Err(RebuildError::Lengths);
             }
-            keep(&mut self.sums, slot as u8, body);
+            let prefix = prefix(&packet[CODED_PREFIX..]);
+            packet[..CODED_PREFIX].copy_from_slice(&prefix);
         }
-        for index in (0..size).filter(|&index| missing >> index & 1 == 0) {
-            let frame = &self.data[usize::from(index)];
-            if frame.len() + CODED_PREFIX > length {
-                return Err(RebuildError::Lengths);
-            }
-            let prefix = prefix(frame);
-            for (&row, sum) in used.iter().zip(&mut self.sums) {
-                let (head, rest) = sum.split_at_mut(CODED_PREFIX);
-                code.add(row, index, &prefix, head);
-                code.add(row, index, frame, &mut rest[..frame.len()]);
-            }
-        }
+        rebuilt.resize_with(rebuilt.len().max(used.len()), Vec::new);
+        rebuilt[..used.len()].iter_mut().for_each(|body| body.resize(length, 0));
         Ok(())
+    }
+
+    /// Puts each parity body that is used in the place of a missing frame, or back.
+    fn exchange(&mut self, missing: &[u8], used: &[u8]) {
+        for (&index, &row) in missing.iter().zip(used) {
+            std::mem::swap(&mut self.packets[usize::from(index)], &mut self.bodies[usize::from(row)]);
+        }
     }
 }
 
-/// Copies `bytes` into slot `place`, in memory that is there.
-fn keep(slots: &mut Vec<Vec<u8>>, place: u8, bytes: &[u8]) {
+/// Copies `head` and `bytes` into slot `place`, in memory that is there.
+fn keep(slots: &mut Vec<Vec<u8>>, place: u8, head: &[u8], bytes: &[u8]) {
     let place = usize::from(place);
     if slots.len() <= place {
         slots.resize_with(place + 1, Vec::new);
     }
     slots[place].clear();
+    slots[place].extend_from_slice(head);
     slots[place].extend_from_slice(bytes);
 }
 

@@ -1,6 +1,6 @@
 //! GF(2^8) with the polynomial 0x11D, for the sliding-window code of a routed guard (RT-14).
 
-use fec_rs::galois;
+use crate::kernel::{self, Kernel};
 use lossylink_core::engine::routed::code::Field;
 
 /// The field of the kernels.
@@ -9,15 +9,15 @@ pub struct Gf256;
 
 impl Field for Gf256 {
     fn multiply(&self, a: u8, b: u8) -> u8 {
-        galois::mul(a, b)
+        kernel::multiply(a, b)
     }
 
     fn divide(&self, a: u8, b: u8) -> u8 {
-        galois::div(a, b)
+        kernel::divide(a, b)
     }
 
     #[inline]
     fn add(&self, weight: u8, data: &[u8], sum: &mut [u8]) {
-        galois::mul_slice_xor(weight, data, sum);
+        Kernel::best().add(weight, data, sum);
     }
 }

@@ -1,21 +1,23 @@
 //! Forward error correction on real bytes.
 //!
-//! * [`Cauchy`]: the erasure code, on the field kernels of `fec-rs`.
+//! * [`Cauchy`]: the erasure code, a Cauchy matrix over GF(2^8).
 //! * [`BlockEncoder`], [`BlockStore`]: a block of frames to parity, and back.
 //! * [`Sender`], [`Receiver`]: the two ends of a protected link, frames in and frames out, around
 //!   the engines of `lossylink-core`.
 //! * [`FecLine`]: both ends as a line protocol of the core's guard.
-//! * [`Gf256`]: the arithmetic by which a routed guard codes, on the same kernels.
+//! * [`Gf256`]: the arithmetic by which a routed guard codes.
+//! * `kernel`: sums of products for both, and all `unsafe` code of this crate.
 //!
 //! The protocol is `docs/protocols/fec.md`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod block_encoder;
 mod block_store;
 mod cauchy;
 mod coded;
 mod field;
+mod kernel;
 mod line;
 mod receiver;
 mod sender;

@@ -1,7 +1,6 @@
 //! The sending end of a protected link: original frames in, tagged frames and parity out.
 
 use crate::block_encoder::BlockEncoder;
-use crate::coded::MINIMUM;
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DataStamp, Encoder, EncoderCounters, ErasureCode, ParityStamp,
 };
@@ -21,7 +20,6 @@ pub struct Sender<C> {
     block: BlockEncoder<C>,
     /// Addresses of the last data frame: those of its block's parity.
     addresses: [u8; ADDRESSES],
-    original: Vec<u8>,
     tagged: Vec<u8>,
 }
 
@@ -33,7 +31,6 @@ impl<C: ErasureCode> Sender<C> {
             encoder: Encoder::new(code, flush, first),
             block: BlockEncoder::new(erasure),
             addresses: [0; ADDRESSES],
-            original: Vec::new(),
             tagged: Vec::new(),
         }
     }
@@ -76,13 +73,8 @@ impl<C: ErasureCode> Sender<C> {
         if stamp.index == 0 {
             self.block.begin(rows);
         }
-        self.original.clear();
-        self.original.extend_from_slice(frame);
-        if frame.len() < MINIMUM {
-            self.original.resize(MINIMUM, 0);
-        }
         self.addresses.copy_from_slice(&frame[..ADDRESSES]);
-        self.block.add(stamp.index, &self.original);
+        self.block.add(stamp.index, frame);
         self.tag(stamp);
         transmit(&self.tagged);
         self.send_parity(transmit);
@@ -105,7 +97,8 @@ impl<C: ErasureCode> Sender<C> {
 
     /// The original frame with the header behind its addresses (FEC-2).
     fn tag(&mut self, DataStamp { block, index }: DataStamp) {
-        let (ethernet, payload) = EthernetHeader::parse(&self.original).expect("a frame of minimum length");
+        let (ethernet, payload) =
+            EthernetHeader::parse(self.block.frame(index)).expect("a frame of minimum length");
         let part = FecPart::Data { index, ethertype: ethernet.ethertype };
         let header = FecHeader { block: block.bits(), part };
         begin(&mut self.tagged, &self.addresses, header);

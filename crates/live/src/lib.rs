@@ -7,7 +7,7 @@
 //! * [`control`], [`prometheus`]: what a running process answers.
 //! * [`plane`], [`runner`]: a configuration turned into a loop.
 //! * [`margin`], [`rest`]: what keeps the loop punctual for good.
-//! * [`sys`]: system calls behind safe functions, the only `unsafe` code of the project.
+//! * [`sys`]: system calls behind safe functions, the only `unsafe` code of this crate.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the live data plane is made for Linux");

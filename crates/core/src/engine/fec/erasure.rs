@@ -9,11 +9,12 @@ use alloc::vec::Vec;
 /// code with packets left out, and the two ends cannot disagree about a code that changes (FEC-8).
 /// A codec with real bytes implements this; the simulator counts instead, which comes to the same.
 pub trait ErasureCode {
-    /// Adds data packet `index` to the sum of `row`. As every element is its own negative, adding
-    /// a packet twice takes it out again. `data` and `sum` are of equal length.
-    fn add(&self, row: u8, index: u8, data: &[u8], sum: &mut [u8]);
+    /// Makes parity packets: `parity[row]` becomes the sum of all `data`, which are in the order of their indices. All
+    /// parity packets are of equal length, and no data packet is longer. Shorter ones count as if zeros followed.
+    fn encode(&self, data: &[Vec<u8>], parity: &mut [Vec<u8>]);
 
-    /// Turns the sums of `rows`, from which all other data packets were taken out, into the data
-    /// packets `indices`, in place and in order. All three are of equal length, and so are the sums.
-    fn solve(&self, rows: &[u8], indices: &[u8], sums: &mut [Vec<u8>]);
+    /// Makes the data packets `missing` of a block: `rebuilt` becomes them, in their order. At each place of `missing`
+    /// `packets` has a parity packet, those of `rows` in order, and at every other place the data packet. What is rebuilt
+    /// and parity are of equal length, and no data packet is longer.
+    fn rebuild(&self, packets: &[Vec<u8>], missing: &[u8], rows: &[u8], rebuilt: &mut [Vec<u8>]);
 }

@@ -12,7 +12,7 @@ use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
-/// Ticks of the generator between two looks at what was delivered.
+/// Ticks of the generator, or frames of it, between two looks at what was delivered.
 const COLLECT_FRAMES: u64 = 64;
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
@@ -139,14 +139,20 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             let tick = generator.tick;
             let before_sample = self.next_sample - Duration::from_ps(1);
             if tick <= before_sample {
-                let until = before_sample.min(tick + period * (COLLECT_FRAMES - 1));
+                // The run ends with what happens last, not before the last frame was offered.
+                let is_near_end = self.stress.packets - self.offered <= COLLECT_FRAMES;
+                let ticks = if is_near_end { 1 } else { COLLECT_FRAMES };
+                let until = before_sample.min(tick + period * (ticks - 1));
                 self.link.feed(until, &mut generator);
+                self.collect();
             } else {
                 self.advance_to(tick);
                 generator.take(self.link.backlog(), |at, frame| self.link.offer(at, frame));
+                if generator.offered.is_multiple_of(COLLECT_FRAMES) {
+                    self.collect();
+                }
             }
             self.offered = generator.offered;
-            self.collect(Instant::NEVER);
             self.result.end = generator.tick - period;
         }
         self.link.advance(self.result.end);
@@ -171,7 +177,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             self.step(deadline);
         }
-        self.collect(Instant::NEVER);
+        self.collect();
     }
 
     #[inline]
@@ -200,13 +206,13 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             self.sample();
         }
         self.link.advance(now);
-        self.collect(now);
+        self.collect();
         self.result.end = now;
     }
 
-    fn collect(&mut self, now: Instant) {
+    fn collect(&mut self) {
         let StressResult { delivered, first, last, .. } = &mut self.result;
-        self.link.delivered().drain_due(now, |at, frame| {
+        self.link.delivered().take_all(|at, frame| {
             delivered.note(frame.payload);
             *first = at.min(*first);
             *last = at;

@@ -94,7 +94,12 @@ impl<P: Copy + Default> SendingSwitch<P> {
     /// A frame reaches the normal queue.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
-        let idle = self.busy_until <= now && self.normal.is_empty() && self.urgent.is_empty();
+        if !self.normal.is_empty() {
+            // What the port does next stays what it is.
+            self.normal.offer(frame);
+            return;
+        }
+        let idle = self.busy_until <= now && self.urgent.is_empty();
         if idle && !self.pause.holds() {
             self.begin_service(now);
             self.send_data(now, frame, wire);
@@ -162,6 +167,17 @@ impl<P: Copy + Default> SendingSwitch<P> {
         let is_narrow =
             self.engine.outstanding() >= Position::WINDOW / 2 || self.engine.counters().abandoned > 0;
         !asks && !is_narrow && self.copies.is_loop()
+    }
+
+    /// The same while [`SendingSwitch::is_patient`]: it only frees copies, which are looked at with those before it.
+    #[inline]
+    pub(super) fn handle_late_ack(&mut self, now: Instant, leading: Position) {
+        if self.engine.handle_repeated_ack(leading) {
+            self.seen_until = now;
+        } else {
+            self.copies.free(now, &mut self.engine);
+            self.engine.handle_ack(leading);
+        }
     }
 
     /// Catches up with the looks that repeated acknowledgements left for later.

@@ -117,16 +117,32 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         loop {
             let told =
                 if self.acks_may_wait { self.backward.poll_pause() } else { self.backward.poll_timeout() };
-            let (port, rare) = (self.sending.poll_port(), told.min(self.sending.poll_rare()));
-            let next = port.min(rare).min(forward.poll_timeout());
-            if next > until.min(self.hears_loss_until()) || next.is_never() {
+            let rare = told.min(self.sending.poll_rare());
+            if rare > now {
+                now = self.send_ahead(now, until.min(before(rare)), forward);
+            }
+            if rare > until.min(self.hears_loss_until()) || rare.is_never() {
+                return now;
+            }
+            now = now.max(rare);
+            self.step_near(now);
+        }
+    }
+
+    /// Takes the frames that come up to and including `until`, and sends what the port sends by then; says when the last of
+    /// it happened, `now` if nothing did.
+    #[inline(always)]
+    fn send_ahead(&mut self, mut now: Instant, until: Instant, forward: &mut impl Source<P>) -> Instant {
+        let until = until.min(self.heard);
+        loop {
+            let port = self.sending.poll_port();
+            let next = port.min(forward.poll_timeout());
+            if next > until.min(self.forward.poll_told()) {
                 return now;
             }
             // What has just happened may have freed the port, which was idle before.
             now = next.max(now);
-            if rare <= now {
-                self.step_near(now);
-            } else if port <= now {
+            if port <= now {
                 self.sending.serve(now, &mut self.forward);
             } else {
                 let (backlog, wire) = (self.sending.normal.len(), &mut self.forward);
@@ -165,7 +181,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let mut latest = Instant::ZERO;
         while let Some((at, leading)) = self.backward.take_ack(end) {
             latest = at;
-            self.sending.handle_ack(at, leading);
+            self.sending.handle_late_ack(at, leading);
         }
         latest
     }
@@ -229,6 +245,7 @@ fn before(at: Instant) -> Instant {
 mod tests {
     use super::super::{LinkGuardianLink, Options};
     use crate::config::switch_profile;
+    use crate::kernel::Pipe;
     use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
     use lossylink_core::engine::linkguardian::SenderConfig;
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -260,27 +277,31 @@ mod tests {
         format!("{:?} {delivered:?} {returned:?} {:?}", link.poll_timeout(), link.counters(now))
     }
 
+    /// Lets happen what happens up to and including `now`, event by event; says when the last of it happened.
+    fn step_to(link: &mut LinkGuardianLink<u64>, now: Instant) -> Instant {
+        let mut last = Instant::ZERO;
+        while link.poll_timeout() <= now {
+            last = link.advance(link.poll_timeout());
+        }
+        last
+    }
+
+    /// Frames by what was drawn: the time between them, ns, their size, and a kind: one in eight comes after a longer
+    /// time, one in eight the other way.
+    fn offers() -> impl Strategy<Value = Vec<(u64, u32, u8)>> {
+        prop::collection::vec((0u64..400, 60u32..1515, 0u8..8), 1..200)
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn running_ahead_changes_nothing(
-            offers in prop::collection::vec((0u64..400, 60u32..1515, 0u8..8), 1..200),
-            is_fast: bool,
-            ordered: bool,
-            seed in 0u64..1000,
-        ) {
-            let gbps = if is_fast { 100 } else { 10 };
+        fn running_ahead_changes_nothing(offers in offers(), gbps in speed(), ordered: bool, seed in 0u64..1000) {
             let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
             let mut now = Instant::ZERO;
             for (number, (wait, bytes, kind)) in (0..).zip(offers) {
                 now += Duration::from_ns(if kind == 0 { 20 * wait } else { wait });
-                let latest = ahead.advance(now);
-                let mut last = Instant::ZERO;
-                while stepped.poll_timeout() <= now {
-                    last = stepped.advance(stepped.poll_timeout());
-                }
-                prop_assert_eq!(latest, last);
+                prop_assert_eq!(ahead.advance(now), step_to(&mut stepped, now));
                 prop_assert_eq!(seen(&mut ahead, now), seen(&mut stepped, now));
                 for link in [&mut ahead, &mut stepped] {
                     let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, number);
@@ -288,5 +309,50 @@ mod tests {
                 }
             }
         }
+
+        #[test]
+        fn frames_that_wait_for_the_link_are_taken_as_they_come(
+            offers in offers(),
+            gbps in speed(),
+            ordered: bool,
+            feeds: bool,
+            turn_ns in 100u64..20_000,
+            seed in 0u64..1000,
+        ) {
+            let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
+            let (mut forward, mut backward) = (Pipe::new(), Pipe::new());
+            let (mut at, mut until) = (Instant::ZERO, Instant::ZERO);
+            let mut last = Instant::ZERO;
+            for (number, (wait, bytes, kind)) in (0..).zip(offers) {
+                at += Duration::from_ns(if kind == 0 { 20 * wait } else { wait });
+                while until < at {
+                    let latest = if feeds {
+                        ahead.feed(until, &mut forward);
+                        ahead.advance(until);
+                        prop_assert!(forward.is_empty());
+                        None
+                    } else {
+                        Some(ahead.run(until, &mut forward, &mut backward))
+                    };
+                    last = last.max(step_to(&mut stepped, until));
+                    prop_assert!(latest.is_none_or(|latest| latest == last));
+                    prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
+                    (until, last) = (until + Duration::from_ns(turn_ns), Instant::ZERO);
+                }
+                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, number);
+                last = last.max(step_to(&mut stepped, at)).max(at);
+                if kind == 1 && !feeds {
+                    backward.push(at, frame);
+                    stepped.offer_back(at, frame);
+                } else {
+                    forward.push(at, frame);
+                    stepped.offer(at, frame);
+                }
+            }
+        }
+    }
+
+    fn speed() -> impl Strategy<Value = u64> {
+        prop::sample::select(vec![10, 100])
     }
 }

@@ -84,6 +84,15 @@ impl<P: Copy + Default> TxBuffer<P> {
         }
     }
 
+    /// Looks at the copies whose turn came before `until`, while none is asked for.
+    #[inline]
+    pub(super) fn free(&mut self, until: Instant, engine: &mut Sender) {
+        if let Self::Loop(buffer) = self {
+            let lost = buffer.find_lost(until, engine);
+            debug_assert!(lost.is_none(), "a copy was asked for");
+        }
+    }
+
     /// An acknowledgement or notification was taken in: a memory looks at once.
     pub(super) fn find_lost_at_once(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         match self {

@@ -98,9 +98,9 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         self.heard = if self.acks_may_wait {
             let pause = if self.receiving.may_pause() { pause } else { longest };
             let control = self.receiving.back.next_control().saturating_add(told);
-            control.min(now + pause.min(longest))
+            control.min(now.saturating_add(pause.min(longest)))
         } else {
-            now + told
+            now.saturating_add(told)
         };
     }
 

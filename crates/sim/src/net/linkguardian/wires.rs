@@ -63,7 +63,8 @@ impl<P: Copy + Default> ForwardWire<P> {
     pub(super) fn note_seen(&mut self, now: Instant, expected: Position) {
         if !self.told.is_never() {
             let is_detected = expected.is_after(self.last_lost);
-            self.told = if is_detected { Instant::NEVER } else { self.told.max(now.saturating_add(self.notice)) };
+            self.told =
+                if is_detected { Instant::NEVER } else { self.told.max(now.saturating_add(self.notice)) };
         }
     }
 

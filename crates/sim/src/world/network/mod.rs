@@ -73,6 +73,8 @@ pub struct Network<T: Protocol, L> {
     skips: bool,
     /// Whether frames may go ahead of the link's turn, and how far.
     ahead: Option<Ahead>,
+    /// Up to this instant nothing reaches the near host but what it knows of: when its turn ends, or the start of the run.
+    near_turn_ends: Instant,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
     /// The conversation whose near end was the last to be handed something.
@@ -100,6 +102,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             path,
             skips: true,
             ahead: None,
+            near_turn_ends: Instant::ZERO,
             conversations,
             generations: vec![0; count],
             touched: 0,

@@ -2,12 +2,12 @@
 
 use super::way::Way;
 use super::{Addressed, Network};
-use crate::kernel::Train;
+use crate::kernel::{Pipe, Train};
 use crate::net::tap::{Content, LegName};
 use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use crate::world::path::Leg;
 use crate::world::{Endpoint, Protocol};
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the near end of a conversation has to send. Where frames go ahead, the present moves on to when the
@@ -17,17 +17,27 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let is_alone = self.generations.len() == 1;
+        let turn_ends = self.near_turn_ends;
         // What the others do is the horizon of what goes ahead.
         let others = (ahead.is_some() && !is_alone).then(|| near_timers.next_of_others(index));
         while let Some(packet) = near.poll_transmit(*now) {
             let Some(ahead) = ahead else {
+                let is_sole = is_alone && !tap.is_open();
+                let horizon =
+                    if is_sole { before(at_near.poll_timeout()).min(turn_ends) } else { Instant::ZERO };
+                let train = near.repeat(&packet, *now, horizon);
                 protocol.cut(packet, &mut |packet| {
                     let mut frame = address(protocol, owner, packet, *now);
-                    if let Some(at) = cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame) {
+                    if train.count > 1 {
+                        reach_link(protocol, &mut path.to_link, at_link, train, &mut frame);
+                    } else if let Some(at) =
+                        cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame)
+                    {
                         frame.payload.entered_at = at;
                         at_link.push(at, frame);
                     }
                 });
+                *now = train.last();
                 continue;
             };
             let next = others.map_or(Instant::NEVER, |(at, _)| at);
@@ -80,6 +90,34 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         self.far_timers.set(index, far.poll_timeout());
     }
+}
+
+/// Sends `frame` and those that follow it, when the train says, to the link.
+#[inline(never)]
+fn reach_link<T: Protocol>(
+    protocol: &T,
+    to_link: &mut Leg,
+    at_link: &mut Pipe<Frame<Addressed<T::Packet>>>,
+    train: Train,
+    frame: &mut Frame<Addressed<T::Packet>>,
+) {
+    let together = to_link.cross_train(train, frame.octets);
+    for index in 0..train.count {
+        let arrival = match together {
+            Some(arrivals) => Some(arrivals.nth(index)),
+            None => to_link.cross(train.nth(index), frame),
+        };
+        if let Some(at) = arrival {
+            frame.payload.entered_at = at;
+            at_link.push(at, *frame);
+        }
+        protocol.follow(&mut frame.payload.packet, train.step);
+    }
+}
+
+/// The last instant before `at`.
+fn before(at: Instant) -> Instant {
+    at - Duration::from_ps(1)
 }
 
 /// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.

@@ -220,9 +220,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         if let Some(ahead) = &mut self.ahead {
             ahead.begin_turn(until);
         }
+        self.near_turn_ends = until;
         loop {
             let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
             if packet.min(timer) > until {
+                self.near_turn_ends = Instant::ZERO;
                 return;
             }
             self.now = packet.min(timer);

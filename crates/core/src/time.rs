@@ -57,6 +57,11 @@ impl Instant {
         Self(self.0.saturating_add(span.0))
     }
 
+    /// The last instant before this one; the start of the run has none, and stays.
+    pub const fn just_before(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+
     /// Time elapsed since `earlier`, or zero if `earlier` lies in the future.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))

@@ -5,7 +5,7 @@ use crate::net::ProtectedLink;
 use crate::world::network::Addressed;
 use crate::world::protocol::Carried;
 use crate::world::stress::{BufferSample, SAMPLE_PERIOD};
-use lossylink_core::time::{Duration, Instant};
+use lossylink_core::time::Instant;
 
 /// The samples, one each 10 ms from the first frame on.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Depths {
 
     /// How far the link is to have run when the next sample is taken: just before what happens at its time.
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.next - Duration::from_ps(1)
+        self.next.just_before()
     }
 
     /// Takes the sample that is due; the link of a test that is over, or waits for its source, shows nothing.

@@ -137,7 +137,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         };
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
             let tick = generator.tick;
-            let before_sample = self.next_sample - Duration::from_ps(1);
+            let before_sample = self.next_sample.just_before();
             if tick <= before_sample {
                 // The run ends with what happens last, not before the last frame was offered.
                 let is_near_end = self.stress.packets - self.offered <= COLLECT_FRAMES;
@@ -192,7 +192,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     fn advance_to(&mut self, now: Instant) {
         while self.next_sample <= now {
             // A sample is taken when something happens at its time or later, just before that.
-            self.link.advance(self.next_sample - Duration::from_ps(1));
+            self.link.advance(self.next_sample.just_before());
             if self.link.poll_timeout() > now {
                 break;
             }

@@ -37,7 +37,7 @@ impl Leads {
     pub(super) fn of(timing: &Timing) -> Self {
         let just_before = |span: Duration| span - Duration::from_ps(1);
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
-        // A quarter of the positions at the most are sent, so that none is let go for want of an acknowledgement.
+        // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
         let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_AHEAD).min(safe);
         Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest }
@@ -119,7 +119,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
                 if self.acks_may_wait { self.backward.poll_pause() } else { self.backward.poll_timeout() };
             let rare = told.min(self.sending.poll_rare());
             if rare > now {
-                now = self.send_ahead(now, until.min(before(rare)), forward);
+                now = self.send_ahead(now, until.min(rare.just_before()), forward);
             }
             if rare > until.min(self.hears_loss_until()) || rare.is_never() {
                 return now;
@@ -157,7 +157,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let mut latest = Instant::ZERO;
         loop {
             let entry = backward.poll_timeout();
-            let others = end.min(entry).min(before(self.forward.copies.poll_timeout()));
+            let others = end.min(entry).min(self.forward.copies.poll_timeout().just_before());
             latest = latest.max(self.receiving.take_in(&mut self.forward.arrivals, others));
             latest = latest.max(self.receiving.send_acks(others, &mut self.backward));
             let far = self.next_far();
@@ -234,11 +234,6 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             None => {}
         }
     }
-}
-
-/// The last time before `at`.
-fn before(at: Instant) -> Instant {
-    Instant::from_ps(at.as_ps().saturating_sub(1))
 }
 
 #[cfg(test)]

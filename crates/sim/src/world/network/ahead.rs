@@ -6,7 +6,7 @@
 use super::{Addressed, Network};
 use crate::net::ProtectedLink;
 use crate::world::Protocol;
-use lossylink_core::time::{Duration, Instant};
+use lossylink_core::time::Instant;
 
 /// How far frames may go ahead of the link's turn, and went.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Ahead {
     /// The last instant of the turn before `next`, when the near host does something else.
     #[inline]
     pub(super) fn horizon(&self, next: Instant) -> Instant {
-        self.turn_ends.min(next - Duration::from_ps(1))
+        self.turn_ends.min(next.just_before())
     }
 
     /// Whether a frame that reaches the link at `at` may enter it now, which is noted.

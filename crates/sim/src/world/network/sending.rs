@@ -7,7 +7,7 @@ use crate::net::tap::{Content, LegName};
 use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use crate::world::path::Leg;
 use crate::world::{Endpoint, Protocol};
-use lossylink_core::time::{Duration, Instant};
+use lossylink_core::time::Instant;
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the near end of a conversation has to send. Where frames go ahead, the present moves on to when the
@@ -24,7 +24,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let Some(ahead) = ahead else {
                 let is_sole = is_alone && !tap.is_open();
                 let horizon =
-                    if is_sole { before(at_near.poll_timeout()).min(turn_ends) } else { Instant::ZERO };
+                    if is_sole { at_near.poll_timeout().just_before().min(turn_ends) } else { Instant::ZERO };
                 let train = near.repeat(&packet, *now, horizon);
                 protocol.cut(packet, &mut |packet| {
                     let mut frame = address(protocol, owner, packet, *now);
@@ -113,11 +113,6 @@ fn reach_link<T: Protocol>(
         }
         protocol.follow(&mut frame.payload.packet, train.step);
     }
-}
-
-/// The last instant before `at`.
-fn before(at: Instant) -> Instant {
-    at - Duration::from_ps(1)
 }
 
 /// Sends a frame that enters at `entry` across a leg, before the eyes of the tap if it is there.

@@ -240,5 +240,5 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
 /// The last instant before anything that sets out at `at` can have come `lead` far.
 pub(super) fn before(at: Instant, lead: Duration) -> Instant {
-    Instant::from_ps(at.saturating_add(lead).as_ps().saturating_sub(1))
+    at.saturating_add(lead).just_before()
 }

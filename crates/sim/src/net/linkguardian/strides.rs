@@ -1,10 +1,12 @@
 //! Lets the two switches of a link run ahead of each other as far as none can notice.
 //!
-//! The receiving switch says little that the sending switch acts upon: that a frame was lost, and that frames wait.
-//! Neither takes effect before a frame was lost or waits, and then it takes its time. So the sending switch may run
-//! ahead until then, and the receiving switch sees all that was sent to it by then. An acknowledgement only frees
-//! copies. As long as no loss is asked for, a copy may be looked at later, so that acknowledgements may be taken in
-//! later, too. Otherwise the sending switch runs ahead by the time that the way back takes at the least.
+//! The receiving switch tells the sending switch two things that change what is sent: that a frame was lost, and that too
+//! many frames wait. Each needs a cause, and then time to take effect. So the sending switch runs ahead up to the first
+//! instant at which it could be told, and the receiving switch follows with all that was sent to it by then.
+//!
+//! An acknowledgement only frees copies. While no copy is asked for, a look at a copy may wait, and so may an
+//! acknowledgement: both are caught up with later, each at its own time. While a copy is asked for, the sending switch runs
+//! ahead by the least time of the way back, and acknowledgements are taken in as they come.
 //!
 //! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
 //! switch go first.

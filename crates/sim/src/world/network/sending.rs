@@ -14,6 +14,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// last of it leaves.
     #[inline]
     pub(super) fn flush_near(&mut self, index: usize) {
+        let goes_by_steps = self.goes_by_steps();
         let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let is_alone = self.generations.len() == 1;
@@ -22,10 +23,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let others = (ahead.is_some() && !is_alone).then(|| near_timers.next_of_others(index));
         while let Some(packet) = near.poll_transmit(*now) {
             let Some(ahead) = ahead else {
-                let is_sole = is_alone && !tap.is_open();
-                let horizon =
-                    if is_sole { at_near.poll_timeout().just_before().min(turn_ends) } else { Instant::ZERO };
-                let train = near.repeat(&packet, *now, horizon);
+                let train = if goes_by_steps {
+                    Train::of_one(*now)
+                } else {
+                    let answer = at_near.poll_timeout().just_before();
+                    let horizon = if is_alone { answer.min(turn_ends) } else { Instant::ZERO };
+                    near.repeat(&packet, *now, horizon)
+                };
                 protocol.cut(packet, &mut |packet| {
                     let mut frame = address(protocol, owner, packet, *now);
                     if train.count > 1 {

@@ -154,7 +154,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     }
 
     /// Whoever looks at the hops sees all places at once: then the clock must not go back.
-    fn goes_by_steps(&self) -> bool {
+    pub(super) fn goes_by_steps(&self) -> bool {
         self.tap.is_open() || !self.skips
     }
 

@@ -12,8 +12,8 @@ _WHOLE = {"run.warmup": "0s", "run.cooldown": "0s"}
 _CUBIC_GOAL_NS = 5e9 / (70 * 809_000)
 
 
-def _stress(protection: str, goal_ns: float) -> Simulation:
-    settings = {"traffic.source": "generator"}  # as in the history of the measurements
+def _stress(protection: str, goal_ns: float, source: str = "generator") -> Simulation:
+    settings = {"traffic.source": source}
     return Simulation("stress", (protection,), "frame", "packets_sent", goal_ns, _FRAMES, settings)
 
 
@@ -55,6 +55,9 @@ CASES = {
     "stress-none": _stress("none", 20.0),
     "stress-lg": _stress("lg", 62.5),
     "stress-lg-nb": _stress("lg-nb", 62.5),
+    # The source of `lossylink run stress` when none is named.
+    "stress-saturated-none": _stress("none", 20.0, "saturated"),
+    "stress-saturated-lg": _stress("lg", 62.5, "saturated"),
     "reno-10g": _long_flow("reno", "none", 20.0, 100.0),
     "cubic-70s-none": _long_flow("cubic", "none", 70.0, _CUBIC_GOAL_NS),
     "cubic-70s-lg": _long_flow("cubic", "lg", 70.0, _CUBIC_GOAL_NS),

@@ -118,15 +118,21 @@ pub trait ProtectedLink<P: Copy + Default> {
     fn advance(&mut self, until: Instant) -> Instant;
 
     /// Takes the frames that `source` has up to and including `until`, each at its time. What is due by then beyond the
-    /// sending switch may wait for the next [`ProtectedLink::advance`], which comes before any other call.
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) {
+    /// sending switch may wait for the next [`ProtectedLink::advance`], which comes before any other call. Gives the time of
+    /// the last that happened, as that does.
+    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
+        let mut latest = Instant::ZERO;
         loop {
-            let at = source.poll_timeout();
-            if at > until || at.is_never() {
-                return;
+            let entry = source.poll_timeout(self.backlog());
+            let next = if source.waits_for_room() { entry.min(self.poll_timeout()) } else { entry };
+            if next > until || next.is_never() {
+                return latest;
             }
-            self.advance(at);
-            source.take(self.backlog(), |at, frame| self.offer(at, frame));
+            latest = latest.max(next);
+            self.advance(latest);
+            if entry <= latest {
+                source.take(self.backlog(), |at, frame| self.offer(at.max(latest), frame));
+            }
         }
     }
 

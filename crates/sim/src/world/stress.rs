@@ -14,6 +14,8 @@ use lossylink_core::time::{Duration, Instant};
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
 /// Ticks of the generator, or frames of it, between two looks at what was delivered.
 const COLLECT_FRAMES: u64 = 64;
+/// Time that a saturated source fills between two looks at what was delivered: of 64 frames at 100 Gb/s.
+const SATURATED_TURN: Duration = Duration::from_us(8);
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
 /// Frames that a saturated source keeps waiting: one is in service, one is next.
@@ -85,7 +87,7 @@ struct Generator {
 
 impl source::Source<u64> for Generator {
     #[inline(always)]
-    fn poll_timeout(&self) -> Instant {
+    fn poll_timeout(&self, _backlog: usize) -> Instant {
         if self.offered < self.packets { self.tick } else { Instant::NEVER }
     }
 
@@ -96,6 +98,33 @@ impl source::Source<u64> for Generator {
             self.offered += 1;
         }
         self.tick += self.period;
+    }
+}
+
+/// A source that fills what room there is, as long as it has frames.
+#[derive(Clone, Copy, Debug)]
+struct Saturated {
+    frame_bytes: u32,
+    offered: u64,
+    packets: u64,
+}
+
+impl source::Source<u64> for Saturated {
+    #[inline(always)]
+    fn poll_timeout(&self, backlog: usize) -> Instant {
+        let comes = backlog < SATURATED_BACKLOG && self.offered < self.packets;
+        if comes { Instant::ZERO } else { Instant::NEVER }
+    }
+
+    #[inline(always)]
+    fn waits_for_room(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
+        offer(Instant::ZERO, Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered));
+        self.offered += 1;
     }
 }
 
@@ -159,13 +188,25 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     }
 
     fn saturate(&mut self, control: &Control) {
+        let Stress { packets, frame_bytes, .. } = self.stress;
+        let mut source = Saturated { frame_bytes, offered: 0, packets };
         let mut now = Instant::ZERO;
-        while self.offered < self.stress.packets && !self.is_cancelled(control) {
-            while self.link.backlog() < SATURATED_BACKLOG && self.offered < self.stress.packets {
-                self.offer(now);
+        while self.offered < packets && !self.is_cancelled(control) {
+            let until = (now + SATURATED_TURN).min(self.next_sample.just_before());
+            if now < until {
+                let end = self.link.feed(until, &mut source).max(self.link.advance(until));
+                self.result.end = self.result.end.max(end);
+                self.collect();
+                now = until;
+            } else {
+                // What comes next comes after the sample.
+                now = self.link.poll_timeout();
+                self.step(now);
+                while source.poll_timeout(self.link.backlog()) <= now {
+                    source.take(self.link.backlog(), |_, frame| self.link.offer(now, frame));
+                }
             }
-            now = self.link.poll_timeout();
-            self.step(now);
+            self.offered = source.offered;
         }
     }
 
@@ -178,13 +219,6 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             self.step(deadline);
         }
         self.collect();
-    }
-
-    #[inline]
-    fn offer(&mut self, now: Instant) {
-        let frame = Frame::of_frame_bytes(self.stress.frame_bytes, Ecn::NotCapable, self.offered);
-        self.link.offer(now, frame);
-        self.offered += 1;
     }
 
     /// Everything up to and including `now` happens.

@@ -229,8 +229,13 @@ impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
         self.go_ahead(until, &mut NoFrames, &mut NoFrames)
     }
 
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) {
-        self.go_ahead_near(until, source);
+    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
+        if source.waits_for_room() {
+            // What the receiving switch says lets the sending switch make room.
+            self.go_ahead(until, source, &mut NoFrames)
+        } else {
+            self.go_ahead_near(until, source)
+        }
     }
 
     fn run(

@@ -62,8 +62,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     ) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
-            let near = self.next_near().min(forward.poll_timeout());
-            let next = near.min(self.next_far()).min(backward.poll_timeout());
+            let next = self.next_to_send(forward).min(self.next_far()).min(backward.poll_timeout(0));
             if next > until || next.is_never() {
                 return latest;
             }
@@ -75,20 +74,26 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     }
 
     /// The sending switch alone does everything that is due up to and including `until`, and takes what comes by then.
-    /// The receiving switch follows where the sending switch could hear of it.
+    /// The receiving switch follows where the sending switch could hear of it. Says when the last of it happened.
     #[inline]
-    pub(super) fn go_ahead_near(&mut self, until: Instant, forward: &mut impl Source<P>) {
+    pub(super) fn go_ahead_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
+        let mut latest = Instant::ZERO;
         loop {
-            self.run_near(until, forward);
-            let near = self.next_near().min(forward.poll_timeout());
+            latest = latest.max(self.run_near(until, forward));
+            let near = self.next_to_send(forward);
             if near > until || near.is_never() {
-                return;
+                return latest;
             }
             let end = until.min(self.hears_loss_until());
-            self.run_far(end, &mut NoFrames);
-            self.take_late_acks(end);
-            self.look_ahead(self.next_near().min(forward.poll_timeout()).min(self.next_far()));
+            latest = latest.max(self.run_far(end, &mut NoFrames)).max(self.take_late_acks(end));
+            self.look_ahead(self.next_to_send(forward).min(self.next_far()));
         }
+    }
+
+    /// When the sending switch next does something, or hears something, or `source` has a frame for it.
+    #[inline]
+    fn next_to_send(&self, source: &impl Source<P>) -> Instant {
+        self.next_near().min(source.poll_timeout(self.sending.normal.len()))
     }
 
     /// Finds up to when the sending switch knows all that concerns it, `now` being the next event at either.
@@ -138,7 +143,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
         let until = until.min(self.heard);
         loop {
             let port = self.sending.poll_port();
-            let next = port.min(forward.poll_timeout());
+            let backlog = self.sending.normal.len();
+            let next = port.min(forward.poll_timeout(backlog));
             if next > until.min(self.forward.poll_told()) {
                 return now;
             }
@@ -147,8 +153,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
             if port <= now {
                 self.sending.serve(now, &mut self.forward);
             } else {
-                let (backlog, wire) = (self.sending.normal.len(), &mut self.forward);
-                forward.take(backlog, |at, frame| self.sending.offer(at, frame, wire));
+                let wire = &mut self.forward;
+                forward.take(backlog, |_, frame| self.sending.offer(now, frame, wire));
             }
         }
     }
@@ -158,7 +164,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     fn run_far(&mut self, end: Instant, backward: &mut impl Source<P>) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
-            let entry = backward.poll_timeout();
+            let entry = backward.poll_timeout(0);
             let others = end.min(entry).min(self.forward.copies.poll_timeout().just_before());
             latest = latest.max(self.receiving.take_in(&mut self.forward.arrivals, others));
             latest = latest.max(self.receiving.send_acks(others, &mut self.backward));
@@ -243,6 +249,7 @@ mod tests {
     use super::super::{LinkGuardianLink, Options};
     use crate::config::switch_profile;
     use crate::kernel::Pipe;
+    use crate::net::source::Source;
     use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
     use lossylink_core::engine::linkguardian::SenderConfig;
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -345,6 +352,65 @@ mod tests {
                     forward.push(at, frame);
                     stepped.offer(at, frame);
                 }
+            }
+        }
+    }
+
+    /// Frames that come as long as fewer than two wait.
+    struct Fill {
+        bytes: u32,
+        left: u64,
+    }
+
+    impl Source<u64> for Fill {
+        fn poll_timeout(&self, backlog: usize) -> Instant {
+            if backlog < 2 && self.left > 0 { Instant::ZERO } else { Instant::NEVER }
+        }
+
+        fn waits_for_room(&self) -> bool {
+            true
+        }
+
+        fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
+            self.left -= 1;
+            offer(Instant::ZERO, Frame::of_frame_bytes(self.bytes, Ecn::NotCapable, self.left));
+        }
+    }
+
+    /// Lets happen what happens up to and including `until`, event by event, and fills what room there is after each.
+    fn step_filling(link: &mut LinkGuardianLink<u64>, source: &mut Fill, until: Instant) -> Instant {
+        let mut last = Instant::ZERO;
+        loop {
+            while !source.poll_timeout(link.backlog()).is_never() {
+                source.take(link.backlog(), |_, frame| link.offer(last, frame));
+            }
+            if link.poll_timeout() > until {
+                return last;
+            }
+            last = link.advance(link.poll_timeout());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_source_that_fills_what_room_there_is_finds_it_as_it_comes(
+            turns_ns in prop::collection::vec(100u64..20_000, 1..20),
+            bytes in 60u32..1515,
+            gbps in speed(),
+            ordered: bool,
+            seed in 0u64..1000,
+        ) {
+            let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
+            let (mut ahead_source, mut stepped_source) = (Fill { bytes, left: 500 }, Fill { bytes, left: 500 });
+            let mut until = Instant::ZERO;
+            for turn_ns in turns_ns {
+                until += Duration::from_ns(turn_ns);
+                let last = ahead.feed(until, &mut ahead_source);
+                prop_assert_eq!(last.max(ahead.advance(until)), step_filling(&mut stepped, &mut stepped_source, until));
+                prop_assert_eq!(ahead_source.left, stepped_source.left);
+                prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
             }
         }
     }

@@ -43,12 +43,11 @@ impl Ahead {
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// From now on frames go ahead of the link, up to and including `end`, if nobody could tell.
+    /// From now on frames go ahead of the link, up to and including `end`, if it decides at once.
     pub(super) fn go_ahead(&mut self, end: Instant) {
         let decides_at_once = self.link.decides_at_once();
         self.leads.set_only_hosts_answer(decides_at_once);
-        let nobody_looks = self.latency.is_none() && !self.tap.is_open();
-        if nobody_looks && decides_at_once {
+        if decides_at_once {
             self.link.decide_waiting(end);
             let mut ahead = Ahead { until: end, turn_ends: self.now, latest: Instant::ZERO };
             self.enter_waiting(&mut ahead);

@@ -2,7 +2,7 @@
 
 use super::way::Way;
 use super::{Addressed, Network};
-use crate::kernel::{Pipe, Train};
+use crate::kernel::Train;
 use crate::net::tap::{Content, LegName};
 use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use crate::world::path::Leg;
@@ -15,7 +15,20 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     pub(super) fn flush_near(&mut self, index: usize) {
         let goes_by_steps = self.goes_by_steps();
-        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, tap, now, .. } = self;
+        let Self {
+            protocol,
+            path,
+            link,
+            at_link,
+            at_far,
+            at_near,
+            near_timers,
+            ahead,
+            latency,
+            tap,
+            now,
+            ..
+        } = self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let is_alone = self.generations.len() == 1;
         let turn_ends = self.near_turn_ends;
@@ -33,7 +46,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 protocol.cut(packet, &mut |packet| {
                     let mut frame = address(protocol, owner, packet, *now);
                     if train.count > 1 {
-                        reach_link(protocol, &mut path.to_link, at_link, train, &mut frame);
+                        Way::forward(protocol, path, link, at_link, at_far, (None, None))
+                            .send(train, &mut frame);
                     } else if let Some(at) =
                         cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame)
                     {
@@ -47,7 +61,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let next = others.map_or(Instant::NEVER, |(at, _)| at);
             let horizon = ahead.horizon(at_near.poll_timeout().min(next));
             let train = near.repeat(&packet, *now, horizon);
-            let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
+            let looks = (Some(ahead), latency.as_mut());
+            let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
             protocol.cut(packet, &mut |packet| {
                 way.send(train, &mut address(protocol, owner, packet, *now));
             });
@@ -63,13 +78,15 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// more might come of the timer.
     #[inline]
     pub(super) fn send_paced(&mut self, index: usize) -> bool {
-        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, now, .. } = self;
+        let Self { protocol, path, link, at_link, at_far, at_near, near_timers, ahead, latency, now, .. } =
+            self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let Some(ahead) = ahead else { return false };
         let others = near_timers.next_of_others(index);
         let horizon = ahead.horizon(at_near.poll_timeout().min(others.0));
         let Some(packet) = near.send_paced(*now, horizon) else { return false };
-        let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
+        let looks = (Some(ahead), latency.as_mut());
+        let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         way.send(Train::of_one(*now), &mut address(protocol, owner, packet, *now));
         near_timers.set_beside(index, near.poll_timeout(), others);
         true
@@ -89,33 +106,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 }
                 continue;
             };
-            let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead);
+            let mut way = Way::backward(protocol, path, link, back_at_link, at_near, Some(ahead));
             way.send(Train::of_one(*now), &mut frame);
         }
         self.far_timers.set(index, far.poll_timeout());
-    }
-}
-
-/// Sends `frame` and those that follow it, when the train says, to the link.
-#[inline(never)]
-fn reach_link<T: Protocol>(
-    protocol: &T,
-    to_link: &mut Leg,
-    at_link: &mut Pipe<Frame<Addressed<T::Packet>>>,
-    train: Train,
-    frame: &mut Frame<Addressed<T::Packet>>,
-) {
-    let together = to_link.cross_train(train, frame.octets);
-    for index in 0..train.count {
-        let arrival = match together {
-            Some(arrivals) => Some(arrivals.nth(index)),
-            None => to_link.cross(train.nth(index), frame),
-        };
-        if let Some(at) = arrival {
-            frame.payload.entered_at = at;
-            at_link.push(at, *frame);
-        }
-        protocol.follow(&mut frame.payload.packet, train.step);
     }
 }
 

@@ -20,9 +20,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         let packet = frame.payload.packet;
         let Self { protocol, path, link, back_at_link, at_near, ahead, .. } = self;
-        let Some(ahead) = ahead else { return false };
         let far = &mut self.conversations[index].far;
-        let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead);
+        let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead.as_mut());
         let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(train, &mut address(protocol, owner, packet, train.first));
         });
@@ -44,10 +43,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             return false;
         }
         let packet = frame.payload.packet;
-        let Self { protocol, path, link, at_link, at_far, ahead, .. } = self;
-        let Some(ahead) = ahead else { return false };
+        let Self { protocol, path, link, at_link, at_far, ahead, latency, .. } = self;
         let near = &mut self.conversations[index].near;
-        let mut way = Way::forward(protocol, path, link, at_link, at_far, ahead);
+        let looks = (ahead.as_mut(), latency.as_mut());
+        let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(train, &mut address(protocol, owner, packet, train.first));
         });

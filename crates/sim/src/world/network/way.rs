@@ -1,17 +1,19 @@
-//! A way across the link, from one host to the other, that frames go in the turn of the host that sends them.
+//! A way across the link, from one host to the other, that frames go in the turn of the host that sends them: across
+//! the link where it lets them go ahead, or up to it.
 //!
 //! Frames that leave one behind another are one train, for which a hop or the link is a few additions, however
 //! many they are.
 //!
 //! ```text
 //!  poll, repeat, take_train --to_link--> [link] --from_link--> arrivals    a train, or its frames one by one
-//!                                '---------- at_link, for the link's own turn: what lies beyond the end of the run
+//!                                '---------- at_link, for the link's own turn: what may not go ahead
 //! ```
 
 use super::Addressed;
 use super::ahead::Ahead;
 use super::arrivals::Arrivals;
 use crate::kernel::{Pipe, Train};
+use crate::measure::Delays;
 use crate::net::{Direction, Frame, Passage, ProtectedLink};
 use crate::world::path::Leg;
 use crate::world::{Path, Protocol};
@@ -27,7 +29,9 @@ pub(super) struct Way<'a, T: Protocol, L> {
     /// What waits for the link's turn.
     at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
     arrivals: &'a mut Arrivals<T::Packet>,
-    ahead: &'a mut Ahead,
+    ahead: Option<&'a mut Ahead>,
+    /// Times across the link, if anybody wants to know.
+    latency: Option<&'a mut Delays>,
 }
 
 impl<'a, T: Protocol, L> Way<'a, T, L> {
@@ -39,7 +43,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
         link: &'a mut L,
         at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
         at_far: &'a mut Arrivals<T::Packet>,
-        ahead: &'a mut Ahead,
+        (ahead, latency): (Option<&'a mut Ahead>, Option<&'a mut Delays>),
     ) -> Self {
         let Path { to_link, to_far: from_link, .. } = path;
         Self {
@@ -51,6 +55,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
             at_link,
             arrivals: at_far,
             ahead,
+            latency,
         }
     }
 
@@ -62,7 +67,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
         link: &'a mut L,
         at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
         at_near: &'a mut Arrivals<T::Packet>,
-        ahead: &'a mut Ahead,
+        ahead: Option<&'a mut Ahead>,
     ) -> Self {
         let Path { back_to_link: to_link, to_near: from_link, .. } = path;
         Self {
@@ -74,6 +79,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
             at_link,
             arrivals: at_near,
             ahead,
+            latency: None,
         }
     }
 }
@@ -92,11 +98,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     #[inline]
     fn send_one(&mut self, now: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
         let Some(at) = self.to_link.cross(now, frame) else { return };
-        if !(self.at_link.is_empty() && self.ahead.lets_enter(at)) {
+        if !self.lets_enter(at) {
             return self.wait(at, frame);
         }
         match self.carry(Train::of_one(at), frame) {
-            Passage { delivered: Some(train), .. } => self.leave_one(train.first, frame),
+            Passage { delivered: Some(train), .. } => {
+                self.note(Train::of_one(at), train);
+                self.leave_one(train.first, frame);
+            }
             Passage { taken: 0, .. } => self.offer(at, frame),
             _ => {}
         }
@@ -112,12 +121,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
 
     /// The frames reach the link: they cross it, or wait for its turn.
     fn reach_link(&mut self, mut train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
-        while self.at_link.is_empty() && self.ahead.lets_enter(train.last()) {
+        while self.lets_enter(train.last()) {
             let passage = self.carry(train, frame);
             if passage.taken == 0 {
                 return self.each(train, frame, |this, at, frame| this.offer(at, frame));
             }
             if let Some(delivered) = passage.delivered {
+                self.note(train, delivered);
                 self.leave_link(delivered, frame);
             }
             if passage.taken == train.count {
@@ -129,12 +139,28 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         self.each(train, frame, Self::wait);
     }
 
-    /// What the link knows at once of the frames.
+    /// Whether frames that reach the link by `at` may cross it now.
+    #[inline]
+    fn lets_enter(&mut self, at: Instant) -> bool {
+        let Some(ahead) = &mut self.ahead else { return false };
+        self.at_link.is_empty() && ahead.lets_enter(at)
+    }
+
+    /// What the link knows at once of the frames, which may cross it.
     #[inline]
     fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
-        match self.direction {
-            Direction::Forward => self.link.carry_train(train, frame, self.ahead.until),
-            Direction::Backward => self.link.carry_train_back(train, frame),
+        match (self.direction, &self.ahead) {
+            (Direction::Forward, Some(ahead)) => self.link.carry_train(train, frame, ahead.until),
+            (Direction::Backward, Some(_)) => self.link.carry_train_back(train, frame),
+            (_, None) => Passage::NONE,
+        }
+    }
+
+    /// Frames that entered the link as `entered` says leave it as `delivered` says.
+    #[inline]
+    fn note(&mut self, entered: Train, delivered: Train) {
+        if let Some(latency) = &mut self.latency {
+            (0..delivered.count).for_each(|index| latency.add(delivered.nth(index) - entered.nth(index)));
         }
     }
 
@@ -146,8 +172,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
 
     /// The link looks at the frame.
     #[inline(never)]
-    fn offer(&mut self, at: Instant, frame: &Frame<Addressed<T::Packet>>) {
-        let Self { protocol, from_link, link, arrivals, .. } = self;
+    fn offer(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
+        let Self { protocol, from_link, link, arrivals, latency, .. } = self;
+        frame.payload.entered_at = at;
         let crossed = match self.direction {
             Direction::Forward => {
                 link.offer(at, *frame);
@@ -159,6 +186,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             }
         };
         crossed.take_all(|at, frame| {
+            if let Some(latency) = latency {
+                latency.add(at - frame.payload.entered_at);
+            }
             if let Some(at) = from_link.cross(at, frame) {
                 arrivals.arrive(*protocol, at, frame);
             }

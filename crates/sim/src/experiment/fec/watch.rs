@@ -13,8 +13,8 @@ const BINS: u64 = 1000;
 
 /// A world in which one flow crosses the link.
 pub(super) trait World {
-    /// Everything up to and including `until` happens.
-    fn run_until(&mut self, until: Instant);
+    /// Everything up to and including `until` happens; nothing but its queue is looked at before `counted_at`.
+    fn run_until(&mut self, until: Instant, counted_at: Instant);
 
     /// Bytes that wait in front of the link.
     fn waiting_bytes(&self) -> u64;
@@ -88,14 +88,14 @@ pub(super) fn watch(world: &mut impl World, end: Instant, control: &Control) -> 
             return None;
         }
         let last = (first + each).min(samples);
+        let bin_end = (Instant::ZERO + SAMPLE * last).min(end);
         let mut waiting_bytes = 0;
         for sample in first..last {
-            world.run_until((Instant::ZERO + SAMPLE * (sample + 1)).min(end));
+            world.run_until((Instant::ZERO + SAMPLE * (sample + 1)).min(end), bin_end);
             waiting_bytes += world.waiting_bytes();
         }
         let span = SAMPLE * (last - first);
         let queue = waiting_bytes as f64 / (last - first) as f64;
-        let bin_end = (Instant::ZERO + SAMPLE * last).min(end);
         bins.push(end_bin(world, bin_end, span, queue, &mut before));
         queue_bytes += waiting_bytes;
     }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     impl World for Square {
-        fn run_until(&mut self, until: Instant) {
+        fn run_until(&mut self, until: Instant, _counted_at: Instant) {
             self.now = until;
             if is_even(until) {
                 self.delays.add(Duration::from_us(1));

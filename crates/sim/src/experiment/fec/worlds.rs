@@ -13,7 +13,8 @@ use lossylink_core::units::{BitRate, Bytes};
 const UDP_HEADER_BYTES: u32 = 8 + 20 + 14;
 
 impl World for TcpNetwork {
-    fn run_until(&mut self, until: Instant) {
+    fn run_until(&mut self, until: Instant, counted_at: Instant) {
+        self.count_until(counted_at);
         Self::run_until(self, until);
     }
 
@@ -42,7 +43,7 @@ impl World for TcpNetwork {
 pub(super) type UdpWorld = Datagrams<AnyLink<Datagram>>;
 
 impl World for UdpWorld {
-    fn run_until(&mut self, until: Instant) {
+    fn run_until(&mut self, until: Instant, _counted_at: Instant) {
         Self::run_until(self, until);
     }
 

@@ -12,7 +12,9 @@ use lossylink_core::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
     /// No frame enters the link later: whoever looks at the link at the end of a run sees what has entered it by then.
-    pub(super) until: Instant,
+    until: Instant,
+    /// The link decides by then on what has entered it: nobody looks at what it has counted before.
+    pub(super) decides_until: Instant,
     /// Up to this instant nothing reaches the near host but what it knows of.
     turn_ends: Instant,
     /// When the latest of them entered the link.
@@ -48,8 +50,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let decides_at_once = self.link.decides_at_once();
         self.leads.set_only_hosts_answer(decides_at_once);
         if decides_at_once {
-            self.link.decide_waiting(end);
-            let mut ahead = Ahead { until: end, turn_ends: self.now, latest: Instant::ZERO };
+            let decides_until = self.counted_at.max(end);
+            self.link.decide_waiting(decides_until);
+            let mut ahead = Ahead { until: end, decides_until, turn_ends: self.now, latest: Instant::ZERO };
             self.enter_waiting(&mut ahead);
             self.ahead = Some(ahead);
         }

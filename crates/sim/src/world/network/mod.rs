@@ -75,6 +75,8 @@ pub struct Network<T: Protocol, L> {
     ahead: Option<Ahead>,
     /// Up to this instant nothing reaches the near host but what it knows of: when its turn ends, or the start of the run.
     near_turn_ends: Instant,
+    /// Nobody looks at what the link has counted before this instant.
+    counted_at: Instant,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
     /// The conversation whose near end was the last to be handed something.
@@ -103,6 +105,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             skips: true,
             ahead: None,
             near_turn_ends: Instant::ZERO,
+            counted_at: Instant::ZERO,
             conversations,
             generations: vec![0; count],
             touched: 0,
@@ -134,6 +137,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// The present.
     pub const fn now(&self) -> Instant {
         self.now
+    }
+
+    /// Before `at` nobody looks at what the link has counted, or at how long packets took: but at its queue.
+    pub fn count_until(&mut self, at: Instant) {
+        self.counted_at = at;
     }
 
     /// From now on counts how long each packet takes from the entry of the link to its exit.

@@ -150,7 +150,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     #[inline]
     fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
         match (self.direction, &self.ahead) {
-            (Direction::Forward, Some(ahead)) => self.link.carry_train(train, frame, ahead.until),
+            (Direction::Forward, Some(ahead)) => self.link.carry_train(train, frame, ahead.decides_until),
             (Direction::Backward, Some(_)) => self.link.carry_train_back(train, frame),
             (_, None) => Passage::NONE,
         }

@@ -22,6 +22,7 @@ use super::backward::Backward;
 use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
 use super::report::EgressCounters;
+use super::source::Source;
 use super::{
     Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, GivesUp, Latency, LineRate, ProtectedLink,
     Report, Tap, Traffic, Wire, queue_limits,
@@ -282,11 +283,10 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
             self.coder.set_code(change.code);
         }
     }
-}
 
-impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
+    /// A frame enters the sending end.
     #[inline]
-    fn offer(&mut self, now: Instant, mut frame: Frame<P>) {
+    fn enter(&mut self, now: Instant, mut frame: Frame<P>) {
         self.catch_up(now);
         let Some(ecn) = self.admit(now, &frame) else { return };
         frame.ecn = ecn;
@@ -298,6 +298,50 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
             self.coder.note_dropped(now, tag, frame);
         }
         self.send_parity(now);
+    }
+
+    /// The sending end does what is due up to and including `until`. It hears nothing of the receiving end, so that it may
+    /// run ahead. Says when the last of it happened.
+    #[inline]
+    fn run_near(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
+        loop {
+            let flush = self.coder.poll_flush();
+            latest = latest.max(self.port.serve(until.min(flush), &mut self.line));
+            if flush > until || flush.is_never() {
+                return latest;
+            }
+            self.flush(flush);
+            latest = latest.max(flush);
+        }
+    }
+
+    /// The receiving end does what is due up to and including `until`: takes what arrives, before its own timer. Says when
+    /// the last of it happened.
+    #[inline]
+    fn run_far(&mut self, until: Instant) -> Instant {
+        let mut latest = Instant::ZERO;
+        let Self { coder, line, exit, .. } = self;
+        loop {
+            let (arrival, timer) = (line.arrivals.poll_timeout(), coder.poll_timeout());
+            let due = arrival.min(timer);
+            if due > until || due.is_never() {
+                return latest;
+            }
+            latest = due;
+            if arrival == due {
+                line.arrivals.take(|at, arrival| coder.receive(at, *arrival, exit));
+            } else {
+                coder.advance(due, exit);
+            }
+        }
+    }
+}
+
+impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
+    #[inline]
+    fn offer(&mut self, now: Instant, frame: Frame<P>) {
+        self.enter(now, frame);
         self.schedule();
     }
 
@@ -312,22 +356,51 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
 
     #[inline]
     fn advance(&mut self, until: Instant) -> Instant {
-        let mut latest = Instant::ZERO;
-        while self.due <= until && !self.due.is_never() {
-            let due = self.due;
-            latest = due;
-            if self.coder.poll_flush() <= due {
-                self.flush(due);
-            }
-            self.port.serve(due, &mut self.line);
-            while let Some((at, arrival)) = self.line.arrivals.pop_due(due) {
-                self.coder.receive(at, arrival, &mut self.exit);
-            }
-            if self.coder.poll_timeout() <= due {
-                self.coder.advance(due, &mut self.exit);
-            }
-            self.schedule();
+        if self.due > until {
+            return Instant::ZERO;
         }
+        let latest = self.run_near(until).max(self.run_far(until));
+        self.schedule();
+        latest
+    }
+
+    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
+        let mut latest = Instant::ZERO;
+        loop {
+            let entry = source.poll_timeout(self.port.backlog());
+            let sending = self.port.poll_timeout().min(self.coder.poll_flush());
+            let next = if source.waits_for_room() { entry.min(sending) } else { entry };
+            if next > until || next.is_never() {
+                break;
+            }
+            latest = latest.max(next);
+            self.run_near(latest);
+            if entry <= latest {
+                source.take(self.port.backlog(), |at, frame| self.enter(at.max(latest), frame));
+            }
+        }
+        self.schedule();
+        latest
+    }
+
+    fn run(
+        &mut self,
+        until: Instant,
+        forward: &mut Pipe<Frame<P>>,
+        backward: &mut Pipe<Frame<P>>,
+    ) -> Instant {
+        let mut latest = Instant::ZERO;
+        while !forward.is_empty() && forward.poll_timeout() <= until {
+            latest = forward.poll_timeout();
+            self.run_near(latest);
+            forward.take(|at, frame| self.enter(at, *frame));
+        }
+        backward.drain_due(until, |at, frame| {
+            latest = latest.max(at);
+            self.offer_back(at, frame);
+        });
+        latest = latest.max(self.run_near(until)).max(self.run_far(until));
+        self.schedule();
         latest
     }
 

@@ -95,15 +95,18 @@ impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
         if self.backlog() == 0 { Instant::NEVER } else { self.busy_until }
     }
 
-    /// Sends what waits and the line has room for.
+    /// Sends what waits and the line has room for; says when the last of it left, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn serve(&mut self, now: Instant, line: &mut impl Line<P, T>) {
+    pub(super) fn serve(&mut self, now: Instant, line: &mut impl Line<P, T>) -> Instant {
+        let mut latest = Instant::ZERO;
         while self.busy_until <= now {
             let start = self.busy_until;
             let second = self.second.as_mut();
-            let Some((tag, frame)) = self.first.poll().or_else(|| second?.poll()) else { return };
+            let Some((tag, frame)) = self.first.poll().or_else(|| second?.poll()) else { break };
             self.send(start, tag, frame, line);
+            latest = start;
         }
+        latest
     }
 
     /// Frames that wait.

@@ -18,6 +18,8 @@ pub(super) struct Receiving<P: Copy + Default> {
     pub(super) lost: LostFrames<P>,
     /// In order: intact frames behind a hole.
     held: Ring<Stamped<P>>,
+    /// In order: when the last frame left.
+    last: Instant,
     /// Eager: rebuilt frames whose arithmetic is under way.
     rebuilding: Pipe<Frame<P>>,
 }
@@ -29,6 +31,7 @@ impl<P: Copy + Default> Receiving<P> {
             decoder: Decoder::new(options.decoder()),
             lost: LostFrames::new(),
             held: Ring::new(),
+            last: Instant::ZERO,
             rebuilding: Pipe::new(),
         }
     }
@@ -130,7 +133,8 @@ impl<P: Copy + Default> Receiving<P> {
     ) {
         let mut leaves = if is_recovered { now + self.decode } else { now };
         if self.decoder.config().release == Release::InOrder {
-            leaves = leaves.max(exit.delivered.last_due());
+            leaves = leaves.max(self.last);
+            self.last = leaves;
         } else if leaves > now {
             self.rebuilding.push(leaves, frame);
             exit.note(leaves, entered, is_recovered);

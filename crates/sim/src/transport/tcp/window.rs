@@ -83,9 +83,14 @@ impl Window {
         }
     }
 
-    /// How many segments more may be acknowledged before the window grows, if it is limited and grows linearly by its size.
-    pub(super) const fn segments_without_growth(&self) -> u32 {
-        if self.in_slow_start() || !self.limited { 0 } else { (self.size - 1).saturating_sub(self.credit) }
+    /// How many segments more may be acknowledged before the window grows, if it is limited and past slow start, and
+    /// `per_segment` acknowledged ones give one of growth.
+    pub(super) const fn segments_without_growth(&self, per_segment: u32) -> u32 {
+        if self.in_slow_start() || !self.limited {
+            0
+        } else {
+            per_segment.saturating_sub(1).saturating_sub(self.credit)
+        }
     }
 
     /// Segments were acknowledged, too few for the window to grow.

@@ -87,16 +87,20 @@ impl Cubic {
     /// Sets how many acknowledged segments one segment of growth takes. (CUBIC-2)
     fn update(&mut self, window: u32, acknowledged: u32, view: &View) {
         self.acknowledged += acknowledged;
-        let age = view.jiffies - self.last_update;
-        if self.last_window == window && age <= view.hertz / 32 {
+        if self.is_settled(window, view.jiffies, view.hertz) {
             return;
         }
         // The curve moves once a jiffy at most.
-        if self.epoch.is_none() || age != 0 {
+        if self.epoch.is_none() || view.jiffies != self.last_update {
             self.follow_curve(window, acknowledged, view);
         }
         self.follow_reno(window);
         self.per_segment = self.per_segment.max(FASTEST_GROWTH);
+    }
+
+    /// Whether the growth of this window was set not long ago.
+    const fn is_settled(&self, window: u32, jiffies: u64, hertz: u64) -> bool {
+        self.last_window == window && jiffies - self.last_update <= hertz / 32
     }
 
     fn follow_curve(&mut self, window: u32, acknowledged: u32, view: &View) {
@@ -224,6 +228,14 @@ impl Algorithm for Cubic {
             self.update(window.size, left, view);
             window.grow_linearly(self.per_segment, left);
         }
+    }
+
+    fn segments_per_growth(&self, window: &Window, jiffies: u64, hertz: u64) -> u32 {
+        if self.is_settled(window.size, jiffies, hertz) { self.per_segment } else { 0 }
+    }
+
+    fn note_without_growth(&mut self, acknowledged: u32) {
+        self.acknowledged += acknowledged;
     }
 
     // CUBIC-6

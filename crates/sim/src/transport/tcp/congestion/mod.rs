@@ -104,6 +104,15 @@ pub(super) trait Algorithm {
         false
     }
 
+    /// Acknowledged segments for one of growth until the next jiffy, as long as the window stays as it is and is past slow
+    /// start; zero where that is not certain. It is `jiffies` now, `hertz` of them in a second.
+    fn segments_per_growth(&self, window: &Window, _jiffies: u64, _hertz: u64) -> u32 {
+        if self.grows_as_reno() { window.size } else { 0 }
+    }
+
+    /// Segments were acknowledged, too few for the window to grow ([`Algorithm::segments_per_growth`]).
+    fn note_without_growth(&mut self, _acknowledged: u32) {}
+
     /// The recovery state is about to change from `from` to `to`.
     fn on_state(&mut self, _from: State, _to: State, _window: &mut Window, _view: &View) {}
 
@@ -211,6 +220,14 @@ impl Algorithm for Congestion {
 
     fn grows_as_reno(&self) -> bool {
         dispatch!(self, algorithm => algorithm.grows_as_reno())
+    }
+
+    fn segments_per_growth(&self, window: &Window, jiffies: u64, hertz: u64) -> u32 {
+        dispatch!(self, algorithm => algorithm.segments_per_growth(window, jiffies, hertz))
+    }
+
+    fn note_without_growth(&mut self, acknowledged: u32) {
+        dispatch!(self, algorithm => algorithm.note_without_growth(acknowledged));
     }
 
     fn on_state(&mut self, from: State, to: State, window: &mut Window, view: &View) {

@@ -12,10 +12,12 @@ impl Sender {
     /// acknowledges: the window is full, and neither grows nor meets another limit. (TCP-20, TCP-46)
     pub(super) fn even_acks(&self, acks: Train) -> u32 {
         let outstanding = self.board.outstanding();
-        if outstanding != self.window.size || !self.congestion.grows_as_reno() {
+        if outstanding != self.window.size {
             return 0;
         }
-        let by_window = self.window.segments_without_growth();
+        let (jiffies, hertz) = (self.clock.jiffies(), self.clock.hertz());
+        let per_growth = self.congestion.segments_per_growth(&self.window, jiffies, hertz);
+        let by_window = self.window.segments_without_growth(per_growth);
         let by_flow = self.flow.leaves_in_full(by_window, outstanding, self.board.next());
         self.clock.within_tick(acks).min(by_flow / acks.step)
     }
@@ -28,6 +30,7 @@ impl Sender {
         let latest = *self.board.get(self.board.una() + u64::from(count) - 1);
         self.board.exchange(acks, self.statistics.segments_delivered);
         self.window.note_without_growth(count);
+        self.congestion.note_without_growth(count);
         self.statistics.note_delivered(u64::from(count), false);
         self.statistics.segments_sent += u64::from(count);
         self.bursts.note_sent(self.clock.micros());
@@ -54,6 +57,8 @@ impl Sender {
         if self.rtt.may_lower_minimum(least_of_last_us, &self.clock) {
             self.note_even_minima(acks);
         }
+        // Past slow start an algorithm looks for the least of them.
+        self.watch_round_trip(least_of_last_us);
     }
 
     fn note_even_minima(&mut self, acks: Train) {
@@ -79,8 +84,8 @@ mod tests {
     type Sent = Vec<(Instant, Packet)>;
 
     /// A sender in congestion avoidance whose window of so many segments is out.
-    fn sender(bytes: Option<u64>, window: u32) -> (Sender, Sent) {
-        let config = Config { congestion_control: CongestionControl::Reno, ..Config::default() };
+    fn sender(congestion_control: CongestionControl, bytes: Option<u64>, window: u32) -> (Sender, Sent) {
+        let config = Config { congestion_control, ..Config::default() };
         let mut sender = Sender::new(&config, bytes, Duration::from_us(300));
         let now = Instant::from_ps(100_000_000);
         sender.resume(now, 50);
@@ -127,11 +132,13 @@ mod tests {
         /// TCP-9, TCP-20, TCP-46
         #[test]
         fn even_acknowledgements_are_the_same_one_by_one(
+            algorithm in prop::sample::select(vec![CongestionControl::Reno, CongestionControl::Cubic]),
             bytes in prop::option::of(100_000u64..2_000_000),
             window in 4u32..120,
             flights in prop::collection::vec((1u32..4, 0u64..3_000, 1u64..100, 1u32..100), 1..20),
         ) {
-            let ((mut together, mut sent), (mut apart, mut sent_apart)) = (sender(bytes, window), sender(bytes, window));
+            let open = || sender(algorithm, bytes, window);
+            let ((mut together, mut sent), (mut apart, mut sent_apart)) = (open(), open());
             let mut now = together.clock.now();
             for (step, spacing_ns, gap_us, most) in flights {
                 let count = most.min(together.board.outstanding().saturating_sub(1) / step);
@@ -154,7 +161,7 @@ mod tests {
     /// TCP-46: a window of ten grows with the tenth segment, whether they are acknowledged by ones or by twos.
     #[test]
     fn acknowledgements_are_even_until_the_window_grows_or_something_ends() {
-        let even = |bytes, train| sender(bytes, 10).0.even_acks(train);
+        let even = |bytes, train| sender(CongestionControl::Reno, bytes, 10).0.even_acks(train);
         let train = |step, count| Train { count, step, ..Train::of_one(Instant::from_ps(150_000_000)) };
         assert_eq!([even(None, train(1, 20)), even(None, train(2, 20))], [9, 4]);
         assert_eq!(even(None, train(1, 5)), 5, "the train ends");

@@ -14,6 +14,7 @@ mod exit;
 mod line;
 mod port;
 pub(in crate::net) mod shown;
+mod strides;
 
 pub(in crate::net) use exit::Exit;
 pub(in crate::net) use line::{Arrival, Label};
@@ -299,43 +300,6 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
         }
         self.send_parity(now);
     }
-
-    /// The sending end does what is due up to and including `until`. It hears nothing of the receiving end, so that it may
-    /// run ahead. Says when the last of it happened.
-    #[inline]
-    fn run_near(&mut self, until: Instant) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            let flush = self.coder.poll_flush();
-            latest = latest.max(self.port.serve(until.min(flush), &mut self.line));
-            if flush > until || flush.is_never() {
-                return latest;
-            }
-            self.flush(flush);
-            latest = latest.max(flush);
-        }
-    }
-
-    /// The receiving end does what is due up to and including `until`: takes what arrives, before its own timer. Says when
-    /// the last of it happened.
-    #[inline]
-    fn run_far(&mut self, until: Instant) -> Instant {
-        let mut latest = Instant::ZERO;
-        let Self { coder, line, exit, .. } = self;
-        loop {
-            let (arrival, timer) = (line.arrivals.poll_timeout(), coder.poll_timeout());
-            let due = arrival.min(timer);
-            if due > until || due.is_never() {
-                return latest;
-            }
-            latest = due;
-            if arrival == due {
-                line.arrivals.take(|at, arrival| coder.receive(at, *arrival, exit));
-            } else {
-                coder.advance(due, exit);
-            }
-        }
-    }
 }
 
 impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
@@ -365,20 +329,7 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     }
 
     fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            let entry = source.poll_timeout(self.port.backlog());
-            let sending = self.port.poll_timeout().min(self.coder.poll_flush());
-            let next = if source.waits_for_room() { entry.min(sending) } else { entry };
-            if next > until || next.is_never() {
-                break;
-            }
-            latest = latest.max(next);
-            self.run_near(latest);
-            if entry <= latest {
-                source.take(self.port.backlog(), |at, frame| self.enter(at.max(latest), frame));
-            }
-        }
+        let latest = self.take_near(until, source);
         self.schedule();
         latest
     }
@@ -389,17 +340,12 @@ impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
         forward: &mut Pipe<Frame<P>>,
         backward: &mut Pipe<Frame<P>>,
     ) -> Instant {
-        let mut latest = Instant::ZERO;
-        while !forward.is_empty() && forward.poll_timeout() <= until {
-            latest = forward.poll_timeout();
-            self.run_near(latest);
-            forward.take(|at, frame| self.enter(at, *frame));
-        }
+        let mut latest = self.take_near(until, forward).max(self.run_near(until));
         backward.drain_due(until, |at, frame| {
             latest = latest.max(at);
             self.offer_back(at, frame);
         });
-        latest = latest.max(self.run_near(until)).max(self.run_far(until));
+        latest = latest.max(self.run_far(until));
         self.schedule();
         latest
     }

@@ -249,7 +249,7 @@ mod tests {
     use super::super::{LinkGuardianLink, Options};
     use crate::config::switch_profile;
     use crate::kernel::Pipe;
-    use crate::net::source::Source;
+    use crate::net::source::filling::{Fill, step_filling};
     use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
     use lossylink_core::engine::linkguardian::SenderConfig;
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -353,41 +353,6 @@ mod tests {
                     stepped.offer(at, frame);
                 }
             }
-        }
-    }
-
-    /// Frames that come as long as fewer than two wait.
-    struct Fill {
-        bytes: u32,
-        left: u64,
-    }
-
-    impl Source<u64> for Fill {
-        fn poll_timeout(&self, backlog: usize) -> Instant {
-            if backlog < 2 && self.left > 0 { Instant::ZERO } else { Instant::NEVER }
-        }
-
-        fn waits_for_room(&self) -> bool {
-            true
-        }
-
-        fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
-            self.left -= 1;
-            offer(Instant::ZERO, Frame::of_frame_bytes(self.bytes, Ecn::NotCapable, self.left));
-        }
-    }
-
-    /// Lets happen what happens up to and including `until`, event by event, and fills what room there is after each.
-    fn step_filling(link: &mut LinkGuardianLink<u64>, source: &mut Fill, until: Instant) -> Instant {
-        let mut last = Instant::ZERO;
-        loop {
-            while !source.poll_timeout(link.backlog()).is_never() {
-                source.take(link.backlog(), |_, frame| link.offer(last, frame));
-            }
-            if link.poll_timeout() > until {
-                return last;
-            }
-            last = link.advance(link.poll_timeout());
         }
     }
 

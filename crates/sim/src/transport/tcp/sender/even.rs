@@ -17,7 +17,8 @@ impl Sender {
         }
         let (jiffies, hertz) = (self.clock.jiffies(), self.clock.hertz());
         let per_growth = self.congestion.segments_per_growth(&self.window, jiffies, hertz);
-        let by_window = self.window.segments_without_growth(per_growth);
+        // All of them are out now: what leaves with the first ones is acknowledged later.
+        let by_window = self.window.segments_without_growth(per_growth).min(outstanding.saturating_sub(1));
         let by_flow = self.flow.leaves_in_full(by_window, outstanding, self.board.next());
         self.clock.within_tick(acks).min(by_flow / acks.step)
     }

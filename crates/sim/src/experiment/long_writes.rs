@@ -126,11 +126,19 @@ impl Writes {
             });
         }
         self.network.act(index, |now, ends| {
-            while ends.near.poll_completion().is_some() {}
-            while ends.near.outstanding() < DEPTH {
-                ends.near.post(now, Operation::Write(MESSAGE_BYTES));
-            }
+            post(now, ends);
         });
+    }
+
+    /// Runs up to and including `until`, event by event: when a connection fails, both its ends begin anew at that instant.
+    fn step_until(&mut self, until: Instant) {
+        while self.network.step(until) {
+            let index = self.network.touched();
+            if self.network.conversation(index).near.outstanding() < DEPTH {
+                self.keep_busy(index);
+            }
+        }
+        self.network.wait_until(until);
     }
 
     /// Runs until `until` after the start, or until the caller loses patience.
@@ -139,17 +147,28 @@ impl Writes {
         while self.network.now() < end && !control.is_cancelled() {
             let from = self.network.now();
             let until = (from + PROGRESS_STEP).min(end);
-            while self.network.step(until) {
-                let index = self.network.touched();
-                if self.network.conversation(index).near.outstanding() < DEPTH {
-                    self.keep_busy(index);
-                }
+            let senders = self.network.conversations();
+            if senders.iter().any(|ends| ends.near.may_fail_within(until - from)) {
+                self.step_until(until);
+            } else {
+                self.network.run_acting(until, |now, _, ends| post(now, ends));
             }
-            self.network.wait_until(until);
             control.add_done((until - from).as_ps());
         }
         Snapshot::of(self)
     }
+}
+
+/// Posts messages until as many are outstanding as should be; false if they are.
+fn post(now: Instant, ends: &mut Conversation<Rdma>) -> bool {
+    if ends.near.outstanding() >= DEPTH {
+        return false;
+    }
+    while ends.near.poll_completion().is_some() {}
+    while ends.near.outstanding() < DEPTH {
+        ends.near.post(now, Operation::Write(MESSAGE_BYTES));
+    }
+    true
 }
 
 fn row(setup: &Setup<'_>, writes: &Writes, begin: &Snapshot, end: &Snapshot) -> Row {

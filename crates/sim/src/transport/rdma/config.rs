@@ -69,6 +69,12 @@ impl Config {
         }
     }
 
+    /// How long it takes at the least until retries that have not begun run out. A gap is told once, so that of two retries in
+    /// a row one comes of the timer, which may be about to expire.
+    pub(super) fn retries_last(&self) -> Duration {
+        self.timeout * u64::from(self.retry_count.div_ceil(2)).saturating_sub(1)
+    }
+
     /// Packets between acknowledgement requests: at least two a window, or the window would stall.
     pub(super) fn ack_interval(&self) -> u64 {
         u64::from(self.ack_interval).clamp(1, self.window() / 2)

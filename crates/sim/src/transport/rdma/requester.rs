@@ -12,7 +12,7 @@ use super::selective::Selective;
 use super::statistics::RequesterStatistics;
 use super::timer::AckTimer;
 use crate::kernel::Ring;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// The requester of one queue pair.
 ///
@@ -156,6 +156,11 @@ impl Requester {
     /// Whether the connection has failed; only [`reconnect`](Self::reconnect) revives it.
     pub const fn has_failed(&self) -> bool {
         self.has_failed
+    }
+
+    /// Whether the connection may fail before `span` has passed (RDMA-14).
+    pub fn may_fail_within(&self, span: Duration) -> bool {
+        self.retries > 0 || self.has_failed || self.config.retries_last() <= span
     }
 
     /// The rate limiter, if DCQCN is on.

@@ -117,9 +117,21 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     /// Runs up to and including `end`; `watch` sees a conversation whenever its near end was handed something.
     pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(usize, &Conversation<T>)) {
+        self.run_acting(end, |_, index, ends| {
+            watch(index, ends);
+            false
+        });
+    }
+
+    /// The same for an owner that may act on the near end then, and says whether it did: what comes of that leaves at once.
+    pub fn run_acting(
+        &mut self,
+        end: Instant,
+        mut act: impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
+    ) {
         if self.goes_by_steps() {
             while self.step(end) {
-                watch(self.touched, &self.conversations[self.touched]);
+                self.let_act(&mut act);
             }
             self.now = self.now.max(end);
             return;
@@ -127,9 +139,17 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.go_ahead(end);
         let mut next = self.next_of_each();
         while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
-            (next, _) = self.stride(next, end, &mut watch);
+            (next, _) = self.stride(next, end, &mut act);
         }
         self.stay_behind(self.now.max(end));
+    }
+
+    #[inline]
+    fn let_act(&mut self, act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool) {
+        let index = self.touched;
+        if act(self.now, index, &mut self.conversations[index]) {
+            self.flush_near(index);
+        }
     }
 
     /// Runs while `goes_on` says so of a conversation, up to and including `end`, and shows the time of the latest event.
@@ -147,7 +167,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             && !next.poll_timeout().is_never()
         {
             let at;
-            (next, at) = self.stride(next, end, &mut |_, _| {});
+            (next, at) = self.stride(next, end, &mut |_, _, _| false);
             latest = latest.max(at);
         }
         self.stay_behind(latest);
@@ -164,7 +184,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         &mut self,
         mut next: Next,
         end: Instant,
-        watch: &mut impl FnMut(usize, &Conversation<T>),
+        act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) -> (Next, Instant) {
         let mut latest = Instant::ZERO;
         let until = next.link_until(&self.leads).min(end);
@@ -181,7 +201,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         let until = next.near_until(&self.leads).min(end);
         if next.near <= until {
-            self.run_near(until, watch);
+            self.run_near(until, act);
             latest = latest.max(self.now);
             next = self.next_of_each();
         }
@@ -216,7 +236,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    fn run_near(&mut self, until: Instant, watch: &mut impl FnMut(usize, &Conversation<T>)) {
+    fn run_near(
+        &mut self,
+        until: Instant,
+        act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
+    ) {
         if let Some(ahead) = &mut self.ahead {
             ahead.begin_turn(until);
         }
@@ -233,7 +257,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             } else if !self.take_train_at_near(until) {
                 self.handle_at_near();
             }
-            watch(self.touched, &self.conversations[self.touched]);
+            self.let_act(act);
         }
     }
 }

@@ -31,6 +31,7 @@ mod responses;
 mod selective;
 mod statistics;
 mod timer;
+mod trains;
 mod transmit;
 
 pub use config::{Config, Mtu, Recovery, UnknownRecovery, UnsupportedMtu};

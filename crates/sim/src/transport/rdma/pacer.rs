@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::dcqcn::RateLimiter;
 use crate::net::{Ecn, Frame, LineRate};
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// Spaces the packets of one end. A refused packet arms a timer, which the next question disarms.
 #[derive(Clone, Debug)]
@@ -55,6 +55,13 @@ impl Pacer {
         }
     }
 
+    /// How far apart packets of `ip_bytes` leave over the interface's line.
+    #[inline]
+    pub(super) fn spacing(&self, ip_bytes: u32) -> Duration {
+        let octets = Frame::of_ip_bytes(ip_bytes, Ecn::NotCapable, ()).octets;
+        self.line.map_or(Duration::ZERO, |line| line.serialisation(octets))
+    }
+
     /// When a packet that was refused may leave; [`Instant::NEVER`] without one.
     #[inline]
     pub(super) const fn poll_timeout(&self) -> Instant {
@@ -65,7 +72,6 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lossylink_core::time::Duration;
     use lossylink_core::units::BitRate;
 
     // RDMA-19

@@ -27,6 +27,18 @@ impl Psn {
         self.0
     }
 
+    /// The number so many steps on.
+    #[inline]
+    pub(super) const fn ahead(self, steps: u32) -> Self {
+        Self::of(self.0 as u64 + steps as u64)
+    }
+
+    /// How many steps this one is ahead of `other`, less than a whole circle.
+    #[inline]
+    pub(super) const fn steps_from(self, other: Self) -> u32 {
+        Self::of((self.0 as u64).wrapping_sub(other.0 as u64)).0
+    }
+
     /// The position nearest to `near` that has this number; ahead of it when two are as near.
     #[inline]
     pub const fn near(self, near: u64) -> u64 {

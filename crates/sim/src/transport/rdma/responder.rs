@@ -13,7 +13,7 @@ use lossylink_core::time::Instant;
 
 /// An answer that waits to be sent; a newer one takes its place (coalescing, RDMA-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
+pub(super) enum Reply {
     Ack,
     Nak,
     SelectiveNak { received: u64 },
@@ -28,14 +28,14 @@ enum Reply {
 pub struct Responder {
     config: Config,
     /// The next request to execute.
-    expected: u64,
+    pub(super) expected: u64,
     /// One past the last WRITE or SEND packet executed: what an acknowledgement may name.
     acknowledgeable: u64,
     /// The gap at `expected` was reported (go-back-N).
     has_reported: bool,
-    reply: Option<Reply>,
-    responses: Responses,
-    reassembly: Option<Reassembly>,
+    pub(super) reply: Option<Reply>,
+    pub(super) responses: Responses,
+    pub(super) reassembly: Option<Reassembly>,
     pacer: Pacer,
     notification: NotificationPoint,
     statistics: ResponderStatistics,
@@ -151,6 +151,16 @@ impl Responder {
         } else if self.reply == Some(Reply::Nak) {
             self.reply = None; // Overtaken: what it asks for is here.
         }
+    }
+
+    /// Takes packets in the middle of a message whose turn it is, each with so many bytes; nobody asks for an answer.
+    #[inline]
+    pub(super) fn take_plain(&mut self, count: u32, payload: u16) {
+        self.statistics.packets_received += u64::from(count);
+        self.expected += u64::from(count);
+        self.acknowledgeable = self.expected;
+        self.statistics.bytes_in_order += u64::from(count) * u64::from(payload);
+        self.has_reported = false;
     }
 
     /// Executes what selective repeat kept for its turn; true if there was any, which is news for

@@ -1,6 +1,7 @@
 //! RDMA in a [`Network`](crate::world::Network): RoCEv2 over IPv4 and Ethernet.
 
 use super::{Endpoint, Protocol};
+use crate::kernel::Train;
 use crate::net::{Ecn, Frame};
 use crate::transport::rdma::{Config, Packet, Requester, Responder};
 use lossylink_core::time::Instant;
@@ -23,6 +24,16 @@ impl Protocol for Rdma {
         let is_capable = self.config.dcqcn.is_some() && packet.is_data();
         let ecn = if is_capable { Ecn::Capable } else { Ecn::NotCapable };
         Frame::of_ip_bytes(packet.ip_bytes(), ecn, packet)
+    }
+
+    #[inline]
+    fn follow(&self, packet: &mut Packet, distance: u32) {
+        packet.advance(distance);
+    }
+
+    #[inline]
+    fn distance(&self, first: &Packet, next: &Packet) -> Option<u32> {
+        first.distance(next)
     }
 }
 
@@ -47,6 +58,11 @@ impl Endpoint for Requester {
     fn poll_timeout(&self) -> Instant {
         Self::poll_timeout(self)
     }
+
+    #[inline]
+    fn repeat(&mut self, packet: &Packet, now: Instant, horizon: Instant) -> Train {
+        Self::repeat(self, packet, now, horizon)
+    }
 }
 
 impl Endpoint for Responder {
@@ -68,6 +84,11 @@ impl Endpoint for Responder {
     #[inline]
     fn poll_timeout(&self) -> Instant {
         Self::poll_timeout(self)
+    }
+
+    #[inline]
+    fn take_train(&mut self, train: Train, packet: &Packet, _send: impl FnMut(Train, Packet)) -> u32 {
+        Self::take_train(self, train, packet)
     }
 }
 

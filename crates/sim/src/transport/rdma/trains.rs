@@ -1,0 +1,178 @@
+//! Packets in the middle of a message, which differ in their numbers alone: the same as packet by packet, without what
+//! only matters when something else happens between them.
+
+use super::packet::{Packet, Place, Request};
+use super::psn::HALF;
+use super::{Requester, Responder};
+use crate::kernel::Train;
+use lossylink_core::time::{Duration, Instant};
+
+impl Request {
+    /// Whether others like it may stand around it: in the middle of a message, and nobody has to answer.
+    const fn is_plain(&self) -> bool {
+        matches!(self.place, Place::Middle) && !self.ack_request
+    }
+}
+
+impl Packet {
+    /// Turns a packet in the middle of a message into the one so many numbers on.
+    pub fn advance(&mut self, distance: u32) {
+        if let Self::Request(request) = self {
+            request.psn = request.psn.ahead(distance);
+        }
+    }
+
+    /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
+    pub fn distance(&self, next: &Self) -> Option<u32> {
+        let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
+        let distance = next.psn.steps_from(first.psn);
+        let is_alike = first.is_plain() && *next == Request { psn: next.psn, ..*first };
+        (is_alike && u64::from(distance) <= HALF).then_some(distance)
+    }
+}
+
+impl Requester {
+    /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: at
+    /// once, or as the interface takes it, up to `horizon`. Returns when they leave, `packet` included. (RDMA-5, RDMA-19)
+    pub fn repeat(&mut self, packet: &Packet, now: Instant, horizon: Instant) -> Train {
+        let alone = Train::of_one(now);
+        let Packet::Request(request) = packet else { return alone };
+        let Some(operation) = self.operations.get(self.cursor.operation) else { return alone };
+        if !request.is_plain() || self.selective.is_some() || self.pacer.limiter.is_some() {
+            return alone;
+        }
+        let (start, interval) = (self.cursor.position, self.config.ack_interval());
+        let before_end = (operation.end - 1).min(self.acknowledged + self.config.window());
+        let before_question = interval - 1 - start % interval;
+        let most = before_end.saturating_sub(start).min(before_question) as u32;
+        let spacing = self.pacer.spacing(packet.ip_bytes());
+        let train = Train { spacing, count: 1 + most, ..alone };
+        // A packet that waits for the line leaves by a timer, and goes behind the other timer.
+        let until = horizon.min(self.timer.poll_timeout().just_before());
+        let train = if spacing == Duration::ZERO { train } else { train.up_to(train.come_by(until).max(1)) };
+        let more = train.count - 1;
+        if more > 0 {
+            self.statistics.packets_sent += u64::from(more);
+            self.statistics.retransmissions += self.cursor.advance(start + u64::from(more), false);
+            self.pacer.note_sent(train.last(), packet.ip_bytes());
+        }
+        train
+    }
+}
+
+impl Responder {
+    /// Takes packets in the middle of a message, `packet` first, that come in their turn; returns how many.
+    pub fn take_train(&mut self, train: Train, packet: &Packet) -> u32 {
+        let Packet::Request(request) = packet else { return 0 };
+        let is_next = train.step == 1 && request.psn.near(self.expected) == self.expected;
+        let is_calm = self.reassembly.is_none() && self.reply.is_none() && self.responses.is_empty();
+        if !(request.is_plain() && is_next && is_calm) {
+            return 0;
+        }
+        self.take_plain(train.count, request.payload);
+        train.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Config, Operation};
+    use super::*;
+    use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
+
+    type Sent = Vec<(Instant, Packet)>;
+
+    /// Lets a requester send up to and including `until`.
+    fn send(requester: &mut Requester, from: Instant, until: Instant, in_trains: bool, sent: &mut Sent) {
+        let mut now = from;
+        while now <= until {
+            requester.handle_timeout(now);
+            while let Some(mut packet) = requester.poll_transmit(now) {
+                let train =
+                    if in_trains { requester.repeat(&packet, now, until) } else { Train::of_one(now) };
+                for index in 0..train.count {
+                    sent.push((train.nth(index), packet));
+                    packet.advance(1);
+                }
+                now = train.last();
+            }
+            now = requester.poll_timeout();
+        }
+    }
+
+    fn receive(responder: &mut Responder, sent: &Sent, lost: &[usize], in_trains: bool) -> Sent {
+        let (mut answers, mut place) = (Sent::new(), 0);
+        let arrived: Sent =
+            (0..).zip(sent).filter(|(index, _)| !lost.contains(index)).map(|(_, &sent)| sent).collect();
+        while let Some(&(at, packet)) = arrived.get(place) {
+            let follows = |other: &(Instant, Packet), index: u32| {
+                packet.distance(&other.1) == Some(index) && other.0 >= at
+            };
+            let alike = (0..).zip(&arrived[place..]).take_while(|&(index, other)| follows(other, index));
+            let count = (alike.count() as u32).max(1);
+            let train = Train { count, ..Train::of_one(at) };
+            let taken = if in_trains && count > 1 { responder.take_train(train, &packet) } else { 0 };
+            if taken == 0 {
+                responder.handle_packet(at, &packet, false);
+            }
+            place += taken.max(1) as usize;
+            while let Some(answer) = responder.poll_transmit(at) {
+                answers.push((at, answer));
+            }
+        }
+        answers
+    }
+
+    proptest! {
+        /// RDMA-5, RDMA-6, RDMA-11, RDMA-19
+        #[test]
+        fn packets_together_are_what_they_are_one_by_one(
+            messages in prop::collection::vec(1u64..400_000, 1..4),
+            gbps in prop::option::of(prop::sample::select(vec![10u64, 100])),
+            turns in prop::collection::vec((100u64..300_000, prop::collection::vec(0usize..300, 0..3)), 1..12),
+            ack_interval in prop::sample::select(vec![1u32, 16, 256]),
+        ) {
+            let interface_rate = gbps.map(BitRate::from_gbps);
+            let config = Config { interface_rate, ack_interval, ..Config::default() };
+            let drive = |in_trains| {
+                let (mut near, mut far) = (Requester::new(&config), Responder::new(&config));
+                let (mut now, mut all, mut answered) = (Instant::ZERO, Sent::new(), Sent::new());
+                for &bytes in &messages {
+                    near.post(now, Operation::Write(bytes));
+                }
+                for (turn_ns, lost) in &turns {
+                    let (until, mut sent) = (now + Duration::from_ns(*turn_ns), Sent::new());
+                    send(&mut near, now, until, in_trains, &mut sent);
+                    let answers = receive(&mut far, &sent, lost, in_trains);
+                    for (_, answer) in &answers {
+                        near.handle_packet(until, answer, false);
+                    }
+                    now = until;
+                    all.extend(sent);
+                    answered.extend(answers.into_iter().map(|(_, packet)| (until, packet)));
+                }
+                (all, answered, format!("{near:?} {far:?}"))
+            };
+            let (together, apart) = (drive(true), drive(false));
+            prop_assert_eq!(together.0, apart.0);
+            prop_assert_eq!(together.1, apart.1);
+            prop_assert_eq!(together.2, apart.2);
+        }
+    }
+
+    /// The canary of the property: a message of a hundred packets leaves and arrives as three.
+    #[test]
+    fn the_middle_of_a_message_is_a_train() {
+        let config = Config::default();
+        let (mut near, mut far) = (Requester::new(&config), Responder::new(&config));
+        near.post(Instant::ZERO, Operation::Write(100 * 1024));
+        let first = near.poll_transmit(Instant::ZERO).unwrap();
+        assert_eq!(near.repeat(&first, Instant::ZERO, Instant::ZERO).count, 1);
+        far.handle_packet(Instant::ZERO, &first, false);
+        let middle = near.poll_transmit(Instant::ZERO).unwrap();
+        let train = near.repeat(&middle, Instant::ZERO, Instant::ZERO);
+        assert_eq!((train.count, far.take_train(train, &middle)), (98, 98));
+        assert_eq!(far.bytes_in_order(), 99 * 1024);
+    }
+}

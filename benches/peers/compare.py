@@ -70,9 +70,9 @@ class Work:
         return {**self.settings, key: scaled}
 
 
-def _stress(protection: str, **others: Any) -> Work:
-    size, settings = ("traffic.packets", 20e6, ""), {"traffic.source": "generator", "loss.forward": "1e-3"}
-    title = f"stress, `{protection}`"
+def _stress(protection: str, source: str = "generator", **others: Any) -> Work:
+    size, settings = ("traffic.packets", 20e6, ""), {"traffic.source": source, "loss.forward": "1e-3"}
+    title = f"stress, `{protection}`" if source == "generator" else f"{source} stress, `{protection}`"
     return Work(title, "frame", "stress", size, "packets_sent", settings, protection, **others)
 
 
@@ -92,6 +92,7 @@ WORKS = {
     "stress": _stress("none", htsim=("stress", 5e6, ()), ns3=("stress", 5e5)),
     "stress-lg": _stress("lg"),
     "stress-lg-nb": _stress("lg-nb"),
+    "stress-lg-saturated": _stress("lg", "saturated"),
     "reno": _long(
         "Reno, one flow, one hop of 10 Gb/s", 10, _LONG, htsim=("tcp", 2, ("1",)), ns3=("tcp", 0.1)
     ),
@@ -109,6 +110,9 @@ WORKS = {
         ("flow.trials", 2e6, ""),
         "trials",
         htsim=("writes", 50_000, ()),
+    ),
+    "writes-lg": Work(
+        "`rdma-fct`, `lg`", "message", "rdma-fct", ("flow.trials", 1e5, ""), "trials", protection="lg"
     ),
     "workload": Work(
         "`workload`, web search, `none`",

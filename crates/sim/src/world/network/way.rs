@@ -157,8 +157,17 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     }
 
     /// Frames that entered the link as `entered` says leave it as `delivered` says.
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, entered: Train, delivered: Train) {
+        if self.latency.is_some() {
+            self.note_latency(entered, delivered);
+        }
+    }
+
+    /// Out of the way of the frames whose time nobody wants to know.
+    #[cold]
+    #[inline(never)]
+    fn note_latency(&mut self, entered: Train, delivered: Train) {
         if let Some(latency) = &mut self.latency {
             (0..delivered.count).for_each(|index| latency.add(delivered.nth(index) - entered.nth(index)));
         }

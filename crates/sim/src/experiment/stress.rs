@@ -80,7 +80,7 @@ pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigE
         _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
     let packets = *config.require(&traffic.packets, "traffic.packets")?;
-    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
+    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source, skips: config.skip })
 }
 
 /// Frames of a batch if every frame is to be followed.

@@ -44,6 +44,8 @@ pub struct Stress {
     pub frame_bytes: u32,
     /// Their source.
     pub source: Source,
+    /// Whether the link may take frames ahead of what else happens; otherwise all goes event by event, with the same outcome.
+    pub skips: bool,
 }
 
 /// The depths of the buffers at one time.
@@ -167,7 +169,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
             let tick = generator.tick;
             let before_sample = self.next_sample.just_before();
-            if tick <= before_sample {
+            if self.stress.skips && tick <= before_sample {
                 // The run ends with what happens last, not before the last frame was offered.
                 let is_near_end = self.stress.packets - self.offered <= COLLECT_FRAMES;
                 let ticks = if is_near_end { 1 } else { COLLECT_FRAMES };
@@ -191,9 +193,10 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         let Stress { packets, frame_bytes, .. } = self.stress;
         let mut source = Saturated { frame_bytes, offered: 0, packets };
         let mut now = Instant::ZERO;
+        self.fill(&mut source, now);
         while self.offered < packets && !self.is_cancelled(control) {
             let until = (now + SATURATED_TURN).min(self.next_sample.just_before());
-            if now < until {
+            if self.stress.skips && now < until {
                 let end = self.link.feed(until, &mut source).max(self.link.advance(until));
                 self.result.end = self.result.end.max(end);
                 self.collect();
@@ -202,11 +205,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
                 // What comes next comes after the sample.
                 now = self.link.poll_timeout();
                 self.step(now);
-                while source.poll_timeout(self.link.backlog()) <= now {
-                    source.take(self.link.backlog(), |_, frame| self.link.offer(now, frame));
-                }
+                self.fill(&mut source, now);
             }
             self.offered = source.offered;
+        }
+    }
+
+    /// The source fills what room there is.
+    fn fill(&mut self, source: &mut Saturated, now: Instant) {
+        while source.poll_timeout(self.link.backlog()) <= now {
+            source.take(self.link.backlog(), |_, frame| self.link.offer(now, frame));
         }
     }
 
@@ -232,7 +240,19 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             self.sample();
         }
+        if !self.stress.skips {
+            self.step_before(now);
+        }
         self.link.advance(now);
+    }
+
+    /// Everything before `now` happens, event by event.
+    #[cold]
+    #[inline(never)]
+    fn step_before(&mut self, now: Instant) {
+        while self.link.poll_timeout() < now {
+            self.link.advance(self.link.poll_timeout());
+        }
     }
 
     fn step(&mut self, now: Instant) {

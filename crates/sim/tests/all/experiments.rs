@@ -153,6 +153,36 @@ fn running_ahead_changes_no_long_flow() {
     assert_eq!(compared, 24);
 }
 
+/// The same for stress tests, whatever their source, and for the looks at a queue that an experiment takes on its way.
+#[test]
+fn running_ahead_changes_no_stress_test() {
+    let mut compared = 0;
+    for protection in ["none", "lg", "lg-nb", "fec", "fec-model", "llr"] {
+        for source in ["generator", "saturated", "tcp"] {
+            let mut config = config(if source == "tcp" { "fec" } else { "stress" }, protection);
+            if protection.starts_with("fec") {
+                (config["protection"]["k"], config["protection"]["h"]) = (json!(5), json!(1));
+            }
+            config["loss"]["forward"] = json!({"model": "bernoulli", "p": 1e-2});
+            config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 1e-3});
+            config["traffic"]["source"] = json!(source);
+            config["traffic"]["packets"] = json!(200_000);
+            config["flow"]["trials"] = json!(3);
+            config["run"] = json!({"duration_ps": 40_000_000_000u64, "warmup_ps": 0, "cooldown_ps": 0});
+            // As text, in which a mean over nothing is what it is.
+            let mut told = || {
+                let outcome = run(&config);
+                config["skip"] = json!(false);
+                format!("{:?} {:?}", outcome.row, outcome.columns)
+            };
+            let (ahead, step_by_step) = (told(), told());
+            assert!(ahead == step_by_step, "{protection} {source}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 18);
+}
+
 /// Linux 6.1 in virtual time completes these flows in 60.97 us when nothing is lost, and in 90.37
 /// us when the second segment is.
 #[test]

@@ -67,7 +67,8 @@ impl Point {
             ),
             &mut streams.stream("link/0/phases"),
         );
-        let stress = Stress { packets: self.frames, frame_bytes: 1514, source: Source::Saturated };
+        let stress =
+            Stress { packets: self.frames, frame_bytes: 1514, source: Source::Saturated, skips: true };
         let result = stress::run(&mut link, stress, &Control::default());
         Outcome { counters: link.counters(result.end), traffic: *link.traffic(), result }
     }

@@ -40,7 +40,8 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
 }
 
 fn counted(protection: &Value, model: &LossModel) -> Journeys {
-    let stress = Stress { packets: PACKETS, frame_bytes: FRAME_BYTES, source: Source::Saturated };
+    let stress =
+        Stress { packets: PACKETS, frame_bytes: FRAME_BYTES, source: Source::Saturated, skips: true };
     let mut link = link(protection, model, &Streams::new(5));
     journeys::run(&mut link, stress, PACKETS, &Control::default()).1
 }

@@ -123,7 +123,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         });
     }
 
-    /// The same for an owner that may act on the near end then, and says whether it did: what comes of that leaves at once.
+    /// The same for an owner that may act on the near end then, and says whether it did: what comes of that leaves behind what
+    /// has been sent.
     pub fn run_acting(
         &mut self,
         end: Instant,
@@ -131,7 +132,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     ) {
         if self.goes_by_steps() {
             while self.step(end) {
-                self.let_act(&mut act);
+                self.let_act(self.now, &mut act);
             }
             self.now = self.now.max(end);
             return;
@@ -144,10 +145,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.stay_behind(self.now.max(end));
     }
 
+    /// The near end was handed something at `at`, since when it may have sent ahead of the present.
     #[inline]
-    fn let_act(&mut self, act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool) {
+    fn let_act(&mut self, at: Instant, act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool) {
         let index = self.touched;
-        if act(self.now, index, &mut self.conversations[index]) {
+        if act(at, index, &mut self.conversations[index]) {
             self.flush_near(index);
         }
     }
@@ -251,13 +253,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 self.near_turn_ends = Instant::ZERO;
                 return;
             }
-            self.now = packet.min(timer);
+            let at = packet.min(timer);
+            self.now = at;
             if packet > timer {
                 self.handle_near_timer();
             } else if !self.take_train_at_near(until) {
                 self.handle_at_near();
             }
-            self.let_act(act);
+            self.let_act(at, act);
         }
     }
 }

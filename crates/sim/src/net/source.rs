@@ -1,6 +1,6 @@
 //! Where the frames of one direction of a link come from.
 
-use super::Frame;
+use super::{Ecn, Frame};
 use crate::kernel::Pipe;
 use lossylink_core::time::Instant;
 
@@ -45,39 +45,51 @@ impl<P> Source<P> for NoFrames {
     fn take(&mut self, _backlog: usize, _offer: impl FnOnce(Instant, Frame<P>)) {}
 }
 
-/// A source that waits for room, and the link that it fills event by event.
+/// Frames that a saturated source keeps waiting: one is in service, one is next.
+pub const SATURATED_BACKLOG: usize = 2;
+
+/// Numbered frames of one size that fill what room there is, as long as there are any.
+#[derive(Clone, Copy, Debug)]
+pub struct Saturated {
+    /// Size of each, Ethernet header included and check sequence not.
+    pub frame_bytes: u32,
+    /// How many have come.
+    pub offered: u64,
+    /// How many there are.
+    pub packets: u64,
+}
+
+impl Source<u64> for Saturated {
+    #[inline(always)]
+    fn poll_timeout(&self, backlog: usize) -> Instant {
+        let comes = backlog < SATURATED_BACKLOG && self.offered < self.packets;
+        if comes { Instant::ZERO } else { Instant::NEVER }
+    }
+
+    #[inline(always)]
+    fn waits_for_room(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
+        offer(Instant::ZERO, Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered));
+        self.offered += 1;
+    }
+}
+
+/// A link that a saturated source fills event by event.
 #[cfg(test)]
 pub(in crate::net) mod filling {
-    use super::Source;
-    use crate::net::{Ecn, Frame, ProtectedLink};
+    use super::{Saturated, Source};
+    use crate::net::ProtectedLink;
     use lossylink_core::time::Instant;
 
-    /// Frames that come as long as fewer than two wait.
-    pub(in crate::net) struct Fill {
-        pub(in crate::net) bytes: u32,
-        pub(in crate::net) left: u64,
-    }
-
-    impl Source<u64> for Fill {
-        fn poll_timeout(&self, backlog: usize) -> Instant {
-            if backlog < 2 && self.left > 0 { Instant::ZERO } else { Instant::NEVER }
-        }
-
-        fn waits_for_room(&self) -> bool {
-            true
-        }
-
-        fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
-            self.left -= 1;
-            offer(Instant::ZERO, Frame::of_frame_bytes(self.bytes, Ecn::NotCapable, self.left));
-        }
-    }
-
-    /// Lets happen what happens up to and including `until`, event by event, and fills what room there is after each; says
-    /// when the last of it happened.
+    /// Lets happen what happens up to and including `until`, and fills what room there is after each event; says when the
+    /// last of it happened.
     pub(in crate::net) fn step_filling(
         link: &mut impl ProtectedLink<u64>,
-        source: &mut Fill,
+        source: &mut Saturated,
         until: Instant,
     ) -> Instant {
         let mut last = Instant::ZERO;

@@ -3,9 +3,10 @@
 //! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they
 //! were first sent. It is a loop of its own so that the stress test stays as fast as it is.
 
-use super::stress::{SATURATED_BACKLOG, Stress, StressResult};
+use super::stress::{Stress, StressResult};
 use crate::Control;
 use crate::measure::Histogram;
+use crate::net::source::SATURATED_BACKLOG;
 use crate::net::tap::{Content, LegName, Watch};
 use crate::net::{Direction, Frame, ProtectedLink, Sight, Tap};
 use lossylink_core::time::{Duration, Instant};

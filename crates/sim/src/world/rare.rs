@@ -3,6 +3,7 @@
 //! The method is in `docs/protocols/rare.md`; its rules are cited here.
 
 use super::stress::Source;
+use crate::net::source::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink, Traffic};
 use lossylink_core::loss::{Aim, Bursts, LossModel, LossProcess, Target};
 use lossylink_core::rng::{RngCore, Stream, Streams, uniform};
@@ -25,8 +26,6 @@ const REHEARSALS_MAX: u32 = 32;
 const UNEXPECTED: u32 = 4;
 /// Places of a target in its burst that are drawn as often as each other (RARE-5).
 const EARLY_PLACES: u32 = 8;
-/// Frames that a saturated source keeps waiting.
-const SATURATED_BACKLOG: usize = 2;
 
 /// A link with its source of frames: numbered, and offered as in the stress test.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 
 use crate::Control;
 use crate::measure::SequenceCheck;
-use crate::net::source::{self, Source as _};
+use crate::net::source::{self, Saturated, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
@@ -18,8 +18,6 @@ const COLLECT_FRAMES: u64 = 64;
 const SATURATED_TURN: Duration = Duration::from_us(8);
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
-/// Frames that a saturated source keeps waiting: one is in service, one is next.
-pub(super) const SATURATED_BACKLOG: usize = 2;
 
 /// Where the frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,33 +98,6 @@ impl source::Source<u64> for Generator {
             self.offered += 1;
         }
         self.tick += self.period;
-    }
-}
-
-/// A source that fills what room there is, as long as it has frames.
-#[derive(Clone, Copy, Debug)]
-struct Saturated {
-    frame_bytes: u32,
-    offered: u64,
-    packets: u64,
-}
-
-impl source::Source<u64> for Saturated {
-    #[inline(always)]
-    fn poll_timeout(&self, backlog: usize) -> Instant {
-        let comes = backlog < SATURATED_BACKLOG && self.offered < self.packets;
-        if comes { Instant::ZERO } else { Instant::NEVER }
-    }
-
-    #[inline(always)]
-    fn waits_for_room(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn take(&mut self, _backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
-        offer(Instant::ZERO, Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered));
-        self.offered += 1;
     }
 }
 

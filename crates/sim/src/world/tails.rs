@@ -4,7 +4,7 @@
 //! make late by themselves.
 
 use super::rare::{DISTANCE_FRAMES, Refusal, WARM_UP_FRAMES, no_losses};
-use super::stress::SATURATED_BACKLOG;
+use crate::net::source::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink};
 use lossylink_core::loss::{Aim, Bursts, LossProcess};
 use lossylink_core::rng::{RngCore, Stream, Streams};

@@ -153,6 +153,26 @@ fn running_ahead_changes_no_long_flow() {
     assert_eq!(compared, 24);
 }
 
+/// The same where connections of RDMA fail: both their ends begin anew at one instant. (RDMA-14)
+#[test]
+fn running_ahead_changes_no_connection_that_fails() {
+    for protection in ["none", "lg"] {
+        let mut config = config("throughput", protection);
+        config["host"] = profile("host", "ideal");
+        config["transport"]["protocol"] = json!("rdma");
+        config["link"]["rate_bps"] = json!(10_000_000_000u64);
+        config["path"] = json!({"rtt_ps": 50_000_000});
+        config["loss"]["forward"] = json!({"model": "bernoulli", "p": 0.4});
+        config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 0.3});
+        config["flow"]["count"] = json!(2);
+        config["run"] = json!({"duration_ps": 60_000_000_000u64, "warmup_ps": 0, "cooldown_ps": 0});
+        let ahead = run(&config);
+        config["skip"] = json!(false);
+        assert_eq!(ahead.row, run(&config).row, "{protection}");
+        assert!(number(&ahead, "connection_failures") > 0.0, "{protection}: none failed");
+    }
+}
+
 /// The same for stress tests, whatever their source, and for the looks at a queue that an experiment takes on its way.
 #[test]
 fn running_ahead_changes_no_stress_test() {
@@ -170,8 +190,10 @@ fn running_ahead_changes_no_stress_test() {
             config["flow"]["trials"] = json!(3);
             config["run"] = json!({"duration_ps": 40_000_000_000u64, "warmup_ps": 0, "cooldown_ps": 0});
             // As text, in which a mean over nothing is what it is.
+            let lost = if source == "tcp" { "frames_lost" } else { "actual_loss_rate" };
             let mut told = || {
                 let outcome = run(&config);
+                assert!(number(&outcome, lost) > 0.0, "{protection} {source}: nothing was lost");
                 config["skip"] = json!(false);
                 format!("{:?} {:?}", outcome.row, outcome.columns)
             };

@@ -71,7 +71,8 @@ mod tests {
     use crate::net::coded::EgressOptions;
     use crate::net::fec::{FecLink, FecOptions};
     use crate::net::fec_model::{FecModelLink, FecModelOptions};
-    use crate::net::source::filling::{Fill, step_filling};
+    use crate::net::source::Saturated;
+    use crate::net::source::filling::step_filling;
     use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
     use lossylink_core::engine::fec::{Code, Release};
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -155,16 +156,17 @@ mod tests {
     /// The same with a source that fills what room there is.
     fn compare_filled<L: ProtectedLink<u64>>(
         (mut ahead, mut stepped): (L, L),
-        bytes: u32,
+        frame_bytes: u32,
         turns_ns: &[u64],
     ) -> Result<(), TestCaseError> {
-        let (mut ahead_source, mut stepped_source) = (Fill { bytes, left: 300 }, Fill { bytes, left: 300 });
+        let source = Saturated { frame_bytes, offered: 0, packets: 300 };
+        let (mut ahead_source, mut stepped_source) = (source, source);
         let mut until = Instant::ZERO;
         for &turn_ns in turns_ns {
             until += Duration::from_ns(turn_ns);
             let last = ahead.feed(until, &mut ahead_source).max(ahead.advance(until));
             prop_assert_eq!(last, step_filling(&mut stepped, &mut stepped_source, until));
-            prop_assert_eq!(ahead_source.left, stepped_source.left);
+            prop_assert_eq!(ahead_source.offered, stepped_source.offered);
             prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
         }
         Ok(())
@@ -189,14 +191,14 @@ mod tests {
         #[test]
         fn a_source_that_fills_what_room_there_is_finds_it_as_it_comes(
             turns_ns in prop::collection::vec(100u64..50_000, 1..20),
-            bytes in 60u32..1515,
+            frame_bytes in 60u32..1515,
             in_order: bool,
             data_first: bool,
             seed in 0u64..1000,
         ) {
             let engine = || engine(in_order, data_first, seed);
-            compare_filled((engine(), engine()), bytes, &turns_ns)?;
-            compare_filled((model(data_first, seed), model(data_first, seed)), bytes, &turns_ns)?;
+            compare_filled((engine(), engine()), frame_bytes, &turns_ns)?;
+            compare_filled((model(data_first, seed), model(data_first, seed)), frame_bytes, &turns_ns)?;
         }
     }
 }

@@ -249,7 +249,8 @@ mod tests {
     use super::super::{LinkGuardianLink, Options};
     use crate::config::switch_profile;
     use crate::kernel::Pipe;
-    use crate::net::source::filling::{Fill, step_filling};
+    use crate::net::source::Saturated;
+    use crate::net::source::filling::step_filling;
     use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
     use lossylink_core::engine::linkguardian::SenderConfig;
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -362,19 +363,20 @@ mod tests {
         #[test]
         fn a_source_that_fills_what_room_there_is_finds_it_as_it_comes(
             turns_ns in prop::collection::vec(100u64..20_000, 1..20),
-            bytes in 60u32..1515,
+            frame_bytes in 60u32..1515,
             gbps in speed(),
             ordered: bool,
             seed in 0u64..1000,
         ) {
             let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
-            let (mut ahead_source, mut stepped_source) = (Fill { bytes, left: 500 }, Fill { bytes, left: 500 });
+            let source = Saturated { frame_bytes, offered: 0, packets: 500 };
+            let (mut ahead_source, mut stepped_source) = (source, source);
             let mut until = Instant::ZERO;
             for turn_ns in turns_ns {
                 until += Duration::from_ns(turn_ns);
                 let last = ahead.feed(until, &mut ahead_source);
                 prop_assert_eq!(last.max(ahead.advance(until)), step_filling(&mut stepped, &mut stepped_source, until));
-                prop_assert_eq!(ahead_source.left, stepped_source.left);
+                prop_assert_eq!(ahead_source.offered, stepped_source.offered);
                 prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
             }
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from lossylink.errors import UserError
@@ -25,24 +26,40 @@ def _open(asked: Asked) -> Iterator[Workers]:
     except ImportError as error:
         raise missing("dask", error) from None
     if asked.scheduler is None:
-        # Each process has one thread; its tables are written by one thread, too.
-        with (
-            LocalCluster(
-                n_workers=asked.threads,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                # Any free port: that of the default may be another cluster's.
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-                env={"POLARS_MAX_THREADS": "1"},
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+        with ExitStack() as stack:
+            with _deaf_children():
+                # Each process has one thread; its tables are written by one thread, too.
+                cluster = LocalCluster(
+                    n_workers=asked.threads,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    # Any free port: that of the default may be another cluster's.
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                    env={"POLARS_MAX_THREADS": "1"},
+                )
+                stack.enter_context(cluster)
+            client = stack.enter_context(Client(cluster))
             client.register_plugin(_heedless())
             yield _workers(client, asked.threads)
         return
     with _connected(Client, asked.scheduler) as client:
         yield _workers(client, sum(client.nthreads().values()) or EXPECTED_WORKERS)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let no process hear Ctrl-C that is begun in here, or later by a thread that was begun in here.
+
+    A worker that has not loaded its plugin yet would print where it was. A Ctrl-C that comes meanwhile is
+    heard at the end.
+    """
+    resource_tracker.ensure_running()  # beginning it would open the mask again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _heedless() -> Any:

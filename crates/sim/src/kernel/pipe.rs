@@ -56,6 +56,12 @@ impl<T: Copy + Default> Pipe<T> {
         self.entries.front().map(|(_, value)| value)
     }
 
+    /// The newest entry.
+    #[inline]
+    pub fn newest(&self) -> Option<&T> {
+        self.entries.back().map(|(_, value)| value)
+    }
+
     /// The newest entry, to be changed.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {
@@ -94,6 +100,47 @@ impl<T: Copy + Default> Pipe<T> {
     pub fn skip(&mut self) {
         self.entries.skip_front();
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+    }
+
+    /// The next entries, each with when it is due, as many as lie behind each other in memory.
+    #[inline]
+    pub fn oldest(&self) -> &[(Instant, T)] {
+        self.entries.oldest()
+    }
+
+    /// Removes the next `count` entries, of which there are so many.
+    #[inline]
+    pub fn skip_many(&mut self, count: usize) {
+        self.entries.skip(count);
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+    }
+
+    /// Room for `count` entries more at the most, one at least: they are in the pipe after [`Pipe::extend_by`].
+    #[inline]
+    pub fn room(&mut self, count: usize) -> &mut [(Instant, T)] {
+        self.entries.room(count)
+    }
+
+    /// Puts in the first `count` entries of [`Pipe::room`], which are due in order and behind those that were there.
+    #[inline]
+    pub fn extend_by(&mut self, count: usize) {
+        self.entries.extend_by(count);
+        if self.due.is_never() {
+            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        }
+    }
+
+    /// Takes out the entries that are due at `now`; the last of them, if there are any.
+    #[inline]
+    pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
+        let mut newest = None;
+        while self.due <= now {
+            let entries = self.entries.oldest();
+            let due = entries.iter().take_while(|(at, _)| *at <= now).count();
+            newest = Some(entries[due - 1].1);
+            self.skip_many(due);
+        }
+        newest
     }
 
     /// Takes the next entry if it is due at `now`.

@@ -105,6 +105,40 @@ impl<T: Copy + Default> Ring<T> {
         self.head = head;
     }
 
+    /// The oldest entries, as many as lie behind each other in memory: all of them, or those up to the end of the block.
+    #[inline]
+    pub fn oldest(&self) -> &[T] {
+        let from = self.head & (self.slots.len() - 1);
+        let to = self.slots.len().min(from + self.len());
+        &self.slots[from..to]
+    }
+
+    /// Removes the `count` oldest entries, of which there are so many.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        debug_assert!(count <= self.len(), "nothing to remove");
+        self.head = self.head.wrapping_add(count);
+    }
+
+    /// Room behind the newest entry for `count` more at the most, one at least, if `count` is not zero: as much as lies behind
+    /// each other in memory. What is written there is in the queue after [`Ring::extend_by`].
+    #[inline]
+    pub fn room(&mut self, count: usize) -> &mut [T] {
+        while self.slots.len() - self.len() < count {
+            self.grow();
+        }
+        let from = self.tail & (self.slots.len() - 1);
+        let to = self.slots.len().min(from + count);
+        &mut self.slots[from..to]
+    }
+
+    /// Appends the first `count` entries of [`Ring::room`].
+    #[inline]
+    pub fn extend_by(&mut self, count: usize) {
+        self.tail = self.tail.wrapping_add(count);
+        debug_assert!(self.len() <= self.slots.len(), "there was no room");
+    }
+
     /// Hands every entry to `take` where it lies, oldest first, and removes it.
     #[inline]
     pub fn take_all(&mut self, mut take: impl FnMut(&T)) {
@@ -143,6 +177,35 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
+        #[test]
+        fn many_at_once_are_as_one_by_one(counts in prop::collection::vec((0usize..40, 0usize..40), 0..60)) {
+            let (mut ring, mut model, mut next) = (Ring::new(), VecDeque::new(), 0_u32..);
+            for (pushed, popped) in counts {
+                let mut rest = pushed;
+                while rest > 0 {
+                    let room = ring.room(rest);
+                    prop_assert!((1..=rest).contains(&room.len()));
+                    let written = room.len();
+                    for slot in room {
+                        *slot = next.next().unwrap();
+                        model.push_back(*slot);
+                    }
+                    ring.extend_by(written);
+                    rest -= written;
+                }
+                let mut rest = popped.min(model.len());
+                while rest > 0 {
+                    let taken = ring.oldest().len().min(rest);
+                    prop_assert!(taken > 0);
+                    let front: Vec<u32> = model.drain(..taken).collect();
+                    prop_assert_eq!(&ring.oldest()[..taken], &front[..]);
+                    ring.skip(taken);
+                    rest -= taken;
+                }
+                prop_assert_eq!((ring.len(), ring.front(), ring.back()), (model.len(), model.front(), model.back()));
+            }
+        }
+
         #[test]
         fn behaves_as_a_queue(pushes in prop::collection::vec(prop::option::of(0u32..1000), 0..400)) {
             let mut ring = Ring::new();

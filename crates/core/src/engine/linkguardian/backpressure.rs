@@ -71,9 +71,15 @@ impl Backpressure {
     /// another enters, when it holds `depth_bytes` now.
     #[inline]
     pub const fn may_act(&self, depth_bytes: u64) -> bool {
+        depth_bytes >= self.acts_from()
+    }
+
+    /// The least depth at which [`Backpressure::may_act`].
+    #[inline]
+    pub const fn acts_from(&self) -> u64 {
         match self.state {
-            PauseState::Running => depth_bytes >= self.thresholds.pause_bytes,
-            PauseState::Paused => true,
+            PauseState::Running => self.thresholds.pause_bytes,
+            PauseState::Paused => 0,
         }
     }
 

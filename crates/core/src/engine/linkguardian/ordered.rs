@@ -113,6 +113,27 @@ impl Ordered {
         is_forwarded
     }
 
+    /// Whether nothing is missing before `expected`, and nothing was given up lately.
+    #[inline]
+    pub(super) const fn is_in_sequence(&self, expected: Position) -> bool {
+        self.next.index() == expected.index() && self.given_up.is_empty()
+    }
+
+    /// The next position, if nothing was given up lately and `count` positions more fit in the window with those before
+    /// `expected` (LG-33).
+    #[inline]
+    pub(super) fn may_hold(&self, expected: Position, count: u32) -> Option<Position> {
+        let fits = expected.steps_after(self.next) + count <= Position::WINDOW;
+        (fits && self.given_up.is_empty()).then_some(self.next)
+    }
+
+    /// All before `next` was forwarded, the last of it at `now`.
+    #[inline]
+    pub(super) const fn pass_in_sequence(&mut self, now: Instant, next: Position) {
+        self.next = next;
+        self.waiting_since = now;
+    }
+
     /// The next position is dealt with. What was given up half the space ago is forgotten: its
     /// mark must not meet that position's next use (LG-10).
     #[inline]

@@ -146,6 +146,55 @@ impl Receiver {
         is_expected
     }
 
+    /// Whether nothing is missing, and nothing was given up lately: then each new frame that is the expected one is forwarded.
+    #[inline]
+    pub fn is_in_sequence(&self) -> bool {
+        match &self.order {
+            Order::Ordered(side) => side.is_in_sequence(self.expected),
+            Order::NonBlocking(side) => side.missing() == 0,
+        }
+    }
+
+    /// So many frames arrived in sequence, the last of them at `last`, and were forwarded: as [`Receiver::detect_expected`] and
+    /// [`Receiver::deliver`] of each, while [`Receiver::is_in_sequence`] (LG-11, LG-20, LG-27).
+    #[inline]
+    pub fn pass_in_sequence(&mut self, last: Instant, count: u32) {
+        debug_assert!(self.is_in_sequence(), "a frame is missing");
+        self.expected = self.expected.plus(count);
+        self.counters.data += u64::from(count);
+        self.counters.forwarded += u64::from(count);
+        if let Order::Ordered(side) = &mut self.order {
+            side.pass_in_sequence(last, self.expected);
+        }
+    }
+
+    /// Whether the reorder buffer may take this many new frames and none is given up for want of room in the window, on a
+    /// receiver that keeps order and gave nothing up lately: its next position is `next` (LG-33).
+    #[inline]
+    pub fn may_hold(&self, count: u32) -> Option<Position> {
+        match &self.order {
+            Order::Ordered(side) => side.may_hold(self.expected, count),
+            Order::NonBlocking(_) => None,
+        }
+    }
+
+    /// So many frames arrived in sequence and are held: as [`Receiver::detect_expected`] and [`Receiver::deliver`] of each, while
+    /// another is awaited (LG-11, LG-20).
+    #[inline]
+    pub fn hold_in_sequence(&mut self, count: u32) {
+        self.expected = self.expected.plus(count);
+        self.counters.data += u64::from(count);
+    }
+
+    /// So many frames came round in their turn, the last of them at `last`: as [`Receiver::deliver_in_turn`] of each (LG-20).
+    #[inline]
+    pub fn deliver_many_in_turn(&mut self, last: Instant, count: u32) {
+        self.counters.forwarded += u64::from(count);
+        if let Order::Ordered(side) = &mut self.order {
+            side.pass_in_sequence(last, side.next().plus(count));
+        }
+    }
+
     /// A new frame arrives: what does its number say? (LG-11)
     pub fn detect(&mut self, now: Instant, position: Position) -> Detection {
         if self.detect_expected(position) {

@@ -48,6 +48,13 @@ pub(super) struct ReturnPort<P: Copy + Default> {
     pub(super) tap: Tap<P>,
 }
 
+/// Places for changes of the acknowledgement register, each with when it takes effect.
+pub(super) struct UpdateRoom<'a> {
+    /// From the decision until then.
+    pub(super) delay: Duration,
+    pub(super) places: &'a mut [(Instant, AckUpdate)],
+}
+
 impl<P: Copy + Default> ReturnPort<P> {
     /// # Panics
     /// If no control frame would be sent.
@@ -121,6 +128,21 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.updates.push(now + self.timing.ack_register, update);
         if self.ack_due.is_never() {
             self.schedule_ack(now);
+        }
+    }
+
+    /// Room for `count` such changes at the most, one at least: they are made by [`ReturnPort::extend_updates_by`].
+    #[inline]
+    pub(super) fn room_for_updates(&mut self, count: usize) -> UpdateRoom<'_> {
+        UpdateRoom { delay: self.timing.ack_register, places: self.updates.room(count) }
+    }
+
+    /// The first `count` changes of [`ReturnPort::room_for_updates`] are made, the first of which was decided at `first`.
+    #[inline]
+    pub(super) fn extend_updates_by(&mut self, first: Instant, count: usize) {
+        self.updates.extend_by(count);
+        if self.ack_due.is_never() {
+            self.schedule_ack(first);
         }
     }
 
@@ -227,9 +249,9 @@ impl<P: Copy + Default> ReturnPort<P> {
     /// Brings the register up to date; what it held before is forgotten.
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
-        let mut newest = AckUpdate::None;
-        self.updates.drain_due(now, |_, update| newest = update);
-        self.register.apply(newest);
+        if let Some(newest) = self.updates.take_newest_due(now) {
+            self.register.apply(newest);
+        }
     }
 
     /// The register as it is at `now`.

@@ -6,8 +6,9 @@
 
 use super::timing::Timing;
 use super::tx_buffer::Copied;
+use super::wires::Arrival;
 use crate::kernel::Pipe;
-use crate::net::{Cells, LineRate};
+use crate::net::{Cells, Frame, LineRate};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ pub(super) struct RxLoop<P: Copy + Default> {
     limit_bytes: u64,
     busy_until: Instant,
     rounds: Pipe<Copied<P>>,
+    /// The newest frames in the loop whose positions follow each other, and perhaps some that have left it since.
+    in_turn: usize,
     /// Space of the frames in the queue, by the time at which they leave it; some may have left it since.
     queued: Pipe<u64>,
     bytes: u64,
@@ -41,6 +44,7 @@ impl<P: Copy + Default> RxLoop<P> {
             limit_bytes,
             busy_until: Instant::ZERO,
             rounds: Pipe::new(),
+            in_turn: 0,
             queued: Pipe::new(),
             bytes: 0,
             high_water_bytes: 0,
@@ -57,11 +61,84 @@ impl<P: Copy + Default> RxLoop<P> {
             self.dropped += 1;
             return;
         }
+        let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
+        self.in_turn = if follows { self.in_turn + 1 } else { 1 };
+        self.enter(now, held, space);
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, now: Instant, held: &Copied<P>, space: u64) {
         self.bytes += space;
         let start = now.max(self.busy_until);
         self.queued.push(start, space);
         self.busy_until = start + self.rate.serialisation(held.frame.octets);
         self.rounds.push(self.busy_until + self.way_round, *held);
+    }
+
+    /// Whether what is in the loop are all positions from `next` to `expected`, and each comes round in its turn.
+    #[inline]
+    pub(super) fn is_in_turn(&self, next: Position, expected: Position) -> bool {
+        let is_first = |held: &Copied<P>| held.position == next;
+        let is_last = |held: &Copied<P>| held.position.next() == expected;
+        self.in_turn >= self.rounds.len()
+            && self.rounds.front().is_some_and(is_first)
+            && self.rounds.newest().is_some_and(is_last)
+    }
+
+    /// Holds frames that arrive by `until` one after another, from position `next` on, as long as others are in the loop when
+    /// each comes, and the queue is neither fuller than ever before nor holds `calm_below` bytes. The depths are those
+    /// of [`RxLoop::hold`]. Hands to `note` when each came; says how many did.
+    #[inline]
+    pub(super) fn hold_sequence(
+        &mut self,
+        entries: &[(Instant, Arrival<P>)],
+        next: Position,
+        until: Instant,
+        calm_below: u64,
+        mut note: impl FnMut(Instant, Position),
+    ) -> u32 {
+        let most = self.high_water_bytes.min(calm_below.saturating_sub(1));
+        let (mut expected, mut count) = (next, 0);
+        for (at, arrival) in entries {
+            let Arrival::Data(data) = arrival else { break };
+            if data.position != expected || *at > until.min(self.busy_until + self.way_round) {
+                break;
+            }
+            let space = self.cells.space(data.frame.frame_bytes_with_fcs());
+            if self.bytes + space > most {
+                self.leave_queue(*at);
+                if self.bytes + space > most {
+                    break;
+                }
+            }
+            self.enter(*at, data, space);
+            note(*at, expected);
+            (expected, count) = (expected.next(), count + 1);
+        }
+        self.in_turn += count as usize;
+        count
+    }
+
+    /// Hands on the frames that come round by `until`, if they come in their turn; says how many did, and when the last of them
+    /// came.
+    #[inline]
+    pub(super) fn come_round_in_turn(&mut self, until: Instant, delivered: &mut Pipe<Frame<P>>) -> (u32, Instant) {
+        let (mut count, mut last) = (0, Instant::ZERO);
+        while self.rounds.poll_timeout() <= until {
+            let entries = self.rounds.oldest();
+            let mut taken = 0;
+            for ((at, held), place) in entries.iter().zip(delivered.room(entries.len())) {
+                if *at > until {
+                    break;
+                }
+                *place = (*at, held.bare());
+                (last, taken) = (*at, taken + 1);
+            }
+            delivered.extend_by(taken);
+            self.rounds.skip_many(taken);
+            count += taken as u32;
+        }
+        (count, last)
     }
 
     /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then, and when

@@ -152,6 +152,24 @@ impl Sender {
         position
     }
 
+    /// How many data frames may be numbered together: none while a loss is asked for, and no more than fit in the window.
+    #[inline]
+    pub const fn may_stamp(&self) -> u32 {
+        if self.holes.is_empty() { Position::WINDOW - self.outstanding() } else { 0 }
+    }
+
+    /// So many data frames left, with the positions from [`Sender::next`] on: as [`Sender::stamp`] of each, of no more than
+    /// [`Sender::may_stamp`] says (LG-3, LG-4).
+    #[inline]
+    pub fn stamp_many(&mut self, count: u32) {
+        debug_assert!(count <= self.may_stamp(), "a frame is asked for, or a position is let go");
+        if count > 0 {
+            self.next = self.next.plus(count);
+            self.dummies_pending = self.config.dummies;
+            self.counters.data += u64::from(count);
+        }
+    }
+
     /// Nothing has been heard for a whole window: the oldest position is let go, so that every
     /// comparison stays valid (LG-33).
     #[cold]

@@ -142,6 +142,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     fn send_ahead(&mut self, mut now: Instant, until: Instant, forward: &mut impl Source<P>) -> Instant {
         let until = until.min(self.heard);
         loop {
+            now = self.sending.send_steadily(now, until, forward, &mut self.forward);
             let port = self.sending.poll_port();
             let backlog = self.sending.normal.len();
             let next = port.min(forward.poll_timeout(backlog));

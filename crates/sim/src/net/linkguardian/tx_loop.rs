@@ -125,6 +125,10 @@ impl<P: Copy + Default> TxLoop<P> {
     #[inline]
     pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
+        if !is_asked {
+            self.look_at_all(until, oldest);
+            return None;
+        }
         loop {
             // On a tie the copy that has been round before goes first.
             let round = self.rounds.poll_timeout();
@@ -133,14 +137,44 @@ impl<P: Copy + Default> TxLoop<P> {
                 return None;
             }
             let ticket = if look < round { self.look_first() } else { self.look_again() };
-            if ticket.number.wrapping_sub(oldest) as i32 >= 0 {
+            if is_outstanding(ticket.number, oldest) {
                 self.send_round(look, ticket);
-            } else if is_asked {
+            } else {
                 let copy = self.places[self.place(ticket.number)].1;
                 if is_lost(&copy, engine) {
                     return Some((look, copy));
                 }
             }
+        }
+    }
+
+    /// Looks at the copies whose turn came before `until`: those from number `oldest` on go round, the others leave the loop.
+    #[inline]
+    fn look_at_all(&mut self, until: Instant, oldest: u32) {
+        loop {
+            while self.rounds.poll_timeout() < until {
+                let rounds = self.rounds.oldest();
+                let leaves = |(look, ticket): &&(Instant, Ticket)| *look < until && !is_outstanding(ticket.number, oldest);
+                let left = rounds.iter().take_while(leaves).count();
+                if left == 0 {
+                    break;
+                }
+                self.rounds.skip_many(left);
+            }
+            // On a tie the copy that has been round before goes first.
+            while self.fresh_due < until.min(self.rounds.poll_timeout()) {
+                let look = self.fresh_due;
+                let ticket = self.look_first();
+                if is_outstanding(ticket.number, oldest) {
+                    self.send_round(look, ticket);
+                }
+            }
+            let round = self.rounds.poll_timeout();
+            if round >= until {
+                return;
+            }
+            let ticket = self.look_again();
+            self.send_round(round, ticket);
         }
     }
 
@@ -222,6 +256,12 @@ impl<P: Copy + Default> TxLoop<P> {
         self.queued.clear();
         self.queued_bytes = 0;
     }
+}
+
+/// Whether the frame of this number is outstanding, `oldest` being the first that is.
+#[inline]
+const fn is_outstanding(number: u32, oldest: u32) -> bool {
+    number.wrapping_sub(oldest) as i32 >= 0
 }
 
 /// Whether an acknowledged copy is asked for: then it leaves to be sent again.

@@ -170,6 +170,16 @@ impl LossProcess {
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
+    /// Offers `frames` frames of `bytes` in all at once, all of which pass.
+    ///
+    /// # Panics
+    /// If they are not certain to pass.
+    #[inline]
+    pub fn skip_many(&mut self, frames: u64, bytes: u64) {
+        let units = self.per_frame * frames + self.per_byte * bytes;
+        self.clear = self.clear.checked_sub(units).expect("only frames that are certain to pass can be skipped");
+    }
+
     /// The size of a frame in the law's unit.
     #[inline]
     fn units(&self, frame_bytes: u32) -> u64 {

@@ -102,6 +102,12 @@ impl<T: Copy + Default> Pipe<T> {
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
     }
 
+    /// Whether `count` entries, at least one, are due at `now`.
+    #[inline]
+    pub fn has_due(&self, count: usize, now: Instant) -> bool {
+        self.entries.get(count - 1).is_some_and(|(at, _)| *at <= now)
+    }
+
     /// The next entries, each with when it is due, as many as lie behind each other in memory.
     #[inline]
     pub fn oldest(&self) -> &[(Instant, T)] {

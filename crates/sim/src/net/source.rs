@@ -4,6 +4,9 @@ use super::{Ecn, Frame};
 use crate::kernel::Pipe;
 use lossylink_core::time::Instant;
 
+/// Frames that are worth a loop of their own.
+pub const MANY: usize = 4;
+
 /// Frames that come to a link, each at its time.
 pub trait Source<P> {
     /// When the next frame may come while `backlog` frames wait at the link; never, if none does.
@@ -15,6 +18,9 @@ pub trait Source<P> {
         false
     }
 
+    /// Whether so many frames come by `until` that they are worth a loop of their own.
+    fn brings_many(&self, until: Instant) -> bool;
+
     /// The time of the next frame has come, and `backlog` frames wait at the link: hands it to `offer`, if it comes.
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>));
 }
@@ -23,6 +29,11 @@ impl<P: Copy + Default> Source<P> for Pipe<Frame<P>> {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Self::poll_timeout(self)
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, until: Instant) -> bool {
+        self.has_due(MANY, until)
     }
 
     #[inline(always)]
@@ -39,6 +50,11 @@ impl<P> Source<P> for NoFrames {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Instant::NEVER
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, _until: Instant) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -68,6 +84,11 @@ impl Source<u64> for Saturated {
 
     #[inline(always)]
     fn waits_for_room(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, _until: Instant) -> bool {
         true
     }
 

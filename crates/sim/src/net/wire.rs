@@ -46,6 +46,27 @@ pub enum Kind {
     Control,
 }
 
+/// Data frames that go over the wire one behind another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DataFrames {
+    /// How many.
+    pub count: u64,
+    /// Their octets, with what the protection adds.
+    pub octets: u64,
+    /// Those of the largest.
+    pub largest_octets: u32,
+}
+
+impl DataFrames {
+    /// Adds one of so many octets.
+    #[inline]
+    pub fn add(&mut self, octets: u32) {
+        self.count += 1;
+        self.octets += u64::from(octets);
+        self.largest_octets = self.largest_octets.max(octets);
+    }
+}
+
 /// What hangs on a frame that nothing repairs: data, or nothing.
 const fn plain(kind: Kind) -> Stake {
     match kind {
@@ -114,6 +135,19 @@ impl Wire {
             Kind::Control => traffic.control_octets += u64::from(octets),
         }
         !lost
+    }
+
+    /// Carries data frames that are certain to arrive whole, each with a header of so many octets from the protection.
+    #[inline]
+    pub fn carry_many(&mut self, frames: &DataFrames, header_octets: u32) {
+        let DataFrames { count, octets, largest_octets } = *frames;
+        self.loss.skip_many(count, octets - count * u64::from(GAP_OCTETS));
+        let (traffic, header) = (&mut self.traffic, count * u64::from(header_octets));
+        traffic.frames += count;
+        traffic.data_frames += count;
+        traffic.data_octets += octets - header;
+        traffic.header_octets += header;
+        traffic.largest_octets = traffic.largest_octets.max(largest_octets.saturating_sub(header_octets));
     }
 
     /// Replaces the loss process from now on.

@@ -92,6 +92,11 @@ impl source::Source<u64> for Generator {
     }
 
     #[inline(always)]
+    fn brings_many(&self, until: Instant) -> bool {
+        self.tick + self.period * (source::MANY as u64 - 1) <= until
+    }
+
+    #[inline(always)]
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<u64>)) {
         if backlog < self.queue_packets {
             offer(self.tick, Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered));

@@ -1,5 +1,7 @@
 //! The switch at the receiving end: detection, reordering, pauses.
 
+mod steady;
+
 use super::retransmission_delay::RetransmissionDelay;
 use super::return_port::ReturnPort;
 use super::rx_buffer::{RxLoop, RxMemory};
@@ -8,6 +10,7 @@ use super::tx_buffer::Copied;
 use super::wires::{Arrival, BackwardWire};
 use crate::kernel::{Agenda, Pipe};
 use crate::net::Frame;
+use crate::net::source::MANY;
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
 };
@@ -20,9 +23,6 @@ const DEQUEUE: usize = 1;
 const PAUSE: usize = 2;
 const PORT: usize = 3;
 const SOURCES: usize = 4;
-
-/// Frames in sequence that are taken in together at the most.
-const FRAMES_TOGETHER: usize = 64;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -116,11 +116,17 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     pub(super) fn take_in(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
-            latest = latest.max(self.take_sequence(arrivals, until)).max(self.hold_sequence(arrivals, until));
             let arrival = arrivals.poll_timeout();
             let now = arrival.min(self.round);
             if now > until || now >= self.agenda.poll_timeout() {
                 return latest;
+            }
+            let end = until.min(self.agenda.poll_timeout().just_before());
+            if arrivals.has_due(MANY, end) || self.holds_many(end) {
+                if let Some(last) = self.take_steadily(arrivals, end) {
+                    latest = last;
+                    continue;
+                }
             }
             latest = now;
             if arrival == now {
@@ -131,100 +137,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         }
     }
 
-    /// Takes in the new frames that arrive by `until`, as long as each is the expected one, nothing waits for its turn and
-    /// nothing rarer is due. Says when the last of them came.
+    /// Whether several frames come round by `until`.
     #[inline]
-    fn take_sequence(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Instant {
-        let until = until.min(self.agenda.poll_timeout().just_before());
-        let mut latest = Instant::ZERO;
-        if arrivals.poll_timeout() > until || !self.passes_all() {
-            return latest;
-        }
-        let (first, mut expected) = (arrivals.poll_timeout(), self.engine.expected());
-        loop {
-            let entries = arrivals.oldest();
-            let entries = &entries[..entries.len().min(FRAMES_TOGETHER)];
-            let places = self.delivered.room(entries.len());
-            let updates = self.back.room_for_updates(places.len());
-            let mut count = 0;
-            for (((at, arrival), place), update) in entries.iter().zip(places).zip(updates.places) {
-                let Arrival::Data(data) = arrival else { break };
-                if *at > until || data.position != expected {
-                    break;
-                }
-                *place = (*at, data.bare());
-                *update = (*at + updates.delay, AckUpdate::Advance(expected));
-                (expected, latest, count) = (expected.next(), *at, count + 1);
-            }
-            if count == 0 {
-                break;
-            }
-            arrivals.skip_many(count);
-            self.delivered.extend_by(count);
-            self.back.extend_updates_by(first, count);
-            self.engine.pass_in_sequence(latest, count as u32);
-        }
-        latest
-    }
-
-    /// Holds the new frames that arrive by `until` and lets go on those that come round by then, as long as nothing is missing,
-    /// the new ones come in sequence and nothing rarer is due or comes of it. Says when the last of them came.
-    #[inline]
-    fn hold_sequence(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Instant {
-        let until = until.min(self.agenda.poll_timeout().just_before());
-        let mut latest = Instant::ZERO;
-        if self.round.is_never() || self.round.min(arrivals.poll_timeout()) > until {
-            return latest;
-        }
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return latest };
-        let Some(next) = self.engine.may_hold(FRAMES_TOGETHER as u32) else { return latest };
-        if !buffer.is_in_turn(next, self.engine.expected()) {
-            return latest;
-        }
-        let calm_below = self.backpressure.as_ref().map_or(u64::MAX, Backpressure::acts_from);
-        while arrivals.poll_timeout() <= until {
-            let first = arrivals.poll_timeout();
-            let entries = arrivals.oldest();
-            let entries = &entries[..entries.len().min(FRAMES_TOGETHER)];
-            let updates = self.back.room_for_updates(entries.len());
-            let mut places = updates.places.iter_mut();
-            // Places may be fewer than frames.
-            let entries = &entries[..places.len()];
-            let count = buffer.hold_sequence(entries, self.engine.expected(), until, calm_below, |at, position| {
-                latest = at;
-                if let Some(place) = places.next() {
-                    *place = (at + updates.delay, AckUpdate::Advance(position));
-                }
-            });
-            if count == 0 {
-                break;
-            }
-            arrivals.skip_many(count as usize);
-            self.back.extend_updates_by(first, count as usize);
-            self.engine.hold_in_sequence(count);
-            if self.engine.may_hold(FRAMES_TOGETHER as u32).is_none() {
-                break;
-            }
-        }
-        // On a tie what arrives goes first.
-        let until = until.min(arrivals.poll_timeout().just_before());
-        let (count, last) = buffer.come_round_in_turn(until, &mut self.delivered);
-        if count > 0 {
-            self.engine.deliver_many_in_turn(last, count);
-        }
-        self.round = buffer.next_round();
-        self.watch();
-        latest.max(last)
-    }
-
-    /// Whether nothing is missing and nothing waits: each new frame that is the expected one goes on.
-    #[inline]
-    fn passes_all(&self) -> bool {
-        let holds_nothing = match &self.buffer {
-            RxBuffer::Loop(_) => self.round.is_never(),
-            RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
-        };
-        holds_nothing && self.engine.is_in_sequence()
+    fn holds_many(&self, until: Instant) -> bool {
+        matches!(&self.buffer, RxBuffer::Loop(buffer) if self.round <= until && buffer.comes_round(MANY, until))
     }
 
     /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.

@@ -181,6 +181,12 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.poll_timeout()
     }
 
+    /// Whether so many frames come round by `until`.
+    #[inline]
+    pub(super) fn comes_round(&self, count: usize, until: Instant) -> bool {
+        self.rounds.has_due(count, until)
+    }
+
     /// The frame that comes round next.
     #[inline]
     pub(super) fn front(&self) -> Option<&Copied<P>> {

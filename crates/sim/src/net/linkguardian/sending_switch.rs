@@ -1,5 +1,7 @@
 //! The switch at the sending end: strict priorities, numbering, copies, dummies, pauses.
 
+mod steady;
+
 use super::circulating::Circulating;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
@@ -7,7 +9,6 @@ use super::tx_buffer::{Copied, TxBuffer};
 use super::wires::ForwardWire;
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::source::Source;
 use crate::net::tap::Content;
 use crate::net::{Direction, Frame, FrameQueue, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
@@ -90,61 +91,6 @@ impl<P: Copy + Default> SendingSwitch<P> {
             tap: Tap::default(),
             is_ordered,
         }
-    }
-
-    /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
-    /// data frames leave, nobody looks, none is lost that the receiver has not missed, and no copy is asked for. Says when the
-    /// last of it happened, `now` if nothing did.
-    #[inline(always)]
-    pub(super) fn send_steadily(
-        &mut self,
-        mut now: Instant,
-        until: Instant,
-        source: &mut impl Source<P>,
-        wire: &mut ForwardWire<P>,
-    ) -> Instant {
-        let TxBuffer::Loop(copies) = &mut self.copies else { return now };
-        if self.pause.holds() || !self.urgent.is_empty() || self.tap.is_open() {
-            return now;
-        }
-        // One short of all, since the last costs the oldest its copy.
-        let most = self.engine.may_stamp().saturating_sub(1);
-        let (mut position, mut number) = (self.engine.next(), self.engine.counters().data as u32);
-        let mut wants_dummy = self.engine.wants_dummy();
-        let mut sent = 0;
-        while sent < most {
-            let backlog = self.normal.len();
-            let mut next = source.poll_timeout(backlog);
-            if backlog > 0 {
-                next = next.min(self.busy_until);
-            } else if wants_dummy && self.dummy.departure(self.busy_since, self.busy_until) <= next {
-                break;
-            }
-            if next > until.min(wire.poll_told()) {
-                break;
-            }
-            now = now.max(next);
-            let is_free = self.busy_until <= now;
-            let mut frame = if is_free { self.normal.poll() } else { None };
-            if frame.is_none() {
-                let normal = &mut self.normal;
-                source.take(backlog, |_, taken| if is_free { frame = Some(taken) } else { _ = normal.offer(taken) });
-            }
-            let Some(mut frame) = frame else { continue };
-            if now > self.busy_until {
-                self.busy_since = now;
-            }
-            frame.octets += HEADER_OCTETS;
-            self.busy_until = now + self.timing.rate.serialisation(frame.octets);
-            let copy = Copied { position, number, frame };
-            wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
-            copies.insert(now, &copy);
-            (position, number, sent) = (position.next(), number.wrapping_add(1), sent + 1);
-            wants_dummy = self.engine.config().dummies > 0;
-        }
-        self.engine.stamp_many(sent);
-        self.schedule_port();
-        now
     }
 
     /// A frame reaches the normal queue.

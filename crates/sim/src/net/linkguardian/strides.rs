@@ -15,7 +15,7 @@ use super::LinkGuardianLink;
 use super::timing::Timing;
 use super::wires::ControlFrame;
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::source::{NoFrames, Source};
+use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
@@ -142,12 +142,21 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     fn send_ahead(&mut self, mut now: Instant, until: Instant, forward: &mut impl Source<P>) -> Instant {
         let until = until.min(self.heard);
         loop {
-            now = self.sending.send_steadily(now, until, forward, &mut self.forward);
             let port = self.sending.poll_port();
             let backlog = self.sending.normal.len();
-            let next = port.min(forward.poll_timeout(backlog));
-            if next > until.min(self.forward.poll_told()) {
+            let comes = forward.poll_timeout(backlog);
+            let next = port.min(comes);
+            let end = until.min(self.forward.poll_told());
+            if next > end {
                 return now;
+            }
+            // With neither a frame that waits nor one that comes by then it is a dummy's turn.
+            if (backlog > 0 || comes < port) && (backlog >= source::MANY || forward.brings_many(end)) {
+                let sent = self.sending.send_steadily(now, end, forward, &mut self.forward);
+                if let Some(last) = sent {
+                    now = last;
+                    continue;
+                }
             }
             // What has just happened may have freed the port, which was idle before.
             now = next.max(now);

@@ -90,6 +90,37 @@ impl<P: Copy + Default> TxLoop<P> {
         self.places[place] = (look, *copy);
     }
 
+    /// Places for copies of frames that leave one behind another, the first of them numbered `number`: `most` at the most, one at
+    /// least, as many as lie behind each other in memory. They are in the loop after [`TxLoop::extend_by`].
+    #[inline]
+    pub(super) fn room(&mut self, number: u32, most: usize) -> &mut [(Instant, Copied<P>)] {
+        if number.wrapping_sub(self.oldest) as usize >= self.places.len() {
+            self.make_room(number);
+        }
+        let free = self.places.len() - number.wrapping_sub(self.oldest) as usize;
+        let from = self.place(number);
+        let to = self.places.len().min(from + most.min(free));
+        &mut self.places[from..to]
+    }
+
+    /// The first `count` places of [`TxLoop::room`] have copies, each with when its frame left; hands them on like that.
+    #[inline]
+    pub(super) fn extend_by(&mut self, number: u32, count: usize) -> impl ExactSizeIterator<Item = (Instant, &Copied<P>)> {
+        let from = self.place(number);
+        let first_check = self.first_check;
+        if count > 0 {
+            if self.fresh == self.end {
+                (self.fresh, self.fresh_due) = (number, self.places[from].0 + first_check);
+            }
+            self.end = number.wrapping_add(count as u32);
+        }
+        self.places[from..from + count].iter_mut().map(move |(at, copy)| {
+            let left = *at;
+            *at = left + first_check;
+            (left, &*copy)
+        })
+    }
+
     #[inline]
     fn place(&self, number: u32) -> usize {
         number as usize & (self.places.len() - 1)

@@ -4,7 +4,7 @@ use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::wire::Kind;
+use crate::net::wire::{DataFrames, Kind};
 use crate::net::{Frame, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::loss::Stake;
@@ -22,6 +22,9 @@ impl<P> Default for Arrival<P> {
         Self::Dummy(Position::ZERO)
     }
 }
+
+/// Octets that no frame exceeds: a jumbo frame with its headers has far fewer.
+const LARGEST_OCTETS: u32 = 1 << 14;
 
 /// The name of a data frame and its copies.
 const fn unit(position: Position) -> u64 {
@@ -91,6 +94,33 @@ impl<P: Copy + Default> ForwardWire<P> {
             self.note_loss(at, data.position);
         }
         arrives
+    }
+
+    /// How many data frames are certain to arrive whole if they are sent next.
+    #[inline]
+    pub(super) fn clear_frames(&self) -> u64 {
+        self.wire.clear_frames(LARGEST_OCTETS)
+    }
+
+    /// Sends data frames one behind another that are certain to arrive whole, each with when it arrives: as
+    /// [`ForwardWire::send_data`] of each.
+    #[inline]
+    pub(super) fn send_many<'a>(&mut self, frames: impl ExactSizeIterator<Item = (Instant, &'a Copied<P>)>)
+    where
+        P: 'a,
+    {
+        let mut rest = frames.peekable();
+        let mut carried = DataFrames::default();
+        while rest.len() > 0 {
+            let places = self.arrivals.room(rest.len());
+            let count = places.len();
+            for (place, (at, data)) in places.iter_mut().zip(&mut rest) {
+                *place = (at, Arrival::Data(*data));
+                carried.add(data.frame.octets);
+            }
+            self.arrivals.extend_by(count);
+        }
+        self.wire.carry_many(&carried, HEADER_OCTETS);
     }
 
     pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {

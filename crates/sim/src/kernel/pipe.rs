@@ -136,6 +136,15 @@ impl<T: Copy + Default> Pipe<T> {
         }
     }
 
+    /// Takes the entries that are due by `last`, and puts those in again for which `turn` says when they are due next.
+    #[inline]
+    pub fn turn(&mut self, last: Instant, mut turn: impl FnMut(Instant, T) -> Option<Instant>) {
+        if self.due <= last {
+            self.entries.turn(|&(at, _)| at <= last, |(at, value)| turn(at, value).map(|due| (due, value)));
+            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        }
+    }
+
     /// Takes out the entries that are due at `now`; the last of them, if there are any.
     #[inline]
     pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {

@@ -139,6 +139,22 @@ impl<T: Copy + Default> Ring<T> {
         debug_assert!(self.len() <= self.slots.len(), "there was no room");
     }
 
+    /// Takes entries, oldest first, while `is_wanted` says so, and puts those back behind the newest of which `turn` makes another.
+    #[inline]
+    pub fn turn(&mut self, is_wanted: impl Fn(&T) -> bool, mut turn: impl FnMut(T) -> Option<T>) {
+        let mask = self.slots.len() - 1;
+        let (mut head, mut tail) = (self.head, self.tail);
+        while head != tail && is_wanted(&self.slots[head & mask]) {
+            let taken = self.slots[head & mask];
+            head = head.wrapping_add(1);
+            if let Some(put) = turn(taken) {
+                self.slots[tail & mask] = put;
+                tail = tail.wrapping_add(1);
+            }
+        }
+        (self.head, self.tail) = (head, tail);
+    }
+
     /// Hands every entry to `take` where it lies, oldest first, and removes it.
     #[inline]
     pub fn take_all(&mut self, mut take: impl FnMut(&T)) {

@@ -4,6 +4,7 @@
 
 mod build;
 mod circulating;
+mod port_queue;
 mod receiving_switch;
 mod reporting;
 mod retransmission_delay;

@@ -4,11 +4,12 @@
 //! round may release only part of it, and filled at line rate the loop empties only while the
 //! sender pauses. A program keeps the frames by position and releases them at once.
 
+use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::wires::Arrival;
 use crate::kernel::Pipe;
-use crate::net::{Cells, Frame, LineRate};
+use crate::net::{Cells, Frame};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
@@ -19,36 +20,21 @@ const INITIAL_SLOTS: usize = 256;
 /// queue and when it comes round is known as it enters.
 #[derive(Clone, Debug)]
 pub(super) struct RxLoop<P: Copy + Default> {
-    rate: LineRate,
+    queue: PortQueue,
     way_round: Duration,
-    cells: Cells,
-    limit_bytes: u64,
-    busy_until: Instant,
     rounds: Pipe<Copied<P>>,
     /// The newest frames in the loop whose positions follow each other, and perhaps some that have left it since.
     in_turn: usize,
-    /// Space of the frames in the queue, by the time at which they leave it; some may have left it since.
-    queued: Pipe<u64>,
-    bytes: u64,
-    high_water_bytes: u64,
-    dropped: u64,
     forgotten: u64,
 }
 
 impl<P: Copy + Default> RxLoop<P> {
     pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
-            rate: timing.recirculation,
+            queue: PortQueue::new(timing, cells, limit_bytes, Counts::WhileItLeaves),
             way_round: timing.rx_loop_fixed,
-            cells,
-            limit_bytes,
-            busy_until: Instant::ZERO,
             rounds: Pipe::new(),
             in_turn: 0,
-            queued: Pipe::new(),
-            bytes: 0,
-            high_water_bytes: 0,
-            dropped: 0,
             forgotten: 0,
         }
     }
@@ -56,23 +42,11 @@ impl<P: Copy + Default> RxLoop<P> {
     /// Holds a frame for another round, or drops it when there is no room (LG-34).
     #[inline(always)]
     pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
-        let space = self.cells.space(held.frame.frame_bytes_with_fcs());
-        if self.bytes + space > self.high_water_bytes && !self.has_room(now, space) {
-            self.dropped += 1;
-            return;
+        if let Some(left) = self.queue.enter(now, held.frame.octets) {
+            let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
+            self.in_turn = if follows { self.in_turn + 1 } else { 1 };
+            self.rounds.push(left + self.way_round, *held);
         }
-        let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
-        self.in_turn = if follows { self.in_turn + 1 } else { 1 };
-        self.enter(now, held, space);
-    }
-
-    #[inline(always)]
-    fn enter(&mut self, now: Instant, held: &Copied<P>, space: u64) {
-        self.bytes += space;
-        let start = now.max(self.busy_until);
-        self.queued.push(start, space);
-        self.busy_until = start + self.rate.serialisation(held.frame.octets);
-        self.rounds.push(self.busy_until + self.way_round, *held);
     }
 
     /// Whether what is in the loop are all positions from `next` to `expected`, and each comes round in its turn.
@@ -97,21 +71,23 @@ impl<P: Copy + Default> RxLoop<P> {
         calm_below: u64,
         mut note: impl FnMut(Instant, Position),
     ) -> u32 {
-        let most = self.high_water_bytes.min(calm_below.saturating_sub(1));
+        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
         let (mut expected, mut count) = (next, 0);
         for (at, arrival) in entries {
             let Arrival::Data(data) = arrival else { break };
-            if data.position != expected || *at > until.min(self.busy_until + self.way_round) {
+            if data.position != expected || *at > until.min(self.queue.busy_until() + self.way_round) {
                 break;
             }
-            let space = self.cells.space(data.frame.frame_bytes_with_fcs());
-            if self.bytes + space > most {
-                self.leave_queue(*at);
-                if self.bytes + space > most {
+            let octets = data.frame.octets;
+            let space = self.queue.space(octets);
+            if self.queue.bytes() + space > most {
+                self.queue.settle(*at);
+                if self.queue.bytes() + space > most {
                     break;
                 }
             }
-            self.enter(*at, data, space);
+            let Some(left) = self.queue.enter(*at, octets) else { break };
+            self.rounds.push(left + self.way_round, *data);
             note(*at, expected);
             (expected, count) = (expected.next(), count + 1);
         }
@@ -141,37 +117,25 @@ impl<P: Copy + Default> RxLoop<P> {
         (count, last)
     }
 
-    /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then, and when
-    /// backpressure looks, the account must be exact.
-    fn has_room(&mut self, now: Instant, space: u64) -> bool {
-        self.leave_queue(now);
-        let bytes = self.bytes + space;
-        let fits = bytes <= self.limit_bytes;
-        if fits {
-            self.high_water_bytes = self.high_water_bytes.max(bytes);
-        }
-        fits
-    }
-
     /// When the queue next lets a frame go on which backpressure may act; never, if it may act on none before
     /// another frame is held.
     #[inline]
     pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
-        if backpressure.may_act(self.bytes) { self.exact_dequeue(now, backpressure) } else { Instant::NEVER }
+        if backpressure.may_act(self.queue.bytes()) { self.exact_dequeue(now, backpressure) } else { Instant::NEVER }
     }
 
     /// The same by an exact account, out of the way of the frames that find the queue far from the thresholds.
     #[inline(never)]
     fn exact_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
-        self.leave_queue(now);
-        if backpressure.may_act(self.bytes) { self.queued.poll_timeout() } else { Instant::NEVER }
+        self.queue.settle(now);
+        if backpressure.may_act(self.queue.bytes()) { self.queue.next_leave() } else { Instant::NEVER }
     }
 
     /// A frame leaves the queue at `now`; returns the depth before that.
     pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
-        self.leave_queue(now);
-        let depth_bytes = self.bytes;
-        self.bytes -= self.queued.pop_due(now).map_or(0, |(_, space)| space);
+        let depth_bytes = self.depth_bytes(now);
+        // From the next instant on it counts no more.
+        self.queue.settle(now + Duration::from_ps(1));
         depth_bytes
     }
 
@@ -205,13 +169,6 @@ impl<P: Copy + Default> RxLoop<P> {
         self.rounds.pop().map(|(_, held)| held)
     }
 
-    /// Takes those out of the queue's account that have left it before `now`.
-    fn leave_queue(&mut self, now: Instant) {
-        while self.queued.poll_timeout() < now {
-            self.bytes -= self.queued.pop().map_or(0, |(_, space)| space);
-        }
-    }
-
     /// Whether no frame is on its way round.
     pub(super) const fn is_empty(&self) -> bool {
         self.rounds.is_empty()
@@ -219,21 +176,20 @@ impl<P: Copy + Default> RxLoop<P> {
 
     /// Bytes in the queue at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
-        self.leave_queue(now);
-        self.bytes
+        self.queue.settle(now);
+        self.queue.bytes()
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
-        self.high_water_bytes
+        self.queue.high_water_bytes()
     }
 
     pub(super) fn reset_high_water(&mut self, now: Instant) {
-        self.leave_queue(now);
-        self.high_water_bytes = self.bytes;
+        self.queue.reset_high_water(now);
     }
 
     pub(super) const fn dropped(&self) -> u64 {
-        self.dropped
+        self.queue.dropped()
     }
 
     pub(super) const fn forgotten(&self) -> u64 {
@@ -242,12 +198,9 @@ impl<P: Copy + Default> RxLoop<P> {
 
     /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
     pub(super) fn forget(&mut self, now: Instant) {
-        self.leave_queue(now);
-        self.busy_until = self.busy_until.min(self.queued.poll_timeout());
+        self.queue.forget(now);
         self.forgotten += self.rounds.len() as u64;
-        self.queued.clear();
         self.rounds.clear();
-        self.bytes = 0;
     }
 }
 

@@ -8,11 +8,11 @@
 //! nothing is no event: looks are caught up with in one loop, in their order and at their times, when something could
 //! have changed.
 
+use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
-use crate::net::frame::GAP_OCTETS;
-use crate::net::{Cells, LineRate};
+use crate::net::Cells;
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
 
@@ -30,9 +30,8 @@ struct Ticket {
 #[derive(Clone, Debug)]
 pub(super) struct TxLoop<P: Copy + Default> {
     first_check: Duration,
-    rate: LineRate,
+    queue: PortQueue,
     way_round: Duration,
-    cells: Cells,
     /// Copies by their number, each with the time of its first look.
     places: Vec<(Instant, Copied<P>)>,
     /// No copy before this number is in the loop.
@@ -44,34 +43,20 @@ pub(super) struct TxLoop<P: Copy + Default> {
     fresh_due: Instant,
     /// Copies in the loop, by the time of the next look.
     rounds: Pipe<Ticket>,
-    /// Space of the copies in the queue, by the time at which they leave it; some may have left it since.
-    queued: Pipe<u64>,
-    limit_bytes: u64,
-    queued_bytes: u64,
-    high_water_bytes: u64,
-    dropped: u64,
-    busy_until: Instant,
 }
 
 impl<P: Copy + Default> TxLoop<P> {
     pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
             first_check: timing.copy_first_check,
-            rate: timing.recirculation,
+            queue: PortQueue::new(timing, cells, limit_bytes, Counts::UntilItLeaves),
             way_round: timing.tx_loop_fixed,
-            cells,
             places: vec![(Instant::NEVER, Copied::default()); INITIAL_PLACES],
             oldest: 0,
             fresh: 0,
             end: 0,
             fresh_due: Instant::NEVER,
             rounds: Pipe::new(),
-            queued: Pipe::new(),
-            limit_bytes,
-            queued_bytes: 0,
-            high_water_bytes: 0,
-            dropped: 0,
-            busy_until: Instant::ZERO,
         }
     }
 
@@ -182,30 +167,24 @@ impl<P: Copy + Default> TxLoop<P> {
     /// Looks at the copies whose turn came before `until`: those from number `oldest` on go round, the others leave the loop.
     #[inline]
     fn look_at_all(&mut self, until: Instant, oldest: u32) {
+        let last = until.just_before();
         loop {
-            while self.rounds.poll_timeout() < until {
-                let rounds = self.rounds.oldest();
-                let leaves = |(look, ticket): &&(Instant, Ticket)| *look < until && !is_outstanding(ticket.number, oldest);
-                let left = rounds.iter().take_while(leaves).count();
-                if left == 0 {
-                    break;
-                }
-                self.rounds.skip_many(left);
-            }
             // On a tie the copy that has been round before goes first.
-            while self.fresh_due < until.min(self.rounds.poll_timeout()) {
+            let Self { rounds, queue, way_round, .. } = self;
+            rounds.turn(last.min(self.fresh_due), |look, ticket| {
+                let left = if is_outstanding(ticket.number, oldest) { queue.enter(look, ticket.octets) } else { None };
+                left.map(|left| left + *way_round)
+            });
+            while self.fresh_due <= last && self.fresh_due < self.rounds.poll_timeout() {
                 let look = self.fresh_due;
                 let ticket = self.look_first();
                 if is_outstanding(ticket.number, oldest) {
                     self.send_round(look, ticket);
                 }
             }
-            let round = self.rounds.poll_timeout();
-            if round >= until {
+            if self.next_look() > last {
                 return;
             }
-            let ticket = self.look_again();
-            self.send_round(round, ticket);
         }
     }
 
@@ -228,42 +207,15 @@ impl<P: Copy + Default> TxLoop<P> {
 
     #[inline]
     fn send_round(&mut self, now: Instant, ticket: Ticket) {
-        let start = now.max(self.busy_until);
-        if start > now {
-            let space = self.cells.space(ticket.octets - GAP_OCTETS);
-            if self.queued_bytes + space > self.high_water_bytes && !self.has_room(now, space) {
-                self.dropped += 1;
-                return;
-            }
-            self.queued.push(start, space);
-            self.queued_bytes += space;
+        if let Some(left) = self.queue.enter(now, ticket.octets) {
+            self.rounds.push(left + self.way_round, ticket);
         }
-        self.busy_until = start + self.rate.serialisation(ticket.octets);
-        self.rounds.push(self.busy_until + self.way_round, ticket);
-    }
-
-    /// Whether the queue has room for `space` bytes more, which may fill it as never before: only then the account
-    /// must be exact, and otherwise shows what has left it since.
-    fn has_room(&mut self, now: Instant, space: u64) -> bool {
-        self.leave_queue(now);
-        let bytes = self.queued_bytes + space;
-        let fits = bytes <= self.limit_bytes;
-        if fits {
-            self.high_water_bytes = self.high_water_bytes.max(bytes);
-        }
-        fits
-    }
-
-    /// Takes those out of the queue's account that have left it by `now`.
-    #[inline]
-    fn leave_queue(&mut self, now: Instant) {
-        self.queued.drain_due(now, |_, space| self.queued_bytes -= space);
     }
 
     /// Bytes in the queue at `now`, after [`TxLoop::find_lost`].
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
-        self.leave_queue(now);
-        self.queued_bytes
+        self.queue.settle(now);
+        self.queue.bytes()
     }
 
     /// How many copies are kept, after [`TxLoop::find_lost`].
@@ -272,20 +224,19 @@ impl<P: Copy + Default> TxLoop<P> {
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
-        self.high_water_bytes
+        self.queue.high_water_bytes()
     }
 
     /// Copies that were not kept because the queue was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
-        self.dropped
+        self.queue.dropped()
     }
 
     /// Frees every copy (LG-30).
     pub(super) fn clear(&mut self) {
         (self.fresh, self.fresh_due) = (self.end, Instant::NEVER);
         self.rounds.clear();
-        self.queued.clear();
-        self.queued_bytes = 0;
+        self.queue.clear();
     }
 }
 
@@ -305,7 +256,7 @@ fn is_lost<P>(copy: &Copied<P>, engine: &mut Sender) -> bool {
 mod tests {
     use super::*;
     use crate::config::switch_profile;
-    use crate::net::{Ecn, Frame};
+    use crate::net::{Ecn, Frame, LineRate};
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 
@@ -337,7 +288,7 @@ mod tests {
                     }
                     busy_until = start + rate.serialisation(frame.octets);
                 }
-                prop_assert_eq!((buffer.high_water_bytes, buffer.dropped), (most, dropped));
+                prop_assert_eq!((buffer.high_water_bytes(), buffer.dropped()), (most, dropped));
                 if asks {
                     prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
                 }

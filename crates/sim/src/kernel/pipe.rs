@@ -136,13 +136,15 @@ impl<T: Copy + Default> Pipe<T> {
         }
     }
 
-    /// Takes the entries that are due by `last`, and puts those in again for which `turn` says when they are due next.
+    /// Takes entries while `is_due` says so, and puts those in again for which `turn` says when they are due next.
     #[inline]
-    pub fn turn(&mut self, last: Instant, mut turn: impl FnMut(Instant, T) -> Option<Instant>) {
-        if self.due <= last {
-            self.entries.turn(|&(at, _)| at <= last, |(at, value)| turn(at, value).map(|due| (due, value)));
-            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-        }
+    pub fn turn_while(
+        &mut self,
+        is_due: impl Fn(Instant, &T) -> bool,
+        mut turn: impl FnMut(Instant, T) -> Option<Instant>,
+    ) {
+        self.entries.turn_while(|(at, value)| is_due(*at, value), |(at, value)| Some((turn(at, value)?, value)));
+        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
     }
 
     /// Takes out the entries that are due at `now`; the last of them, if there are any.

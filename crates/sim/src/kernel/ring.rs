@@ -141,7 +141,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Takes entries, oldest first, while `is_wanted` says so, and puts those back behind the newest of which `turn` makes another.
     #[inline]
-    pub fn turn(&mut self, is_wanted: impl Fn(&T) -> bool, mut turn: impl FnMut(T) -> Option<T>) {
+    pub fn turn_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut turn: impl FnMut(T) -> Option<T>) {
         let mask = self.slots.len() - 1;
         let (mut head, mut tail) = (self.head, self.tail);
         while head != tail && is_wanted(&self.slots[head & mask]) {

@@ -168,23 +168,43 @@ impl<P: Copy + Default> TxLoop<P> {
     #[inline]
     fn look_at_all(&mut self, until: Instant, oldest: u32) {
         let last = until.just_before();
-        loop {
-            // On a tie the copy that has been round before goes first.
-            let Self { rounds, queue, way_round, .. } = self;
-            rounds.turn(last.min(self.fresh_due), |look, ticket| {
+        while self.next_look() <= last {
+            let Self { rounds, queue, way_round, fresh_due, .. } = self;
+            // On a tie the copy that has been round before goes first. When one leaves that is free already makes no difference.
+            let is_due = |look: Instant, ticket: &Ticket| {
+                look <= last && (look <= *fresh_due || !is_outstanding(ticket.number, oldest))
+            };
+            rounds.turn_while(is_due, |look, ticket| {
                 let left = if is_outstanding(ticket.number, oldest) { queue.enter(look, ticket.octets) } else { None };
                 left.map(|left| left + *way_round)
             });
-            while self.fresh_due <= last && self.fresh_due < self.rounds.poll_timeout() {
-                let look = self.fresh_due;
-                let ticket = self.look_first();
-                if is_outstanding(ticket.number, oldest) {
-                    self.send_round(look, ticket);
+            self.look_at_fresh(last, oldest);
+        }
+    }
+
+    /// The same of the copies whose first look comes by `last`, before any that has been round comes again.
+    #[inline]
+    fn look_at_fresh(&mut self, last: Instant, oldest: u32) {
+        while self.fresh_due <= last && self.fresh_due < self.rounds.poll_timeout() {
+            let from = self.place(self.fresh);
+            let fresh = self.end.wrapping_sub(self.fresh) as usize;
+            let to = self.places.len().min(from + fresh);
+            let mut number = self.fresh;
+            for (look, copy) in &self.places[from..to] {
+                if *look > last || *look >= self.rounds.poll_timeout() {
+                    break;
                 }
+                let octets = copy.frame.octets;
+                if is_outstanding(number, oldest) {
+                    if let Some(left) = self.queue.enter(*look, octets) {
+                        self.rounds.push(left + self.way_round, Ticket { number, octets });
+                    }
+                }
+                number = number.wrapping_add(1);
             }
-            if self.next_look() > last {
-                return;
-            }
+            self.fresh = number;
+            let place = self.place(number);
+            self.fresh_due = if number == self.end { Instant::NEVER } else { self.places[place].0 };
         }
     }
 

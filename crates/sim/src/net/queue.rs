@@ -129,13 +129,25 @@ impl<P: Copy + Default> FrameQueue<P> {
     /// Takes the first frame out, marked if what it leaves behind is deep enough.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Frame<P>> {
-        let mut frame = self.frames.pop()?;
+        if self.is_empty() {
+            return None;
+        }
+        let mut frame = Frame::default();
+        self.poll_into(&mut frame);
+        Some(frame)
+    }
+
+    /// The same into `frame`; nothing happens if none waits.
+    #[inline(always)]
+    pub fn poll_into(&mut self, frame: &mut Frame<P>) {
+        let Some(first) = self.frames.front() else { return };
+        *frame = *first;
+        self.frames.skip_front();
         self.bytes -= self.space(frame.octets);
         if frame.ecn == Ecn::Capable && self.marker.marks(self.bytes) {
             frame.ecn = Ecn::Experienced;
             self.marked += 1;
         }
-        Some(frame)
     }
 
     /// How many frames wait to be polled.

@@ -146,12 +146,8 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
     #[inline]
     pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
-        let mut latest = Instant::ZERO;
-        while self.back.poll_ack() <= until && self.back.poll_ack() < self.agenda.poll_timeout() {
-            latest = self.back.poll_ack();
-            self.back.send_ack(latest, wire);
-        }
-        latest
+        let until = until.min(self.agenda.poll_timeout().just_before());
+        if self.back.poll_ack() > until { Instant::ZERO } else { self.back.send_acks(until, wire) }
     }
 
     /// A retransmitted copy arrives.

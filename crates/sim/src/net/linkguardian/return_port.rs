@@ -229,8 +229,18 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.see(now, now, arrives, || shown::control(&frame));
     }
 
+    /// Sends the explicit ACKs that may leave by `until`; says when the last of them did.
+    pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
+        let mut latest = Instant::ZERO;
+        while self.ack_due <= until {
+            latest = self.ack_due;
+            self.send_ack(latest, wire);
+        }
+        latest
+    }
+
     /// The circulating ACK is back. It leaves when nothing else waits and something is to be said.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_ack(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
         if self.busy_until > now {
             self.ack_due = self.busy_until;

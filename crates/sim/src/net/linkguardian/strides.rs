@@ -196,12 +196,8 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
     #[inline]
     fn take_late_acks(&mut self, end: Instant) -> Instant {
-        let mut latest = Instant::ZERO;
-        while let Some((at, leading)) = self.backward.take_ack(end) {
-            latest = at;
-            self.sending.handle_late_ack(at, leading);
-        }
-        latest
+        let sending = &mut self.sending;
+        self.backward.take_acks(end, |at, leading| sending.handle_late_ack(at, leading))
     }
 
     /// When the sending switch next does something, or hears something.

@@ -170,13 +170,14 @@ impl<P: Copy + Default> TxLoop<P> {
         let last = until.just_before();
         while self.next_look() <= last {
             let Self { rounds, queue, way_round, fresh_due, .. } = self;
+            let (way_round, first) = (*way_round, last.min(*fresh_due));
             // On a tie the copy that has been round before goes first. When one leaves that is free already makes no difference.
             let is_due = |look: Instant, ticket: &Ticket| {
-                look <= last && (look <= *fresh_due || !is_outstanding(ticket.number, oldest))
+                look <= first || (look <= last && !is_outstanding(ticket.number, oldest))
             };
             rounds.turn_while(is_due, |look, ticket| {
                 let left = if is_outstanding(ticket.number, oldest) { queue.enter(look, ticket.octets) } else { None };
-                left.map(|left| left + *way_round)
+                left.map(|left| left + way_round)
             });
             self.look_at_fresh(last, oldest);
         }

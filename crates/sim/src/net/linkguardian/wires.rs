@@ -223,20 +223,26 @@ impl<P: Copy + Default> BackwardWire<P> {
         self.due
     }
 
-    /// Takes an acknowledgement that has taken effect by `until`, with when it did. Nothing else has, and is still there.
+    /// Hands the acknowledgements that have taken effect by `until` to `take`, each with when it did. Nothing else has, and is
+    /// still there. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn take_ack(&mut self, until: Instant) -> Option<(Instant, Position)> {
-        if self.due > until {
-            return None;
-        }
-        let (at, frame) = self.acks.pop()?;
-        self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
-        match frame {
-            ControlFrame::Ack(leading) => Some((at, leading)),
-            ControlFrame::Notification(_) | ControlFrame::Pause(_) => {
-                unreachable!("the sender ran past what it was told")
+    pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Instant, Position)) -> Instant {
+        let mut latest = Instant::ZERO;
+        while self.due <= until {
+            let mut count = 0;
+            for (at, frame) in self.acks.oldest() {
+                let ControlFrame::Ack(leading) = *frame else { break };
+                if *at > until {
+                    break;
+                }
+                take(*at, leading);
+                (latest, count) = (*at, count + 1);
             }
+            assert!(count > 0, "the sender ran past what it was told");
+            self.acks.skip_many(count);
+            self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
         }
+        latest
     }
 
     /// When the next pause or its end takes effect.

@@ -4,7 +4,7 @@
 
 use super::SendingSwitch;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
-use crate::net::linkguardian::tx_buffer::{Copied, TxBuffer};
+use crate::net::linkguardian::tx_buffer::TxBuffer;
 use crate::net::linkguardian::wires::ForwardWire;
 use crate::net::source::Source;
 use lossylink_core::time::Instant;
@@ -35,44 +35,45 @@ impl<P: Copy + Default> SendingSwitch<P> {
         }
         let first_number = self.engine.counters().data as u32;
         let (mut number, mut position) = (first_number, self.engine.next());
-        let mut wants_dummy = self.engine.wants_dummy();
+        let (mut wants_dummy, dummies) = (self.engine.wants_dummy(), self.engine.config().dummies > 0);
         let rate = self.timing.rate;
         let mut latest = None;
         let mut busy_until = self.busy_until;
-        for place in copies.room(number, most as usize) {
-            let leaving = loop {
+        'frames: for (left, copy) in copies.room(number, most as usize) {
+            loop {
                 let backlog = self.normal.len();
                 let mut next = source.poll_timeout(backlog);
                 if backlog > 0 {
                     next = next.min(busy_until);
                 } else if wants_dummy && self.dummy.departure(self.busy_since, busy_until) <= next {
-                    break None;
+                    break 'frames;
                 }
                 if next > until {
-                    break None;
+                    break 'frames;
                 }
                 now = now.max(next);
                 latest = Some(now);
-                let mut leaving = None;
                 if busy_until > now {
                     source.take(backlog, |_, frame| _ = self.normal.offer(frame));
                 } else if backlog > 0 {
-                    leaving = self.normal.poll();
+                    self.normal.poll_into(&mut copy.frame);
+                    break;
                 } else {
-                    source.take(backlog, |_, frame| leaving = Some(frame));
+                    let mut came = false;
+                    source.take(backlog, |_, frame| (copy.frame, came) = (frame, true));
+                    if came {
+                        break;
+                    }
                 }
-                if leaving.is_some() {
-                    break leaving;
-                }
-            };
-            let Some(mut frame) = leaving else { break };
+            }
             if now > busy_until {
                 self.busy_since = now;
             }
-            frame.octets += HEADER_OCTETS;
-            busy_until = now + rate.serialisation(frame.octets);
-            *place = (now, Copied { position, number, frame });
-            (position, number, wants_dummy) = (position.next(), number.wrapping_add(1), self.engine.config().dummies > 0);
+            copy.frame.octets += HEADER_OCTETS;
+            (copy.position, copy.number) = (position, number);
+            *left = now;
+            busy_until = now + rate.serialisation(copy.frame.octets);
+            (position, number, wants_dummy) = (position.next(), number.wrapping_add(1), dummies);
         }
         let sent = number.wrapping_sub(first_number);
         if sent > 0 {

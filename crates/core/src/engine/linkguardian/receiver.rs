@@ -168,6 +168,12 @@ impl Receiver {
         }
     }
 
+    /// So many dummies arrived that announce the expected position: as [`Receiver::detect_dummy`] of each (LG-12).
+    #[inline]
+    pub fn pass_dummies(&mut self, count: u64) {
+        self.counters.dummies += count;
+    }
+
     /// Whether the reorder buffer may take this many new frames and none is given up for want of room in the window, on a
     /// receiver that keeps order and gave nothing up lately: its next position is `next` (LG-33).
     #[inline]

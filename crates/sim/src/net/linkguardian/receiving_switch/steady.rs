@@ -34,23 +34,38 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
         let entries = arrivals.oldest();
         let places = self.delivered.room(entries.len().min(FRAMES_TOGETHER));
         let updates = self.back.room_for_updates(places.len());
-        let (mut latest, mut count) = (first, 0);
-        for (((at, arrival), place), update) in entries.iter().zip(places).zip(updates.places) {
-            let Arrival::Data(data) = arrival else { break };
-            if *at > until || data.position != expected {
+        let (mut latest, mut first_data, mut latest_data) = (first, first, first);
+        let (mut count, mut dummies) = (0, 0);
+        let mut slots = places.iter_mut().zip(updates.places);
+        for (at, arrival) in entries {
+            if *at > until {
                 break;
             }
-            *place = (*at, data.bare());
-            *update = (*at + updates.delay, AckUpdate::Advance(expected));
-            (expected, latest, count) = (expected.next(), *at, count + 1);
+            match arrival {
+                Arrival::Data(data) if data.position == expected => {
+                    let Some((place, update)) = slots.next() else { break };
+                    *place = (*at, data.bare());
+                    *update = (*at + updates.delay, AckUpdate::Advance(expected));
+                    if count == 0 {
+                        first_data = *at;
+                    }
+                    (expected, latest_data, count) = (expected.next(), *at, count + 1);
+                }
+                Arrival::Dummy(position) if *position == expected => dummies += 1,
+                _ => break,
+            }
+            latest = *at;
         }
-        if count == 0 {
+        if count + dummies == 0 {
             return None;
         }
-        arrivals.skip_many(count);
-        self.delivered.extend_by(count);
-        self.back.extend_updates_by(first, count);
-        self.engine.pass_in_sequence(latest, count as u32);
+        arrivals.skip_many(count + dummies);
+        self.engine.pass_dummies(dummies as u64);
+        if count > 0 {
+            self.delivered.extend_by(count);
+            self.back.extend_updates_by(first_data, count);
+            self.engine.pass_in_sequence(latest_data, count as u32);
+        }
         Some(latest)
     }
 

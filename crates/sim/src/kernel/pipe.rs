@@ -1,6 +1,6 @@
 //! Things in flight on a first-in first-out path, each with the time at which it arrives.
 
-use super::Ring;
+use super::{Ring, Turn};
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO whose entries become due in order.
@@ -136,14 +136,10 @@ impl<T: Copy + Default> Pipe<T> {
         }
     }
 
-    /// Takes entries while `is_due` says so, and puts those in again for which `turn` says when they are due next.
+    /// Takes entries as long as `turn` says what becomes of them. One that goes again is due no sooner than the newest.
     #[inline]
-    pub fn turn_while(
-        &mut self,
-        is_due: impl Fn(Instant, &T) -> bool,
-        mut turn: impl FnMut(Instant, T) -> Option<Instant>,
-    ) {
-        self.entries.turn_while(|(at, value)| is_due(*at, value), |(at, value)| Some((turn(at, value)?, value)));
+    pub fn turn(&mut self, mut turn: impl FnMut(Instant, &T) -> Turn<(Instant, T)>) {
+        self.entries.turn(|(at, value)| turn(*at, value));
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
     }
 

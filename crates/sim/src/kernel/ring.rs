@@ -3,6 +3,17 @@
 /// Entries of a ring before it grows for the first time; a power of two.
 const INITIAL_CAPACITY: usize = 16;
 
+/// What becomes of the oldest entry of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn<T> {
+    /// It stays where it is.
+    Stay,
+    /// It leaves.
+    Leave,
+    /// It goes behind the newest, as this.
+    Again(T),
+}
+
 /// A FIFO of copyable values in a power-of-two buffer. It doubles when full, so a run that has
 /// seen its largest backlog allocates nothing any more.
 #[derive(Clone, Debug)]
@@ -139,18 +150,21 @@ impl<T: Copy + Default> Ring<T> {
         debug_assert!(self.len() <= self.slots.len(), "there was no room");
     }
 
-    /// Takes entries, oldest first, while `is_wanted` says so, and puts those back behind the newest of which `turn` makes another.
+    /// Takes entries, oldest first, as long as `turn` says what becomes of them.
     #[inline]
-    pub fn turn_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut turn: impl FnMut(T) -> Option<T>) {
+    pub fn turn(&mut self, mut turn: impl FnMut(&T) -> Turn<T>) {
         let mask = self.slots.len() - 1;
         let (mut head, mut tail) = (self.head, self.tail);
-        while head != tail && is_wanted(&self.slots[head & mask]) {
-            let taken = self.slots[head & mask];
-            head = head.wrapping_add(1);
-            if let Some(put) = turn(taken) {
-                self.slots[tail & mask] = put;
-                tail = tail.wrapping_add(1);
+        while head != tail {
+            match turn(&self.slots[head & mask]) {
+                Turn::Stay => break,
+                Turn::Leave => {}
+                Turn::Again(entry) => {
+                    self.slots[tail & mask] = entry;
+                    tail = tail.wrapping_add(1);
+                }
             }
+            head = head.wrapping_add(1);
         }
         (self.head, self.tail) = (head, tail);
     }

@@ -150,6 +150,14 @@ impl Wire {
         traffic.largest_octets = traffic.largest_octets.max(largest_octets.saturating_sub(header_octets));
     }
 
+    /// Carries `frames` control frames of `octets` that are certain to arrive whole.
+    #[inline]
+    pub fn carry_control(&mut self, frames: u64, octets: u32) {
+        self.loss.skip(frames, octets - GAP_OCTETS);
+        self.traffic.frames += frames;
+        self.traffic.control_octets += frames * u64::from(octets);
+    }
+
     /// Replaces the loss process from now on.
     pub fn set_loss(&mut self, loss: LossProcess) {
         self.loss = loss;

@@ -229,13 +229,46 @@ impl<P: Copy + Default> ReturnPort<P> {
         self.see(now, now, arrives, || shown::control(&frame));
     }
 
-    /// Sends the explicit ACKs that may leave by `until`; says when the last of them did.
+    /// Sends the explicit ACKs that may leave by `until`; says when the last of them did. Nothing else leaves by then.
     pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let mut latest = Instant::ZERO;
         while self.ack_due <= until {
-            latest = self.ack_due;
-            self.send_ack(latest, wire);
+            latest = if self.tap.is_open() { latest } else { self.send_clear_acks(until, wire) };
+            if self.ack_due <= until {
+                latest = self.ack_due;
+                self.send_ack(latest, wire);
+            }
         }
+        latest
+    }
+
+    /// The same up to the first that may be lost: as [`ReturnPort::send_ack`] of each.
+    #[inline(always)]
+    fn send_clear_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
+        let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
+        let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
+        let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
+        let mut latest = Instant::ZERO;
+        while due <= until && sent < clear {
+            latest = due;
+            if busy_until > due {
+                due = busy_until;
+                continue;
+            }
+            if let Some(newest) = self.updates.take_newest_due(due) {
+                self.register.apply(newest);
+            }
+            if let Some(leading) = self.register.poll() {
+                packet.depart(due);
+                busy_until = due + serialisation;
+                wire.push_ack(busy_until + self.timing.control_return, leading);
+                sent += 1;
+            }
+            let since = if self.register.is_pending() { due } else { self.updates.poll_timeout() };
+            due = if since.is_never() { since } else { packet.next_return(since).max(busy_until) };
+        }
+        wire.wire.carry_control(sent, MINIMUM_OCTETS);
+        (self.ack_due, self.busy_until, self.ack_packet) = (due, busy_until, packet);
         latest
     }
 

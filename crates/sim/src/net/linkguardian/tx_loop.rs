@@ -11,7 +11,7 @@
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Turn};
 use crate::net::Cells;
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
@@ -171,13 +171,20 @@ impl<P: Copy + Default> TxLoop<P> {
         while self.next_look() <= last {
             let Self { rounds, queue, way_round, fresh_due, .. } = self;
             let (way_round, first) = (*way_round, last.min(*fresh_due));
-            // On a tie the copy that has been round before goes first. When one leaves that is free already makes no difference.
-            let is_due = |look: Instant, ticket: &Ticket| {
-                look <= first || (look <= last && !is_outstanding(ticket.number, oldest))
-            };
-            rounds.turn_while(is_due, |look, ticket| {
-                let left = if is_outstanding(ticket.number, oldest) { queue.enter(look, ticket.octets) } else { None };
-                left.map(|left| left + way_round)
+            rounds.turn(|look, ticket| {
+                if is_outstanding(ticket.number, oldest) {
+                    // On a tie the copy that has been round before goes first.
+                    if look > first {
+                        return Turn::Stay;
+                    }
+                    let left = queue.enter(look, ticket.octets);
+                    left.map_or(Turn::Leave, |left| Turn::Again((left + way_round, *ticket)))
+                } else if look > last {
+                    Turn::Stay
+                } else {
+                    // That it leaves before others have their first look makes no difference.
+                    Turn::Leave
+                }
             });
             self.look_at_fresh(last, oldest);
         }

@@ -1,7 +1,8 @@
 //! The queue of a recirculation port: when a frame that enters leaves, and how much waits.
 //!
-//! Frames of one size that leave one behind another are one entry of the account. What has left is taken out of the account
-//! when its depth matters, which is when the queue may be fuller than ever before, and when somebody asks.
+//! Frames of one size that leave one behind another are one entry of the account. How many of them still wait follows from the
+//! time, so that nothing is to be done when one leaves. Whether one more fills the queue as never before is a comparison of
+//! times, too.
 
 use super::timing::Timing;
 use crate::kernel::Ring;
@@ -30,10 +31,26 @@ struct Run {
 }
 
 impl Run {
-    /// None of them counts any more.
-    const fn is_over(&self) -> bool {
-        self.first.as_ps() == self.end.as_ps()
+    /// How many of them count at `now`.
+    #[inline]
+    fn count_at(&self, now: Instant) -> u64 {
+        let from = self.first.max(now + Duration::from_ps(1));
+        if from >= self.end { 0 } else { (self.end - from).as_ps() / self.serialisation.as_ps() }
     }
+
+    /// Their space.
+    #[inline]
+    fn bytes_at(&self, now: Instant) -> u64 {
+        self.count_at(now) * self.space
+    }
+}
+
+/// A depth of the queue, beside frames like the newest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Level {
+    bytes: u64,
+    /// The time that as many of these frames take as fit in it.
+    span: Duration,
 }
 
 /// A first-in first-out queue in front of a line.
@@ -48,9 +65,8 @@ pub(super) struct PortQueue {
     /// Frames that count, some of which may have left since: the newest, and those before them.
     newest: Run,
     older: Ring<Run>,
-    /// Their space.
-    bytes: u64,
-    high_water_bytes: u64,
+    /// The most that was ever in the queue.
+    high_water: Level,
     dropped: u64,
 }
 
@@ -68,8 +84,7 @@ impl PortQueue {
             busy_until: Instant::ZERO,
             newest: Run::default(),
             older: Ring::new(),
-            bytes: 0,
-            high_water_bytes: 0,
+            high_water: Level::default(),
             dropped: 0,
         }
     }
@@ -81,98 +96,68 @@ impl PortQueue {
             self.busy_until = now + self.rate.serialisation(octets);
             return Some(self.busy_until);
         }
-        let start = now.max(self.busy_until);
-        let until = start + self.lag;
-        if octets == self.newest.octets && until == self.newest.end {
-            let space = self.newest.space;
-            if self.bytes + space > self.high_water_bytes && !self.has_room(now, space) {
-                self.dropped += 1;
-                return None;
-            }
-            self.bytes += space;
-            self.newest.end += self.newest.serialisation;
-            self.busy_until = start + self.newest.serialisation;
-            return Some(self.busy_until);
-        }
-        self.enter_apart(now, start, octets)
+        let left = self.enter_below(now, octets, self.high_water);
+        if left.is_some() { left } else { self.enter_apart(now, octets) }
     }
 
-    /// A frame that does not follow the one before it as that one does.
-    #[inline(never)]
-    fn enter_apart(&mut self, now: Instant, start: Instant, octets: u32) -> Option<Instant> {
-        let (first, space) = (start + self.lag, self.cells.space(octets - GAP_OCTETS));
-        let serialisation = self.rate.serialisation(octets);
-        if self.bytes + space > self.high_water_bytes && !self.has_room(now, space) {
-            self.dropped += 1;
+    /// The same if the frame follows the one before it as that one does, and the queue then holds no more than `level`, which
+    /// is no more than it ever held. Otherwise `None`, and nothing has happened.
+    #[inline(always)]
+    pub(super) fn enter_below(&mut self, now: Instant, octets: u32, level: Level) -> Option<Instant> {
+        let start = now.max(self.busy_until);
+        let newest = &mut self.newest;
+        let goes_on = octets == newest.octets && start + self.lag == newest.end && self.older.is_empty();
+        // As many as fit in the level would be there if the first of so many still counted.
+        if !goes_on || newest.end > now + level.span {
             return None;
         }
-        self.bytes += space;
-        if !self.newest.is_over() {
-            self.older.push(self.newest);
-        }
-        self.newest = Run { first, end: first + serialisation, octets, serialisation, space };
-        self.busy_until = start + serialisation;
+        newest.end += newest.serialisation;
+        self.busy_until = start + newest.serialisation;
         Some(self.busy_until)
     }
 
-    /// Whether there is room for `space` bytes more, which may fill the queue as never before: only then the account must be
-    /// exact.
-    #[inline]
-    fn has_room(&mut self, now: Instant, space: u64) -> bool {
-        self.settle(now);
-        let bytes = self.bytes + space;
-        let fits = bytes <= self.limit_bytes;
-        if fits {
-            self.high_water_bytes = self.high_water_bytes.max(bytes);
+    /// A frame that does not follow the one before it, or may fill the queue as never before.
+    #[inline(never)]
+    fn enter_apart(&mut self, now: Instant, octets: u32) -> Option<Instant> {
+        let space = self.cells.space(octets - GAP_OCTETS);
+        let bytes = self.bytes_at(now) + space;
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return None;
         }
-        fits
-    }
-
-    /// Takes those out of the account that have stopped to count by `now`.
-    #[inline]
-    pub(super) fn settle(&mut self, now: Instant) {
-        if !self.older.is_empty() && !self.settle_older(now) {
-            return;
-        }
-        let Run { mut first, end, serialisation, space, .. } = self.newest;
-        while first < end && first <= now {
-            first += serialisation;
-            self.bytes -= space;
-        }
-        self.newest.first = first;
-    }
-
-    /// Whether none is left of the older ones.
-    #[cold]
-    fn settle_older(&mut self, now: Instant) -> bool {
-        while let Some(run) = self.older.front_mut() {
-            while !run.is_over() && run.first <= now {
-                run.first += run.serialisation;
-                self.bytes -= run.space;
+        let (start, serialisation) = (now.max(self.busy_until), self.rate.serialisation(octets));
+        let first = start + self.lag;
+        if octets == self.newest.octets && first == self.newest.end {
+            self.newest.end += serialisation;
+        } else {
+            while self.older.front().is_some_and(|run| run.count_at(now) == 0) {
+                self.older.skip_front();
             }
-            if !run.is_over() {
-                return false;
+            if self.newest.count_at(now) > 0 {
+                self.older.push(self.newest);
             }
-            self.older.skip_front();
+            self.newest = Run { first, end: first + serialisation, octets, serialisation, space };
         }
-        true
+        self.busy_until = start + serialisation;
+        self.high_water = self.level(bytes.max(self.high_water.bytes));
+        Some(self.busy_until)
     }
 
-    /// When the first frame in the account stops to count; never, if there is none.
+    /// A depth of `bytes`, beside the frames that are the newest now.
     #[inline]
-    fn first(&self) -> Instant {
-        match self.older.front() {
-            Some(run) => run.first,
-            None if self.newest.is_over() => Instant::NEVER,
-            None => self.newest.first,
-        }
+    pub(super) fn level(&self, bytes: u64) -> Level {
+        let frames = bytes.checked_div(self.newest.space).unwrap_or(0);
+        Level { bytes, span: self.newest.serialisation * frames }
     }
 
-    /// When the next of the frames that count begins to leave, after [`PortQueue::settle`]; never, if none does.
-    #[inline]
-    pub(super) fn next_leave(&self) -> Instant {
-        let first = self.first();
-        if first.is_never() { first } else { Instant::from_ps(first.as_ps() - self.lag.as_ps()) }
+    /// When the next of the frames that count at `now` begins to leave; never, if none does.
+    pub(super) fn next_leave(&self, now: Instant) -> Instant {
+        let mut runs = (0..self.older.len()).filter_map(|place| self.older.get(place)).chain([&self.newest]);
+        let next = runs.find_map(|run| {
+            let count = run.count_at(now);
+            (count > 0).then(|| run.end - run.serialisation * count)
+        });
+        next.map_or(Instant::NEVER, |at| at - self.lag)
     }
 
     /// When the line is free.
@@ -181,26 +166,25 @@ impl PortQueue {
         self.busy_until
     }
 
-    /// Bytes in the account: no fewer than wait, and as many after [`PortQueue::settle`].
+    /// Bytes that wait at `now`.
     #[inline]
-    pub(super) const fn bytes(&self) -> u64 {
-        self.bytes
+    pub(super) fn bytes_at(&self, now: Instant) -> u64 {
+        let newest = self.newest.bytes_at(now);
+        if self.older.is_empty() { newest } else { newest + self.older_bytes_at(now) }
     }
 
-    /// The space that a frame takes.
-    #[inline]
-    pub(super) fn space(&self, octets: u32) -> u64 {
-        if octets == self.newest.octets { self.newest.space } else { self.cells.space(octets - GAP_OCTETS) }
+    #[cold]
+    fn older_bytes_at(&self, now: Instant) -> u64 {
+        (0..self.older.len()).filter_map(|place| self.older.get(place)).map(|run| run.bytes_at(now)).sum()
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
-        self.high_water_bytes
+        self.high_water.bytes
     }
 
     /// Starts the high-water mark anew at `now`.
     pub(super) fn reset_high_water(&mut self, now: Instant) {
-        self.settle(now);
-        self.high_water_bytes = self.bytes;
+        self.high_water = self.level(self.bytes_at(now));
     }
 
     /// Frames that found no room.
@@ -212,14 +196,13 @@ impl PortQueue {
     pub(super) fn clear(&mut self) {
         self.newest = Run::default();
         self.older.clear();
-        self.bytes = 0;
+        self.high_water = self.level(self.high_water.bytes);
     }
 
     /// The same at `now`, and with it the time that the line would have taken for it. The line stays busy with the frame in
     /// service.
     pub(super) fn forget(&mut self, now: Instant) {
-        self.settle(now);
-        self.busy_until = self.busy_until.min(self.next_leave());
+        self.busy_until = self.busy_until.min(self.next_leave(now));
         self.clear();
     }
 }

@@ -14,7 +14,7 @@ use crate::net::source::MANY;
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
 };
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
 /// between the first two, and the explicit ACK after the last.
@@ -122,11 +122,10 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
                 return latest;
             }
             let end = until.min(self.agenda.poll_timeout().just_before());
-            if arrivals.has_due(MANY, end) || self.holds_many(end) {
-                if let Some(last) = self.take_steadily(arrivals, end) {
-                    latest = last;
-                    continue;
-                }
+            let has_many = arrivals.has_due(MANY, end) || self.holds_many(end);
+            if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
+                latest = last;
+                continue;
             }
             latest = now;
             if arrival == now {
@@ -288,13 +287,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
     fn dequeue(&mut self, now: Instant) {
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let depth = buffer.dequeue(now);
+        let RxBuffer::Loop(buffer) = &self.buffer else { return };
+        let depth = buffer.depth_bytes(now);
         self.observe(now, depth);
-        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
-            return;
-        };
-        self.agenda.set(DEQUEUE, buffer.next_dequeue(now, backpressure));
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else { return };
+        // From the next instant on this frame counts no more.
+        self.agenda.set(DEQUEUE, buffer.next_dequeue(now + Duration::from_ps(1), backpressure));
     }
 
     /// A frame comes round: mostly it goes on.

@@ -72,21 +72,14 @@ impl<P: Copy + Default> RxLoop<P> {
         mut note: impl FnMut(Instant, Position),
     ) -> u32 {
         let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
+        let level = self.queue.level(most);
         let (mut expected, mut count) = (next, 0);
         for (at, arrival) in entries {
             let Arrival::Data(data) = arrival else { break };
             if data.position != expected || *at > until.min(self.queue.busy_until() + self.way_round) {
                 break;
             }
-            let octets = data.frame.octets;
-            let space = self.queue.space(octets);
-            if self.queue.bytes() + space > most {
-                self.queue.settle(*at);
-                if self.queue.bytes() + space > most {
-                    break;
-                }
-            }
-            let Some(left) = self.queue.enter(*at, octets) else { break };
+            let Some(left) = self.queue.enter_below(*at, data.frame.octets, level) else { break };
             self.rounds.push(left + self.way_round, *data);
             note(*at, expected);
             (expected, count) = (expected.next(), count + 1);
@@ -120,23 +113,9 @@ impl<P: Copy + Default> RxLoop<P> {
     /// When the queue next lets a frame go on which backpressure may act; never, if it may act on none before
     /// another frame is held.
     #[inline]
-    pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
-        if backpressure.may_act(self.queue.bytes()) { self.exact_dequeue(now, backpressure) } else { Instant::NEVER }
-    }
-
-    /// The same by an exact account, out of the way of the frames that find the queue far from the thresholds.
-    #[inline(never)]
-    fn exact_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
-        self.queue.settle(now);
-        if backpressure.may_act(self.queue.bytes()) { self.queue.next_leave() } else { Instant::NEVER }
-    }
-
-    /// A frame leaves the queue at `now`; returns the depth before that.
-    pub(super) fn dequeue(&mut self, now: Instant) -> u64 {
-        let depth_bytes = self.depth_bytes(now);
-        // From the next instant on it counts no more.
-        self.queue.settle(now + Duration::from_ps(1));
-        depth_bytes
+    pub(super) fn next_dequeue(&self, now: Instant, backpressure: &Backpressure) -> Instant {
+        let may_act = backpressure.may_act(self.queue.bytes_at(now));
+        if may_act { self.queue.next_leave(now) } else { Instant::NEVER }
     }
 
     /// When a frame next comes round.
@@ -175,9 +154,8 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Bytes in the queue at `now`.
-    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
-        self.queue.settle(now);
-        self.queue.bytes()
+    pub(super) fn depth_bytes(&self, now: Instant) -> u64 {
+        self.queue.bytes_at(now)
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
@@ -308,7 +286,7 @@ impl<P: Copy + Default> RxMemory<P> {
 mod tests {
     use super::*;
     use crate::config::switch_profile;
-    use crate::net::{Ecn, Frame};
+    use crate::net::{Ecn, Frame, LineRate};
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 

@@ -241,9 +241,8 @@ impl<P: Copy + Default> TxLoop<P> {
     }
 
     /// Bytes in the queue at `now`, after [`TxLoop::find_lost`].
-    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
-        self.queue.settle(now);
-        self.queue.bytes()
+    pub(super) fn depth_bytes(&self, now: Instant) -> u64 {
+        self.queue.bytes_at(now)
     }
 
     /// How many copies are kept, after [`TxLoop::find_lost`].

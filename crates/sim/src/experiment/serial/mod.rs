@@ -8,7 +8,7 @@ mod trials;
 pub(super) use counters::{Counters, Repair};
 pub(super) use results::Totals;
 
-use super::blocks::{Block, TRIALS_PER_BLOCK, Workers, blocks};
+use super::blocks::{Block, Blocks, TRIALS_PER_BLOCK, Workers};
 use super::capturing::Capture;
 use super::inspecting::{inspected, states};
 use super::row::Row;
@@ -132,9 +132,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let (mut pieces, mut outcome) = (results::read(&config.parts)?, Outcome::default());
         for trials in control.looks(self.flow.trials) {
             let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
-            let missing = blocks((trials, TRIALS_PER_BLOCK), config.seed).split_off(ran as usize);
+            let missing = Blocks::new((trials, TRIALS_PER_BLOCK), config.seed).at(ran..u64::MAX);
             control.set_total(trials);
-            let (more, interrupted) = self.run_blocks(&workers, missing, control)?;
+            let (more, interrupted) = self.run_blocks(&workers, &missing, control)?;
             pieces.extend(more);
             outcome = Outcome { interrupted, ..self.outcome(&workers, &pieces, &describe, &detail) };
             if interrupted || control.is_enough(&outcome) {
@@ -153,36 +153,34 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         part: PartConfig,
         control: &Control,
     ) -> Result<Outcome, ConfigError> {
-        let all = blocks((self.flow.trials, TRIALS_PER_BLOCK), self.setup.config.seed);
-        let of_part =
-            |block: &Block| (part.first_block..part.first_block + part.blocks).contains(&block.index);
-        let some: Vec<Block> = all.into_iter().filter(of_part).collect();
-        control.set_total(some.iter().map(|block| block.trials).sum());
-        let (pieces, interrupted) = self.run_blocks(workers, some, control)?;
+        let all = Blocks::new((self.flow.trials, TRIALS_PER_BLOCK), self.setup.config.seed);
+        let some = all.at(part.first_block..part.first_block.saturating_add(part.blocks));
+        control.set_total(some.trials());
+        let (pieces, interrupted) = self.run_blocks(workers, &some, control)?;
         let part = (!interrupted).then(|| results::write(&pieces));
         Ok(Outcome { part, interrupted, ..Outcome::default() })
     }
 
     /// Runs these blocks. Returns the finished ones' results in order, and whether some are missing because the caller
-    /// lost patience. The blocks themselves need some memory, which is free again then.
+    /// lost patience.
     fn run_blocks(
         &self,
         workers: &Workers,
-        blocks: Vec<Block>,
+        blocks: &Blocks,
         control: &Control,
     ) -> Result<(Vec<Piece>, bool), ConfigError> {
-        let run_piece = |blocks: &[Block]| {
+        let run_piece = |blocks: &Blocks| {
             let mut piece = Piece::default();
             for block in blocks.iter().take_while(|_| !control.is_cancelled()) {
-                self.run_block(block, &mut piece)?;
+                self.run_block(&block, &mut piece)?;
                 piece.blocks += 1;
                 control.add_done(block.trials);
             }
             Ok(piece.finish())
         };
-        let pieces = workers.run_pieces(&blocks, run_piece)?;
+        let pieces = workers.run_pieces(blocks, run_piece)?;
         let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
-        Ok((pieces, ran < blocks.len() as u64))
+        Ok((pieces, ran < blocks.count()))
     }
 
     fn outcome(

@@ -1,6 +1,8 @@
 //! Tables as Parquet files: a part for each protection, one under the other.
 
-use super::{Column, Columns};
+use super::Columns;
+use super::column::{Column, Reader};
+use crate::numbers::RUN;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -59,14 +61,14 @@ fn write<W: Write + Send>(
             columns.iter().all(|(_, column)| column.len() == rows),
             "columns of {label} differ in length"
         );
-        let found = names.iter().map(|(name, _)| column(columns, name).map(Column::values));
-        let mut values: Vec<Option<_>> = found.collect();
+        let found = names.iter().map(|(name, _)| column(columns, name).map(Ahead::of));
+        let mut values: Vec<Option<Ahead<'_>>> = found.collect();
         for first in (0..rows).step_by(GROUP_ROWS) {
             let last = rows.min(first + GROUP_ROWS);
             let mut group = file.next_row_group()?;
             write_label(&mut group, label, last - first)?;
             for (&(_, is_everywhere), values) in names.iter().zip(&mut values) {
-                let values = values.as_mut().map(|values| values.take(last - first).collect::<Vec<_>>());
+                let values = values.as_mut().map(|values| values.take(last - first)).transpose()?;
                 next(&mut group, |writer| {
                     let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); last - first]);
                     let writer = writer.typed::<DoubleType>();
@@ -79,6 +81,31 @@ fn write<W: Write + Send>(
     file.finish()?;
     // Not by `into_inner`, which loses the error of the last octets.
     Ok(file.flush()?)
+}
+
+/// A column that is read a row group at a time.
+struct Ahead<'a> {
+    reader: Reader<'a>,
+    /// Numbers that were read and are of the next row group.
+    left: Vec<f64>,
+}
+
+impl<'a> Ahead<'a> {
+    fn of(column: &'a Column) -> Self {
+        Self { reader: column.reader(), left: Vec::new() }
+    }
+
+    /// The next numbers, of which there are as many.
+    fn take(&mut self, count: usize) -> io::Result<Vec<f64>> {
+        let mut taken = std::mem::take(&mut self.left);
+        taken.reserve_exact(count + RUN);
+        while taken.len() < count {
+            let numbers = self.reader.next()?.expect("columns have as many numbers as they say");
+            taken.extend(numbers);
+        }
+        self.left = taken.split_off(count);
+        Ok(taken)
+    }
 }
 
 /// Every column of any part, in the order in which they come, and whether all parts have it.

@@ -67,9 +67,14 @@ pub(super) fn columns(pieces: &[Piece]) -> Columns {
 
 /// Adds to a row what the trials took, by all threads of the pool that this runs in.
 pub(super) fn set_completion_times(row: &mut Row, pieces: &[Piece]) -> Result<(), ConfigError> {
+    set_from(row, pieces, IN_MEMORY)
+}
+
+/// As [`set_completion_times`], with so many put in order in memory.
+fn set_from(row: &mut Row, pieces: &[Piece], in_memory: usize) -> Result<(), ConfigError> {
     let took: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
     let count: usize = took.iter().map(|packed| packed.len()).sum();
-    if count > IN_MEMORY {
+    if count > in_memory {
         return row.set_completion_times(&Ordered::of(&took).map_err(unread)?).map(drop);
     }
     row.set_completion_times(&sorted_spans(&took, count).map_err(unread)?).map(drop)
@@ -105,6 +110,12 @@ mod tests {
         }
     }
 
+    fn piece(store: &Store, places: std::ops::Range<u64>) -> Piece {
+        let mut piece = Piece::new(store);
+        places.for_each(|place| piece.add(trial(place)));
+        piece.finish()
+    }
+
     fn octets(trials: &Trials) -> usize {
         [&trials.took_ps, &trials.lost_frames, &trials.retransmissions, &trials.timeouts]
             .map(Packed::octets)
@@ -115,19 +126,13 @@ mod tests {
     #[test]
     fn a_trial_is_held_in_five_octets() {
         const TRIALS: usize = 100_000;
-        let mut piece = Piece::default();
-        (0..TRIALS as u64).for_each(|place| piece.add(trial(place)));
-        let held = octets(&piece.finish().trials);
+        let held = octets(&piece(&Store::default(), 0..TRIALS as u64).trials);
         assert!(held <= 5 * TRIALS, "{:.2} octets a trial", held as f64 / TRIALS as f64);
     }
 
     #[test]
     fn columns_and_spans_are_those_of_the_trials() {
-        let pieces = [0..3000, 3000..3001].map(|places| {
-            let mut piece = Piece::default();
-            places.for_each(|place| piece.add(trial(place)));
-            piece.finish()
-        });
+        let pieces = [0..3000, 3000..3001].map(|places| piece(&Store::default(), places));
         let trials: Vec<Trial> = (0..3001).map(trial).collect();
         let of = |of: &dyn Fn(&Trial) -> f64| trials.iter().map(of).collect::<Column>();
         let expected: Columns = vec![
@@ -143,5 +148,37 @@ mod tests {
         let mut found = Vec::new();
         sorted_spans(&packed, took.len()).unwrap().for_each(|span, _| found.push(span)).unwrap();
         assert_eq!(found, took);
+    }
+    #[test]
+    fn what_is_laid_aside_gives_the_same_table_and_figures() {
+        let places = [0..70_000, 70_000..70_001, 70_001..100_000];
+        let pieces = |store: &Store| places.clone().map(|places| piece(store, places));
+        let row = |pieces: &[Piece], in_memory| {
+            let mut row = Row::default();
+            set_from(&mut row, pieces, in_memory).unwrap();
+            row.finish()
+        };
+        let expected = pieces(&Store::default());
+        for room in [0, 100_000] {
+            let aside = pieces(&Store::new(room));
+            assert!(aside.iter().map(|piece| octets(&piece.trials)).sum::<usize>() <= room);
+            assert_eq!(columns(&aside), columns(&expected));
+            assert_eq!(row(&aside, 99_999), row(&expected, 100_000));
+        }
+    }
+
+    /// Most octets that the memory of a run has for so many trials and what they come to.
+    fn most_octets(trials: u64) -> u64 {
+        let run = || {
+            let pieces = [piece(&store(), 0..trials)];
+            set_completion_times(&mut Row::default(), &pieces).unwrap();
+        };
+        allocation_counter::measure(run).bytes_max
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_trials() {
+        let (some, many) = (most_octets(1_500_000), most_octets(6_000_000));
+        assert!(many < some + (1 << 20), "{some} and {many} octets");
     }
 }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Rows of a row group: what a reader must hold of a column at once, and what it may leave out.
 const GROUP_ROWS: usize = 1 << 18;
-/// Labels that are handed to the writer at once.
-const LABELS: usize = 1 << 12;
+/// Rows that are handed to the writer at once.
+const BATCH: usize = 1 << 12;
 /// The column that says which part a row is of.
 const LABEL: &str = "protection";
 
@@ -68,12 +68,7 @@ fn write<W: Write + Send>(
             let mut group = file.next_row_group()?;
             write_label(&mut group, label, last - first)?;
             for (&(_, is_everywhere), values) in names.iter().zip(&mut values) {
-                let values = values.as_mut().map(|values| values.take(last - first)).transpose()?;
-                next(&mut group, |writer| {
-                    let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); last - first]);
-                    let writer = writer.typed::<DoubleType>();
-                    writer.write_batch(&values.unwrap_or_default(), levels.as_deref(), None).map(drop)
-                })?;
+                write_values(&mut group, values.as_mut(), is_everywhere, last - first)?;
             }
             group.close()?;
         }
@@ -83,10 +78,10 @@ fn write<W: Write + Send>(
     Ok(file.flush()?)
 }
 
-/// A column that is read a row group at a time.
+/// A column that is read a batch at a time.
 struct Ahead<'a> {
     reader: Reader<'a>,
-    /// Numbers that were read and are of the next row group.
+    /// Numbers that were read and are of the next batch.
     left: Vec<f64>,
 }
 
@@ -142,13 +137,33 @@ fn write_label<W: Write + Send>(
     label: &str,
     rows: usize,
 ) -> Result<(), ParquetError> {
-    let labels = vec![ByteArray::from(label); rows.min(LABELS)];
+    let labels = vec![ByteArray::from(label); rows.min(BATCH)];
     next(group, |writer| {
         let writer = writer.typed::<ByteArrayType>();
-        (0..rows).step_by(LABELS).try_for_each(|first| {
-            writer.write_batch(&labels[..LABELS.min(rows - first)], None, None).map(drop)
+        batches(rows).try_for_each(|count| writer.write_batch(&labels[..count], None, None).map(drop))
+    })
+}
+
+/// Writes so many numbers of a column, or nulls where the part has none.
+fn write_values<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    mut column: Option<&mut Ahead<'_>>,
+    is_everywhere: bool,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    next(group, |writer| {
+        let writer = writer.typed::<DoubleType>();
+        batches(rows).try_for_each(|count| {
+            let values = column.as_mut().map(|column| column.take(count)).transpose()?;
+            let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); count]);
+            writer.write_batch(&values.unwrap_or_default(), levels.as_deref(), None).map(drop)
         })
     })
+}
+
+/// How many rows each batch has.
+fn batches(rows: usize) -> impl Iterator<Item = usize> {
+    (0..rows).step_by(BATCH).map(move |first| BATCH.min(rows - first))
 }
 
 /// Writes the next column of a row group.

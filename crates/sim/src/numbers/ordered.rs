@@ -2,19 +2,24 @@
 //!
 //! Numbers are counted by how far they lie above the least. Neighbours of that count make parts that are laid aside, each
 //! part is put in order by itself, and is laid aside again. A part with too many numbers is parted anew. Of a number that
-//! comes very often its count is kept.
+//! comes very often its count is kept. Threads may lay numbers of one part aside in any order: it is put in order later.
 
 use super::packed::{Packed, Packing};
 use super::store::Store;
 use rayon::prelude::*;
 use std::io;
+use std::sync::Mutex;
 
-/// Numbers that are put in order at once, in 2 MiB.
-const SLICE: usize = 1 << 18;
+/// Threads that work at once, at most: each has memory of its own.
+const THREADS: usize = 8;
+/// Numbers that a thread puts in order at once, in 1 MiB.
+const SLICE: usize = 1 << 17;
 /// Parts at once, about; each has a chunk in memory.
-const PARTS: u64 = 64;
-/// Words of a part's chunk, which is 16 KiB.
-const PART_CHUNK: usize = 1 << 11;
+const PARTS: u64 = 128;
+/// Words of a part's chunk, which is 8 KiB.
+const PART_CHUNK: usize = 1 << 10;
+/// Numbers of a part that a thread has before it lays them aside.
+const BATCH: usize = 64;
 /// Bits of a distance that tell its bucket, after the highest one.
 const BITS: u32 = 10;
 /// Buckets of all distances.
@@ -42,9 +47,7 @@ impl Ordered {
 
     /// As [`Ordered::of`], so many at once.
     pub(crate) fn in_slices(numbers: &[&Packed], slice: usize) -> io::Result<Self> {
-        let mut ordering = Ordering { slice, store: Store::new(0), slices: Vec::new() };
-        ordering.order(numbers)?;
-        Ok(Self(ordering.slices))
+        Ordering { slice, store: Store::new(0) }.order(numbers).map(Self)
     }
 
     /// How many there are.
@@ -71,64 +74,123 @@ impl Ordered {
     }
 }
 
-/// Puts numbers in order.
+/// Puts numbers in order: so many at once, and what is in order into this store.
 struct Ordering {
     slice: usize,
     store: Store,
-    slices: Vec<Slice>,
 }
 
 impl Ordering {
-    /// Adds numbers, none of which is below those that were added before.
-    fn order(&mut self, numbers: &[&Packed]) -> io::Result<()> {
+    fn order(&self, numbers: &[&Packed]) -> io::Result<Vec<Slice>> {
         let count: usize = numbers.iter().map(|packed| packed.len()).sum();
-        if count > self.slice {
-            return self.parts(numbers, count)?.into_iter().try_for_each(|part| match part {
-                Slice::Different(packed) => self.order(&[&packed]),
-                equal => {
-                    self.slices.push(equal);
-                    Ok(())
-                }
-            });
+        if count <= self.slice {
+            return Ok(vec![Slice::Different(self.sort(numbers, count)?)]);
         }
+        let parts = share(&self.parts(numbers, count)?, |part| match part {
+            Slice::Equal { number, times } => Ok(vec![Slice::Equal { number: *number, times: *times }]),
+            Slice::Different(packed) => self.order(&[packed]),
+        })?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// So many numbers, in order.
+    fn sort(&self, numbers: &[&Packed], count: usize) -> io::Result<Packed> {
         let mut all = Vec::with_capacity(count);
         numbers.iter().try_for_each(|packed| packed.for_each(|number| all.push(number)))?;
         all.par_sort_unstable();
         let mut packing = Packing::new(self.store.clone());
         all.into_iter().for_each(|number| packing.push(number));
-        self.slices.push(Slice::Different(packing.finish()));
-        Ok(())
+        Ok(packing.finish())
     }
 
     /// Numbers in parts, none of which has a number below those of the part before.
     fn parts(&self, numbers: &[&Packed], count: usize) -> io::Result<Vec<Slice>> {
         let least = numbers.iter().filter_map(|packed| packed.least()).min().unwrap_or(0);
-        let mut counts = vec![0; BUCKETS];
-        let mut add = |number: u64| counts[bucket(number - least)] += 1;
-        numbers.iter().try_for_each(|packed| packed.for_each(&mut add))?;
-        let (parts, part_of) = plan(&counts, (self.slice as u64).max(count as u64 / PARTS));
-        drop(counts);
+        let (parts, part_of) = plan(&counts(numbers, least)?, (self.slice as u64).max(count as u64 / PARTS));
         let store = Store::new(0);
         let slice = |part: Part| match part {
             Part::Equal(above, times) => Slice::Equal { number: least + above, times },
-            Part::Different => Slice::Different(Packing::in_chunks(store.clone(), PART_CHUNK)),
+            Part::Different => Slice::Different(Mutex::new(Packing::in_chunks(store.clone(), PART_CHUNK))),
         };
-        let mut slices: Vec<Slice<Packing>> = parts.into_iter().map(slice).collect();
-        let mut lay = |number: u64| {
-            if let Slice::Different(packing) = &mut slices[usize::from(part_of[bucket(number - least)])] {
-                packing.push(number);
-            }
-        };
-        numbers.iter().try_for_each(|packed| packed.for_each(&mut lay))?;
+        let slices: Vec<Slice<Mutex<Packing>>> = parts.into_iter().map(slice).collect();
+        groups(numbers).try_for_each(|some| {
+            let mut laying = Laying::new(&slices);
+            let mut lay = |number: u64| laying.add(usize::from(part_of[bucket(number - least)]), number);
+            some.iter().try_for_each(|packed| packed.for_each(&mut lay))?;
+            laying.finish();
+            Ok::<_, io::Error>(())
+        })?;
         Ok(slices.into_iter().map(Slice::finish).collect())
     }
 }
 
-impl Slice<Packing> {
+/// How many numbers lie in each bucket.
+fn counts(numbers: &[&Packed], least: u64) -> io::Result<Vec<u64>> {
+    let of = |some: &[&Packed]| -> io::Result<Vec<u64>> {
+        let mut counts = vec![0; BUCKETS];
+        let mut add = |number: u64| counts[bucket(number - least)] += 1;
+        some.iter().try_for_each(|packed| packed.for_each(&mut add))?;
+        Ok(counts)
+    };
+    let of_groups: Vec<Vec<u64>> = groups(numbers).map(of).collect::<io::Result<_>>()?;
+    let mut counts = vec![0; BUCKETS];
+    of_groups.iter().for_each(|more| counts.iter_mut().zip(more).for_each(|(count, more)| *count += more));
+    Ok(counts)
+}
+
+/// Does something with each item; gives the results in order.
+fn share<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> io::Result<R> + Sync) -> io::Result<Vec<R>> {
+    let of_groups = groups(items).map(|some| some.iter().map(&work).collect::<io::Result<Vec<R>>>());
+    Ok(of_groups.collect::<io::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Items in groups, one for each thread.
+fn groups<T: Sync>(items: &[T]) -> impl IndexedParallelIterator<Item = &[T]> {
+    let threads = rayon::current_num_threads().min(THREADS);
+    items.par_chunks(items.len().div_ceil(threads).max(1)).with_max_len(1)
+}
+
+/// What a thread lays aside: many numbers of a part at once, since other threads wait meanwhile.
+struct Laying<'a> {
+    slices: &'a [Slice<Mutex<Packing>>],
+    waiting: Vec<Vec<u64>>,
+}
+
+impl<'a> Laying<'a> {
+    fn new(slices: &'a [Slice<Mutex<Packing>>]) -> Self {
+        Self { slices, waiting: slices.iter().map(|_| Vec::new()).collect() }
+    }
+
+    #[inline]
+    fn add(&mut self, part: usize, number: u64) {
+        if let Slice::Different(_) = self.slices[part] {
+            self.waiting[part].push(number);
+            if self.waiting[part].len() == BATCH {
+                self.lay(part);
+            }
+        }
+    }
+
+    fn lay(&mut self, part: usize) {
+        if let Slice::Different(packing) = &self.slices[part] {
+            let mut packing = packing.lock().expect("no thread failed");
+            self.waiting[part].drain(..).for_each(|number| packing.push(number));
+        }
+    }
+
+    /// Lays aside what waits.
+    fn finish(mut self) {
+        (0..self.slices.len()).for_each(|part| self.lay(part));
+    }
+}
+
+impl Slice<Mutex<Packing>> {
     fn finish(self) -> Slice {
         match self {
             Self::Equal { number, times } => Slice::Equal { number, times },
-            Self::Different(packing) => Slice::Different(packing.finish()),
+            Self::Different(packing) => {
+                Slice::Different(packing.into_inner().expect("no thread failed").finish())
+            }
         }
     }
 }

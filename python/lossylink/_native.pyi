@@ -41,6 +41,8 @@ class Columns:
         ------
         KeyError
             There is no such column.
+        OSError
+            Values that were laid aside in a temporary file cannot be read back.
         """
 
 def write_parquet(path: Path, parts: Sequence[tuple[str, Columns]], facts: Sequence[tuple[str, str]]) -> None:

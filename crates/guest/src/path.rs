@@ -8,8 +8,8 @@ use lossylink_sim::world::End;
 use lossylink_sim::world::protocol::{Arrival, Carried};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
+use std::{fs, io};
 
 /// What the kernel is told on its command line: the name of a file with this in JSON.
 #[derive(Debug, Deserialize)]
@@ -106,13 +106,13 @@ impl Path {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn close(mut self, now: Instant) -> std::io::Result<()> {
+    pub fn close(mut self, now: Instant) -> io::Result<()> {
         let timeline: serde_json::Map<_, _> = self
             .emulated
             .timeline()
             .into_iter()
-            .map(|(name, column)| (name, column.values().collect()))
-            .collect();
+            .map(|(name, column)| Ok((name, column.values()?.into())))
+            .collect::<io::Result<_>>()?;
         let report = serde_json::json!({ "row": self.emulated.report(now), "timeline": timeline });
         if let Some(record) = self.record {
             record.finish()?;

@@ -33,9 +33,10 @@ impl Columns {
             .find(|(known, _)| known == name)
             .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         PyBytes::new_with(py, size_of::<f64>() * column.len(), |bytes| {
-            for (slot, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(column.values()) {
-                slot.copy_from_slice(&value.to_le_bytes());
-            }
+            let mut slots = bytes.chunks_exact_mut(size_of::<f64>());
+            column.for_each(|value| {
+                slots.next().into_iter().for_each(|slot| slot.copy_from_slice(&value.to_le_bytes()));
+            })?;
             Ok(())
         })
     }

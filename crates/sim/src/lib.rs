@@ -16,6 +16,7 @@ pub mod fabric;
 pub mod kernel;
 pub mod measure;
 pub mod net;
+mod numbers;
 mod outcome;
 pub mod transport;
 pub mod workload;

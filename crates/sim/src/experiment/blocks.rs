@@ -7,12 +7,13 @@
 use crate::{ConfigError, Control};
 use lossylink_core::rng::Streams;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Trials after which it is asked whether there are enough.
 const GROUP: usize = 5;
 
 /// Pieces that the blocks of a run make at most. The more there are, the nearer to each other the threads end.
-const PIECES: usize = 256;
+const PIECES: u64 = 256;
 
 /// Trials in a block of flows that run one after another.
 pub(super) const TRIALS_PER_BLOCK: u64 = 100;
@@ -28,12 +29,52 @@ pub(super) struct Block {
     pub(super) streams: Streams,
 }
 
+/// Blocks that follow each other. Each is made when its turn comes, so that many take no memory.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    trials: u64,
+    each: u64,
+    family: Streams,
+    places: Range<u64>,
+}
+
+impl Blocks {
+    /// `trials` in blocks of `each`.
+    pub(super) fn new((trials, each): (u64, u64), seed: u64) -> Self {
+        Self { trials, each, family: Streams::new(seed), places: 0..trials.div_ceil(each) }
+    }
+
+    /// Those of the blocks that have one of these places.
+    pub(super) fn at(&self, places: Range<u64>) -> Self {
+        let known = |place: u64| place.clamp(self.places.start, self.places.end);
+        let first = known(places.start);
+        Self { places: first..known(places.end).max(first), ..self.clone() }
+    }
+
+    /// How many blocks there are.
+    pub(super) const fn count(&self) -> u64 {
+        self.places.end - self.places.start
+    }
+
+    /// How many trials they have.
+    pub(super) fn trials(&self) -> u64 {
+        let before = |place: u64| self.trials.min(place * self.each);
+        before(self.places.end) - before(self.places.start)
+    }
+
+    /// One after another.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Block> {
+        self.places.clone().map(|index| Block {
+            index,
+            trials: self.each.min(self.trials - index * self.each),
+            streams: self.family.trial(index),
+        })
+    }
+}
+
 /// `trials` in blocks of `each`.
-pub(super) fn blocks((trials, each): (u64, u64), seed: u64) -> Vec<Block> {
-    let family = Streams::new(seed);
-    let block =
-        |index| Block { index, trials: each.min(trials - index * each), streams: family.trial(index) };
-    (0..trials.div_ceil(each)).map(block).collect()
+pub(super) fn blocks(size: (u64, u64), seed: u64) -> Vec<Block> {
+    Blocks::new(size, seed).iter().collect()
 }
 
 /// Threads that work on blocks, and on what is made of their results.
@@ -120,11 +161,16 @@ impl Workers {
     /// Runs pieces of these blocks, in each of which one follows the other. Returns the results of the pieces in order.
     pub(super) fn run_pieces<R: Send>(
         &self,
-        blocks: &[Block],
-        run: impl Fn(&[Block]) -> Result<R, ConfigError> + Sync,
+        blocks: &Blocks,
+        run: impl Fn(&Blocks) -> Result<R, ConfigError> + Sync,
     ) -> Result<Vec<R>, ConfigError> {
-        let each = blocks.len().div_ceil(PIECES).max(1);
-        self.share(|| blocks.par_chunks(each).with_max_len(1).map(&run).collect())
+        let each = blocks.count().div_ceil(PIECES).max(1);
+        let one = |piece: usize| {
+            let first = blocks.places.start + piece as u64 * each;
+            run(&blocks.at(first..first + each))
+        };
+        let pieces = 0..blocks.count().div_ceil(each) as usize;
+        self.share(|| pieces.into_par_iter().with_max_len(1).map(one).collect())
     }
 }
 
@@ -147,12 +193,23 @@ mod tests {
     fn pieces_have_all_blocks_in_order() {
         let workers = Workers::new(2).unwrap();
         for count in [0, 1, PIECES, PIECES + 1, 3 * PIECES] {
-            let all = blocks((count as u64, 1), 1);
-            let places = |piece: &[Block]| Ok(piece.iter().map(|block| block.index).collect::<Vec<_>>());
-            let pieces = workers.run_pieces(&all, places).unwrap();
-            assert!(pieces.len() <= PIECES);
-            assert_eq!(pieces.concat(), (0..count as u64).collect::<Vec<_>>());
+            let all = Blocks::new((count, 1), 1);
+            let places = |piece: &Blocks| Ok(piece.iter().map(|block| block.index).collect::<Vec<_>>());
+            for first in [0, count / 2] {
+                let pieces = workers.run_pieces(&all.at(first..count), places).unwrap();
+                assert!(pieces.len() as u64 <= PIECES);
+                assert_eq!(pieces.concat(), (first..count).collect::<Vec<_>>());
+            }
         }
+    }
+
+    #[test]
+    fn some_blocks_are_those_of_all() {
+        let all = Blocks::new((950, 100), 1);
+        let of = |blocks: &Blocks| blocks.iter().map(|block| (block.index, block.trials)).collect::<Vec<_>>();
+        assert_eq!(of(&all.at(8..20)), [(8, 100), (9, 50)]);
+        assert_eq!((all.at(8..20).count(), all.at(8..20).trials()), (2, 150));
+        assert_eq!((all.at(3..5).trials(), all.at(12..20).count(), all.at(12..20).trials()), (200, 0, 0));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Building the row of an experiment: the keys are those of `docs/data-dictionary.md`.
 
 use super::setup::Setup;
-use crate::measure::{Description, SortedSpans};
+use crate::ConfigError;
+use crate::measure::{Ascending, Figures};
 use crate::net::{self, Figure};
 use serde_json::{Map, Value};
+use std::io;
 
 /// The percentiles of a completion-time table, and how their keys end.
 const PERCENTILES: [(&str, f64); 7] = [
@@ -46,18 +48,22 @@ impl Row {
     }
 
     /// Adds the summary of completion times in microseconds; nulls if there are none.
-    pub(super) fn set_completion_times(&mut self, times: SortedSpans) -> &mut Self {
-        let described = Description::new(times);
-        let of = |value: fn(&Description<SortedSpans>) -> f64| described.as_ref().map(value);
-        self.set("fct_us_min", of(Description::min)).set("fct_us_mean", of(Description::mean));
+    pub(super) fn set_completion_times(&mut self, times: &impl Ascending) -> Result<&mut Self, ConfigError> {
+        let figures = Figures::of(times, &PERCENTILES.map(|(_, fraction)| fraction)).map_err(unread)?;
+        let of = |value: fn(&Figures) -> f64| figures.as_ref().map(value);
+        self.set("fct_us_min", of(Figures::min)).set("fct_us_mean", of(Figures::mean));
         for (name, fraction) in PERCENTILES {
-            let value = described.as_ref().map(|times| times.percentile(fraction));
-            self.set(&format!("fct_us_{name}"), value);
+            self.set(&format!("fct_us_{name}"), figures.as_ref().map(|times| times.percentile(fraction)));
         }
-        self.set("fct_us_max", of(Description::max)).set("fct_us_std", of(Description::standard_deviation))
+        Ok(self.set("fct_us_max", of(Figures::max)).set("fct_us_std", of(Figures::standard_deviation)))
     }
 
     pub(super) fn finish(self) -> Map<String, Value> {
         self.0
     }
+}
+
+/// Numbers that a run laid aside are gone.
+pub(super) fn unread(error: io::Error) -> ConfigError {
+    ConfigError(format!("{error}; run again, with TMPDIR=FOLDER for another place"))
 }

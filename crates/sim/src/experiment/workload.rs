@@ -15,7 +15,7 @@ use super::setup::Setup;
 use super::slowdown::set_slowdowns;
 use super::stress::ratio;
 use crate::config::{Config, HostProfile, WorkloadConfig, WorkloadProtocol};
-use crate::measure::SortedSpans;
+use crate::measure::Spans;
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
@@ -119,11 +119,13 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         row.set("distribution", self.workload.distribution.as_str()).set("load", self.workload.load);
         self.set_totals(&mut row, &flows, &replicas);
         workers.share(|| {
-            let spans = flows.iter().map(|flow| flow.took.as_ps());
-            let shortest = spans.clone().min().unwrap_or(0);
-            row.set_completion_times(SortedSpans::new(flows.len(), shortest, spans));
+            let took = flows.iter().map(|flow| flow.took.as_ps());
+            let mut spans = Spans::new(flows.len(), took.clone().min().unwrap_or(0));
+            took.for_each(|span_ps| spans.add(span_ps));
+            row.set_completion_times(&spans.sort())?;
             set_slowdowns(&mut row, &flows);
-        });
+            Ok(())
+        })?;
         let states = replicas.first_mut().map(|first| std::mem::take(&mut first.states)).unwrap_or_default();
         let columns = vec![("trials".to_owned(), columns(&flows))];
         Ok(Outcome { row: row.finish(), columns, states, interrupted, ..Outcome::default() })

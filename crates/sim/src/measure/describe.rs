@@ -24,30 +24,28 @@ impl Sorted for Vec<f64> {
 
 /// The `fraction` quantile of `sorted`, which is not empty.
 pub fn percentile_sorted(sorted: &impl Sorted, fraction: f64) -> f64 {
-    let rank = fraction * (sorted.count() - 1) as f64;
-    let low = sorted.value(rank.floor() as usize);
-    let high = sorted.value(rank.ceil() as usize);
-    low + (high - low) * (rank - rank.floor())
+    let ([low, high], way) = places(sorted.count(), fraction);
+    let (low, high) = (sorted.value(low), sorted.value(high));
+    low + (high - low) * way
+}
+
+/// The places between which the `fraction` quantile of so many values lies, and how far it is from the first.
+pub(super) fn places(count: usize, fraction: f64) -> ([usize; 2], f64) {
+    let rank = fraction * (count - 1) as f64;
+    ([rank.floor() as usize, rank.ceil() as usize], rank - rank.floor())
 }
 
 /// Summary of a sample, in the unit of its values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Description<S = Vec<f64>> {
-    sorted: S,
+pub struct Description {
+    sorted: Vec<f64>,
 }
 
 impl Description {
     /// Describes `values`; `None` if there are none. Many are sorted by all threads of the pool that this runs in.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.par_sort_unstable_by(f64::total_cmp);
-        Self::new(values)
-    }
-}
-
-impl<S: Sorted> Description<S> {
-    /// Describes values; `None` if there are none.
-    pub fn new(sorted: S) -> Option<Self> {
-        (sorted.count() > 0).then_some(Self { sorted })
+        (!values.is_empty()).then_some(Self { sorted: values })
     }
 
     /// The `fraction` quantile.
@@ -57,32 +55,28 @@ impl<S: Sorted> Description<S> {
 
     /// The smallest value.
     pub fn min(&self) -> f64 {
-        self.sorted.value(0)
+        self.sorted[0]
     }
 
     /// The largest value.
     pub fn max(&self) -> f64 {
-        self.sorted.value(self.sorted.count() - 1)
+        self.sorted[self.sorted.len() - 1]
     }
 
     /// The mean value.
     pub fn mean(&self) -> f64 {
-        self.values().sum::<f64>() / self.sorted.count() as f64
+        self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
     }
 
     /// The sample's standard deviation, with n - 1 in the denominator; zero for one value.
     pub fn standard_deviation(&self) -> f64 {
-        let n = self.sorted.count();
+        let n = self.sorted.len();
         if n < 2 {
             return 0.0;
         }
         let mean = self.mean();
-        let squares: f64 = self.values().map(|value| (value - mean).powi(2)).sum();
+        let squares: f64 = self.sorted.iter().map(|value| (value - mean).powi(2)).sum();
         (squares / (n - 1) as f64).sqrt()
-    }
-
-    fn values(&self) -> impl Iterator<Item = f64> {
-        (0..self.sorted.count()).map(|place| self.sorted.value(place))
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod delays;
 mod describe;
+mod figures;
 mod histogram;
 mod sequence;
 mod spans;
 
 pub use delays::{Delays, SMOOTHING_GAIN};
 pub use describe::{Description, Sorted, percentile_sorted};
+pub use figures::{Ascending, Figures};
 pub use histogram::Histogram;
 pub use sequence::SequenceCheck;
-pub use spans::SortedSpans;
+pub use spans::{SortedSpans, Spans};

@@ -1,52 +1,90 @@
 //! Spans of time in ascending order.
 
-use super::describe::Sorted;
+use super::figures::Ascending;
+use crate::numbers::Ordered;
 use lossylink_core::time::Duration;
 use rayon::prelude::*;
+use std::io;
 
-/// Spans in ascending order, in microseconds when they are read. Those within 4.29 ms of the shortest take four octets
-/// each: what lies further away waited for a timer, and is rare.
+/// Spans of picoseconds, in any order. Those within 4.29 ms of the shortest take four octets each: what lies further away
+/// waited for a timer, and is rare.
 #[derive(Clone, Debug)]
-pub struct SortedSpans {
+pub struct Spans {
     shortest_ps: u64,
-    /// What the spans have above the shortest; those that do not fit, behind the others.
+    /// What the spans have above the shortest.
     near: Vec<u32>,
+    /// The same of those that do not fit.
     far: Vec<u64>,
 }
 
-impl SortedSpans {
-    /// So many spans of picoseconds, none below `shortest_ps`. All threads of the pool that this runs in sort them.
-    pub fn new(count: usize, shortest_ps: u64, spans_ps: impl Iterator<Item = u64>) -> Self {
-        let (mut near, mut far) = (Vec::with_capacity(count), Vec::new());
-        spans_ps.for_each(|span| {
-            let above = span - shortest_ps;
-            u32::try_from(above).map_or_else(|_| far.push(above), |above| near.push(above));
-        });
-        near.par_sort_unstable();
-        far.par_sort_unstable();
-        Self { shortest_ps, near, far }
+impl Spans {
+    /// Room for so many spans, none below `shortest_ps`.
+    pub fn new(count: usize, shortest_ps: u64) -> Self {
+        Self { shortest_ps, near: Vec::with_capacity(count), far: Vec::new() }
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, span_ps: u64) {
+        let above = span_ps - self.shortest_ps;
+        u32::try_from(above).map_or_else(|_| self.far.push(above), |above| self.near.push(above));
+    }
+
+    /// Puts them in order, by all threads of the pool that this runs in.
+    pub fn sort(mut self) -> SortedSpans {
+        self.near.par_sort_unstable();
+        self.far.par_sort_unstable();
+        SortedSpans(self)
     }
 }
 
-impl Sorted for SortedSpans {
-    fn count(&self) -> usize {
-        self.near.len() + self.far.len()
+/// Spans in ascending order, in microseconds when they are read.
+#[derive(Clone, Debug)]
+pub struct SortedSpans(Spans);
+
+impl Ascending for SortedSpans {
+    fn count(&self) -> u64 {
+        (self.0.near.len() + self.0.far.len()) as u64
     }
 
-    fn value(&self, place: usize) -> f64 {
-        let above = match self.near.get(place) {
-            Some(&near) => u64::from(near),
-            None => self.far[place - self.near.len()],
-        };
-        Duration::from_ps(self.shortest_ps + above).as_us_f64()
+    fn for_each(&self, mut visit: impl FnMut(f64, u64)) -> io::Result<()> {
+        let Spans { shortest_ps, near, far } = &self.0;
+        let above = near.iter().copied().map(u64::from).chain(far.iter().copied());
+        above.for_each(|above| visit(Duration::from_ps(shortest_ps + above).as_us_f64(), 1));
+        Ok(())
+    }
+}
+
+/// Numbers of picoseconds, of which there may be more than memory has room for.
+impl Ascending for Ordered {
+    fn count(&self) -> u64 {
+        Self::count(self)
+    }
+
+    fn for_each(&self, mut visit: impl FnMut(f64, u64)) -> io::Result<()> {
+        Self::for_each(self, |span_ps, times| visit(Duration::from_ps(span_ps).as_us_f64(), times))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Description;
+    use crate::measure::{Description, Figures};
+    use crate::numbers::Packed;
     use proptest::prelude::*;
+
+    fn sorted(spans: &[u64], shortest_ps: u64) -> SortedSpans {
+        let mut all = Spans::new(spans.len(), shortest_ps);
+        spans.iter().for_each(|&span| all.add(span));
+        all.sort()
+    }
+
+    /// Every figure, to the bit.
+    fn bits(spans: &impl Ascending) -> Vec<u64> {
+        let fractions: Vec<f64> = (0..=100).map(|percent| f64::from(percent) / 100.0).collect();
+        let figures = Figures::of(spans, &fractions).unwrap().unwrap();
+        let percentiles = fractions.iter().map(|&fraction| figures.percentile(fraction));
+        percentiles.chain([figures.mean(), figures.standard_deviation()]).map(f64::to_bits).collect()
+    }
 
     proptest! {
         #[test]
@@ -54,23 +92,20 @@ mod tests {
             spans in prop::collection::vec(prop_oneof![0u64..10, 0u64..1 << 33, 0u64..600_000_000_000_000], 1..300),
         ) {
             let shortest = spans.iter().copied().min().unwrap();
-            let sorted = SortedSpans::new(spans.len(), shortest, spans.iter().copied());
-            let of_spans = Description::new(sorted).unwrap();
+            let sorted = bits(&sorted(&spans, shortest));
             let numbers = spans.iter().map(|&span| Duration::from_ps(span).as_us_f64());
             let of_numbers = Description::of(numbers.collect()).unwrap();
-            prop_assert_eq!(of_spans.mean().to_bits(), of_numbers.mean().to_bits());
-            prop_assert_eq!(of_spans.standard_deviation().to_bits(), of_numbers.standard_deviation().to_bits());
-            for percent in 0..=100 {
-                let fraction = f64::from(percent) / 100.0;
-                prop_assert_eq!(of_spans.percentile(fraction).to_bits(), of_numbers.percentile(fraction).to_bits());
-            }
+            let percentiles = (0..=100).map(|percent| of_numbers.percentile(f64::from(percent) / 100.0));
+            let others = [of_numbers.mean(), of_numbers.standard_deviation()];
+            prop_assert_eq!(&sorted, &percentiles.chain(others).map(f64::to_bits).collect::<Vec<_>>());
+            prop_assert_eq!(&sorted, &bits(&Ordered::in_slices(&[&Packed::from(spans)], 20).unwrap()));
         }
     }
 
     #[test]
     fn a_span_is_far_where_four_octets_end() {
         let most = u64::from(u32::MAX);
-        let sorted = SortedSpans::new(4, 5, [5 + most + 1, 5, 5 + most, 6].into_iter());
+        let SortedSpans(sorted) = sorted(&[5 + most + 1, 5, 5 + most, 6], 5);
         assert_eq!((sorted.near, sorted.far), (vec![0, 1, u32::MAX], vec![most + 1]));
     }
 }

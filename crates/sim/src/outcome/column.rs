@@ -1,7 +1,8 @@
 //! A column of a table: numbers as they are, or whole numbers that are packed.
 
-use super::packed::Packed;
+use crate::numbers::{Packed, RUN, Runs};
 use std::fmt;
+use std::{io, slice};
 
 /// The numbers of a column. A copy of packed ones shares them.
 #[derive(Clone)]
@@ -33,12 +34,64 @@ impl Column {
         self.len() == 0
     }
 
+    /// Hands each number to `visit`, in order.
+    ///
+    /// # Errors
+    /// What the system says if numbers that were laid aside cannot be read back.
+    pub fn for_each(&self, mut visit: impl FnMut(f64)) -> io::Result<()> {
+        let mut reader = self.reader();
+        while let Some(numbers) = reader.next()? {
+            numbers.iter().copied().for_each(&mut visit);
+        }
+        Ok(())
+    }
+
     /// The numbers, in order.
-    pub fn values(&self) -> Box<dyn Iterator<Item = f64> + '_> {
+    ///
+    /// # Errors
+    /// As [`Column::for_each`].
+    pub fn values(&self) -> io::Result<Vec<f64>> {
+        let mut values = Vec::with_capacity(self.len());
+        self.for_each(|value| values.push(value))?;
+        Ok(values)
+    }
+
+    /// Goes through the numbers.
+    pub(super) fn reader(&self) -> Reader<'_> {
         match &self.0 {
-            Held::Plain(numbers) => Box::new(numbers.iter().copied()),
+            Held::Plain(numbers) => Reader::Plain(numbers.chunks(RUN)),
             Held::Packed(pieces, each) => {
-                Box::new(pieces.iter().flat_map(Packed::numbers).map(move |number| number as f64 / each))
+                Reader::Packed { pieces: pieces.iter(), runs: None, each: *each, numbers: Vec::new() }
+            }
+        }
+    }
+}
+
+/// Goes through the numbers of a column, a few at a time.
+pub(super) enum Reader<'a> {
+    Plain(slice::Chunks<'a, f64>),
+    Packed { pieces: slice::Iter<'a, Packed>, runs: Option<Runs<'a>>, each: f64, numbers: Vec<f64> },
+}
+
+impl Reader<'_> {
+    /// The next numbers, at most [`RUN`] of them; `None` after the last.
+    pub(super) fn next(&mut self) -> io::Result<Option<&[f64]>> {
+        match self {
+            Self::Plain(chunks) => Ok(chunks.next()),
+            Self::Packed { pieces, runs, each, numbers } => {
+                numbers.clear();
+                while numbers.is_empty() {
+                    let Some(some) = runs else {
+                        let Some(piece) = pieces.next() else { return Ok(None) };
+                        *runs = Some(piece.runs());
+                        continue;
+                    };
+                    match some.next()? {
+                        Some(run) => numbers.extend(run.iter().map(|&number| number as f64 / *each)),
+                        None => *runs = None,
+                    }
+                }
+                Ok(Some(numbers))
             }
         }
     }
@@ -50,16 +103,19 @@ impl FromIterator<f64> for Column {
     }
 }
 
-/// However they are held.
+/// However they are held. One that cannot be read equals none.
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
-        self.values().eq(other.values())
+        matches!((self.values(), other.values()), (Ok(own), Ok(others)) if own == others)
     }
 }
 
 impl fmt::Debug for Column {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.values()).finish()
+        match self.values() {
+            Ok(values) => formatter.debug_list().entries(values).finish(),
+            Err(error) => write!(formatter, "{error}"),
+        }
     }
 }
 

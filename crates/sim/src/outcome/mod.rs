@@ -1,11 +1,9 @@
 //! What one simulation returns: a row of results, columns of samples, and whether it was cut short.
 
 mod column;
-mod packed;
 mod parquet;
 
 pub use column::Column;
-pub(crate) use packed::{Packed, Packing};
 pub use parquet::write_parquet;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,8 @@
 //! Tables as Parquet files: a part for each protection, one under the other.
 
-use super::{Column, Columns};
+use super::Columns;
+use super::column::{Column, Reader};
+use crate::numbers::RUN;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -13,8 +15,8 @@ use std::sync::Arc;
 
 /// Rows of a row group: what a reader must hold of a column at once, and what it may leave out.
 const GROUP_ROWS: usize = 1 << 18;
-/// Labels that are handed to the writer at once.
-const LABELS: usize = 1 << 12;
+/// Rows that are handed to the writer at once.
+const BATCH: usize = 1 << 12;
 /// The column that says which part a row is of.
 const LABEL: &str = "protection";
 
@@ -59,19 +61,14 @@ fn write<W: Write + Send>(
             columns.iter().all(|(_, column)| column.len() == rows),
             "columns of {label} differ in length"
         );
-        let found = names.iter().map(|(name, _)| column(columns, name).map(Column::values));
-        let mut values: Vec<Option<_>> = found.collect();
+        let found = names.iter().map(|(name, _)| column(columns, name).map(Ahead::of));
+        let mut values: Vec<Option<Ahead<'_>>> = found.collect();
         for first in (0..rows).step_by(GROUP_ROWS) {
             let last = rows.min(first + GROUP_ROWS);
             let mut group = file.next_row_group()?;
             write_label(&mut group, label, last - first)?;
             for (&(_, is_everywhere), values) in names.iter().zip(&mut values) {
-                let values = values.as_mut().map(|values| values.take(last - first).collect::<Vec<_>>());
-                next(&mut group, |writer| {
-                    let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); last - first]);
-                    let writer = writer.typed::<DoubleType>();
-                    writer.write_batch(&values.unwrap_or_default(), levels.as_deref(), None).map(drop)
-                })?;
+                write_values(&mut group, values.as_mut(), is_everywhere, last - first)?;
             }
             group.close()?;
         }
@@ -79,6 +76,31 @@ fn write<W: Write + Send>(
     file.finish()?;
     // Not by `into_inner`, which loses the error of the last octets.
     Ok(file.flush()?)
+}
+
+/// A column that is read a batch at a time.
+struct Ahead<'a> {
+    reader: Reader<'a>,
+    /// Numbers that were read and are of the next batch.
+    left: Vec<f64>,
+}
+
+impl<'a> Ahead<'a> {
+    fn of(column: &'a Column) -> Self {
+        Self { reader: column.reader(), left: Vec::new() }
+    }
+
+    /// The next numbers, of which there are as many.
+    fn take(&mut self, count: usize) -> io::Result<Vec<f64>> {
+        let mut taken = std::mem::take(&mut self.left);
+        taken.reserve_exact(count + RUN);
+        while taken.len() < count {
+            let numbers = self.reader.next()?.expect("columns have as many numbers as they say");
+            taken.extend(numbers);
+        }
+        self.left = taken.split_off(count);
+        Ok(taken)
+    }
 }
 
 /// Every column of any part, in the order in which they come, and whether all parts have it.
@@ -115,13 +137,33 @@ fn write_label<W: Write + Send>(
     label: &str,
     rows: usize,
 ) -> Result<(), ParquetError> {
-    let labels = vec![ByteArray::from(label); rows.min(LABELS)];
+    let labels = vec![ByteArray::from(label); rows.min(BATCH)];
     next(group, |writer| {
         let writer = writer.typed::<ByteArrayType>();
-        (0..rows).step_by(LABELS).try_for_each(|first| {
-            writer.write_batch(&labels[..LABELS.min(rows - first)], None, None).map(drop)
+        batches(rows).try_for_each(|count| writer.write_batch(&labels[..count], None, None).map(drop))
+    })
+}
+
+/// Writes so many numbers of a column, or nulls where the part has none.
+fn write_values<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    mut column: Option<&mut Ahead<'_>>,
+    is_everywhere: bool,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    next(group, |writer| {
+        let writer = writer.typed::<DoubleType>();
+        batches(rows).try_for_each(|count| {
+            let values = column.as_mut().map(|column| column.take(count)).transpose()?;
+            let levels = (!is_everywhere).then(|| vec![i16::from(values.is_some()); count]);
+            writer.write_batch(&values.unwrap_or_default(), levels.as_deref(), None).map(drop)
         })
     })
+}
+
+/// How many rows each batch has.
+fn batches(rows: usize) -> impl Iterator<Item = usize> {
+    (0..rows).step_by(BATCH).map(move |first| BATCH.min(rows - first))
 }
 
 /// Writes the next column of a row group.

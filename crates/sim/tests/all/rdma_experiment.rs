@@ -1,8 +1,9 @@
 //! The experiment of serial RDMA writes: its floor, its shortcuts, and what protection changes.
 
 use crate::support;
+use lossylink_sim::measure::Description;
 use serde_json::{Value, json};
-use support::{config, number, profile, refusal, run};
+use support::{column, config, number, profile, refusal, run};
 
 /// The experiment between hosts whose interfaces add a latency.
 fn on_calibrated_hosts(protection: &str) -> Value {
@@ -41,6 +42,23 @@ fn threads_and_skipping_change_nothing() {
         config["seed"] = json!(2);
         assert_ne!(run(&config).columns, quick.columns);
     }
+}
+
+/// More messages than memory has room for: they lie in a file until the table is asked for.
+#[test]
+fn the_figures_of_very_many_messages_are_those_of_their_table() {
+    let mut config = on_calibrated_hosts("none");
+    config["flow"]["trials"] = json!(1_500_000);
+    let outcome = run(&config);
+    config["threads"] = json!(2);
+    let on_two = run(&config);
+    assert_eq!((&on_two.row, &on_two.columns), (&outcome.row, &outcome.columns));
+    let times = Description::of(column(&outcome, "trials", "fct_us")).unwrap();
+    let figures =
+        [times.min(), times.mean(), times.max(), times.standard_deviation(), times.percentile(0.9999)];
+    let keys = ["fct_us_min", "fct_us_mean", "fct_us_max", "fct_us_std", "fct_us_p99_99"];
+    assert_eq!(keys.map(|key| number(&outcome, key)), figures);
+    assert_eq!(number(&outcome, "timeouts"), column(&outcome, "trials", "timeouts").iter().sum::<f64>());
 }
 
 /// The last packet of the second message is lost: only the interface's timer can tell.

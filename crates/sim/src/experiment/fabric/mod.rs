@@ -5,6 +5,7 @@ mod setup;
 mod summary;
 
 use super::blocks::{Block, Workers, blocks};
+use super::row::unread;
 use crate::config::Config;
 use crate::fabric::{DrawnRepairs, Plan, Protection, Row, Year};
 use crate::outcome::Columns;
@@ -37,7 +38,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     columns.extend(lived.into_iter().next().and_then(|first| first.events));
     columns.extend(points.as_ref().map(points::table));
     // The row is made of the years' table, so that both say the same.
-    let row = summary::row(&setup, &columns[0].1);
+    let row = summary::row(&setup, &columns[0].1).map_err(unread)?;
     Ok(Outcome { row, columns, interrupted, ..Outcome::default() })
 }
 

@@ -7,6 +7,7 @@ use crate::fabric::{Counts, Failure, Row};
 use crate::measure::{Description, percentile_sorted};
 use crate::outcome::{Column, Columns};
 use serde_json::{Map, Value, json};
+use std::io;
 
 /// Seconds of the year that is looked at, from the first failure on: the published window.
 const YEAR_S: u32 = 365 * DAY_S;
@@ -233,11 +234,11 @@ pub(super) fn shares(lived: &[Lived]) -> (String, Columns) {
 }
 
 /// The row of all years, from the table of each.
-pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> Map<String, Value> {
+pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> io::Result<Map<String, Value>> {
     let mut row = Map::new();
     let count = years.first().map_or(0, |(_, values)| values.len());
     if count == 0 {
-        return row;
+        return Ok(row);
     }
     let share = |ppm: u32| f64::from(ppm) / 1e6;
     row.insert("links".into(), json!(setup.topology.links()));
@@ -248,7 +249,7 @@ pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> Map<String, Value> {
     row.insert("years".into(), json!(count));
     for figure in &FIGURES {
         let of_figure = years.iter().find(|(name, _)| name == figure.name);
-        let values: Vec<f64> = of_figure.iter().flat_map(|(_, values)| values.values()).collect();
+        let values = of_figure.map(|(_, values)| values.values()).transpose()?.unwrap_or_default();
         let sum = values.iter().sum::<f64>();
         let described = Description::of(values);
         let of = |value: fn(&Description) -> f64| described.as_ref().map(value);
@@ -266,7 +267,7 @@ pub(super) fn row(setup: &Setup<'_>, years: &Columns) -> Map<String, Value> {
             );
         }
     }
-    row
+    Ok(row)
 }
 
 /// The interval of the mean by Student's law: none of one value.

@@ -8,7 +8,7 @@ mod trials;
 pub(super) use counters::{Counters, Repair};
 pub(super) use results::Totals;
 
-use super::blocks::{Block, TRIALS_PER_BLOCK, Workers, blocks};
+use super::blocks::{Block, Blocks, TRIALS_PER_BLOCK, Workers};
 use super::capturing::Capture;
 use super::inspecting::{inspected, states};
 use super::row::Row;
@@ -16,7 +16,7 @@ use super::setup::Setup;
 use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile, PartConfig};
 use crate::net::{AnyLink, ProtectedLink, Tap};
-use crate::outcome::Packing;
+use crate::numbers::{Packing, Store};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome};
@@ -130,13 +130,14 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             return self.run_part(&workers, part, control);
         }
         let (mut pieces, mut outcome) = (results::read(&config.parts)?, Outcome::default());
+        let store = trials::store();
         for trials in control.looks(self.flow.trials) {
             let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
-            let missing = blocks((trials, TRIALS_PER_BLOCK), config.seed).split_off(ran as usize);
+            let missing = Blocks::new((trials, TRIALS_PER_BLOCK), config.seed).at(ran..u64::MAX);
             control.set_total(trials);
-            let (more, interrupted) = self.run_blocks(&workers, missing, control)?;
+            let (more, interrupted) = self.run_blocks(&workers, &missing, &store, control)?;
             pieces.extend(more);
-            outcome = Outcome { interrupted, ..self.outcome(&workers, &pieces, &describe, &detail) };
+            outcome = Outcome { interrupted, ..self.outcome(&workers, &pieces, &describe, &detail)? };
             if interrupted || control.is_enough(&outcome) {
                 break;
             }
@@ -153,36 +154,35 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         part: PartConfig,
         control: &Control,
     ) -> Result<Outcome, ConfigError> {
-        let all = blocks((self.flow.trials, TRIALS_PER_BLOCK), self.setup.config.seed);
-        let of_part =
-            |block: &Block| (part.first_block..part.first_block + part.blocks).contains(&block.index);
-        let some: Vec<Block> = all.into_iter().filter(of_part).collect();
-        control.set_total(some.iter().map(|block| block.trials).sum());
-        let (pieces, interrupted) = self.run_blocks(workers, some, control)?;
+        let all = Blocks::new((self.flow.trials, TRIALS_PER_BLOCK), self.setup.config.seed);
+        let some = all.at(part.first_block..part.first_block.saturating_add(part.blocks));
+        control.set_total(some.trials());
+        let (pieces, interrupted) = self.run_blocks(workers, &some, &Store::default(), control)?;
         let part = (!interrupted).then(|| results::write(&pieces));
         Ok(Outcome { part, interrupted, ..Outcome::default() })
     }
 
     /// Runs these blocks. Returns the finished ones' results in order, and whether some are missing because the caller
-    /// lost patience. The blocks themselves need some memory, which is free again then.
+    /// lost patience. What the trials gave is in the store.
     fn run_blocks(
         &self,
         workers: &Workers,
-        blocks: Vec<Block>,
+        blocks: &Blocks,
+        store: &Store,
         control: &Control,
     ) -> Result<(Vec<Piece>, bool), ConfigError> {
-        let run_piece = |blocks: &[Block]| {
-            let mut piece = Piece::default();
+        let run_piece = |blocks: &Blocks| {
+            let mut piece = Piece::new(store);
             for block in blocks.iter().take_while(|_| !control.is_cancelled()) {
-                self.run_block(block, &mut piece)?;
+                self.run_block(&block, &mut piece)?;
                 piece.blocks += 1;
                 control.add_done(block.trials);
             }
             Ok(piece.finish())
         };
-        let pieces = workers.run_pieces(&blocks, run_piece)?;
+        let pieces = workers.run_pieces(blocks, run_piece)?;
         let ran: u64 = pieces.iter().map(|piece| piece.blocks).sum();
-        Ok((pieces, ran < blocks.len() as u64))
+        Ok((pieces, ran < blocks.count()))
     }
 
     fn outcome(
@@ -191,16 +191,14 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         pieces: &[Piece],
         describe: impl Fn(&T, &mut Row),
         detail: impl Fn(&T, &Totals, &mut Row),
-    ) -> Outcome {
+    ) -> Result<Outcome, ConfigError> {
         let states = pieces.first().map(|piece| piece.states.clone()).unwrap_or_default();
         let mut totals = Totals::default();
         pieces.iter().for_each(|piece| totals.merge(&piece.totals));
         let mut row = Row::new(&self.setup);
         describe(&self.protocol, &mut row);
         row.set("flow_bytes", self.flow.size_bytes).set("trials", totals.trials);
-        workers.share(|| {
-            row.set_completion_times(trials::sorted_spans(pieces));
-        });
+        workers.share(|| trials::set_completion_times(&mut row, pieces))?;
         row.set("flows_hit", totals.hit).set("flows_unfinished", totals.unfinished);
         detail(&self.protocol, &totals, &mut row);
         row.set("retransmissions", totals.retransmissions)
@@ -208,7 +206,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             .set("frames_simulated", totals.frames_simulated)
             .set("frames_skipped", totals.frames_skipped);
         let columns = vec![("trials".to_owned(), trials::columns(pieces))];
-        Outcome { row: row.finish(), columns, states, ..Outcome::default() }
+        Ok(Outcome { row: row.finish(), columns, states, ..Outcome::default() })
     }
 
     /// Runs a block and adds what it gives to a piece.

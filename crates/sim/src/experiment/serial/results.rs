@@ -4,7 +4,7 @@ use super::counters::Repair;
 use super::trials::Trials;
 use crate::ConfigError;
 use crate::experiment::blocks::TRIALS_PER_BLOCK;
-use crate::outcome::{Packed, Packing};
+use crate::numbers::{Packed, Packing, Store};
 use lossylink_core::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,6 +38,11 @@ pub(super) struct Piece<T = Packed> {
 }
 
 impl Piece<Packing> {
+    /// Keeps the numbers in this store.
+    pub(super) fn new(store: &Store) -> Self {
+        Self { trials: Trials::new(store), ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, trial: Trial) {
         self.trials.add(&trial);
         self.totals.add(&trial);

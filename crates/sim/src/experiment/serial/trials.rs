@@ -1,10 +1,24 @@
 //! What is kept of each trial: what its row of the table shows, in as few bits as that takes.
 
 use super::results::{Piece, Trial};
-use crate::measure::SortedSpans;
-use crate::outcome::{Column, Columns, Packed, Packing};
+use crate::ConfigError;
+use crate::experiment::row::{Row, unread};
+use crate::measure::{SortedSpans, Spans};
+use crate::numbers::{Ordered, Packed, Packing, Store};
+use crate::outcome::{Column, Columns};
 use lossylink_core::time::Duration;
 use serde::{Deserialize, Serialize};
+use std::io;
+
+/// Octets of packed numbers that stay in memory: about a million trials.
+const ROOM: usize = 5 << 20;
+/// Completion times that are put in order in memory.
+const IN_MEMORY: usize = 1 << 20;
+
+/// Where a run keeps what its trials took and counted.
+pub(super) fn store() -> Store {
+    Store::new(ROOM)
+}
 
 /// Numbers of each trial.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -16,6 +30,11 @@ pub(super) struct Trials<T = Packed> {
 }
 
 impl Trials<Packing> {
+    pub(super) fn new(store: &Store) -> Self {
+        let packing = || Packing::new(store.clone());
+        Self { took_ps: packing(), lost_frames: packing(), retransmissions: packing(), timeouts: packing() }
+    }
+
     pub(super) fn add(&mut self, trial: &Trial) {
         self.took_ps.push(trial.took.as_ps());
         self.lost_frames.push(trial.lost_frames.into());
@@ -46,17 +65,33 @@ pub(super) fn columns(pieces: &[Piece]) -> Columns {
     ]
 }
 
-/// What the trials took, in ascending order.
-pub(super) fn sorted_spans(pieces: &[Piece]) -> SortedSpans {
-    let took = || pieces.iter().map(|piece| &piece.trials.took_ps);
-    let shortest_ps = took().filter_map(Packed::least).min().unwrap_or(0);
-    SortedSpans::new(took().map(Packed::len).sum(), shortest_ps, took().flat_map(Packed::numbers))
+/// Adds to a row what the trials took, by all threads of the pool that this runs in.
+pub(super) fn set_completion_times(row: &mut Row, pieces: &[Piece]) -> Result<(), ConfigError> {
+    set_from(row, pieces, IN_MEMORY)
+}
+
+/// As [`set_completion_times`], with so many put in order in memory.
+fn set_from(row: &mut Row, pieces: &[Piece], in_memory: usize) -> Result<(), ConfigError> {
+    let took: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
+    let count: usize = took.iter().map(|packed| packed.len()).sum();
+    if count > in_memory {
+        return row.set_completion_times(&Ordered::of(&took).map_err(unread)?).map(drop);
+    }
+    row.set_completion_times(&sorted_spans(&took, count).map_err(unread)?).map(drop)
+}
+
+/// So many spans in ascending order, in memory.
+fn sorted_spans(took: &[&Packed], count: usize) -> io::Result<SortedSpans> {
+    let shortest_ps = took.iter().filter_map(|packed| packed.least()).min().unwrap_or(0);
+    let mut spans = Spans::new(count, shortest_ps);
+    took.iter().try_for_each(|packed| packed.for_each(|span_ps| spans.add(span_ps)))?;
+    Ok(spans.sort())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Sorted;
+    use crate::measure::Ascending;
 
     /// The published messages: most take the same time, some wait for a host, one in fifty loses a frame and sends up to
     /// 23 again, one in a thousand waits for a timeout.
@@ -75,6 +110,12 @@ mod tests {
         }
     }
 
+    fn piece(store: &Store, places: std::ops::Range<u64>) -> Piece {
+        let mut piece = Piece::new(store);
+        places.for_each(|place| piece.add(trial(place)));
+        piece.finish()
+    }
+
     fn octets(trials: &Trials) -> usize {
         [&trials.took_ps, &trials.lost_frames, &trials.retransmissions, &trials.timeouts]
             .map(Packed::octets)
@@ -85,19 +126,13 @@ mod tests {
     #[test]
     fn a_trial_is_held_in_five_octets() {
         const TRIALS: usize = 100_000;
-        let mut piece = Piece::default();
-        (0..TRIALS as u64).for_each(|place| piece.add(trial(place)));
-        let held = octets(&piece.finish().trials);
+        let held = octets(&piece(&Store::default(), 0..TRIALS as u64).trials);
         assert!(held <= 5 * TRIALS, "{:.2} octets a trial", held as f64 / TRIALS as f64);
     }
 
     #[test]
     fn columns_and_spans_are_those_of_the_trials() {
-        let pieces = [0..3000, 3000..3001].map(|places| {
-            let mut piece = Piece::default();
-            places.for_each(|place| piece.add(trial(place)));
-            piece.finish()
-        });
+        let pieces = [0..3000, 3000..3001].map(|places| piece(&Store::default(), places));
         let trials: Vec<Trial> = (0..3001).map(trial).collect();
         let of = |of: &dyn Fn(&Trial) -> f64| trials.iter().map(of).collect::<Column>();
         let expected: Columns = vec![
@@ -109,7 +144,41 @@ mod tests {
         assert_eq!(columns(&pieces), expected);
         let mut took: Vec<f64> = trials.iter().map(|trial| trial.took.as_us_f64()).collect();
         took.sort_unstable_by(f64::total_cmp);
-        let spans = sorted_spans(&pieces);
-        assert!((0..spans.count()).map(|place| spans.value(place)).eq(took));
+        let packed: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
+        let mut found = Vec::new();
+        sorted_spans(&packed, took.len()).unwrap().for_each(|span, _| found.push(span)).unwrap();
+        assert_eq!(found, took);
+    }
+    #[test]
+    fn what_is_laid_aside_gives_the_same_table_and_figures() {
+        let places = [0..70_000, 70_000..70_001, 70_001..100_000];
+        let pieces = |store: &Store| places.clone().map(|places| piece(store, places));
+        let row = |pieces: &[Piece], in_memory| {
+            let mut row = Row::default();
+            set_from(&mut row, pieces, in_memory).unwrap();
+            row.finish()
+        };
+        let expected = pieces(&Store::default());
+        for room in [0, 100_000] {
+            let aside = pieces(&Store::new(room));
+            assert!(aside.iter().map(|piece| octets(&piece.trials)).sum::<usize>() <= room);
+            assert_eq!(columns(&aside), columns(&expected));
+            assert_eq!(row(&aside, 99_999), row(&expected, 100_000));
+        }
+    }
+
+    /// Most octets that the memory of a run has for so many trials and what they come to.
+    fn most_octets(trials: u64) -> u64 {
+        let run = || {
+            let pieces = [piece(&store(), 0..trials)];
+            set_completion_times(&mut Row::default(), &pieces).unwrap();
+        };
+        allocation_counter::measure(run).bytes_max
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_trials() {
+        let (some, many) = (most_octets(1_500_000), most_octets(6_000_000));
+        assert!(many < some + (1 << 20), "{some} and {many} octets");
     }
 }

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lossylink.protections._family import Family, Report, Spelling
-from lossylink.protections._options import is_word, positive_time_ps
+from lossylink.protections._options import is_word
 from lossylink.protections.fec import code
+from lossylink.units import parse_positive_time
 
 if TYPE_CHECKING:
     pass
 
 
 def _read_flush(value: object) -> int | None:
-    return None if is_word(value, "auto", "off") else positive_time_ps(value)
+    return None if is_word(value, "auto", "off") else parse_positive_time(value)
 
 
 class _FecModel(Family):

@@ -25,7 +25,7 @@ def _spelt_out(declared: Iterable[str]) -> Iterator[str]:
     for key in declared:
         section, _, leaf = key.partition(".")
         if leaf == "*":
-            yield from (f"{section}.{name}" for name in SECTIONS[section].model_fields)
+            yield from (f"{section}.{name}" for name in SECTIONS[section].__struct_fields__)
         else:
             yield key
 

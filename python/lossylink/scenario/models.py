@@ -1,14 +1,25 @@
 """The sections of a scenario as frozen models: what each key means and which values it takes."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-# Pydantic reads annotations as they stand: postponed ones would be compiled once more.
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+# Annotations are read as they stand: postponed ones would be compiled once more.
+from msgspec import UNSET, defstruct
 
 from lossylink import backends
-from lossylink.modelling import built
 from lossylink.protections import Option, common_options, read_common, usages
-from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
+from lossylink.scenario.section import Section, key
+from lossylink.units import (
+    parse_count,
+    parse_length,
+    parse_positive_time,
+    parse_rate,
+    parse_ratio,
+    parse_size,
+    parse_switch,
+    parse_time,
+)
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
 TrafficSource = Literal["generator", "saturated", "tcp", "udp-smooth", "udp-bursty"]
@@ -30,243 +41,301 @@ def _backend(value: object) -> str:
     return str(value)
 
 
-def _as_list(value: object) -> object:
+def _as_list(value: object) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _as_axis(value: object) -> object:
-    """Take a list, one value, or values separated by commas as ``--set`` brings them."""
-    if value is None:
-        return None
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else _as_list(value)
+def _axis(read: Callable[[object], Any]) -> Callable[[object], list[Any]]:
+    """Read a list, one value, or values separated by commas as ``--set`` brings them."""
+
+    def read_all(value: object) -> list[Any]:
+        parts = value.split(",") if isinstance(value, str) else _as_list(value)
+        return [read(part.strip() if isinstance(part, str) else part) for part in parts]
+
+    return read_all
+
+
+def _one_of(choice: Any) -> Callable[[object], object]:
+    """Read one of the words of a `Literal`."""
+    words = get_args(choice)
+
+    def read(value: object) -> object:
+        if value not in words:
+            raise ValueError(f"no such choice; valid: {', '.join(map(repr, words))}")
+        return value
+
+    return read
 
 
 def _time_or_auto(value: object) -> int | None:
     return None if value is None or str(value).strip().lower() == "auto" else parse_time(value)
 
 
-class Section(BaseModel):
-    """Base of all sections: immutable, and a key that it does not know is an error."""
+def _seed(value: object) -> int:
+    word = str(value)
+    if not word.isdecimal() or int(word) >= 2**64:
+        raise ValueError("a seed is a whole number from 0 up to 2^64 - 1")
+    return int(word)
 
-    # A section is built as a part of `Sections`; by itself only for who asks it to check something.
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
-
-class Link(Section):
+class Link(Section, frozen=True, kw_only=True):
     """The protected link."""
 
-    rate: Rate = Field(description="bits per second on the wire")
-    propagation: Time | None = Field(None, description="one-way delay of the cable")
-    length: Length | None = Field(None, description="cable length instead of its delay, at 5 ns a metre")
-    mtu: Size = Field(1500, description="largest IP packet in bytes; the Ethernet frame is 14 B longer")
+    rate: Annotated[int, key("bits per second on the wire", parse_rate)]
+    propagation: Annotated[int | None, key("one-way delay of the cable", parse_time)] = None
+    length: Annotated[int | None, key("cable length instead of its delay, at 5 ns a metre", parse_length)] = (
+        None
+    )
+    mtu: Annotated[int, key("largest IP packet in bytes; the Ethernet frame is 14 B longer", parse_size)] = (
+        1500
+    )
 
 
-class LossSection(Section):
+class LossSection(Section, frozen=True, kw_only=True):
     """What the link corrupts, in each direction; the spellings are those of `lossylink.scenario.loss`."""
 
-    forward: str | float = Field("0", description="loss of the direction that the data takes")
-    reverse: str | float = Field("0", description="loss of the direction that the ACKs take")
+    forward: Annotated[str, key("loss of the direction that the data takes", str)] = "0"
+    reverse: Annotated[str, key("loss of the direction that the ACKs take", str)] = "0"
 
 
-class SwitchSection(Section):
+class SwitchSection(Section, frozen=True, kw_only=True):
     """The switches at both ends of the protected link."""
 
-    profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
-    queue: Size | None = Field(None, description="limit of the sender's normal queue")
-    ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
-    marking_min: Size | None = Field(
-        None, description="queue from which on DCQCN's random marking begins (Kmin)"
+    profile: Annotated[str, key("a profile's name (tofino1, ideal) or a TOML file")] = "tofino1"
+    queue: Annotated[int | None, key("limit of the sender's normal queue", parse_size)] = None
+    ecn_threshold: Annotated[int | None, key("queue from which on packets are ECN-marked", parse_size)] = None
+    marking_min: Annotated[
+        int | None, key("queue from which on DCQCN's random marking begins (Kmin)", parse_size)
+    ] = None
+    marking_max: Annotated[
+        int | None, key("queue beyond which every packet is marked for DCQCN (Kmax)", parse_size)
+    ] = None
+    marking_probability: Annotated[
+        float | None, key("share of packets marked for DCQCN just below that (Pmax)", parse_ratio)
+    ] = None
+    resume: Annotated[int | None, key("reorder buffer at which a paused sender is resumed", parse_size)] = (
+        None
     )
-    marking_max: Size | None = Field(
-        None, description="queue beyond which every packet is marked for DCQCN (Kmax)"
-    )
-    marking_probability: Ratio | None = Field(
-        None, description="share of packets marked for DCQCN just below that (Pmax)"
-    )
-    resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
-    pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
-    rx_buffer: Size | None = Field(
-        None, description="bound of the reorder buffer; a frame beyond it is dropped"
-    )
-    tx_buffer: Size | None = Field(
-        None, description="bound of the buffer of sent copies; a copy beyond it is not kept"
-    )
-    recirculation: Rate | None = Field(
-        None, description="rate of a recirculation port; never below the link's"
-    )
+    pause: Annotated[int | None, key("reorder buffer at which the sender is paused", parse_size)] = None
+    rx_buffer: Annotated[
+        int | None, key("bound of the reorder buffer; a frame beyond it is dropped", parse_size)
+    ] = None
+    tx_buffer: Annotated[
+        int | None, key("bound of the buffer of sent copies; a copy beyond it is not kept", parse_size)
+    ] = None
+    recirculation: Annotated[
+        int | None, key("rate of a recirculation port; never below the link's", parse_rate)
+    ] = None
 
 
-class HostSection(Section):
+class HostSection(Section, frozen=True, kw_only=True):
     """The end hosts."""
 
-    profile: str = Field("ae-hosts", description="a profile's name (ideal, lab, ae-hosts) or a TOML file")
-    nic_rate: Rate | None = Field(None, description="rate of the sending host's interface; unset: the link's")
+    profile: Annotated[str, key("a profile's name (ideal, lab, ae-hosts) or a TOML file")] = "ae-hosts"
+    nic_rate: Annotated[
+        int | None, key("rate of the sending host's interface; unset: the link's", parse_rate)
+    ] = None
 
 
-class Schemes(Section):
+class Schemes(Section, frozen=True, kw_only=True):
     """The protections to run, one row each, and options common to those that take them."""
 
-    schemes: Annotated[list[str], BeforeValidator(_as_list)] = Field(description=usages())
+    schemes: Annotated[list[str], key(usages(), _as_list)]
 
     def options(self) -> dict[str, Any]:
         """Return the options that were given, without the schemes."""
-        return {key: getattr(self, key) for key in self.model_fields_set - {"schemes"}}
+        options = {name: getattr(self, name) for name in self.__struct_fields__ if name != "schemes"}
+        return {name: value for name, value in options.items() if value is not UNSET}
 
 
-def _option_field(option: Option) -> Any:
-    read = BeforeValidator(lambda value: read_common(option.name, value))
-    return Annotated[Any, read], Field(option.default, description=option.description)
+def _option_key(option: Option) -> tuple[str, Any, Any]:
+    """Return the name, the type and the default of an option: unset, since not every protection has it."""
+    about = key(option.description, partial(read_common, option.name))
+    return option.name, Annotated[Any, about], UNSET
 
 
 if TYPE_CHECKING:
     ProtectionSection = Schemes
 else:
     #: The options are those of the families, so that a new family brings its own.
-    ProtectionSection = create_model(
+    ProtectionSection = defstruct(
         "ProtectionSection",
-        __base__=Schemes,
-        __doc__=Schemes.__doc__,
-        **{name: _option_field(option) for name, option in common_options().items()},
+        [_option_key(option) for option in common_options().values()],
+        bases=(Schemes,),
+        namespace={"__doc__": Schemes.__doc__},
+        frozen=True,
+        kw_only=True,
     )
 
 
-class Traffic(Section):
+class Traffic(Section, frozen=True, kw_only=True):
     """What is sent: frames of the stress test, or the TCP flow or the datagrams of the fec experiment."""
 
-    packets: Count | None = Field(None, description="frames to send")
-    frame: Size = Field(1514, description="Ethernet frame without FCS, in bytes")
-    source: TrafficSource = Field(
-        "saturated",
-        description="stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
-        "fec: tcp, udp-smooth or udp-bursty",
+    packets: Annotated[int | None, key("frames to send", parse_count)] = None
+    frame: Annotated[int, key("Ethernet frame without FCS, in bytes", parse_size)] = 1514
+    source: Annotated[
+        TrafficSource,
+        key(
+            "stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
+            "fec: tcp, udp-smooth or udp-bursty",
+            _one_of(TrafficSource),
+        ),
+    ] = "saturated"
+    rate: Annotated[int, key("mean rate of a UDP source, in bits of frames without FCS", parse_rate)] = (
+        100_000_000
     )
-    rate: Rate = Field(100_000_000, description="mean rate of a UDP source, in bits of frames without FCS")
-    burst: Count = Field(74, description="frames of a bursty UDP source that leave back to back")
+    burst: Annotated[int, key("frames of a bursty UDP source that leave back to back", parse_count)] = 74
 
 
-class Transport(Section):
+class Transport(Section, frozen=True, kw_only=True):
     """The transport protocol of the hosts; TCP uses the first group of keys, RDMA the second."""
 
-    congestion_control: CongestionControl = Field("dctcp", description="TCP's algorithm")
-    mss: Size = Field(1460, description="TCP's maximum segment size in bytes")
-    timestamps: OnOff = Field(False, description="TCP timestamps, which take 12 bytes of each segment")
-    delayed_ack: Count = Field(2, description="segments acknowledged by one ACK")
-    rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
-    initial_window: Count | None = Field(None, description="segments sent before the first ACK")
-    receive_window: Size | None = Field(
-        None, description="most bytes that a receiver offers; unset: 3 MiB, as Linux's buffer gives"
+    congestion_control: Annotated[CongestionControl, key("TCP's algorithm", _one_of(CongestionControl))] = (
+        "dctcp"
     )
-    segmentation_offload: OnOff | None = Field(
-        None, description="hand bursts to the interface, which cuts them; in mathis they cross whole"
+    mss: Annotated[int, key("TCP's maximum segment size in bytes", parse_size)] = 1460
+    timestamps: Annotated[bool, key("TCP timestamps, which take 12 bytes of each segment", parse_switch)] = (
+        False
     )
-    protocol: Literal["tcp", "rdma"] = Field(
-        "tcp", description="what carries the flows of a workload, or long flows"
+    delayed_ack: Annotated[int, key("segments acknowledged by one ACK", parse_count)] = 2
+    rto_min: Annotated[int | None, key("minimum retransmission timeout", parse_positive_time)] = None
+    initial_window: Annotated[int | None, key("segments sent before the first ACK", parse_count)] = None
+    receive_window: Annotated[
+        int | None,
+        key("most bytes that a receiver offers; unset: 3 MiB, as Linux's buffer gives", parse_size),
+    ] = None
+    segmentation_offload: Annotated[
+        bool | None,
+        key("hand bursts to the interface, which cuts them; in mathis they cross whole", parse_switch),
+    ] = None
+    protocol: Annotated[
+        Literal["tcp", "rdma"],
+        key("what carries the flows of a workload, or long flows", _one_of(Literal["tcp", "rdma"])),
+    ] = "tcp"
+    recovery: Annotated[Recovery, key("what an RDMA interface does at a gap", _one_of(Recovery))] = (
+        "go-back-n"
     )
-    recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
-    mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
-    dcqcn: OnOff | None = Field(None, description="RDMA senders slow down when packets are marked")
+    mtu: Annotated[int, key("RDMA packet payload in bytes", _rdma_mtu)] = 1024
+    dcqcn: Annotated[bool | None, key("RDMA senders slow down when packets are marked", parse_switch)] = None
 
 
-class PathSection(Section):
+class PathSection(Section, frozen=True, kw_only=True):
     """The path between the hosts."""
 
-    rtt: PositiveTime | None = Field(None, description="network round trip; unset: the artifact's path")
+    rtt: Annotated[int | None, key("network round trip; unset: the artifact's path", parse_positive_time)] = (
+        None
+    )
 
 
-class Flow(Section):
+class Flow(Section, frozen=True, kw_only=True):
     """The flows of one experiment."""
 
-    size: Size = Field(24_387, description="bytes of each flow")
-    trials: Count = Field(1, description="flows one after another, or runs of a long flow")
-    precision: Ratio | None = Field(
-        None, description="fewer runs when their standard errors are within this share; unset: all runs"
-    )
-    count: Count = Field(1, description="long flows at the same time")
-    distribution: str = Field(
-        "web-search", description="sizes of the flows of a workload: web-search, rpc or a TOML or CSV file"
-    )
-    load: Ratio = Field(0.5, description="bytes of a workload's flows over the rate of the link")
+    size: Annotated[int, key("bytes of each flow", parse_size)] = 24_387
+    trials: Annotated[int, key("flows one after another, or runs of a long flow", parse_count)] = 1
+    precision: Annotated[
+        float | None,
+        key("fewer runs when their standard errors are within this share; unset: all runs", parse_ratio),
+    ] = None
+    count: Annotated[int, key("long flows at the same time", parse_count)] = 1
+    distribution: Annotated[
+        str, key("sizes of the flows of a workload: web-search, rpc or a TOML or CSV file")
+    ] = "web-search"
+    load: Annotated[float, key("bytes of a workload's flows over the rate of the link", parse_ratio)] = 0.5
 
 
-class Timeline(Section):
+class Timeline(Section, frozen=True, kw_only=True):
     """When things happen on the time line; without ``protection`` a monitor of the link decides."""
 
-    corruption: Time = Field(description="the link starts to corrupt")
-    corruption_end: Time | None = Field(None, description="the link is clean again; unset: it never is")
-    protection: Annotated[int | None, BeforeValidator(_time_or_auto)] = Field(
-        description="the protection is switched on; auto: when a monitor of the link asks for it"
+    corruption: Annotated[int, key("the link starts to corrupt", parse_time)]
+    corruption_end: Annotated[int | None, key("the link is clean again; unset: it never is", parse_time)] = (
+        None
     )
-    poll: PositiveTime = Field(10**12, description="time between two readings of the monitor")
-    bin: PositiveTime = Field(description="width of one row of the time line")
+    protection: Annotated[
+        int | None,
+        key("the protection is switched on; auto: when a monitor of the link asks for it", _time_or_auto),
+    ]
+    poll: Annotated[int, key("time between two readings of the monitor", parse_positive_time)] = 10**12
+    bin: Annotated[int, key("width of one row of the time line", parse_positive_time)]
 
 
-class MonitorSection(Section):
+class MonitorSection(Section, frozen=True, kw_only=True):
     """When the monitor of ``timeline.protection = "auto"`` protects the link, and when it stops."""
 
-    window: Count = Field(10**9, description="frames that the decision to do less looks back on")
-    on_loss: Ratio = Field(1e-8, description="loss ratio from which on the link is protected")
-    off_loss: Ratio = Field(5e-9, description="loss ratio below which it needs no protection any more")
-    confidence: float = Field(0.99, gt=0.5, lt=1.0, description="how sure a decision must be")
-    hold: Time = Field(10 * 10**12, description="least time before a decision that does less")
+    window: Annotated[int, key("frames that the decision to do less looks back on", parse_count)] = 10**9
+    on_loss: Annotated[float, key("loss ratio from which on the link is protected", parse_ratio)] = 1e-8
+    off_loss: Annotated[float, key("loss ratio below which it needs no protection any more", parse_ratio)] = (
+        5e-9
+    )
+    confidence: Annotated[float, key("how sure a decision must be", float, above=0.5, below=1.0)] = 0.99
+    hold: Annotated[int, key("least time before a decision that does less", parse_time)] = 10 * 10**12
 
 
-class Grid(Section):
+class Grid(Section, frozen=True, kw_only=True):
     """The trials of the Mathis study: every MSS with every RTT, each with its own loss ratios."""
 
-    mss: Annotated[list[Size], BeforeValidator(_as_axis)] = Field(description="segment sizes")
-    rtt: Annotated[list[PositiveTime], BeforeValidator(_as_axis)] = Field(description="round-trip times")
-    loss: Annotated[list[Ratio] | None, BeforeValidator(_as_axis)] = Field(
-        None, description="loss ratios for every pair, instead of drawn ones"
-    )
-    loss_min: Ratio = Field(description="smallest loss ratio")
-    loss_max: Ratio = Field(description="largest loss ratio")
-    loss_count: Count = Field(description="loss ratios for each pair, drawn uniformly in log(p)")
-    loss_events: Count = Field(description="loss events that a trial lasts for")
+    mss: Annotated[list[int], key("segment sizes", _axis(parse_size))]
+    rtt: Annotated[list[int], key("round-trip times", _axis(parse_positive_time))]
+    loss: Annotated[
+        list[float] | None, key("loss ratios for every pair, instead of drawn ones", _axis(parse_ratio))
+    ] = None
+    loss_min: Annotated[float, key("smallest loss ratio", parse_ratio)]
+    loss_max: Annotated[float, key("largest loss ratio", parse_ratio)]
+    loss_count: Annotated[int, key("loss ratios for each pair, drawn uniformly in log(p)", parse_count)]
+    loss_events: Annotated[int, key("loss events that a trial lasts for", parse_count)]
 
 
-class FabricSection(Section):
+class FabricSection(Section, frozen=True, kw_only=True):
     """A whole fabric of switches, and how its links fail and are repaired."""
 
-    topology: str = Field(
-        description="fb-fabric:pods=P,tors=T,oversubscription=O, with T ToR switches a pod, or fat-tree:k=K"
-    )
-    constraint: Ratio = Field(
-        0.5, description="share of its paths that every ToR switch keeps; 0 drains all, 1 none"
-    )
-    deployment: Ratio = Field(
-        1.0,
-        description="share of the pods that are protected; below 1, only up to the aggregation switches",
-    )
-    years: Count = Field(1, description="independent runs, each with its own failures and repairs")
-    mttf: PositiveTime = Field(description="mean time between two failures of a link")
-    span: PositiveTime = Field(description="from the first failure to the last possible one, whole hours")
-    repair: PositiveTime = Field(description="a repair whose first attempt succeeds takes this long")
-    second_repair: PositiveTime = Field(description="a repair that needs a second attempt takes this long")
-    first_attempt: Ratio = Field(description="share of repairs whose first attempt succeeds")
-    trace: str = Field("drawn", description="failures: drawn from the seed, or a JSON or CSV file")
-    points: str = Field(
-        "simulated",
-        description="what a protection makes of a link: simulated, linkguardian-100g or a TOML file",
-    )
+    topology: Annotated[
+        str, key("fb-fabric:pods=P,tors=T,oversubscription=O, with T ToR switches a pod, or fat-tree:k=K")
+    ]
+    constraint: Annotated[
+        float, key("share of its paths that every ToR switch keeps; 0 drains all, 1 none", parse_ratio)
+    ] = 0.5
+    deployment: Annotated[
+        float,
+        key(
+            "share of the pods that are protected; below 1, only up to the aggregation switches", parse_ratio
+        ),
+    ] = 1.0
+    years: Annotated[int, key("independent runs, each with its own failures and repairs", parse_count)] = 1
+    mttf: Annotated[int, key("mean time between two failures of a link", parse_positive_time)]
+    span: Annotated[
+        int, key("from the first failure to the last possible one, whole hours", parse_positive_time)
+    ]
+    repair: Annotated[int, key("a repair whose first attempt succeeds takes this long", parse_positive_time)]
+    second_repair: Annotated[
+        int, key("a repair that needs a second attempt takes this long", parse_positive_time)
+    ]
+    first_attempt: Annotated[float, key("share of repairs whose first attempt succeeds", parse_ratio)]
+    trace: Annotated[str, key("failures: drawn from the seed, or a JSON or CSV file")] = "drawn"
+    points: Annotated[
+        str, key("what a protection makes of a link: simulated, linkguardian-100g or a TOML file")
+    ] = "simulated"
 
 
-class RunSection(Section):
+class RunSection(Section, frozen=True, kw_only=True):
     """How the experiment is carried out."""
 
-    duration: PositiveTime | None = Field(None, description="simulated time")
-    warmup: Time = Field(0, description="start of the run that is not counted")
-    cooldown: Time = Field(0, description="end of the run that is not counted")
-    threads: Count | None = Field(None, description="threads to use; unset: all cores")
-    backend: Annotated[str, BeforeValidator(_backend)] = Field(
-        "sim",
-        description="sim, the live lab, or kernel: real hosts over the simulated path, in virtual time",
-    )
-    skip: OnOff = Field(True, description="skip what cannot change the result")
-    rare: OnOff = Field(False, description="find losses that are too rare to count, by importance sampling")
-    looks: Count = Field(20_000, description="with `run.rare`: copies of the link in which a loss is steered")
-    tail: OnOff = Field(
-        True, description="with `run.rare`: also the tail of the latency, for most of the time"
-    )
+    duration: Annotated[int | None, key("simulated time", parse_positive_time)] = None
+    warmup: Annotated[int, key("start of the run that is not counted", parse_time)] = 0
+    cooldown: Annotated[int, key("end of the run that is not counted", parse_time)] = 0
+    threads: Annotated[int | None, key("threads to use; unset: all cores", parse_count)] = None
+    backend: Annotated[
+        str,
+        key("sim, the live lab, or kernel: real hosts over the simulated path, in virtual time", _backend),
+    ] = "sim"
+    skip: Annotated[bool, key("skip what cannot change the result", parse_switch)] = True
+    rare: Annotated[
+        bool, key("find losses that are too rare to count, by importance sampling", parse_switch)
+    ] = False
+    looks: Annotated[
+        int, key("with `run.rare`: copies of the link in which a loss is steered", parse_count)
+    ] = 20_000
+    tail: Annotated[
+        bool, key("with `run.rare`: also the tail of the latency, for most of the time", parse_switch)
+    ] = True
 
 
 SECTIONS: dict[str, type[Section]] = {
@@ -287,13 +356,17 @@ SECTIONS: dict[str, type[Section]] = {
 }
 
 
-@built
-class Sections(Section):
+class Heading(Section, frozen=True, kw_only=True):
+    """What stands above the sections."""
+
+    experiment: Annotated[str, key("its name")]
+    title: Annotated[str, key("one line for people")] = ""
+    seed: Annotated[int, key("decides every random draw", _seed)] = 1
+
+
+class Sections(Heading, frozen=True, kw_only=True):
     """The sections that one experiment uses, in base units."""
 
-    experiment: str
-    title: str = ""
-    seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     link: Link
     loss: LossSection
     switch: SwitchSection

@@ -8,7 +8,8 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lossylink.backends import Backend
 from lossylink.errors import LossylinkError, RunError, UserError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
@@ -42,16 +43,14 @@ class Argument(NamedTuple):
     """Turns the text into what a legend has after the name."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """How a protection is drawn; what is unset depends on the figure."""
 
     slot: str | None = None
     """A colour of `lossylink.charts.palette.OKABE_ITO`, which brings a dash and a marker with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spelling:
+class Spelling(Struct, frozen=True, kw_only=True):
     """One word by which users call a family: ``lg`` and ``lg-nb`` are two of one family."""
 
     word: str
@@ -62,7 +61,7 @@ class Spelling:
     argument: Argument | None = None
     options: tuple[Option, ...] = ()
     look: Look = Look()
-    variants: Mapping[str, Look] = field(default_factory=dict)
+    variants: Mapping[str, Look] = {}
     """How it is drawn with an argument or options, by what a label has after its colon."""
 
     @property

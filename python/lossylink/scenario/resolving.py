@@ -5,14 +5,12 @@ Three layers, the later one wins: the packaged defaults of the experiment, the u
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from lossylink.errors import UserError
 from lossylink.experiments import EXPERIMENTS, Experiment, experiment_named
@@ -47,8 +45,7 @@ _FILES = (
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """One experiment with everything decided."""
 
     experiment: Experiment
@@ -89,6 +86,8 @@ class Scenario:
 
     def fingerprint(self, version: str) -> str:
         """Return a hash of everything that decides the result; threads do not."""
+        import hashlib  # OpenSSL, which a single run does without
+
         decisive = [
             *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
             *(

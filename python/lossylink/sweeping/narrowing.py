@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from lossylink.backends import Backend, backend_named
 from lossylink.job import Job, Part, Progress

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from lossylink.experiments import EXPERIMENTS, Column
 from lossylink.frames import cell
@@ -21,7 +23,7 @@ FEW = "few"
 _PERCENTILE = re.compile(r"_p(?P<whole>\d+)(?:_(?P<part>\d+))?(?P<of>_[a-z]\w*)?$")
 
 
-class Headline(NamedTuple):
+class Headline(Struct, frozen=True):
     """A table as texts: for each column its label and its unit, then the rows."""
 
     labels: tuple[str, ...]
@@ -86,7 +88,7 @@ def headline_frame(
     return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
 
 
-class _Shown(NamedTuple):
+class _Shown(Struct, frozen=True):
     label: str
     unit: str
     cells: list[str]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from lossylink import _native
 from lossylink.backends import Backend, backend_named
@@ -154,7 +156,7 @@ def _refuse(scenario: Scenario, backend: Backend, pcap: tuple[str, Path] | None)
         raise UserError("--pcap records one run; choose one protection with --protection")
 
 
-class _Looks(NamedTuple):
+class _Looks(Struct, frozen=True):
     """What a simulation shows of its inside."""
 
     pcap: tuple[str, Path] | None

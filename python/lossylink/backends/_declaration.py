@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.job import Job, Part, Progress
 
 
-class Backend(NamedTuple):
+class Backend(Struct, frozen=True):
     """A way to carry a job out.
 
     Attributes

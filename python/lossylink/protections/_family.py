@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Report = Mapping[str, Any]
 
 
-class Option(NamedTuple):
+class Option(Struct, frozen=True):
     """One option of a spelling, such as ``copies=2``, and its key in the section ``[protection]``."""
 
     name: str
@@ -32,7 +32,7 @@ class Option(NamedTuple):
     """Whether the section has it, for all protections that take it."""
 
 
-class Argument(NamedTuple):
+class Argument(Struct, frozen=True):
     """What must follow a spelling's colon, such as the ``25/5`` of ``fec:25/5``."""
 
     metavar: str

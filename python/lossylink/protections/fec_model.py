@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from lossylink.protections._family import Family, Report, Spelling
 from lossylink.protections._options import is_word
 from lossylink.protections.fec import code
@@ -28,7 +30,7 @@ class _FecModel(Family):
             meaning="the switch model of the published FEC evaluation",
             argument=code.CODE,
             # Its decoder knows one block at a time: data that pass its parity would end it.
-            options=(code.FLUSH._replace(read=_read_flush), code.METER, code.CHANGE),
+            options=(replace(code.FLUSH, read=_read_flush), code.METER, code.CHANGE),
             variants=code.LOOKS,
         ),
     )

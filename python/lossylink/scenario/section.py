@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from msgspec import NODEFAULT, Meta, Struct, convert
 from msgspec.structs import fields
@@ -28,7 +28,7 @@ def key(
     return Meta(description=meaning, gt=above, lt=below, extra={"read": read})
 
 
-class Key(NamedTuple):
+class Key(Struct, frozen=True):
     """A key of a section."""
 
     meaning: str

@@ -37,7 +37,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
         columns = until.columns(look.estimate, look=look.count, is_met=look.is_met)
         return replace(part, row={**part.row, **columns})
 
-    return backend._replace(measure=measure)
+    return replace(backend, measure=measure)
 
 
 class _Look:

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_DEPENDENCIES = ("numpy", "polars", "pydantic", "scipy")
+#: Libraries that may have a part in a figure.
+_LIBRARIES = ("msgspec", "numpy", "polars", "pydantic", "scipy")
 
 
 def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, Any]:
@@ -32,25 +32,15 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
         "versions": {
             "lossylink": _native.version(),
             "python": platform.python_version(),
-            **_dependencies(),
+            **_libraries(),
         },
         "machine": machine(),
     }
 
 
-@cache
-def _dependencies() -> dict[str, str]:
-    return {name: _version(name) for name in _DEPENDENCIES}
-
-
-def _version(name: str) -> str:
-    """Return the version of an installed package.
-
-    `metadata.version` has the whole file read as an email, with the package's description.
-    """
-    text = metadata.distribution(name).read_text("METADATA") or ""
-    line = next((line for line in text.splitlines() if line.startswith("Version: ")), None)
-    return line.removeprefix("Version: ") if line else metadata.version(name)
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that this process has loaded: no other had a part in the run."""
+    return {name: sys.modules[name].__version__ for name in _LIBRARIES if name in sys.modules}
 
 
 def machine() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from lossylink.experiments import EXPERIMENTS, Column
+from lossylink.experiments import Column, experiment_named
 from lossylink.frames import cell
 from lossylink.percentiles import has_percentile
 
@@ -55,7 +55,7 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
         return Headline((), (), ())
     keys = _places(rows, places)
     bases = {_place(row, keys): row for row in rows if row.get("protection") == BASELINE}
-    declared = EXPERIMENTS[experiment]
+    declared = experiment_named(experiment)
     columns = [column for column in declared.headline_of(rows[0]) if column.key not in keys]
     shown = [_Shown(key, "", [cell(row.get(key)) for row in rows]) for key in keys]
     for column in columns:

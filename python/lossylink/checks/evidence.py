@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, convert
 
-from lossylink.experiments import EXPERIMENTS
+from lossylink import experiments
 
 PICOSECONDS_PER_SECOND: Final = 10**12
 
@@ -106,7 +106,7 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
 
 def _is_queueless(experiment: str | None) -> bool:
     """Whether the experiment claims that no queue forms; elsewhere a queue is part of the study."""
-    return experiment is not None and experiment in EXPERIMENTS and EXPERIMENTS[experiment].queueless
+    return experiment in experiments.names() and experiments.experiment_named(experiment).queueless
 
 
 def _requested_loss_ratio(row: Mapping[str, Any], forward: Mapping[str, Any]) -> float | None:

@@ -10,8 +10,6 @@ from typer.exceptions import Abort, TyperException
 from lossylink.cli.exits import MISTAKE, leave
 from lossylink.cli.quick import show_version
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS
-from lossylink.scenario.packaged import packaged, title_of
 
 #: Where each command lives, in the order in which ``--help`` lists them.
 _COMMANDS = {
@@ -101,6 +99,9 @@ def _found(home: str) -> Any:
 
 
 def _list_of_experiments() -> str:
+    from lossylink.experiments import EXPERIMENTS  # for the help alone
+    from lossylink.scenario.packaged import packaged, title_of
+
     experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
     scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
     return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.trap import check_trap, show_trap
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def carry_out(
     chosen |= {"run.rare": True} if rare else {}
     scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
     if trap is not None:
+        from lossylink.cli.trap import check_trap, show_trap  # likewise
+
         check_trap(scenario, output=output, pcap=pcap, state_at=state_at)
         show_trap(scenario, trap, as_json=as_json)
         return

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
+from lossylink import experiments
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS, Experiment, experiment_named
+from lossylink.experiments import Experiment, experiment_named
 from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
@@ -154,7 +155,7 @@ def _experiment_of(entries: Iterable[Entry], path: Path) -> Experiment:
                 return experiment_named(str(entry.value))
             except UserError as error:
                 raise UserError(f"{entry.where}: {error}") from None
-    raise UserError(f"{path}: the key experiment is missing; add one of {', '.join(sorted(EXPERIMENTS))}")
+    raise UserError(f"{path}: the key experiment is missing; add one of {', '.join(experiments.names())}")
 
 
 def _layer(entries: Iterable[Entry], experiment: Experiment) -> dict[str, Entry]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
+import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,14 +48,29 @@ def staged(target: Path) -> Iterator[Path]:
     _refuse_foreign(target)
     with output_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        staging = _hidden_beside(target)
     try:
         with output_to(target):
             yield staging
             staging.chmod(0o755)
             _move_into_place(staging, target)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        remove(staging)
+
+
+def _hidden_beside(target: Path) -> Path:
+    """Make a directory for its user alone, of a name that nobody else thinks of."""
+    hidden = target.with_name(f".{target.name}-{os.urandom(8).hex()}")
+    hidden.mkdir(mode=0o700)
+    return hidden
+
+
+def remove(directory: Path) -> None:
+    """Remove a directory with all that it holds, if it is there."""
+    if directory.exists():
+        import shutil  # loads what packs archives, and a run that ends well leaves nothing to remove
+
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _refuse_foreign(target: Path) -> None:
@@ -77,7 +91,7 @@ def _move_into_place(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)) / "run"
+    aside = _hidden_beside(target) / "run"
     target.rename(aside)
     try:
         staging.rename(target)
@@ -85,7 +99,7 @@ def _move_into_place(staging: Path, target: Path) -> None:
         aside.rename(target)
         raise
     finally:
-        shutil.rmtree(aside.parent, ignore_errors=True)
+        remove(aside.parent)
 
 
 def write_run(

@@ -7,8 +7,9 @@ equal.
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser
+from argparse import SUPPRESS, ArgumentParser, HelpFormatter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -52,7 +53,9 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
 
 def parser() -> ArgumentParser:
     """Return the parser of what follows ``lossylink run``; an option that is not given leaves no name."""
-    run = _Parser(add_help=False, allow_abbrev=False, argument_default=SUPPRESS)
+    # With its width a formatter, which argparse makes for each option, does not look for a terminal.
+    formatter = partial(HelpFormatter, width=80)
+    run = _Parser(add_help=False, allow_abbrev=False, argument_default=SUPPRESS, formatter_class=formatter)
     run.add_argument("experiment")
     run.add_argument("--protection", "-p", action="append")
     run.add_argument("--set", "-s", action="append", dest="settings")

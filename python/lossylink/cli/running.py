@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -158,12 +157,12 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_c
     """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
     if directory is None:
         return None
-    from lossylink.run_directory import write_run
+    from lossylink.run_directory import remove, write_run
 
     if not result.records:
         # What is given up vanishes with its context, which may have happened already.
         stack.pop_all()
-        shutil.rmtree(directory.staging, ignore_errors=True)
+        remove(directory.staging)
         return None
     write_run(directory.staging, result, with_csv=with_csv)
     return directory.target

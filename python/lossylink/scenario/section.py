@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
@@ -14,18 +14,17 @@ class Section(Struct, frozen=True, kw_only=True):
     """Base of all sections: immutable. Its values are those that `Key.read` gives."""
 
 
-def key(
-    meaning: str,
-    read: Callable[[Any], Any] | None = None,
-    *,
-    above: float | None = None,
-    below: float | None = None,
-) -> Meta:
-    """Describe a key, beside its type: what it means, and what turns text into a value of the type.
+def says(meaning: str) -> Meta:
+    """Say what a key means, beside its type."""
+    return Meta(description=meaning)
 
-    ``read`` raises `ValueError` with one line that says what is wrong; without it the type decides alone.
+
+def by(read: Callable[[Any], Any]) -> Meta:
+    """Say what turns text into a value, beside its type; without it the type decides alone.
+
+    ``read`` raises `ValueError` with one line that says what is wrong.
     """
-    return Meta(description=meaning, gt=above, lt=below, extra={"read": read})
+    return Meta(extra={"read": read})
 
 
 class Key(Struct, frozen=True):
@@ -65,7 +64,15 @@ def keys_in(section: type[Section]) -> Mapping[str, Key]:
     """
     found = {}
     for field in fields(section):
-        about: Meta = field.type.__metadata__[0]
-        read = (about.extra or {}).get("read")
-        found[field.name] = Key(str(about.description), read, field.type, field.default is NODEFAULT)
+        said = list(_said(field.type))
+        meaning = next(one.description for one in said if one.description)
+        reader = next((one.extra["read"] for one in said if one.extra), None)
+        found[field.name] = Key(meaning, reader, field.type, field.default is NODEFAULT)
     return found
+
+
+def _said(hint: Any) -> Iterator[Meta]:
+    """Yield what is said beside a type, however deep in it."""
+    yield from getattr(hint, "__metadata__", ())
+    for inner in get_args(hint):
+        yield from _said(inner)

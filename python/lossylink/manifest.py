@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shlex
 import sys
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
         "commit": _native.commit(),
         "versions": {
             "lossylink": _native.version(),
-            "python": platform.python_version(),
+            "python": sys.version.split()[0],
             **_libraries(),
         },
         "machine": machine(),
@@ -46,7 +45,7 @@ def _libraries() -> dict[str, str]:
 def machine() -> dict[str, Any]:
     """Return what the speed of a run depends on."""
     return {
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{os.uname().sysname} {os.uname().release}",
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -60,4 +59,4 @@ def _processor() -> str:
     except OSError:
         lines = []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    return next(names, os.uname().machine)

@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossylink import states
 from lossylink.errors import UserError
 from lossylink.frames import flat
 from lossylink.manifest import manifest
@@ -125,7 +124,9 @@ def write_run(
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:
-        text = "\n\n\n".join(states.simulated(state) for state in result.states)
+        from lossylink.states import simulated  # few ask for them
+
+        text = "\n\n\n".join(simulated(state) for state in result.states)
         (directory / "states.txt").write_text(text + "\n", encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
     write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))

@@ -18,7 +18,6 @@ from lossylink.job import Job, Part, Progress
 from lossylink.protections import Protection
 from lossylink.results import Run, alike
 from lossylink.scenario import Scenario, resolve
-from lossylink.scenario.from_python import spelled
 from lossylink.scenario.native import configuration
 from lossylink.table import Table
 from lossylink.units import parse_time
@@ -97,6 +96,8 @@ def run(
     ... ].to_list()
     [20]
     """
+    from lossylink.scenario.from_python import spelled  # the command line writes its settings as text
+
     chosen = spelled(settings)
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}

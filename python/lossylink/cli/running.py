@@ -173,11 +173,13 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
         print(json.dumps(result.summary(), allow_nan=False))
         return
     from lossylink.cli.tables import show_rows
-    from lossylink.states import simulated
 
     show_rows(result.experiment, result.records, every_key=every_key)
-    for state in result.states:
-        print(f"\n{simulated(state)}\n")
+    if result.states:
+        from lossylink.states import simulated  # few ask for them
+
+        for state in result.states:
+            print(f"\n{simulated(state)}\n")
     if directory is not None:
         print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
 

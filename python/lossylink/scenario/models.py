@@ -25,7 +25,7 @@ from lossylink.scenario.readers import (
     read_seed,
     read_time_or_auto,
 )
-from lossylink.scenario.section import Section, by, says
+from lossylink.scenario.section import Section, says
 from lossylink.units import parse_positive_time, parse_ratio, parse_size
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
@@ -46,8 +46,8 @@ class Link(Section, frozen=True, kw_only=True):
 class LossSection(Section, frozen=True, kw_only=True):
     """What the link corrupts, in each direction; the spellings are those of `lossylink.scenario.loss`."""
 
-    forward: Annotated[str, by(str), says("loss of the direction that the data takes")] = "0"
-    reverse: Annotated[str, by(str), says("loss of the direction that the ACKs take")] = "0"
+    forward: Annotated[str, str, says("loss of the direction that the data takes")] = "0"
+    reverse: Annotated[str, str, says("loss of the direction that the ACKs take")] = "0"
 
 
 class SwitchSection(Section, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class HostSection(Section, frozen=True, kw_only=True):
 class Schemes(Section, frozen=True, kw_only=True):
     """The protections to run, one row each, and options common to those that take them."""
 
-    schemes: Annotated[list[str], by(read_list), says(usages())]
+    schemes: Annotated[list[str], read_list, says(usages())]
 
     def options(self) -> dict[str, Any]:
         """Return the options that were given, without the schemes."""
@@ -96,7 +96,7 @@ class Schemes(Section, frozen=True, kw_only=True):
 
 def _option_key(option: Option) -> tuple[str, Any, Any]:
     """Return the name, the type and the default of an option: unset, since not every protection has it."""
-    read = by(partial(read_common, option.name))
+    read = partial(read_common, option.name)
     return option.name, Annotated[Any, read, says(option.description)], UNSET
 
 
@@ -121,7 +121,7 @@ class Traffic(Section, frozen=True, kw_only=True):
     frame: Annotated[Size, says("Ethernet frame without FCS, in bytes")] = 1514
     source: Annotated[
         TrafficSource,
-        by(one_of(TrafficSource)),
+        one_of(TrafficSource),
         says(
             "stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
             "fec: tcp, udp-smooth or udp-bursty"
@@ -134,9 +134,9 @@ class Traffic(Section, frozen=True, kw_only=True):
 class Transport(Section, frozen=True, kw_only=True):
     """The transport protocol of the hosts; TCP uses the first group of keys, RDMA the second."""
 
-    congestion_control: Annotated[
-        CongestionControl, by(one_of(CongestionControl)), says("TCP's algorithm")
-    ] = "dctcp"
+    congestion_control: Annotated[CongestionControl, one_of(CongestionControl), says("TCP's algorithm")] = (
+        "dctcp"
+    )
     mss: Annotated[Size, says("TCP's maximum segment size in bytes")] = 1460
     timestamps: Annotated[OnOff, says("TCP timestamps, which take 12 bytes of each segment")] = False
     delayed_ack: Annotated[Count, says("segments acknowledged by one ACK")] = 2
@@ -149,12 +149,12 @@ class Transport(Section, frozen=True, kw_only=True):
         OnOff | None, says("hand bursts to the interface, which cuts them; in mathis they cross whole")
     ] = None
     protocol: Annotated[
-        Protocol, by(one_of(Protocol)), says("what carries the flows of a workload, or long flows")
+        Protocol, one_of(Protocol), says("what carries the flows of a workload, or long flows")
     ] = "tcp"
-    recovery: Annotated[Recovery, by(one_of(Recovery)), says("what an RDMA interface does at a gap")] = (
+    recovery: Annotated[Recovery, one_of(Recovery), says("what an RDMA interface does at a gap")] = (
         "go-back-n"
     )
-    mtu: Annotated[int, by(read_rdma_mtu), says("RDMA packet payload in bytes")] = 1024
+    mtu: Annotated[int, read_rdma_mtu, says("RDMA packet payload in bytes")] = 1024
     dcqcn: Annotated[OnOff | None, says("RDMA senders slow down when packets are marked")] = None
 
 
@@ -186,7 +186,7 @@ class Timeline(Section, frozen=True, kw_only=True):
     corruption_end: Annotated[Time | None, says("the link is clean again; unset: it never is")] = None
     protection: Annotated[
         int | None,
-        by(read_time_or_auto),
+        read_time_or_auto,
         says("the protection is switched on; auto: when a monitor of the link asks for it"),
     ]
     poll: Annotated[PositiveTime, says("time between two readings of the monitor")] = 10**12
@@ -199,18 +199,18 @@ class MonitorSection(Section, frozen=True, kw_only=True):
     window: Annotated[Count, says("frames that the decision to do less looks back on")] = 10**9
     on_loss: Annotated[Ratio, says("loss ratio from which on the link is protected")] = 1e-8
     off_loss: Annotated[Ratio, says("loss ratio below which it needs no protection any more")] = 5e-9
-    confidence: Annotated[float, by(read_confidence), says("how sure a decision must be")] = 0.99
+    confidence: Annotated[float, read_confidence, says("how sure a decision must be")] = 0.99
     hold: Annotated[Time, says("least time before a decision that does less")] = 10 * 10**12
 
 
 class Grid(Section, frozen=True, kw_only=True):
     """The trials of the Mathis study: every MSS with every RTT, each with its own loss ratios."""
 
-    mss: Annotated[list[int], by(axis_of(parse_size)), says("segment sizes")]
-    rtt: Annotated[list[int], by(axis_of(parse_positive_time)), says("round-trip times")]
+    mss: Annotated[list[int], axis_of(parse_size), says("segment sizes")]
+    rtt: Annotated[list[int], axis_of(parse_positive_time), says("round-trip times")]
     loss: Annotated[
         list[float] | None,
-        by(axis_of(parse_ratio)),
+        axis_of(parse_ratio),
         says("loss ratios for every pair, instead of drawn ones"),
     ] = None
     loss_min: Annotated[Ratio, says("smallest loss ratio")]
@@ -252,7 +252,7 @@ class RunSection(Section, frozen=True, kw_only=True):
     threads: Annotated[Count | None, says("threads to use; unset: all cores")] = None
     backend: Annotated[
         str,
-        by(read_backend),
+        read_backend,
         says("sim, the live lab, or kernel: real hosts over the simulated path, in virtual time"),
     ] = "sim"
     skip: Annotated[OnOff, says("skip what cannot change the result")] = True
@@ -284,7 +284,7 @@ class Heading(Section, frozen=True, kw_only=True):
 
     experiment: Annotated[str, says("its name")]
     title: Annotated[str, says("one line for people")] = ""
-    seed: Annotated[int, by(read_seed), says("decides every random draw")] = 1
+    seed: Annotated[int, read_seed, says("decides every random draw")] = 1
 
 
 class Sections(Heading, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 from lossylink import backends
-from lossylink.scenario.section import by
 from lossylink.units import (
     parse_count,
     parse_length,
@@ -23,14 +22,14 @@ from lossylink.units import (
 )
 
 # Quantities in base units, each with its reader.
-Rate = Annotated[int, by(parse_rate)]
-Time = Annotated[int, by(parse_time)]
-PositiveTime = Annotated[int, by(parse_positive_time)]
-Size = Annotated[int, by(parse_size)]
-Length = Annotated[int, by(parse_length)]
-Count = Annotated[int, by(parse_count)]
-Ratio = Annotated[float, by(parse_ratio)]
-OnOff = Annotated[bool, by(parse_switch)]
+Rate = Annotated[int, parse_rate]
+Time = Annotated[int, parse_time]
+PositiveTime = Annotated[int, parse_positive_time]
+Size = Annotated[int, parse_size]
+Length = Annotated[int, parse_length]
+Count = Annotated[int, parse_count]
+Ratio = Annotated[float, parse_ratio]
+OnOff = Annotated[bool, parse_switch]
 
 #: Packet payloads that a RoCE interface offers, in bytes (InfiniBand specification, path MTU).
 RDMA_MTUS = (256, 512, 1024, 2048, 4096)

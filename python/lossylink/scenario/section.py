@@ -15,16 +15,12 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 def says(meaning: str) -> Meta:
-    """Say what a key means, beside its type."""
-    return Meta(description=meaning)
+    """Say what a key means, beside its type.
 
-
-def by(read: Callable[[Any], Any]) -> Meta:
-    """Say what turns text into a value, beside its type; without it the type decides alone.
-
-    ``read`` raises `ValueError` with one line that says what is wrong.
+    A function beside the type turns what a user wrote into a value of it. It raises `ValueError` with
+    one line that says what is wrong. Where there is none, the type decides alone.
     """
-    return Meta(extra={"read": read})
+    return Meta(description=meaning)
 
 
 class Key(Struct, frozen=True):
@@ -65,13 +61,13 @@ def keys_in(section: type[Section]) -> Mapping[str, Key]:
     found = {}
     for field in fields(section):
         said = list(_said(field.type))
-        meaning = next(one.description for one in said if one.description)
-        reader = next((one.extra["read"] for one in said if one.extra), None)
+        meaning = next(str(one.description) for one in said if isinstance(one, Meta))
+        reader = next((one for one in said if not isinstance(one, Meta)), None)
         found[field.name] = Key(meaning, reader, field.type, field.default is NODEFAULT)
     return found
 
 
-def _said(hint: Any) -> Iterator[Meta]:
+def _said(hint: Any) -> Iterator[Any]:
     """Yield what is said beside a type, however deep in it."""
     yield from getattr(hint, "__metadata__", ())
     for inner in get_args(hint):

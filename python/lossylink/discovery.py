@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 
@@ -17,7 +17,9 @@ def names_in(package: ModuleType) -> list[str]:
     >>> names_in(backends)
     ['kernel', 'live', 'sim']
     """
-    return sorted(one.name for one in pkgutil.iter_modules(package.__path__) if not one.name.startswith("_"))
+    files = [path for folder in package.__path__ for path in Path(folder).iterdir()]
+    names = {path.stem for path in files if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    return sorted(name for name in names if not name.startswith("_"))
 
 
 def modules_in(package: ModuleType) -> Iterator[ModuleType]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -34,6 +33,8 @@ def nearest(word: str, valid: Iterable[str]) -> str | None:
     >>> nearest("xyz", ["link.rate"]) is None
     True
     """
+    import difflib  # for a mistake alone
+
     # In a word of two or three letters a single slip is already half of it.
     cutoff = 0.6 if len(word) > 3 else 0.5
     matches = difflib.get_close_matches(word.lower(), sorted(valid), n=1, cutoff=cutoff)

@@ -8,12 +8,13 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lossylink.backends import Backend
 from lossylink.errors import LossylinkError, RunError, UserError
+from lossylink.in_turn import run_in_turn
 from lossylink.job import Job, Part, Progress
-from lossylink.pool import run_all, run_in_turn
 from lossylink.scenario import Scenario
 
 
@@ -69,9 +70,11 @@ def run_jobs(
         return place, part
 
     longest_first = sorted(range(len(jobs)), key=lambda place: -(jobs[place].weight or 0.0))
-    if backend.one_at_a_time:
+    if backend.one_at_a_time or (backend.listens and len(jobs) == 1):
         outcomes, interrupted = run_in_turn(work, longest_first)
     else:
+        from lossylink.pool import run_all  # loads logging, which a single job does without
+
         outcomes, interrupted = run_all(work, longest_first, threads=together)
     parts = [part for _, part in sorted(outcomes, key=lambda outcome: outcome[0])]
     interrupted = interrupted or len(parts) < len(jobs) or any(part.interrupted for part in parts)

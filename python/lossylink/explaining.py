@@ -16,6 +16,7 @@ from lossylink.scenario.loss import USAGES
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.packaged import packaged, title_of
 from lossylink.scenario.profiles import profile_names
+from lossylink.scenario.section import keys_in
 
 _ENTRY = re.compile(r"^(?P<term>\S.*)\n: (?P<text>.+(?:\n  .+)*)", re.MULTILINE)
 _ROW = re.compile(r"^\| `(?P<key>[^`]+)` \| (?P<unit>[^|`]*)\| (?P<text>.+) \|$", re.MULTILINE)
@@ -109,15 +110,15 @@ def _experiments() -> Iterator[Meaning]:
 
 def _keys() -> Iterator[Meaning]:
     for section, model in SECTIONS.items():
-        for name, field in model.model_fields.items():
-            key = f"{section}.{name}"
-            users = [one.name for one in EXPERIMENTS.values() if key in keys_of(one)]
+        for leaf, key in keys_in(model).items():
+            name = f"{section}.{leaf}"
+            users = [one.name for one in EXPERIMENTS.values() if name in keys_of(one)]
             taken = (
                 "taken by every experiment"
                 if len(users) == len(EXPERIMENTS)
                 else f"taken by {', '.join(users)}"
             )
-            yield Meaning("key of a scenario", key, str(field.description), (taken,))
+            yield Meaning("key of a scenario", name, key.meaning, (taken,))
 
 
 def _rows() -> Iterator[Meaning]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -77,15 +77,33 @@ def text_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:
     lg               20
     """
     lines, left_out = _cells(frame, most)
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    text = [
-        "  ".join(
-            word.rjust(width) if place else word.ljust(width)
+    more = [f"... and {left_out:,} more rows"] if left_out else []
+    return "\n".join([*aligned(lines, left={0}), *more])
+
+
+def aligned(lines: Sequence[Sequence[str]], *, left: Container[int], gap: int = 2) -> list[str]:
+    """Return lines of words as lines of text, the columns one below the other.
+
+    Parameters
+    ----------
+    left
+        Columns whose words begin below each other; those of others end below each other.
+
+    Examples
+    --------
+    >>> aligned([["lg", "9"], ["lg-nb", "10"]], left={0})
+    ['lg      9', 'lg-nb  10']
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        (" " * gap)
+        .join(
+            word.ljust(width) if place in left else word.rjust(width)
             for place, (word, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
+        )
+        .rstrip()
         for line in lines
     ]
-    return "\n".join([*text, *([f"... and {left_out:,} more rows"] if left_out else [])])
 
 
 def html_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:

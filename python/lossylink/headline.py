@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from lossylink.experiments import EXPERIMENTS, Column
+from msgspec import Struct
+
+from lossylink.experiments import Column, experiment_named
 from lossylink.frames import cell
 from lossylink.percentiles import has_percentile
 
@@ -21,7 +23,7 @@ FEW = "few"
 _PERCENTILE = re.compile(r"_p(?P<whole>\d+)(?:_(?P<part>\d+))?(?P<of>_[a-z]\w*)?$")
 
 
-class Headline(NamedTuple):
+class Headline(Struct, frozen=True):
     """A table as texts: for each column its label and its unit, then the rows."""
 
     labels: tuple[str, ...]
@@ -53,7 +55,7 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
         return Headline((), (), ())
     keys = _places(rows, places)
     bases = {_place(row, keys): row for row in rows if row.get("protection") == BASELINE}
-    declared = EXPERIMENTS[experiment]
+    declared = experiment_named(experiment)
     columns = [column for column in declared.headline_of(rows[0]) if column.key not in keys]
     shown = [_Shown(key, "", [cell(row.get(key)) for row in rows]) for key in keys]
     for column in columns:
@@ -86,7 +88,7 @@ def headline_frame(
     return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
 
 
-class _Shown(NamedTuple):
+class _Shown(Struct, frozen=True):
     label: str
     unit: str
     cells: list[str]

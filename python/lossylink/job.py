@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.experiments import Experiment
@@ -16,8 +17,7 @@ Progress = Callable[[float, float], None]
 Finish = Callable[[Mapping[str, Any], float], dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """One measurement: a protection of a scenario, or a trial of a study.
 
     Attributes
@@ -42,13 +42,12 @@ class Job:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """What one job gave; a row without any key stands for a job in which nothing finished."""
 
-    row: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Table] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    row: Mapping[str, Any] = {}
+    tables: Mapping[str, Table] = {}
+    files: Mapping[str, str] = {}
     """Texts to keep beside the rows, by file name."""
     states: Sequence[Mapping[str, Any]] = ()
     """What the two ends of the link were about at the instants that were asked for."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import platform
 import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_DEPENDENCIES = ("numpy", "polars", "pydantic", "scipy")
+#: Libraries that may have a part in a figure.
+_LIBRARIES = ("msgspec", "numpy", "polars", "pydantic", "scipy")
 
 
 def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, Any]:
@@ -31,32 +30,22 @@ def manifest(*, seed: int, command: Sequence[str] | None = None) -> dict[str, An
         "commit": _native.commit(),
         "versions": {
             "lossylink": _native.version(),
-            "python": platform.python_version(),
-            **_dependencies(),
+            "python": sys.version.split()[0],
+            **_libraries(),
         },
         "machine": machine(),
     }
 
 
-@cache
-def _dependencies() -> dict[str, str]:
-    return {name: _version(name) for name in _DEPENDENCIES}
-
-
-def _version(name: str) -> str:
-    """Return the version of an installed package.
-
-    `metadata.version` has the whole file read as an email, with the package's description.
-    """
-    text = metadata.distribution(name).read_text("METADATA") or ""
-    line = next((line for line in text.splitlines() if line.startswith("Version: ")), None)
-    return line.removeprefix("Version: ") if line else metadata.version(name)
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that this process has loaded: no other had a part in the run."""
+    return {name: sys.modules[name].__version__ for name in _LIBRARIES if name in sys.modules}
 
 
 def machine() -> dict[str, Any]:
     """Return what the speed of a run depends on."""
     return {
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{os.uname().sysname} {os.uname().release}",
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -70,4 +59,4 @@ def _processor() -> str:
     except OSError:
         lines = []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    return next(names, os.uname().machine)

@@ -1,4 +1,4 @@
-"""Tasks that Ctrl-C stops, in a pool of threads or in turn: those that had not begun are dropped."""
+"""Tasks that Ctrl-C stops, in a pool of threads: those that had not begun are dropped."""
 
 from __future__ import annotations
 
@@ -39,25 +39,6 @@ def run_all(
             for future in futures:
                 future.cancel()
     return [future.result() for future in futures if not future.cancelled()], interrupted
-
-
-def run_in_turn(
-    work: Callable[[Task, threading.Event], Result], tasks: Sequence[Task]
-) -> tuple[list[Result], bool]:
-    """Do ``work`` on every task in the caller's thread, which Ctrl-C reaches at once; see `run_all`.
-
-    A task that sets the event is the last one.
-    """
-    stop = threading.Event()
-    results: list[Result] = []
-    try:
-        for task in tasks:
-            results.append(work(task, stop))
-            if stop.is_set():
-                break
-    except KeyboardInterrupt:
-        return results, True
-    return results, False
 
 
 def _wait(futures: Sequence[Future[Any]], stop: threading.Event) -> None:

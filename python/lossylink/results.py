@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
 
 from lossylink.errors import UserError
 from lossylink.frames import html_table, text_table
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE = 6
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True, dict=True):
     """One experiment as it was run, one row per protection (one per trial in the Mathis study).
 
     Attributes
@@ -53,9 +53,9 @@ class Run:
     wall_seconds: float
     scenario: dict[str, Any]
     records: Sequence[Mapping[str, Any]]
-    parts: Mapping[str, Table | polars.DataFrame] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    states: list[dict[str, Any]] = field(default_factory=list)
+    parts: Mapping[str, Table | polars.DataFrame] = {}
+    files: dict[str, str] = {}
+    states: list[dict[str, Any]] = []
     interrupted: bool = False
 
     @classmethod

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
-import tempfile
+import os
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossylink import states
 from lossylink.errors import UserError
 from lossylink.frames import flat
 from lossylink.manifest import manifest
@@ -32,8 +30,9 @@ MANIFEST = "manifest.json"
 def default_directory(experiment: str, settings: Mapping[str, Any]) -> Path:
     """Return ``runs/<experiment>-<time>-<hash of what was asked>``."""
     asked = json.dumps(settings, sort_keys=True, default=str)
-    digest = hashlib.sha256(asked.encode()).hexdigest()[:8]
-    return Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}-{digest}"
+    # A hash that loads no library; two runs of a second are told apart, and nobody is kept from a forgery.
+    digest = zlib.crc32(asked.encode())
+    return Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}-{digest:08x}"
 
 
 @contextmanager
@@ -48,14 +47,29 @@ def staged(target: Path) -> Iterator[Path]:
     _refuse_foreign(target)
     with output_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        staging = _hidden_beside(target)
     try:
         with output_to(target):
             yield staging
             staging.chmod(0o755)
             _move_into_place(staging, target)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        remove(staging)
+
+
+def _hidden_beside(target: Path) -> Path:
+    """Make a directory for its user alone, of a name that nobody else thinks of."""
+    hidden = target.with_name(f".{target.name}-{os.urandom(8).hex()}")
+    hidden.mkdir(mode=0o700)
+    return hidden
+
+
+def remove(directory: Path) -> None:
+    """Remove a directory with all that it holds, if it is there."""
+    if directory.exists():
+        import shutil  # loads what packs archives, and a run that ends well leaves nothing to remove
+
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _refuse_foreign(target: Path) -> None:
@@ -76,7 +90,7 @@ def _move_into_place(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)) / "run"
+    aside = _hidden_beside(target) / "run"
     target.rename(aside)
     try:
         staging.rename(target)
@@ -84,7 +98,7 @@ def _move_into_place(staging: Path, target: Path) -> None:
         aside.rename(target)
         raise
     finally:
-        shutil.rmtree(aside.parent, ignore_errors=True)
+        remove(aside.parent)
 
 
 def write_run(
@@ -110,7 +124,9 @@ def write_run(
     for name, text in result.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     if result.states:
-        text = "\n\n\n".join(states.simulated(state) for state in result.states)
+        from lossylink.states import simulated  # few ask for them
+
+        text = "\n\n\n".join(simulated(state) for state in result.states)
         (directory / "states.txt").write_text(text + "\n", encoding="utf-8")
     (directory / "scenario.toml").write_text(scenario_toml(result.scenario), encoding="utf-8")
     write_json(directory / MANIFEST, manifest(seed=result.seed, command=command))

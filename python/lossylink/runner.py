@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from lossylink import _native
 from lossylink.backends import Backend, backend_named
@@ -16,7 +18,6 @@ from lossylink.job import Job, Part, Progress
 from lossylink.protections import Protection
 from lossylink.results import Run, alike
 from lossylink.scenario import Scenario, resolve
-from lossylink.scenario.from_python import spelled
 from lossylink.scenario.native import configuration
 from lossylink.table import Table
 from lossylink.units import parse_time
@@ -95,6 +96,8 @@ def run(
     ... ].to_list()
     [20]
     """
+    from lossylink.scenario.from_python import spelled  # the command line writes its settings as text
+
     chosen = spelled(settings)
     chosen |= {"run.threads": threads} if threads is not None else {}
     chosen |= {"run.backend": backend} if backend is not None else {}
@@ -154,7 +157,7 @@ def _refuse(scenario: Scenario, backend: Backend, pcap: tuple[str, Path] | None)
         raise UserError("--pcap records one run; choose one protection with --protection")
 
 
-class _Looks(NamedTuple):
+class _Looks(Struct, frozen=True):
     """What a simulation shows of its inside."""
 
     pcap: tuple[str, Path] | None

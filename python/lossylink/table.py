@@ -6,9 +6,10 @@ import io
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from lossylink import _native
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 LABEL = "protection"
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """A part for each protection, under the label that the user gave it.
 
     The simulator's columns stay where it left them: of most runs nobody wants a frame, and polars takes

@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Annotated
-
-from pydantic import BeforeValidator
 
 from lossylink.errors import nearest
 
@@ -248,13 +245,3 @@ def parse_switch(value: object) -> bool:
     if word in {"off", "false", "no", "0"}:
         return False
     raise ValueError(f"'{value}' is neither on nor off")
-
-
-Rate = Annotated[int, BeforeValidator(parse_rate)]
-Time = Annotated[int, BeforeValidator(parse_time)]
-PositiveTime = Annotated[int, BeforeValidator(parse_positive_time)]
-Size = Annotated[int, BeforeValidator(parse_size)]
-Length = Annotated[int, BeforeValidator(parse_length)]
-Count = Annotated[int, BeforeValidator(parse_count)]
-Ratio = Annotated[float, BeforeValidator(parse_ratio)]
-OnOff = Annotated[bool, BeforeValidator(parse_switch)]

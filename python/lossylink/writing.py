@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +45,9 @@ def writer() -> str:
     >>> writer() == writer()
     False
     """
+    import secrets  # OpenSSL, which a run does without
+    import socket
+
     machine = re.sub(r"[^A-Za-z0-9]+", "-", socket.gethostname())
     return f"{machine}-{os.getpid()}-{secrets.token_hex(4)}"
 

@@ -22,7 +22,8 @@ Command = Callable[..., Ended]
 SMALL = ("--set", "traffic.packets=20_000", "--seed", "3")
 #: What a short run does without.
 HEAVY = {
-    *("numpy", "matplotlib", "scipy", "polars", "jinja2", "pyroute2", "html", "email.parser"),
+    *("numpy", "matplotlib", "scipy", "polars", "jinja2", "pyroute2", "html", "email"),
+    *("typer", "pydantic", "rich", "dataclasses", "importlib.metadata", "shutil", "tempfile", "hashlib"),
     *("lossylink.lab.cli", "lossylink.cli.sweep", "lossylink.scenario.fabric", "lossylink.planning.link"),
 }
 
@@ -168,7 +169,7 @@ def test_a_run_loads_little(experiment: str, settings: list[str], tmp_path: Path
         "collections = [one['collections'] for one in gc.get_stats()]\n"
         "own = [name for name in sys.modules if name.startswith('lossylink')]\n"
         f"heavy = sorted({HEAVY!r} & sys.modules.keys())\n"
-        "wrong = code or heavy or collections != before or len(own) > 85 or len(sys.modules) > 425\n"
+        "wrong = code or heavy or collections != before or len(own) > 75 or len(sys.modules) > 215\n"
         "words = f'imported {heavy}, {len(own)} and {len(sys.modules)} modules; collected {collections}'\n"
         "sys.exit(f'{code}: {words}' if wrong else 0)\n"
     )

@@ -16,6 +16,7 @@ from lossylink.results import Run
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
 from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.section import keys_in
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 COMMON = "Every experiment"
@@ -111,12 +112,12 @@ def test_the_guide_lists_every_protection_with_its_options() -> None:
 def test_the_guide_lists_every_key_with_its_experiments_and_meaning() -> None:
     guide = sections((DOCUMENTS / "guides" / "scenarios.md").read_text())["Keys"]
     for section, model in SECTIONS.items():
-        for name, field in model.model_fields.items():
+        for name, described in keys_in(model).items():
             key = f"{section}.{name}"
             users = {one.name for one in EXPERIMENTS.values() if key in keys_of(one)}
             line = re.search(rf"^\| `{re.escape(key)}` \| (.+?) \| (.+) \|$", guide, flags=re.MULTILINE)
             assert line is not None, key
-            assert line[2] == field.description
+            assert line[2] == described.meaning
             told = EXPERIMENTS.keys() if line[1] == "all" else set(re.findall(r"`([^`]+)`", line[1]))
             assert told == users
 

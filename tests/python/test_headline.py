@@ -24,6 +24,18 @@ def shown(rows: list[dict[str, object]], *, width: int, every_key: bool = False)
     return console.file.getvalue()
 
 
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_what_goes_to_a_file_is_what_a_terminal_shows(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [ROW, ROW | {"protection": "lg", "fct_us_p99_9": 177.2, "trials": 500, "flows_unfinished": 3}]
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    show_rows("tcp-fct", rows)
+    drawn = [line.rstrip() for line in shown(rows, width=width).splitlines()]
+    assert capsys.readouterr().out.splitlines() == drawn
+
+
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_a_headline_is_short_and_has_units(name: str) -> None:
     """What is measured in something says in what; six columns, or seven where a study's trials need them."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from lossylink.errors import RunError, UserError
@@ -128,7 +129,7 @@ def test_an_interruption_keeps_what_had_finished(tmp_path: Path, console: Consol
 def test_an_interrupted_run_counts_with_the_trials_it_has(tmp_path: Path, console: Console) -> None:
     def cut_short(job: Job, *, seed: int, threads: int, report: Report) -> Run:
         fewer = replace(job, settings={**job.settings, "flow.trials": 300})
-        return replace(completion_run(fewer, seed), interrupted="lg" in job.protections)
+        return structs.replace(completion_run(fewer, seed), interrupted="lg" in job.protections)
 
     result = run_synthetic(tmp_path, console, runner=cut_short, only=["tcp-fct"])
     assert result.interrupted
@@ -200,7 +201,7 @@ def test_stress_speed_without_octet_counters_has_no_budget() -> None:
     run = stress_run(job, 1)
     stress = next(found for found in registry.EXPERIMENTS if found.name == "stress")
     assert len(stress.budgets(Finished({job.key: run}))) == 1
-    bare = replace(
+    bare = structs.replace(
         run, records=[{k: v for k, v in row.items() if k != "octets_copies"} for row in run.records]
     )
     assert stress.budgets(Finished({job.key: bare})) == ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import lossylink
 from lossylink.charts.drawing import save
@@ -87,7 +87,7 @@ def changed(finished: Finished, job: str, protection: str, key: str, value: floa
     """All runs with one number of one row replaced."""
     run = finished.run(job)
     records = [{**row, key: value} if row["protection"] == protection else row for row in run.records]
-    return Finished({**finished.runs, job: replace(run, records=records)})
+    return Finished({**finished.runs, job: structs.replace(run, records=records)})
 
 
 @pytest.mark.parametrize(

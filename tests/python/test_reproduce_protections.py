@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec import structs
 
 from lossylink.charts.drawing import draw_sheet
 from lossylink.reproduce.experiments.protections import jobs, window
@@ -47,7 +46,7 @@ def test_a_filled_marker_needs_the_promise_and_a_run_without_losses() -> None:
     key = jobs.speed_job(HERE, 1e-2)
     run = finished.runs[key]
     records = [{**row, "effective_loss_rate": 1e-4} for row in run.records]
-    lossy = Finished({**finished.runs, key: replace(run, records=records)})
+    lossy = Finished({**finished.runs, key: structs.replace(run, records=records)})
     assert not is_healthy(lossy, HERE, 1e-2, "llr")
 
 

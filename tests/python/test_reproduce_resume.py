@@ -8,10 +8,10 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from lossylink.reproduce import ReproduceResult, reproduce
@@ -197,7 +197,7 @@ def test_rows_of_other_types_are_joined(tmp_path: Path) -> None:
     def with_nulls(job: Job, *, seed: int, threads: int, report: Report) -> Run:
         run = synthetic_runner(job, seed=seed, threads=threads, report=report)
         value = None if job.protections == ("none",) else 1.5
-        return replace(run, records=[{**row, "extra": value} for row in run.records])
+        return structs.replace(run, records=[{**row, "extra": value} for row in run.records])
 
     call(tmp_path, runner=with_nulls)
     result = call(tmp_path, runner=Counting())

@@ -25,6 +25,7 @@ from lossylink.reproduce.framework import registry
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.keys import keys_of
 from lossylink.scenario.models import SECTIONS
+from lossylink.scenario.section import keys_in
 
 PYTHON = Path(__file__).resolve().parents[2] / "python"
 PACKAGE = PYTHON / "lossylink"
@@ -185,14 +186,13 @@ def test_no_public_function_is_without_a_caller() -> None:
 
 
 def fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield class and field of every dataclass, named tuple and pydantic model."""
+    """Yield class and field of every dataclass, named tuple, structure and pydantic model."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef):
             continue
         words = [ast.unparse(one) for one in (*node.decorator_list, *node.bases)]
-        if any(
-            word.startswith("dataclass") or word in {"BaseModel", "NamedTuple", "Section"} for word in words
-        ):
+        records = {"BaseModel", "NamedTuple", "Struct", "Section"}
+        if any(word.startswith("dataclass") or word in records for word in words):
             for one in node.body:
                 if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
                     yield node.name, one.target.id
@@ -231,7 +231,7 @@ def test_a_declaration_agrees_with_the_rest(name: str) -> None:
     assert (SCENARIOS / f"{name}.toml").is_file()
     assert experiment.refused.keys() <= set(backends.names())
     assert {column.key for column in experiment.headline} <= set(experiment.row_keys)
-    known = {f"{section}.{key}" for section, model in SECTIONS.items() for key in model.model_fields}
+    known = {f"{section}.{key}" for section, model in SECTIONS.items() for key in keys_in(model)}
     assert keys_of(experiment) <= known
     if "live" not in experiment.refused:
         assert callable(measure_of(name))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lossylink.cli.run import parse_settings
+from lossylink.cli.running import parse_settings
 from lossylink.scenario import resolve
 from lossylink.sweeping import parse_grid
 

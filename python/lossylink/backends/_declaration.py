@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.job import Job, Part, Progress
 
 
-class Backend(NamedTuple):
+class Backend(Struct, frozen=True):
     """A way to carry a job out.
 
     Attributes
@@ -28,6 +30,8 @@ class Backend(NamedTuple):
         them as text; makes of all texts of a job what ``measure`` gives. Nothing where a job is run whole.
     one_at_a_time
         Whether jobs would disturb each other; they then run one after another in the caller's thread.
+    listens
+        Whether ``measure`` hears Ctrl-C while it runs: a single job then needs no thread of its own.
     leaves_out
         Whether its rows lack what only the simulator can tell; they hold it as nothing.
     no_capture
@@ -42,6 +46,7 @@ class Backend(NamedTuple):
     run_blocks: Callable[[Job, Progress, int, int], str] | None = None
     gather_blocks: Callable[[Job, Sequence[str]], Part] | None = None
     one_at_a_time: bool = False
+    listens: bool = False
     leaves_out: bool = False
     no_capture: str = ""
     no_state: str = ""

@@ -41,5 +41,10 @@ def _part(job: Job, outcome: _native.Outcome) -> Part:
 
 
 BACKEND = Backend(
-    name="sim", measure=_measure, grow=_grow, run_blocks=_run_blocks, gather_blocks=_gather_blocks
+    name="sim",
+    measure=_measure,
+    grow=_grow,
+    run_blocks=_run_blocks,
+    gather_blocks=_gather_blocks,
+    listens=True,
 )

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct, convert
 
-from lossylink.experiments import EXPERIMENTS
-from lossylink.modelling import built
+from lossylink import experiments
 
 PICOSECONDS_PER_SECOND: Final = 10**12
 
@@ -23,31 +22,34 @@ QUANTISED_STEPS: Final = 2**20
 _INDEPENDENT_LOSS: Final = frozenset({"bernoulli", "quantised"})
 
 
-@built
-class FlowEvidence(BaseModel):
-    """Facts about one TCP flow, as requested and as found; `None` where nothing was measured."""
+_Count = Annotated[int, Meta(ge=0)]
+_PositiveCount = Annotated[int, Meta(gt=0)]
+_Positive = Annotated[float, Meta(gt=0)]
+_Ratio = Annotated[float, Meta(ge=0, le=1)]
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+class FlowEvidence(Struct, frozen=True, kw_only=True):
+    """Facts about one TCP flow, as requested and as found; `None` where nothing was measured."""
 
     queueless: bool = True
     """Whether the experiment claims that no queue forms."""
     loss_is_independent: bool = True
     """Whether each frame is lost on its own, so that the binomial interval holds."""
-    requested_loss_ratio: float | None = Field(None, ge=0, le=1)
-    frames_offered: int | None = Field(None, ge=0)
+    requested_loss_ratio: _Ratio | None = None
+    frames_offered: _Count | None = None
     """Frames handed to the lossy direction of the link while it corrupted."""
-    frames_lost: int | None = Field(None, ge=0)
-    duration_s: float | None = Field(None, gt=0)
-    rtt_mean_ms: float | None = Field(None, gt=0)
-    rtt_min_ms: float | None = Field(None, gt=0)
-    queue_drops: int | None = Field(None, ge=0)
-    queue_bytes_max: int | None = Field(None, ge=0)
-    link_rate_bps: int | None = Field(None, gt=0)
-    requested_mss_bytes: int | None = Field(None, gt=0)
-    effective_mss_bytes: int | None = Field(None, gt=0)
+    frames_lost: _Count | None = None
+    duration_s: _Positive | None = None
+    rtt_mean_ms: _Positive | None = None
+    rtt_min_ms: _Positive | None = None
+    queue_drops: _Count | None = None
+    queue_bytes_max: _Count | None = None
+    link_rate_bps: _PositiveCount | None = None
+    requested_mss_bytes: _PositiveCount | None = None
+    effective_mss_bytes: _PositiveCount | None = None
     timestamps: bool | None = None
-    mtu_bytes: int | None = Field(None, gt=0)
-    largest_frame_bytes: int | None = Field(None, gt=0)
+    mtu_bytes: _PositiveCount | None = None
+    largest_frame_bytes: _PositiveCount | None = None
     """Largest frame seen on the link: Ethernet header included, FCS not."""
 
 
@@ -81,29 +83,30 @@ def evidence_from(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> FlowEv
     link = scenario.get("link", {})
     transport = scenario.get("transport", {})
     forward = scenario.get("loss", {}).get("forward", {})
-    return FlowEvidence(
-        queueless=_is_queueless(scenario.get("experiment")),
-        loss_is_independent=forward.get("model", "bernoulli") in _INDEPENDENT_LOSS,
-        requested_loss_ratio=_requested_loss_ratio(row, forward),
-        frames_offered=row.get("frames_at_risk", row.get("frames_offered")),
-        frames_lost=row.get("frames_lost"),
-        duration_s=row.get("duration_s", _configured_duration_s(scenario.get("run", {}))),
-        rtt_mean_ms=row.get("rtt_mean_ms"),
-        rtt_min_ms=row.get("rtt_min_ms"),
-        queue_drops=row.get("queue_drops"),
-        queue_bytes_max=row.get("queue_bytes_max"),
-        link_rate_bps=link.get("rate_bps"),
-        requested_mss_bytes=row.get("mss_requested_bytes", transport.get("mss_bytes")),
-        effective_mss_bytes=row.get("mss_bytes"),
-        timestamps=transport.get("timestamps"),
-        mtu_bytes=link.get("mtu_bytes"),
-        largest_frame_bytes=row.get("largest_frame_bytes"),
-    )
+    facts = {
+        "queueless": _is_queueless(scenario.get("experiment")),
+        "loss_is_independent": forward.get("model", "bernoulli") in _INDEPENDENT_LOSS,
+        "requested_loss_ratio": _requested_loss_ratio(row, forward),
+        "frames_offered": row.get("frames_at_risk", row.get("frames_offered")),
+        "frames_lost": row.get("frames_lost"),
+        "duration_s": row.get("duration_s", _configured_duration_s(scenario.get("run", {}))),
+        "rtt_mean_ms": row.get("rtt_mean_ms"),
+        "rtt_min_ms": row.get("rtt_min_ms"),
+        "queue_drops": row.get("queue_drops"),
+        "queue_bytes_max": row.get("queue_bytes_max"),
+        "link_rate_bps": link.get("rate_bps"),
+        "requested_mss_bytes": row.get("mss_requested_bytes", transport.get("mss_bytes")),
+        "effective_mss_bytes": row.get("mss_bytes"),
+        "timestamps": transport.get("timestamps"),
+        "mtu_bytes": link.get("mtu_bytes"),
+        "largest_frame_bytes": row.get("largest_frame_bytes"),
+    }
+    return convert(facts, FlowEvidence)
 
 
 def _is_queueless(experiment: str | None) -> bool:
     """Whether the experiment claims that no queue forms; elsewhere a queue is part of the study."""
-    return experiment is not None and experiment in EXPERIMENTS and EXPERIMENTS[experiment].queueless
+    return experiment in experiments.names() and experiments.experiment_named(experiment).queueless
 
 
 def _requested_loss_ratio(row: Mapping[str, Any], forward: Mapping[str, Any]) -> float | None:

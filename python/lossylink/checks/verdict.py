@@ -5,9 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from lossylink.modelling import built
+from msgspec import Struct
 
 ETHERNET_HEADER_BYTES: Final = 14
 """Destination, source and EtherType; the FCS is not counted."""
@@ -27,11 +25,8 @@ class Status(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
-@built
-class Check(BaseModel):
+class Check(Struct, frozen=True, kw_only=True):
     """One check of one flow: what was judged, how it came out, and what to change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     status: Status
@@ -43,19 +38,16 @@ class Check(BaseModel):
         return self.status is Status.FAILED
 
 
-@built
-class Thresholds(BaseModel):
+class Thresholds(Struct, frozen=True, kw_only=True):
     """Where each check draws its line."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    loss_ratio_confidence: float = Field(0.9999, gt=0, lt=1)
+    loss_ratio_confidence: float = 0.9999
     """Confidence of the binomial interval: of 60 honest trials, one in 170 studies raises a false alarm."""
-    expected_losses_at_least: float = Field(30, gt=0)
+    expected_losses_at_least: float = 30
     """Lost frames that a run must expect for its loss ratio to be more than luck."""
-    rtt_inflation_at_most: float = Field(1.05, gt=1)
+    rtt_inflation_at_most: float = 1.05
     """Mean round-trip time over the minimum, above which a queue is suspected."""
-    frame_slack_bytes: int = Field(16, ge=0)
+    frame_slack_bytes: int = 16
     """What a frame may carry beside headers and MSS: FCS (4), VLAN tag (4), a protection's header (8)."""
 
 

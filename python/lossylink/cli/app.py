@@ -1,14 +1,15 @@
-"""Puts the commands together; nothing heavy is imported before a command runs."""
+"""Puts the commands together and has Typer choose one; nothing heavy is imported before a command runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
+from typer.exceptions import Abort, TyperException
 
-from lossylink.cli.exits import leave
-from lossylink.experiments import EXPERIMENTS
-from lossylink.scenario.packaged import packaged, title_of
+from lossylink.cli.exits import MISTAKE, leave
+from lossylink.cli.quick import show_version
+from lossylink.errors import UserError
 
 #: Where each command lives, in the order in which ``--help`` lists them.
 _COMMANDS = {
@@ -37,6 +38,33 @@ _GROUPS = {
     "lab": "lossylink.lab.cli:app",
     "kernel": "lossylink.cli.kernel:app",
 }
+
+
+def carry_out(arguments: Sequence[str]) -> int:
+    """Have Typer carry out a command line; gives its exit code.
+
+    Raises
+    ------
+    UserError
+        The words are none that a command takes.
+    """
+    command = build(next(iter(arguments), None), with_epilogs="--help" in arguments)
+    try:
+        code = command(list(arguments), prog_name="lossylink", standalone_mode=False)
+    except Abort:
+        raise KeyboardInterrupt from None
+    except TyperException as error:
+        if not error.format_message():
+            return MISTAKE  # no command was given, and the help has been printed
+        raise UserError(_usage(error)) from None
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: TyperException) -> str:
+    words = error.format_message().rstrip(".").replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "lossylink"
+    return f"{words}; see `{path} --help`"
 
 
 def build(wanted: str | None = None, *, with_epilogs: bool = True) -> typer.Typer:
@@ -71,6 +99,9 @@ def _found(home: str) -> Any:
 
 
 def _list_of_experiments() -> str:
+    from lossylink.experiments import EXPERIMENTS  # for the help alone
+    from lossylink.scenario.packaged import packaged, title_of
+
     experiments = [f"`{one.name}`: {one.summary}" for one in EXPERIMENTS.values()]
     scenarios = [f"`{name}`: {title_of(path)}" for name, path in packaged().items()]
     return "\n\n".join(["Experiments:", *experiments, "Scenarios:", *scenarios])
@@ -86,17 +117,16 @@ def _list_of_kinds() -> str:
 _EPILOGS: dict[str, Callable[[], str]] = {"run": _list_of_experiments, "plot": _list_of_kinds}
 
 
-def _show_version(wanted: bool) -> None:
+def _version(wanted: bool) -> None:
     if wanted:
-        from lossylink import _native  # only for this option
-
-        print(f"lossylink {_native.version()} ({_native.commit()})")
+        show_version()
         leave(0)
 
 
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """A laboratory and a data plane for links that corrupt packets."""

@@ -7,9 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from typer.exceptions import Abort, Exit, TyperException
-
-from lossylink.cli.exits import FAILED, INTERRUPTED, MISTAKE, sigterm_as_ctrl_c
+from lossylink.cli.exits import FAILED, INTERRUPTED, sigterm_as_ctrl_c
+from lossylink.cli.quick import carried_out_quickly
 from lossylink.errors import LossylinkError
 
 #: What the system says where nothing more can be written: the disk, a quota or a limit.
@@ -35,20 +34,17 @@ def run_command_line(arguments: Sequence[str]) -> int:
 
 
 def _carry_out(arguments: Sequence[str]) -> int:
-    from lossylink.cli.app import build  # building the commands is part of the guarded work
-
     try:
         with sigterm_as_ctrl_c():
-            command = build(next(iter(arguments), None), with_epilogs="--help" in arguments)
-            code = command(list(arguments), prog_name="lossylink", standalone_mode=False)
-    except Exit as error:
-        return error.exit_code
-    except (Abort, KeyboardInterrupt):
+            if carried_out_quickly(arguments):
+                return 0
+            from lossylink.cli.app import carry_out  # Typer takes longer to load than a short run lasts
+
+            return carry_out(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED
+    except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
-    except TyperException as error:
-        if not error.format_message():
-            return MISTAKE  # no command was given, and the help has been printed
-        return _complain(f"error: {_usage(error)}", MISTAKE)
     except LossylinkError as error:
         return _complain(f"error: {error}", error.exit_code)
     except OSError:
@@ -56,18 +52,10 @@ def _carry_out(arguments: Sequence[str]) -> int:
     except Exception as error:
         _reraise_when_debugging(error)
         return _complain(_unexpected(error), FAILED)
-    return code if isinstance(code, int) else 0
 
 
 def _unexpected(error: Exception) -> str:
     return f"error: unexpected {type(error).__name__}: {error}; LOSSYLINK_DEBUG=1 shows where"
-
-
-def _usage(error: TyperException) -> str:
-    words = error.format_message().rstrip(".").replace("Value error, ", "")
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "lossylink"
-    return f"{words}; see `{path} --help`"
 
 
 def _complain(words: str, code: int) -> int:

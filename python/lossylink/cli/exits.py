@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from typer.exceptions import Exit
-
 #: Exit codes beside 0: a failed run, a mistake of the user, a stop by Ctrl-C or SIGTERM (128 + SIGINT).
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
 
 def leave(code: int) -> NoReturn:
     """End the command with an exit code."""
-    raise Exit(code)
+    raise SystemExit(code)
 
 
 @contextmanager

@@ -42,12 +42,13 @@ def keys(
     from lossylink.experiments import experiment_named
     from lossylink.scenario.keys import keys_of
     from lossylink.scenario.models import SECTIONS
+    from lossylink.scenario.section import keys_in
 
     taken = keys_of(experiment_named(experiment)) if experiment else None
     for section, model in SECTIONS.items():
         fields = [
-            (f"{section}.{name}", str(field.description))
-            for name, field in model.model_fields.items()
+            (f"{section}.{name}", key.meaning)
+            for name, key in keys_in(model).items()
             if taken is None or f"{section}.{name}" in taken
         ]
         if fields:

@@ -62,7 +62,7 @@ def command(
     """
     import os  # heavy imports wait until they are needed
 
-    from lossylink.cli.run import parse_settings
+    from lossylink.cli.running import parse_settings
     from lossylink.reproduce import reproduce
 
     names = [name.strip() for name in only.split(",") if name.strip()] if only else None

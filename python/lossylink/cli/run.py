@@ -1,25 +1,13 @@
-"""``lossylink run``: one experiment or scenario file, rows on the screen, everything in a run directory."""
+"""``lossylink run`` as Typer knows it: the options and the help; `lossylink.cli.running` carries it out."""
 
-import json
-import os
-import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer  # reads annotations as they stand: postponed ones would be compiled anew for each parameter
 
 from lossylink import backends
-from lossylink.cli.exits import FAILED, INTERRUPTED, leave
-from lossylink.cli.trap import check_trap, show_trap
-from lossylink.errors import UserError
+from lossylink.cli.running import carry_out
 from lossylink.protections import usages
-
-if TYPE_CHECKING:
-    from lossylink.results import Run
-    from lossylink.scenario import Scenario
 
 
 def command(
@@ -79,176 +67,20 @@ def command(
 
         lossylink run stress --rare -p lg -p lg-nb -p llr -p fec:25/5 --set loss=1e-3
     """
-    from lossylink import runner  # heavy imports wait until they are needed
-    from lossylink.scenario import resolve
-
-    if with_csv and as_json and output is None:
-        raise UserError("--csv writes files and --json keeps none; add --output DIR")
-    chosen = parse_settings(settings or [])
-    chosen |= {"run.threads": threads} if threads is not None else {}
-    chosen |= {"run.backend": backend} if backend is not None else {}
-    chosen |= {"run.rare": True} if rare else {}
-    scenario = resolve(experiment, settings=chosen, protection=protection, seed=seed, strict=strict)
-    if trap is not None:
-        check_trap(scenario, output=output, pcap=pcap, state_at=state_at)
-        show_trap(scenario, trap, as_json=as_json)
-        return
-    with ExitStack() as stack:
-        directory = _open_directory(stack, scenario, output, as_json)
-        recording = stack.enter_context(_recording(pcap))
-        _announce(scenario, as_json=as_json)
-        result = _with_progress(runner, scenario, recording, state_at or [])
-        kept = _keep(stack, directory, result, with_csv=with_csv)
-    _show(result, as_json=as_json, every_key=every_key, directory=kept)
-    _finish(result, strict=strict, directory=kept)
-
-
-def parse_settings(
-    words: list[str], *, option: str = "--set", example: str = "link.rate=25Gbps"
-) -> dict[str, Any]:
-    """Split ``KEY=VALUE`` words; values stay text, the key decides how they are read.
-
-    Examples
-    --------
-    >>> parse_settings(["link.rate=10G"])
-    {'link.rate': '10G'}
-    """
-    settings: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or not key.strip():
-            raise UserError(f"{option} {word}: write KEY=VALUE, for instance {option} {example}")
-        if key.strip() in settings:
-            raise UserError(f"{option} {key.strip()} is given twice")
-        settings[key.strip()] = value.strip()
-    return settings
-
-
-class _Directory:
-    """Where a run is kept: a staging directory until it is complete."""
-
-    def __init__(self, staging: Path, target: Path) -> None:
-        self.staging, self.target = staging, target
-
-
-def _open_directory(
-    stack: ExitStack, scenario: "Scenario", output: Path | None, as_json: bool
-) -> _Directory | None:
-    """Open the directory before the run, so that one that cannot be written costs no time."""
-    if as_json and output is None:
-        return None
-    from lossylink.run_directory import default_directory, staged
-
-    target = output or default_directory(scenario.experiment.name, scenario.describe())
-    return _Directory(stack.enter_context(staged(target)), target)
-
-
-@contextmanager
-def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
-    """Give the hop and a partial file beside the wanted one; renamed when the run has ended well."""
-    if pcap is None:
-        yield None
-        return
-    hop, equals, name = pcap.partition("=")
-    if not (hop and equals and name):
-        raise UserError(f"--pcap {pcap}: write HOP=FILE, for instance sw2-sw6=link.pcapng")
-    path = Path(name).expanduser()
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.touch()
-    except OSError as error:
-        raise UserError(f"--pcap: cannot write {path}: {error.strerror}") from None
-    try:
-        yield hop, partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _announce(scenario: "Scenario", *, as_json: bool) -> None:
-    """Say what is about to run; the loss is spelt out as ratio and percentage."""
-    link = scenario.settings["link"]["rate"]
-    words = f"{scenario.experiment.name}: link {link}, {_describe_losses(scenario)}"
-    if scenario.reverse.mean != 0.0:
-        words += f", reverse {scenario.reverse.describe()}"
-    print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
-
-
-def _describe_losses(scenario: "Scenario") -> str:
-    if scenario.fabric is not None:
-        return str(scenario.fabric.topology)
-    grid = scenario.values.grid
-    if grid is not None and "forward" not in scenario.settings["loss"]:
-        return f"forward loss ratios from {grid.loss_min:g} to {grid.loss_max:g}"
-    return f"forward {scenario.forward.describe()}"
-
-
-def _with_progress(
-    runner: Any, scenario: "Scenario", recording: tuple[str, Path] | None, state_at: list[str]
-) -> "Run":
-    from lossylink.cli.progress import progress_bar
-
-    with progress_bar(scenario.experiment.name) as progress:
-        result: Run = runner.run_scenario(scenario, pcap=recording, state_at=state_at, progress=progress)
-    return result
-
-
-def _keep(stack: ExitStack, directory: _Directory | None, result: "Run", *, with_csv: bool) -> Path | None:
-    """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
-    if directory is None:
-        return None
-    from lossylink.run_directory import write_run
-
-    if not result.records:
-        # What is given up vanishes with its context, which may have happened already.
-        stack.pop_all()
-        shutil.rmtree(directory.staging, ignore_errors=True)
-        return None
-    write_run(directory.staging, result, with_csv=with_csv)
-    return directory.target
-
-
-def _show(result: "Run", *, as_json: bool, every_key: bool, directory: Path | None) -> None:
-    if as_json:
-        print(json.dumps(result.summary(), allow_nan=False))
-        return
-    from lossylink.cli.tables import show_rows
-    from lossylink.states import simulated
-
-    show_rows(result.experiment, result.records, every_key=every_key)
-    for state in result.states:
-        print(f"\n{simulated(state)}\n")
-    if directory is not None:
-        print(f"written to {os.fspath(directory)}/ in {result.wall_seconds:.1f} s")
-
-
-def _finish(result: "Run", *, strict: bool, directory: Path | None) -> None:
-    if result.interrupted:
-        print(f"interrupted: {_what_is_kept(result, directory)}", file=sys.stderr)
-        leave(INTERRUPTED)
-    failed = failed_checks(result) if strict else []
-    if failed:
-        print(f"error: {len(failed)} methodology checks failed: {'; '.join(failed)}", file=sys.stderr)
-        leave(FAILED)
-
-
-def _what_is_kept(result: "Run", directory: Path | None) -> str:
-    if not result.records:
-        return "nothing had finished, so nothing is kept"
-    counted = next((key for key in ("trials", "packets_sent") if key in result.records[0]), None)
-    parts = [
-        f"{row['protection']}" + (f" ({row[counted]:,} {counted.replace('_', ' ')})" if counted else "")
-        for row in result.records
-    ]
-    place = f" in {directory}" if directory else ""
-    return f"kept what had finished{place}: {', '.join(parts)}"
-
-
-def failed_checks(result: "Run") -> list[str]:
-    """Return the messages of every methodology check that failed."""
-    return [
-        f"{row['protection']}: {name}: {verdict['message']}"
-        for row in result.records
-        for name, verdict in (row.get("checks") or {}).items()
-        if verdict is not None and verdict["passed"] is False
-    ]
+    carry_out(
+        experiment,
+        protection=protection,
+        settings=settings,
+        seed=seed,
+        as_json=as_json,
+        every_key=every_key,
+        with_csv=with_csv,
+        output=output,
+        strict=strict,
+        pcap=pcap,
+        state_at=state_at,
+        trap=trap,
+        rare=rare,
+        threads=threads,
+        backend=backend,
+    )

@@ -100,7 +100,7 @@ def command(
 
     from lossylink import sweeping
     from lossylink.cli.live_table import sweep_display
-    from lossylink.cli.run import parse_settings
+    from lossylink.cli.running import parse_settings
     from lossylink.run_directory import write_csv
 
     values, together = sweeping.parse_grid(grid or []), sweeping.parse_grid(zipped or [], option="--zip")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from lossylink.cli.exits import FAILED, leave
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -87,7 +89,7 @@ def command(
         else _live(runs, events, control, place, as_json=as_json)
     )
     if not passes:
-        raise typer.Exit(1)
+        leave(FAILED)
 
 
 def _chosen(place: list[int] | None, places: Sequence[T]) -> list[T]:

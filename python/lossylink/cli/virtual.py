@@ -55,7 +55,7 @@ def command(
 
         lossylink virtual --rtt 1ms --loss 1% -p lg ./my-store-benchmark.sh
     """
-    from lossylink.cli.run import parse_settings
+    from lossylink.cli.running import parse_settings
     from lossylink.kernel import require_kernel
     from lossylink.scenario import resolve
 

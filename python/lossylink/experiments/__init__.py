@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
+from importlib import import_module
+from typing import Any
 
-from lossylink.discovery import modules_in
+from lossylink.discovery import names_in
 from lossylink.errors import unknown
 from lossylink.experiments._column import Column
 from lossylink.experiments._declaration import COMMON_KEYS, Experiment, Growth
 
-EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT for module in modules_in(sys.modules[__name__])
-}
-"""Every experiment by its name."""
+EXPERIMENTS: dict[str, Experiment]
+"""Every experiment by its name; all are imported when somebody asks for them."""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all experiments, without importing them.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('fabric', 'fec', 'mathis')
+    """
+    return tuple(name.replace("_", "-") for name in names_in(sys.modules[__name__]))
 
 
 def experiment_named(name: str) -> Experiment:
-    """Return the experiment, or raise the one-line error that lists them all."""
-    if name not in EXPERIMENTS:
-        raise unknown("experiment", name, EXPERIMENTS)
-    return EXPERIMENTS[name]
+    """Import and return the experiment, or raise the one-line error that lists them all."""
+    if name not in names():
+        raise unknown("experiment", name, names())
+    experiment: Experiment = import_module(f"{__name__}.{name.replace('-', '_')}").EXPERIMENT
+    return experiment
 
 
-__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Column", "Experiment", "Growth", "experiment_named"]
+@cache
+def _all() -> dict[str, Experiment]:
+    return {name: experiment_named(name) for name in names()}
+
+
+def __getattr__(name: str) -> Any:
+    if name != "EXPERIMENTS":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _all()
+
+
+__all__ = ["COMMON_KEYS", "EXPERIMENTS", "Column", "Experiment", "Growth", "experiment_named", "names"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 Kind = Literal["figure", "count", "share", "text"]
 
 
-class Column(NamedTuple):
+class Column(Struct, frozen=True):
     """A key of the row as it is shown.
 
     Attributes

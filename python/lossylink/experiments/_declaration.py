@@ -6,9 +6,10 @@ A declaration imports nothing of what runs the experiment, so that the list of a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from lossylink.experiments._column import Column
 
@@ -46,8 +47,7 @@ FCT_ROW = tuple(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Growth:
+class Growth(Struct, frozen=True, kw_only=True):
     """How more work of the same kind makes a figure better known.
 
     Attributes
@@ -68,14 +68,13 @@ class Growth:
 
     key: str
     column: str
-    shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    shares: Mapping[str, tuple[str, str]] = {}
     table: str = ""
     in_blocks: bool = False
     clusters: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Experiment:
+class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """An experiment: what it takes, what it gives, who can run it.
 
     Attributes
@@ -119,7 +118,7 @@ class Experiment:
     headline: tuple[Column, ...]
     spreads: Literal["jobs", "trials"]
     block_trials: int = 1
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = {}
     sources: tuple[str, ...] = ()
     rare_row_keys: tuple[str, ...] = ()
     rare_headline: tuple[Column, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Report = Mapping[str, Any]
 
 
-class Option(NamedTuple):
+class Option(Struct, frozen=True):
     """One option of a spelling, such as ``copies=2``, and its key in the section ``[protection]``."""
 
     name: str
@@ -31,7 +32,7 @@ class Option(NamedTuple):
     """Whether the section has it, for all protections that take it."""
 
 
-class Argument(NamedTuple):
+class Argument(Struct, frozen=True):
     """What must follow a spelling's colon, such as the ``25/5`` of ``fec:25/5``."""
 
     metavar: str
@@ -42,16 +43,14 @@ class Argument(NamedTuple):
     """Turns the text into what a legend has after the name."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """How a protection is drawn; what is unset depends on the figure."""
 
     slot: str | None = None
     """A colour of `lossylink.charts.palette.OKABE_ITO`, which brings a dash and a marker with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spelling:
+class Spelling(Struct, frozen=True, kw_only=True):
     """One word by which users call a family: ``lg`` and ``lg-nb`` are two of one family."""
 
     word: str
@@ -62,7 +61,7 @@ class Spelling:
     argument: Argument | None = None
     options: tuple[Option, ...] = ()
     look: Look = Look()
-    variants: Mapping[str, Look] = field(default_factory=dict)
+    variants: Mapping[str, Look] = {}
     """How it is drawn with an argument or options, by what a label has after its colon."""
 
     @property

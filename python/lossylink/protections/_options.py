@@ -52,27 +52,6 @@ def choice(name: str, *words: str) -> Callable[[object], str]:
     return read
 
 
-def switch(value: object) -> bool:
-    """Read ``on`` or ``off``."""
-    from lossylink.units import parse_switch  # pydantic, which help texts do without
-
-    return parse_switch(value)
-
-
-def time_ps(value: object) -> int:
-    """Read a time into picoseconds."""
-    from lossylink.units import parse_time  # as above
-
-    return parse_time(value)
-
-
-def positive_time_ps(value: object) -> int:
-    """Read a time that is more than nothing into picoseconds."""
-    from lossylink.units import parse_positive_time  # as above
-
-    return parse_positive_time(value)
-
-
 def is_word(value: object, *words: str) -> bool:
     """Tell whether a user wrote one of a few words.
 

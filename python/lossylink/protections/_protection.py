@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lossylink.errors import UserError, unknown
 from lossylink.protections._family import Family, Spelling
 from lossylink.protections._registry import find, spellings, tagged, usages
 
 
-@dataclass(frozen=True)
-class Protection:
+class Protection(NamedTuple):
     """One protection: what the user called it, and the value that simulator and data plane share."""
 
     label: str

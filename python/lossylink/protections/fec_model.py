@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from lossylink.protections._family import Family, Report, Spelling
-from lossylink.protections._options import is_word, positive_time_ps
+from lossylink.protections._options import is_word
 from lossylink.protections.fec import code
+from lossylink.units import parse_positive_time
 
 if TYPE_CHECKING:
     pass
 
 
 def _read_flush(value: object) -> int | None:
-    return None if is_word(value, "auto", "off") else positive_time_ps(value)
+    return None if is_word(value, "auto", "off") else parse_positive_time(value)
 
 
 class _FecModel(Family):
@@ -27,7 +30,7 @@ class _FecModel(Family):
             meaning="the switch model of the published FEC evaluation",
             argument=code.CODE,
             # Its decoder knows one block at a time: data that pass its parity would end it.
-            options=(code.FLUSH._replace(read=_read_flush), code.METER, code.CHANGE),
+            options=(replace(code.FLUSH, read=_read_flush), code.METER, code.CHANGE),
             variants=code.LOOKS,
         ),
     )

@@ -10,12 +10,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
-
-from pydantic.fields import FieldInfo
+from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.scenario.models import SECTIONS
+from lossylink.scenario.section import Key, keys_in
 from lossylink.units import parse_length, parse_rate, parse_time
 
 #: Units that are written for a bare number, largest first, each with its size in the last one.
@@ -95,26 +94,16 @@ def _quantity(key: str) -> str | None:
     """Return whether a key is a rate, a time or a length; nothing for others, and for unknown keys."""
     section, dot, leaf = key.rpartition(".")
     models = [model for name, model in SECTIONS.items() if not dot or name == section]
-    fields = [model.model_fields[leaf] for model in models if leaf in model.model_fields]
+    keys = [keys_in(model)[leaf] for model in models if leaf in keys_in(model)]
     # A key without its section stands for whichever the experiment has: they must agree.
-    found = {next(_quantities(field), None) for field in fields}
+    found = {next(_quantities(one), None) for one in keys}
     return found.pop() if len(found) == 1 else None
 
 
-def _quantities(field: FieldInfo) -> Iterator[str]:
-    for read in _readers(field.annotation, field.metadata):
-        for name, (text, value) in _PROBES.items():
-            try:
-                if read(text) == value:
-                    yield name
-            except ValueError:
-                continue
-
-
-def _readers(annotation: Any, metadata: Sequence[Any]) -> Iterator[Any]:
-    """Yield what reads a field's values, however deep in its type."""
-    for one in metadata:
-        if hasattr(one, "func"):
-            yield one.func
-    for inner in get_args(annotation):
-        yield from _readers(inner, getattr(inner, "__metadata__", ()))
+def _quantities(key: Key) -> Iterator[str]:
+    for name, (text, value) in _PROBES.items():
+        try:
+            if key.read(text) in (value, [value]):  # an axis has several
+                yield name
+        except ValueError:
+            continue

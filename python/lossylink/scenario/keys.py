@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from lossylink.errors import UserError, nearest
-from lossylink.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
+from lossylink.experiments import COMMON_KEYS, Experiment
 from lossylink.scenario.models import SECTIONS
 
 #: Other names of keys, where the short one is what people type.
@@ -25,7 +25,7 @@ def _spelt_out(declared: Iterable[str]) -> Iterator[str]:
     for key in declared:
         section, _, leaf = key.partition(".")
         if leaf == "*":
-            yield from (f"{section}.{name}" for name in SECTIONS[section].model_fields)
+            yield from (f"{section}.{name}" for name in SECTIONS[section].__struct_fields__)
         else:
             yield key
 
@@ -36,7 +36,8 @@ def keys_of(experiment: Experiment) -> frozenset[str]:
 
     Examples
     --------
-    >>> "timeline.bin" in keys_of(EXPERIMENTS["timeline"])
+    >>> from lossylink.experiments import experiment_named
+    >>> "timeline.bin" in keys_of(experiment_named("timeline"))
     True
     """
     return frozenset(_spelt_out(experiment.keys))
@@ -47,9 +48,10 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
 
     Examples
     --------
-    >>> resolve_key("congestion_control", EXPERIMENTS["tcp-fct"])
+    >>> from lossylink.experiments import experiment_named
+    >>> resolve_key("congestion_control", experiment_named("tcp-fct"))
     'transport.congestion_control'
-    >>> resolve_key("flow.size", EXPERIMENTS["stress"])
+    >>> resolve_key("flow.size", experiment_named("stress"))
     Traceback (most recent call last):
     lossylink.errors.UserError: stress does not use 'flow.size'; ...
     """
@@ -62,6 +64,8 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     prefix = f"{where}: " if where else ""
     if matches:
         raise UserError(f"{prefix}'{typed}' could be {' or '.join(matches)}; write one of them")
+    from lossylink.experiments import EXPERIMENTS  # all of them, for a mistake alone
+
     if any(key in {full, full.partition(".")[2]} for one in EXPERIMENTS.values() for full in keys_of(one)):
         own = sorted(own_keys - set(_spelt_out(COMMON_KEYS)))
         raise UserError(

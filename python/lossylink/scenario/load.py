@@ -8,7 +8,9 @@ import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from lossylink.errors import UserError
 
@@ -16,7 +18,7 @@ _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """One key as it was typed, its value, and where it stands."""
 
     key: str

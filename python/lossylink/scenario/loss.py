@@ -6,9 +6,8 @@ import math
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lossylink.errors import UserError, unknown
 from lossylink.units import describe_ratio, parse_ratio
@@ -36,8 +35,7 @@ _POSITION_LIMIT = 2**63
 _GAPS = str.maketrans("", "", ", \t")
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """One direction's loss process: what the user wrote, and the JSON of ``core::loss::LossSpec``."""
 
     spelling: str

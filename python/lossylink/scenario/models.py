@@ -1,272 +1,264 @@
 """The sections of a scenario as frozen models: what each key means and which values it takes."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-# Pydantic reads annotations as they stand: postponed ones would be compiled once more.
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+# Annotations are read as they stand: postponed ones would be compiled once more.
+from msgspec import UNSET, defstruct
 
-from lossylink import backends
-from lossylink.modelling import built
 from lossylink.protections import Option, common_options, read_common, usages
-from lossylink.units import Count, Length, OnOff, PositiveTime, Rate, Ratio, Size, Time, parse_time
+from lossylink.scenario.readers import (
+    Count,
+    Length,
+    OnOff,
+    PositiveTime,
+    Rate,
+    Ratio,
+    Size,
+    Time,
+    axis_of,
+    one_of,
+    read_backend,
+    read_confidence,
+    read_list,
+    read_rdma_mtu,
+    read_seed,
+    read_time_or_auto,
+)
+from lossylink.scenario.section import Section, says
+from lossylink.units import parse_positive_time, parse_ratio, parse_size
 
 CongestionControl = Literal["reno", "cubic", "dctcp", "bbr", "bbr3"]
 TrafficSource = Literal["generator", "saturated", "tcp", "udp-smooth", "udp-bursty"]
 Recovery = Literal["go-back-n", "selective-repeat"]
-
-#: Packet payloads that a RoCE interface offers, in bytes (InfiniBand specification, path MTU).
-RDMA_MTUS = (256, 512, 1024, 2048, 4096)
+Protocol = Literal["tcp", "rdma"]
 
 
-def _rdma_mtu(value: object) -> int:
-    if str(value).strip().upper().removesuffix("B") not in {str(mtu) for mtu in RDMA_MTUS}:
-        raise ValueError(f"RDMA has no MTU '{value}'; valid: {', '.join(map(str, RDMA_MTUS))}")
-    return int(str(value).strip().upper().removesuffix("B"))
-
-
-def _backend(value: object) -> str:
-    if value not in backends.names():
-        raise ValueError(f"no such backend; valid: {', '.join(backends.names())}")
-    return str(value)
-
-
-def _as_list(value: object) -> object:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _as_axis(value: object) -> object:
-    """Take a list, one value, or values separated by commas as ``--set`` brings them."""
-    if value is None:
-        return None
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else _as_list(value)
-
-
-def _time_or_auto(value: object) -> int | None:
-    return None if value is None or str(value).strip().lower() == "auto" else parse_time(value)
-
-
-class Section(BaseModel):
-    """Base of all sections: immutable, and a key that it does not know is an error."""
-
-    # A section is built as a part of `Sections`; by itself only for who asks it to check something.
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
-
-
-class Link(Section):
+class Link(Section, frozen=True, kw_only=True):
     """The protected link."""
 
-    rate: Rate = Field(description="bits per second on the wire")
-    propagation: Time | None = Field(None, description="one-way delay of the cable")
-    length: Length | None = Field(None, description="cable length instead of its delay, at 5 ns a metre")
-    mtu: Size = Field(1500, description="largest IP packet in bytes; the Ethernet frame is 14 B longer")
+    rate: Annotated[Rate, says("bits per second on the wire")]
+    propagation: Annotated[Time | None, says("one-way delay of the cable")] = None
+    length: Annotated[Length | None, says("cable length instead of its delay, at 5 ns a metre")] = None
+    mtu: Annotated[Size, says("largest IP packet in bytes; the Ethernet frame is 14 B longer")] = 1500
 
 
-class LossSection(Section):
+class LossSection(Section, frozen=True, kw_only=True):
     """What the link corrupts, in each direction; the spellings are those of `lossylink.scenario.loss`."""
 
-    forward: str | float = Field("0", description="loss of the direction that the data takes")
-    reverse: str | float = Field("0", description="loss of the direction that the ACKs take")
+    forward: Annotated[str, str, says("loss of the direction that the data takes")] = "0"
+    reverse: Annotated[str, str, says("loss of the direction that the ACKs take")] = "0"
 
 
-class SwitchSection(Section):
+class SwitchSection(Section, frozen=True, kw_only=True):
     """The switches at both ends of the protected link."""
 
-    profile: str = Field("tofino1", description="a profile's name (tofino1, ideal) or a TOML file")
-    queue: Size | None = Field(None, description="limit of the sender's normal queue")
-    ecn_threshold: Size | None = Field(None, description="queue from which on packets are ECN-marked")
-    marking_min: Size | None = Field(
-        None, description="queue from which on DCQCN's random marking begins (Kmin)"
+    profile: Annotated[str, says("a profile's name (tofino1, ideal) or a TOML file")] = "tofino1"
+    queue: Annotated[Size | None, says("limit of the sender's normal queue")] = None
+    ecn_threshold: Annotated[Size | None, says("queue from which on packets are ECN-marked")] = None
+    marking_min: Annotated[Size | None, says("queue from which on DCQCN's random marking begins (Kmin)")] = (
+        None
     )
-    marking_max: Size | None = Field(
-        None, description="queue beyond which every packet is marked for DCQCN (Kmax)"
+    marking_max: Annotated[
+        Size | None, says("queue beyond which every packet is marked for DCQCN (Kmax)")
+    ] = None
+    marking_probability: Annotated[
+        Ratio | None, says("share of packets marked for DCQCN just below that (Pmax)")
+    ] = None
+    resume: Annotated[Size | None, says("reorder buffer at which a paused sender is resumed")] = None
+    pause: Annotated[Size | None, says("reorder buffer at which the sender is paused")] = None
+    rx_buffer: Annotated[Size | None, says("bound of the reorder buffer; a frame beyond it is dropped")] = (
+        None
     )
-    marking_probability: Ratio | None = Field(
-        None, description="share of packets marked for DCQCN just below that (Pmax)"
-    )
-    resume: Size | None = Field(None, description="reorder buffer at which a paused sender is resumed")
-    pause: Size | None = Field(None, description="reorder buffer at which the sender is paused")
-    rx_buffer: Size | None = Field(
-        None, description="bound of the reorder buffer; a frame beyond it is dropped"
-    )
-    tx_buffer: Size | None = Field(
-        None, description="bound of the buffer of sent copies; a copy beyond it is not kept"
-    )
-    recirculation: Rate | None = Field(
-        None, description="rate of a recirculation port; never below the link's"
-    )
+    tx_buffer: Annotated[
+        Size | None, says("bound of the buffer of sent copies; a copy beyond it is not kept")
+    ] = None
+    recirculation: Annotated[Rate | None, says("rate of a recirculation port; never below the link's")] = None
 
 
-class HostSection(Section):
+class HostSection(Section, frozen=True, kw_only=True):
     """The end hosts."""
 
-    profile: str = Field("ae-hosts", description="a profile's name (ideal, lab, ae-hosts) or a TOML file")
-    nic_rate: Rate | None = Field(None, description="rate of the sending host's interface; unset: the link's")
+    profile: Annotated[str, says("a profile's name (ideal, lab, ae-hosts) or a TOML file")] = "ae-hosts"
+    nic_rate: Annotated[Rate | None, says("rate of the sending host's interface; unset: the link's")] = None
 
 
-class Schemes(Section):
+class Schemes(Section, frozen=True, kw_only=True):
     """The protections to run, one row each, and options common to those that take them."""
 
-    schemes: Annotated[list[str], BeforeValidator(_as_list)] = Field(description=usages())
+    schemes: Annotated[list[str], read_list, says(usages())]
 
     def options(self) -> dict[str, Any]:
         """Return the options that were given, without the schemes."""
-        return {key: getattr(self, key) for key in self.model_fields_set - {"schemes"}}
+        options = {name: getattr(self, name) for name in self.__struct_fields__ if name != "schemes"}
+        return {name: value for name, value in options.items() if value is not UNSET}
 
 
-def _option_field(option: Option) -> Any:
-    read = BeforeValidator(lambda value: read_common(option.name, value))
-    return Annotated[Any, read], Field(option.default, description=option.description)
+def _option_key(option: Option) -> tuple[str, Any, Any]:
+    """Return the name, the type and the default of an option: unset, since not every protection has it."""
+    read = partial(read_common, option.name)
+    return option.name, Annotated[Any, read, says(option.description)], UNSET
 
 
 if TYPE_CHECKING:
     ProtectionSection = Schemes
 else:
     #: The options are those of the families, so that a new family brings its own.
-    ProtectionSection = create_model(
+    ProtectionSection = defstruct(
         "ProtectionSection",
-        __base__=Schemes,
-        __doc__=Schemes.__doc__,
-        **{name: _option_field(option) for name, option in common_options().items()},
+        [_option_key(option) for option in common_options().values()],
+        bases=(Schemes,),
+        namespace={"__doc__": Schemes.__doc__},
+        frozen=True,
+        kw_only=True,
     )
 
 
-class Traffic(Section):
+class Traffic(Section, frozen=True, kw_only=True):
     """What is sent: frames of the stress test, or the TCP flow or the datagrams of the fec experiment."""
 
-    packets: Count | None = Field(None, description="frames to send")
-    frame: Size = Field(1514, description="Ethernet frame without FCS, in bytes")
-    source: TrafficSource = Field(
-        "saturated",
-        description="stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
-        "fec: tcp, udp-smooth or udp-bursty",
-    )
-    rate: Rate = Field(100_000_000, description="mean rate of a UDP source, in bits of frames without FCS")
-    burst: Count = Field(74, description="frames of a bursty UDP source that leave back to back")
+    packets: Annotated[Count | None, says("frames to send")] = None
+    frame: Annotated[Size, says("Ethernet frame without FCS, in bytes")] = 1514
+    source: Annotated[
+        TrafficSource,
+        one_of(TrafficSource),
+        says(
+            "stress: saturated (a frame always waits) or generator (of the switch, at its own pace); "
+            "fec: tcp, udp-smooth or udp-bursty"
+        ),
+    ] = "saturated"
+    rate: Annotated[Rate, says("mean rate of a UDP source, in bits of frames without FCS")] = 100_000_000
+    burst: Annotated[Count, says("frames of a bursty UDP source that leave back to back")] = 74
 
 
-class Transport(Section):
+class Transport(Section, frozen=True, kw_only=True):
     """The transport protocol of the hosts; TCP uses the first group of keys, RDMA the second."""
 
-    congestion_control: CongestionControl = Field("dctcp", description="TCP's algorithm")
-    mss: Size = Field(1460, description="TCP's maximum segment size in bytes")
-    timestamps: OnOff = Field(False, description="TCP timestamps, which take 12 bytes of each segment")
-    delayed_ack: Count = Field(2, description="segments acknowledged by one ACK")
-    rto_min: PositiveTime | None = Field(None, description="minimum retransmission timeout")
-    initial_window: Count | None = Field(None, description="segments sent before the first ACK")
-    receive_window: Size | None = Field(
-        None, description="most bytes that a receiver offers; unset: 3 MiB, as Linux's buffer gives"
+    congestion_control: Annotated[CongestionControl, one_of(CongestionControl), says("TCP's algorithm")] = (
+        "dctcp"
     )
-    segmentation_offload: OnOff | None = Field(
-        None, description="hand bursts to the interface, which cuts them; in mathis they cross whole"
+    mss: Annotated[Size, says("TCP's maximum segment size in bytes")] = 1460
+    timestamps: Annotated[OnOff, says("TCP timestamps, which take 12 bytes of each segment")] = False
+    delayed_ack: Annotated[Count, says("segments acknowledged by one ACK")] = 2
+    rto_min: Annotated[PositiveTime | None, says("minimum retransmission timeout")] = None
+    initial_window: Annotated[Count | None, says("segments sent before the first ACK")] = None
+    receive_window: Annotated[
+        Size | None, says("most bytes that a receiver offers; unset: 3 MiB, as Linux's buffer gives")
+    ] = None
+    segmentation_offload: Annotated[
+        OnOff | None, says("hand bursts to the interface, which cuts them; in mathis they cross whole")
+    ] = None
+    protocol: Annotated[
+        Protocol, one_of(Protocol), says("what carries the flows of a workload, or long flows")
+    ] = "tcp"
+    recovery: Annotated[Recovery, one_of(Recovery), says("what an RDMA interface does at a gap")] = (
+        "go-back-n"
     )
-    protocol: Literal["tcp", "rdma"] = Field(
-        "tcp", description="what carries the flows of a workload, or long flows"
-    )
-    recovery: Recovery = Field("go-back-n", description="what an RDMA interface does at a gap")
-    mtu: Annotated[int, BeforeValidator(_rdma_mtu)] = Field(1024, description="RDMA packet payload in bytes")
-    dcqcn: OnOff | None = Field(None, description="RDMA senders slow down when packets are marked")
+    mtu: Annotated[int, read_rdma_mtu, says("RDMA packet payload in bytes")] = 1024
+    dcqcn: Annotated[OnOff | None, says("RDMA senders slow down when packets are marked")] = None
 
 
-class PathSection(Section):
+class PathSection(Section, frozen=True, kw_only=True):
     """The path between the hosts."""
 
-    rtt: PositiveTime | None = Field(None, description="network round trip; unset: the artifact's path")
+    rtt: Annotated[PositiveTime | None, says("network round trip; unset: the artifact's path")] = None
 
 
-class Flow(Section):
+class Flow(Section, frozen=True, kw_only=True):
     """The flows of one experiment."""
 
-    size: Size = Field(24_387, description="bytes of each flow")
-    trials: Count = Field(1, description="flows one after another, or runs of a long flow")
-    precision: Ratio | None = Field(
-        None, description="fewer runs when their standard errors are within this share; unset: all runs"
-    )
-    count: Count = Field(1, description="long flows at the same time")
-    distribution: str = Field(
-        "web-search", description="sizes of the flows of a workload: web-search, rpc or a TOML or CSV file"
-    )
-    load: Ratio = Field(0.5, description="bytes of a workload's flows over the rate of the link")
+    size: Annotated[Size, says("bytes of each flow")] = 24_387
+    trials: Annotated[Count, says("flows one after another, or runs of a long flow")] = 1
+    precision: Annotated[
+        Ratio | None, says("fewer runs when their standard errors are within this share; unset: all runs")
+    ] = None
+    count: Annotated[Count, says("long flows at the same time")] = 1
+    distribution: Annotated[
+        str, says("sizes of the flows of a workload: web-search, rpc or a TOML or CSV file")
+    ] = "web-search"
+    load: Annotated[Ratio, says("bytes of a workload's flows over the rate of the link")] = 0.5
 
 
-class Timeline(Section):
+class Timeline(Section, frozen=True, kw_only=True):
     """When things happen on the time line; without ``protection`` a monitor of the link decides."""
 
-    corruption: Time = Field(description="the link starts to corrupt")
-    corruption_end: Time | None = Field(None, description="the link is clean again; unset: it never is")
-    protection: Annotated[int | None, BeforeValidator(_time_or_auto)] = Field(
-        description="the protection is switched on; auto: when a monitor of the link asks for it"
-    )
-    poll: PositiveTime = Field(10**12, description="time between two readings of the monitor")
-    bin: PositiveTime = Field(description="width of one row of the time line")
+    corruption: Annotated[Time, says("the link starts to corrupt")]
+    corruption_end: Annotated[Time | None, says("the link is clean again; unset: it never is")] = None
+    protection: Annotated[
+        int | None,
+        read_time_or_auto,
+        says("the protection is switched on; auto: when a monitor of the link asks for it"),
+    ]
+    poll: Annotated[PositiveTime, says("time between two readings of the monitor")] = 10**12
+    bin: Annotated[PositiveTime, says("width of one row of the time line")]
 
 
-class MonitorSection(Section):
+class MonitorSection(Section, frozen=True, kw_only=True):
     """When the monitor of ``timeline.protection = "auto"`` protects the link, and when it stops."""
 
-    window: Count = Field(10**9, description="frames that the decision to do less looks back on")
-    on_loss: Ratio = Field(1e-8, description="loss ratio from which on the link is protected")
-    off_loss: Ratio = Field(5e-9, description="loss ratio below which it needs no protection any more")
-    confidence: float = Field(0.99, gt=0.5, lt=1.0, description="how sure a decision must be")
-    hold: Time = Field(10 * 10**12, description="least time before a decision that does less")
+    window: Annotated[Count, says("frames that the decision to do less looks back on")] = 10**9
+    on_loss: Annotated[Ratio, says("loss ratio from which on the link is protected")] = 1e-8
+    off_loss: Annotated[Ratio, says("loss ratio below which it needs no protection any more")] = 5e-9
+    confidence: Annotated[float, read_confidence, says("how sure a decision must be")] = 0.99
+    hold: Annotated[Time, says("least time before a decision that does less")] = 10 * 10**12
 
 
-class Grid(Section):
+class Grid(Section, frozen=True, kw_only=True):
     """The trials of the Mathis study: every MSS with every RTT, each with its own loss ratios."""
 
-    mss: Annotated[list[Size], BeforeValidator(_as_axis)] = Field(description="segment sizes")
-    rtt: Annotated[list[PositiveTime], BeforeValidator(_as_axis)] = Field(description="round-trip times")
-    loss: Annotated[list[Ratio] | None, BeforeValidator(_as_axis)] = Field(
-        None, description="loss ratios for every pair, instead of drawn ones"
-    )
-    loss_min: Ratio = Field(description="smallest loss ratio")
-    loss_max: Ratio = Field(description="largest loss ratio")
-    loss_count: Count = Field(description="loss ratios for each pair, drawn uniformly in log(p)")
-    loss_events: Count = Field(description="loss events that a trial lasts for")
+    mss: Annotated[list[int], axis_of(parse_size), says("segment sizes")]
+    rtt: Annotated[list[int], axis_of(parse_positive_time), says("round-trip times")]
+    loss: Annotated[
+        list[float] | None,
+        axis_of(parse_ratio),
+        says("loss ratios for every pair, instead of drawn ones"),
+    ] = None
+    loss_min: Annotated[Ratio, says("smallest loss ratio")]
+    loss_max: Annotated[Ratio, says("largest loss ratio")]
+    loss_count: Annotated[Count, says("loss ratios for each pair, drawn uniformly in log(p)")]
+    loss_events: Annotated[Count, says("loss events that a trial lasts for")]
 
 
-class FabricSection(Section):
+class FabricSection(Section, frozen=True, kw_only=True):
     """A whole fabric of switches, and how its links fail and are repaired."""
 
-    topology: str = Field(
-        description="fb-fabric:pods=P,tors=T,oversubscription=O, with T ToR switches a pod, or fat-tree:k=K"
-    )
-    constraint: Ratio = Field(
-        0.5, description="share of its paths that every ToR switch keeps; 0 drains all, 1 none"
-    )
-    deployment: Ratio = Field(
-        1.0,
-        description="share of the pods that are protected; below 1, only up to the aggregation switches",
-    )
-    years: Count = Field(1, description="independent runs, each with its own failures and repairs")
-    mttf: PositiveTime = Field(description="mean time between two failures of a link")
-    span: PositiveTime = Field(description="from the first failure to the last possible one, whole hours")
-    repair: PositiveTime = Field(description="a repair whose first attempt succeeds takes this long")
-    second_repair: PositiveTime = Field(description="a repair that needs a second attempt takes this long")
-    first_attempt: Ratio = Field(description="share of repairs whose first attempt succeeds")
-    trace: str = Field("drawn", description="failures: drawn from the seed, or a JSON or CSV file")
-    points: str = Field(
-        "simulated",
-        description="what a protection makes of a link: simulated, linkguardian-100g or a TOML file",
-    )
+    topology: Annotated[
+        str, says("fb-fabric:pods=P,tors=T,oversubscription=O, with T ToR switches a pod, or fat-tree:k=K")
+    ]
+    constraint: Annotated[
+        Ratio, says("share of its paths that every ToR switch keeps; 0 drains all, 1 none")
+    ] = 0.5
+    deployment: Annotated[
+        Ratio, says("share of the pods that are protected; below 1, only up to the aggregation switches")
+    ] = 1.0
+    years: Annotated[Count, says("independent runs, each with its own failures and repairs")] = 1
+    mttf: Annotated[PositiveTime, says("mean time between two failures of a link")]
+    span: Annotated[PositiveTime, says("from the first failure to the last possible one, whole hours")]
+    repair: Annotated[PositiveTime, says("a repair whose first attempt succeeds takes this long")]
+    second_repair: Annotated[PositiveTime, says("a repair that needs a second attempt takes this long")]
+    first_attempt: Annotated[Ratio, says("share of repairs whose first attempt succeeds")]
+    trace: Annotated[str, says("failures: drawn from the seed, or a JSON or CSV file")] = "drawn"
+    points: Annotated[
+        str, says("what a protection makes of a link: simulated, linkguardian-100g or a TOML file")
+    ] = "simulated"
 
 
-class RunSection(Section):
+class RunSection(Section, frozen=True, kw_only=True):
     """How the experiment is carried out."""
 
-    duration: PositiveTime | None = Field(None, description="simulated time")
-    warmup: Time = Field(0, description="start of the run that is not counted")
-    cooldown: Time = Field(0, description="end of the run that is not counted")
-    threads: Count | None = Field(None, description="threads to use; unset: all cores")
-    backend: Annotated[str, BeforeValidator(_backend)] = Field(
-        "sim",
-        description="sim, the live lab, or kernel: real hosts over the simulated path, in virtual time",
-    )
-    skip: OnOff = Field(True, description="skip what cannot change the result")
-    rare: OnOff = Field(False, description="find losses that are too rare to count, by importance sampling")
-    looks: Count = Field(20_000, description="with `run.rare`: copies of the link in which a loss is steered")
-    tail: OnOff = Field(
-        True, description="with `run.rare`: also the tail of the latency, for most of the time"
-    )
+    duration: Annotated[PositiveTime | None, says("simulated time")] = None
+    warmup: Annotated[Time, says("start of the run that is not counted")] = 0
+    cooldown: Annotated[Time, says("end of the run that is not counted")] = 0
+    threads: Annotated[Count | None, says("threads to use; unset: all cores")] = None
+    backend: Annotated[
+        str,
+        read_backend,
+        says("sim, the live lab, or kernel: real hosts over the simulated path, in virtual time"),
+    ] = "sim"
+    skip: Annotated[OnOff, says("skip what cannot change the result")] = True
+    rare: Annotated[OnOff, says("find losses that are too rare to count, by importance sampling")] = False
+    looks: Annotated[Count, says("with `run.rare`: copies of the link in which a loss is steered")] = 20_000
+    tail: Annotated[OnOff, says("with `run.rare`: also the tail of the latency, for most of the time")] = True
 
 
 SECTIONS: dict[str, type[Section]] = {
@@ -287,13 +279,17 @@ SECTIONS: dict[str, type[Section]] = {
 }
 
 
-@built
-class Sections(Section):
+class Heading(Section, frozen=True, kw_only=True):
+    """What stands above the sections."""
+
+    experiment: Annotated[str, says("its name")]
+    title: Annotated[str, says("one line for people")] = ""
+    seed: Annotated[int, read_seed, says("decides every random draw")] = 1
+
+
+class Sections(Heading, frozen=True, kw_only=True):
     """The sections that one experiment uses, in base units."""
 
-    experiment: str
-    title: str = ""
-    seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     link: Link
     loss: LossSection
     switch: SwitchSection

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from lossylink import experiments
 from lossylink.errors import unknown
-from lossylink.experiments import EXPERIMENTS
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 
@@ -20,7 +20,7 @@ def packaged() -> Mapping[str, Path]:
     ['ablation', 'protections', 'tcp-fct-143', 'tcp-fct-2mb']
     """
     files = sorted(SCENARIOS.glob("*.toml"))
-    return {path.stem: path for path in files if path.stem not in EXPERIMENTS}
+    return {path.stem: path for path in files if path.stem not in experiments.names()}
 
 
 def title_of(path: Path) -> str:
@@ -41,9 +41,9 @@ def scenario_file(what: str | Path) -> Path | None:
     text = str(what)
     if isinstance(what, Path) or text.endswith(".toml") or "/" in text:
         return Path(text).expanduser()
-    if text in EXPERIMENTS:
+    if text in experiments.names():
         return None
     files = packaged()
     if text not in files:
-        raise unknown("experiment or scenario", text, (*EXPERIMENTS, *files))
+        raise unknown("experiment or scenario", text, (*experiments.names(), *files))
     return files[text]

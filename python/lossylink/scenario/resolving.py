@@ -5,17 +5,16 @@ Three layers, the later one wins: the packaged defaults of the experiment, the u
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from msgspec import Struct, to_builtins
 
+from lossylink import experiments
 from lossylink.errors import UserError
-from lossylink.experiments import EXPERIMENTS, Experiment, experiment_named
+from lossylink.experiments import Experiment, experiment_named
 from lossylink.protections import Protection, parse_protection
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.buildable import check_buildable
@@ -23,9 +22,10 @@ from lossylink.scenario.checks import check_scenario
 from lossylink.scenario.keys import resolve_key
 from lossylink.scenario.load import Entry, read_entries
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.scenario.models import SECTIONS, Sections
+from lossylink.scenario.models import SECTIONS, Heading, Sections
 from lossylink.scenario.packaged import scenario_file
 from lossylink.scenario.profiles import load_profile
+from lossylink.scenario.section import Key, Section, keys_in
 
 if TYPE_CHECKING:
     from lossylink.scenario.fabric import Fabric, Topology
@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 
 _TOP = frozenset({"experiment", "title", "seed"})
 #: Values that do not decide a result, or that the fingerprint holds in their resolved form.
-_DECIDED_ELSEWHERE: Any = {
-    "title": True,
-    "loss": True,
-    "switch": {"profile"},
-    "host": {"profile"},
-    "run": {"threads"},
-}
+_DECIDED_ELSEWHERE = ("title", "loss", "protection", "switch.profile", "host.profile", "run.threads")
 #: Keys whose value may be the name of a file.
 _FILES = (
     ("switch", "profile"),
@@ -52,8 +46,7 @@ _FILES = (
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """One experiment with everything decided."""
 
     experiment: Experiment
@@ -94,6 +87,8 @@ class Scenario:
 
     def fingerprint(self, version: str) -> str:
         """Return a hash of everything that decides the result; threads do not."""
+        import hashlib  # OpenSSL, which a single run does without
+
         decisive = [
             *(version, self.experiment.name, self.seed, self.forward.native, self.reverse.native),
             *(
@@ -103,10 +98,18 @@ class Scenario:
                 self.fabric and [self.fabric.failures, self.fabric.points and self.fabric.points.points],
                 [[protection.label, protection.value] for protection in self.protections],
             ),
-            self.values.model_dump(exclude=_DECIDED_ELSEWHERE),
+            self._decisive_values(),
         ]
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def _decisive_values(self) -> dict[str, Any]:
+        values: dict[str, Any] = to_builtins(self.values)
+        for key in _DECIDED_ELSEWHERE:
+            section, dot, leaf = key.partition(".")
+            holder = values[section] if dot else values
+            (holder or {}).pop(leaf or section, None)
+        return values
 
 
 def resolve(
@@ -152,7 +155,7 @@ def _experiment_of(entries: Iterable[Entry], path: Path) -> Experiment:
                 return experiment_named(str(entry.value))
             except UserError as error:
                 raise UserError(f"{entry.where}: {error}") from None
-    raise UserError(f"{path}: the key experiment is missing; add one of {', '.join(sorted(EXPERIMENTS))}")
+    raise UserError(f"{path}: the key experiment is missing; add one of {', '.join(experiments.names())}")
 
 
 def _layer(entries: Iterable[Entry], experiment: Experiment) -> dict[str, Entry]:
@@ -182,8 +185,7 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         section, dot, leaf = key.partition(".")
         if dot:
             settings[section][leaf] = entry.value
-    top = {key: merged[key].value for key in ("title", "seed") if key in merged}
-    values = _validate({"experiment": experiment.name} | top | settings, merged)
+    values = _read_values(experiment, settings, merged)
     settings["protection"]["schemes"] = values.protection.schemes
     _make_portable(settings, folder)
     scenario = Scenario(
@@ -274,29 +276,30 @@ def _at(merged: dict[str, Entry], key: str, build: Any) -> Any:
         raise UserError(f"{_prefix(entry) if entry else ''}{words}") from None
 
 
-def _validate(table: dict[str, Any], merged: dict[str, Entry]) -> Sections:
+def _read_values(experiment: Experiment, settings: Mapping[str, Any], merged: dict[str, Entry]) -> Sections:
+    """Read every key that is set, section by section, and refuse the first that is wrong or missing."""
+    top = {name: _read(name, key, merged) for name, key in keys_in(Heading).items() if name in merged}
+    sections = {name: _read_section(name, given, merged) for name, given in settings.items()}
+    return Sections(**{"experiment": experiment.name} | top | sections)
+
+
+def _read_section(name: str, given: Mapping[str, Any], merged: dict[str, Entry]) -> Section:
+    values = {}
+    for leaf, key in keys_in(SECTIONS[name]).items():
+        if leaf in given:
+            values[leaf] = _read(f"{name}.{leaf}", key, merged)
+        elif key.is_required:
+            raise UserError(f"{name}.{leaf} is not set, and this experiment has no default for it")
+    return SECTIONS[name](**values)
+
+
+def _read(name: str, key: Key, merged: dict[str, Entry]) -> Any:
+    """Read one value; a complaint names the key, the value and its place."""
+    entry = merged[name]
     try:
-        return Sections.model_validate(table)
-    except ValidationError as error:
-        raise UserError(_explain(error, merged)) from None
-
-
-def _explain(error: ValidationError, merged: dict[str, Entry]) -> str:
-    """Turn pydantic's first complaint into one line that names the key, its value and its place."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"][:2])
-    if first["type"] == "missing":
-        return f"{key} is not set, and this experiment has no default for it"
-    message = str(first.get("ctx", {}).get("error", "")) or _plain(first["msg"], first.get("ctx", {}))
-    entry = merged.get(key)
-    value = entry.value if entry else first["input"]
-    return f"{_prefix(entry) if entry else ''}{key} = {value}: {message}"
-
-
-def _plain(message: str, context: Mapping[str, Any]) -> str:
-    if "expected" in context:
-        return f"no such choice; valid: {str(context['expected']).replace(' or ', ', ')}"
-    return message[:1].lower() + message[1:]
+        return key.read(entry.value)
+    except ValueError as error:
+        raise UserError(f"{_prefix(entry)}{name} = {entry.value}: {error}") from None
 
 
 def _prefix(entry: Entry) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lossylink.errors import UserError, unknown
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 
 
-@dataclass(frozen=True)
-class FlowSizes:
+class FlowSizes(NamedTuple):
     """A distribution: points of a size in bytes and the share of flows that are no longer."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from lossylink.backends import Backend, backend_named
 from lossylink.job import Job, Part, Progress
@@ -36,7 +37,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
         columns = until.columns(look.estimate, look=look.count, is_met=look.is_met)
         return replace(part, row={**part.row, **columns})
 
-    return backend._replace(measure=measure)
+    return replace(backend, measure=measure)
 
 
 class _Look:

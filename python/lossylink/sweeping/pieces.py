@@ -10,6 +10,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from lossylink.backends import backend_named
 from lossylink.job import Job, Part, Progress
 from lossylink.results import Run
@@ -94,4 +96,4 @@ def put_together(scenario: Scenario, pieces: Sequence[str]) -> Run:
     def measure(job: Job, _report: Progress) -> Part:
         return gather(job, of_jobs[job.label])
 
-    return run_scenario(scenario, backend=backend._replace(measure=measure))
+    return run_scenario(scenario, backend=replace(backend, measure=measure))

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lossylink.protections._family import Argument, Look, Option
-from lossylink.protections._options import choice, is_word, positive_time_ps, time_ps
+from lossylink.protections._options import choice, is_word
+from lossylink.units import parse_positive_time, parse_time
 
 _CODE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
@@ -51,13 +52,13 @@ def read_change(value: object) -> dict[str, int]:
     code, at, when = (side.strip() for side in str(value).partition("@"))
     if not at or not _CODE.fullmatch(code):
         raise ValueError(f"change '{value}' is no code and time; write change=5/5@2s")
-    return {"at_ps": time_ps(when), **read_code(code)}
+    return {"at_ps": parse_time(when), **read_code(code)}
 
 
 def _read_flush(value: object) -> int | None:
     if is_word(value, "off"):
         raise ValueError("fec always closes its blocks; flush=off is for fec-model")
-    return None if is_word(value, "auto") else positive_time_ps(value)
+    return None if is_word(value, "auto") else parse_positive_time(value)
 
 
 CODE: Final = Argument(

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lossylink.protections._family import Family, Look, Option, Report, Spelling
-from lossylink.protections._options import count, switch
+from lossylink.protections._options import count
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
+from lossylink.units import parse_switch
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
@@ -43,28 +44,28 @@ _HOLES = Option(
 )
 _TAIL = Option(
     name="tail",
-    read=switch,
+    read=parse_switch,
     default=True,
     usage="`tail=on`, `off`",
     description="detect tail losses with dummies",
 )
 _ORDER = Option(
     name="order",
-    read=switch,
+    read=parse_switch,
     default=True,
     usage="`order=on`, `off`",
     description="hold packets behind a hole until it is filled",
 )
 _BACKPRESSURE = Option(
     name="backpressure",
-    read=switch,
+    read=parse_switch,
     default=True,
     usage="`backpressure=on`, `off`",
     description="pause the sender when the reorder buffer fills",
 )
 _DEDUPLICATE = Option(
     name="deduplicate",
-    read=switch,
+    read=parse_switch,
     default=True,
     usage="`deduplicate=on`, `off`",
     description="drop second copies in non-blocking mode",

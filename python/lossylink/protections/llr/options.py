@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from lossylink.protections._family import Option
-from lossylink.protections._options import choice, count, is_word, positive_time_ps, switch
+from lossylink.protections._options import choice, count, is_word
+from lossylink.units import parse_positive_time, parse_size, parse_switch
 
 UNLIMITED_REPLAYS: Final = 255
 """The count of replays that never flushes (LLR-13)."""
@@ -43,7 +44,7 @@ def read_timer_ns(value: object) -> int | None:
     """
     if is_word(value, "auto"):
         return None
-    nanoseconds, rest = divmod(positive_time_ps(value), _PICOSECONDS_PER_NANOSECOND)
+    nanoseconds, rest = divmod(parse_positive_time(value), _PICOSECONDS_PER_NANOSECOND)
     if rest:
         raise ValueError(f"timer '{value}' is not a whole number of nanoseconds")
     return nanoseconds
@@ -57,20 +58,7 @@ def read_bytes(value: object) -> int | None:
     >>> read_bytes("135KB"), read_bytes("auto")
     (135000, None)
     """
-    return None if is_word(value, "auto") else read_size(value)
-
-
-def read_size(value: object) -> int:
-    """Read a size into bytes.
-
-    Examples
-    --------
-    >>> read_size("2048B")
-    2048
-    """
-    from lossylink.units import parse_size  # pydantic, which help texts do without
-
-    return parse_size(value)
+    return None if is_word(value, "auto") else parse_size(value)
 
 
 OPTIONS: Final = (
@@ -104,7 +92,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="spacing",
-        read=read_size,
+        read=parse_size,
         default=SPACING_BYTES,
         usage="`spacing=SIZE`",
         description="LLR: bytes of line from one ACK or NACK to the next",
@@ -125,7 +113,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="reinit",
-        read=switch,
+        read=parse_switch,
         default=True,
         usage="`reinit=on`, `off`",
         description="LLR: start over after giving up what is outstanding",

@@ -14,9 +14,11 @@ import math
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from lossylink import runner
 from lossylink.reproduce.framework import published, registry

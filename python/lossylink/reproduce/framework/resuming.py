@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars
+from msgspec import structs
 
 from lossylink.reproduce.framework.model import Job
 from lossylink.reproduce.framework.points import PointStore
@@ -76,7 +77,7 @@ def _only(run: Run, protection: str) -> Run:
     tables = {name: _rows_of(table, protection) for name, table in run.tables.items()}
     present = {name: table for name, table in tables.items() if not table.is_empty()}
     records = [row for row in run.records if row.get("protection", protection) == protection]
-    return replace(run, records=records, parts=present)
+    return structs.replace(run, records=records, parts=present)
 
 
 def _rows_of(table: polars.DataFrame, protection: str) -> polars.DataFrame:
@@ -88,7 +89,7 @@ def _rows_of(table: polars.DataFrame, protection: str) -> polars.DataFrame:
 def _joined(parts: Sequence[Run], whole: Scenario, *, interrupted: bool) -> Run:
     """The run of the whole job; rows are joined as values, because one read from JSON has other types."""
     names = dict.fromkeys(name for part in parts for name in part.tables)
-    return replace(
+    return structs.replace(
         parts[0],
         wall_seconds=sum(part.wall_seconds for part in parts),
         scenario=whole.describe(),

@@ -1,0 +1,57 @@
+"""How much of a short table fits a screen, and what is said below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lossylink.headline import FEW, Headline
+from lossylink.percentiles import LEAST_BEYOND
+
+#: Blanks between two columns.
+GAP = 2
+
+
+def fitting(table: Headline, width: int) -> int:
+    """Return how many columns fit beside each other."""
+    taken = 0
+    for place, (label, unit) in enumerate(zip(table.labels, table.units, strict=True)):
+        taken += max(len(text) for text in (label, unit, *(row[place] for row in table.rows))) + GAP
+        if taken - GAP > width:
+            return max(place, 1)
+    return len(table.labels)
+
+
+def notes(table: Headline, count: int, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield what stands below a table of so many columns, each with its style."""
+    if any(text == FEW for row in table.rows for text in row[:count]):
+        yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
+    for words in unfinished(rows):
+        yield words, "yellow"
+    left_out = len({key for row in rows for key in row}) - count
+    hidden = [label for label in table.labels[count:] if not label.startswith("/")]
+    words = f" ({', '.join(hidden)} did not fit)" if hidden else ""
+    if left_out > 0:
+        yield f"--all shows the other {left_out} figures{words}", "dim"
+
+
+def unfinished(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each row whose figures leave flows out because these did not end.
+
+    Examples
+    --------
+    >>> unfinished([{"protection": "none", "trials": 0, "flows_unfinished": 200, "protocol": "tcp"}])
+    ['none: 200 of 200 flows did not end, and enter no figure']
+    >>> unfinished([{"protection": "lg", "trials": 200, "flows_unfinished": 0}])
+    []
+    """
+    lines = []
+    for row in rows:
+        left = row.get("flows_unfinished") or 0
+        if left:
+            whole = left + row.get("trials", 0)
+            words = f"{row['protection']}: {left:,} of {whole:,} flows did not end, and enter no figure"
+            # Writes at line rate overload a link whose losses go-back-N repeats.
+            mend = "; transport.dcqcn=on, or a lower flow.load, lets more end"
+            lines.append(words + (mend if row.get("protocol") == "rdma" else ""))
+    return lines

@@ -177,7 +177,8 @@ impl LossProcess {
     #[inline]
     pub fn skip_many(&mut self, frames: u64, bytes: u64) {
         let units = self.per_frame * frames + self.per_byte * bytes;
-        self.clear = self.clear.checked_sub(units).expect("only frames that are certain to pass can be skipped");
+        self.clear =
+            self.clear.checked_sub(units).expect("only frames that are certain to pass can be skipped");
     }
 
     /// The size of a frame in the law's unit.

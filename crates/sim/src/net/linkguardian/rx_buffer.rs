@@ -91,7 +91,11 @@ impl<P: Copy + Default> RxLoop<P> {
     /// Hands on the frames that come round by `until`, if they come in their turn; says how many did, and when the last of them
     /// came.
     #[inline]
-    pub(super) fn come_round_in_turn(&mut self, until: Instant, delivered: &mut Pipe<Frame<P>>) -> (u32, Instant) {
+    pub(super) fn come_round_in_turn(
+        &mut self,
+        until: Instant,
+        delivered: &mut Pipe<Frame<P>>,
+    ) -> (u32, Instant) {
         let (mut count, mut last) = (0, Instant::ZERO);
         while self.rounds.poll_timeout() <= until {
             let entries = self.rounds.oldest();

@@ -90,7 +90,11 @@ impl<P: Copy + Default> TxLoop<P> {
 
     /// The first `count` places of [`TxLoop::room`] have copies, each with when its frame left; hands them on like that.
     #[inline]
-    pub(super) fn extend_by(&mut self, number: u32, count: usize) -> impl ExactSizeIterator<Item = (Instant, &Copied<P>)> {
+    pub(super) fn extend_by(
+        &mut self,
+        number: u32,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = (Instant, &Copied<P>)> {
         let from = self.place(number);
         let first_check = self.first_check;
         if count > 0 {
@@ -203,10 +207,10 @@ impl<P: Copy + Default> TxLoop<P> {
                     break;
                 }
                 let octets = copy.frame.octets;
-                if is_outstanding(number, oldest) {
-                    if let Some(left) = self.queue.enter(*look, octets) {
-                        self.rounds.push(left + self.way_round, Ticket { number, octets });
-                    }
+                if is_outstanding(number, oldest)
+                    && let Some(left) = self.queue.enter(*look, octets)
+                {
+                    self.rounds.push(left + self.way_round, Ticket { number, octets });
                 }
                 number = number.wrapping_add(1);
             }

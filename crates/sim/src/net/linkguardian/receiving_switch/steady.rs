@@ -13,7 +13,11 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Takes in the new frames that arrive by `until`, and lets those go on that come round by then, as long as nothing is
     /// missing and nothing rarer comes of it. Nothing rarer is due by then. Says when the last of them came; `None` if none did.
     #[inline]
-    pub(super) fn take_steadily(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Option<Instant> {
+    pub(super) fn take_steadily(
+        &mut self,
+        arrivals: &mut Pipe<Arrival<P>>,
+        until: Instant,
+    ) -> Option<Instant> {
         if self.round.is_never() {
             self.pass_on(arrivals, until)
         } else {

@@ -29,7 +29,8 @@ impl<P: Copy + Default> SendingSwitch<P> {
             return None;
         }
         // One short of all, since the last costs the oldest its copy.
-        let most = u64::from(self.engine.may_stamp().saturating_sub(1).min(FRAMES_TOGETHER)).min(wire.clear_frames());
+        let most = u64::from(self.engine.may_stamp().saturating_sub(1).min(FRAMES_TOGETHER))
+            .min(wire.clear_frames());
         if most == 0 {
             return None;
         }
@@ -79,7 +80,9 @@ impl<P: Copy + Default> SendingSwitch<P> {
         if sent > 0 {
             let pipeline = self.timing.data_pipeline;
             let kept = copies.extend_by(first_number, sent as usize);
-            wire.send_many(kept.map(|(left, copy)| (left + rate.serialisation(copy.frame.octets) + pipeline, copy)));
+            wire.send_many(
+                kept.map(|(left, copy)| (left + rate.serialisation(copy.frame.octets) + pipeline, copy)),
+            );
             self.engine.stamp_many(sent);
             self.busy_until = busy_until;
         }

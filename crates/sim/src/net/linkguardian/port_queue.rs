@@ -38,6 +38,12 @@ impl Run {
         if from >= self.end { 0 } else { (self.end - from).as_ps() / self.serialisation.as_ps() }
     }
 
+    /// Those of them that count at `now`.
+    #[inline]
+    fn from(self, now: Instant) -> Self {
+        Self { first: self.end - self.serialisation * self.count_at(now), ..self }
+    }
+
     /// Their space.
     #[inline]
     fn bytes_at(&self, now: Instant) -> u64 {
@@ -65,6 +71,8 @@ pub(super) struct PortQueue {
     /// Frames that count, some of which may have left since: the newest, and those before them.
     newest: Run,
     older: Ring<Run>,
+    /// The space of the older ones, as far as they counted when somebody last asked.
+    older_bytes: u64,
     /// The most that was ever in the queue.
     high_water: Level,
     dropped: u64,
@@ -84,6 +92,7 @@ impl PortQueue {
             busy_until: Instant::ZERO,
             newest: Run::default(),
             older: Ring::new(),
+            older_bytes: 0,
             high_water: Level::default(),
             dropped: 0,
         }
@@ -130,11 +139,10 @@ impl PortQueue {
         if octets == self.newest.octets && first == self.newest.end {
             self.newest.end += serialisation;
         } else {
-            while self.older.front().is_some_and(|run| run.count_at(now) == 0) {
-                self.older.skip_front();
-            }
-            if self.newest.count_at(now) > 0 {
-                self.older.push(self.newest);
+            let (newest, bytes) = (self.newest, self.newest.bytes_at(now));
+            if bytes > 0 {
+                self.older.push(newest.from(now));
+                self.older_bytes += bytes;
             }
             self.newest = Run { first, end: first + serialisation, octets, serialisation, space };
         }
@@ -151,13 +159,11 @@ impl PortQueue {
     }
 
     /// When the next of the frames that count at `now` begins to leave; never, if none does.
-    pub(super) fn next_leave(&self, now: Instant) -> Instant {
-        let mut runs = (0..self.older.len()).filter_map(|place| self.older.get(place)).chain([&self.newest]);
-        let next = runs.find_map(|run| {
-            let count = run.count_at(now);
-            (count > 0).then(|| run.end - run.serialisation * count)
-        });
-        next.map_or(Instant::NEVER, |at| at - self.lag)
+    pub(super) fn next_leave(&mut self, now: Instant) -> Instant {
+        self.settle_older(now);
+        let newest = self.newest.from(now);
+        let next = self.older.front().copied().or((newest.first < newest.end).then_some(newest));
+        next.map_or(Instant::NEVER, |run| run.first - self.lag)
     }
 
     /// When the line is free.
@@ -166,16 +172,27 @@ impl PortQueue {
         self.busy_until
     }
 
-    /// Bytes that wait at `now`.
+    /// Bytes that wait at `now`, which never goes back.
     #[inline]
-    pub(super) fn bytes_at(&self, now: Instant) -> u64 {
-        let newest = self.newest.bytes_at(now);
-        if self.older.is_empty() { newest } else { newest + self.older_bytes_at(now) }
+    pub(super) fn bytes_at(&mut self, now: Instant) -> u64 {
+        if !self.older.is_empty() {
+            self.settle_older(now);
+        }
+        self.older_bytes + self.newest.bytes_at(now)
     }
 
+    /// Lets go of the older ones that do not count any more at `now`.
     #[cold]
-    fn older_bytes_at(&self, now: Instant) -> u64 {
-        (0..self.older.len()).filter_map(|place| self.older.get(place)).map(|run| run.bytes_at(now)).sum()
+    fn settle_older(&mut self, now: Instant) {
+        while let Some(run) = self.older.front_mut() {
+            let left = run.from(now);
+            self.older_bytes -= run.bytes_at(Instant::ZERO) - left.bytes_at(Instant::ZERO);
+            *run = left;
+            if left.first < left.end {
+                return;
+            }
+            self.older.skip_front();
+        }
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
@@ -184,7 +201,8 @@ impl PortQueue {
 
     /// Starts the high-water mark anew at `now`.
     pub(super) fn reset_high_water(&mut self, now: Instant) {
-        self.high_water = self.level(self.bytes_at(now));
+        let bytes = self.bytes_at(now);
+        self.high_water = self.level(bytes);
     }
 
     /// Frames that found no room.
@@ -196,13 +214,15 @@ impl PortQueue {
     pub(super) fn clear(&mut self) {
         self.newest = Run::default();
         self.older.clear();
+        self.older_bytes = 0;
         self.high_water = self.level(self.high_water.bytes);
     }
 
     /// The same at `now`, and with it the time that the line would have taken for it. The line stays busy with the frame in
     /// service.
     pub(super) fn forget(&mut self, now: Instant) {
-        self.busy_until = self.busy_until.min(self.next_leave(now));
+        let next = self.next_leave(now);
+        self.busy_until = self.busy_until.min(next);
         self.clear();
     }
 }

@@ -287,10 +287,12 @@ impl<P: Copy + Default> ReceivingSwitch<P> {
 
     /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
     fn dequeue(&mut self, now: Instant) {
-        let RxBuffer::Loop(buffer) = &self.buffer else { return };
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let depth = buffer.depth_bytes(now);
         self.observe(now, depth);
-        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else { return };
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
+            return;
+        };
         // From the next instant on this frame counts no more.
         self.agenda.set(DEQUEUE, buffer.next_dequeue(now + Duration::from_ps(1), backpressure));
     }

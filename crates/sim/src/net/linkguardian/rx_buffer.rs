@@ -117,7 +117,7 @@ impl<P: Copy + Default> RxLoop<P> {
     /// When the queue next lets a frame go on which backpressure may act; never, if it may act on none before
     /// another frame is held.
     #[inline]
-    pub(super) fn next_dequeue(&self, now: Instant, backpressure: &Backpressure) -> Instant {
+    pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
         let may_act = backpressure.may_act(self.queue.bytes_at(now));
         if may_act { self.queue.next_leave(now) } else { Instant::NEVER }
     }
@@ -158,7 +158,7 @@ impl<P: Copy + Default> RxLoop<P> {
     }
 
     /// Bytes in the queue at `now`.
-    pub(super) fn depth_bytes(&self, now: Instant) -> u64 {
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         self.queue.bytes_at(now)
     }
 

@@ -33,6 +33,7 @@ impl<P> Copied<P> {
 
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a link has one, and it is in the way of every frame")]
 pub(super) enum TxBuffer<P: Copy + Default> {
     Loop(TxLoop<P>),
     Memory(TxMemory<P>),

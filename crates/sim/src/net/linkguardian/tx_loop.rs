@@ -245,7 +245,7 @@ impl<P: Copy + Default> TxLoop<P> {
     }
 
     /// Bytes in the queue at `now`, after [`TxLoop::find_lost`].
-    pub(super) fn depth_bytes(&self, now: Instant) -> u64 {
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         self.queue.bytes_at(now)
     }
 

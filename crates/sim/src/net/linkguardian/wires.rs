@@ -23,8 +23,8 @@ impl<P> Default for Arrival<P> {
     }
 }
 
-/// Octets that no frame exceeds: a jumbo frame with its headers has far fewer.
-const LARGEST_OCTETS: u32 = 1 << 14;
+/// Octets that no frame exceeds: an IP packet of 65,535 bytes, which a segmentation offload may send whole, has fewer.
+const LARGEST_OCTETS: u32 = 1 << 17;
 
 /// The name of a data frame and its copies.
 const fn unit(position: Position) -> u64 {

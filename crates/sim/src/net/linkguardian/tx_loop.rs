@@ -288,8 +288,24 @@ mod tests {
     use super::*;
     use crate::config::switch_profile;
     use crate::net::{Ecn, Frame, LineRate};
+    use lossylink_core::engine::linkguardian::{Notification, SenderConfig};
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
+
+    /// Keeps these copies, each of a frame that left at its time.
+    fn insert_many(buffer: &mut TxLoop<u64>, copies: &[(Instant, Copied<u64>)]) {
+        let mut rest = copies;
+        while let Some((_, first)) = rest.first() {
+            let number = first.number;
+            let places = buffer.room(number, rest.len());
+            let (now, later) = rest.split_at(places.len());
+            places.copy_from_slice(now);
+            let kept: Vec<_> =
+                buffer.extend_by(number, now.len()).map(|(left, copy)| (left, copy.number)).collect();
+            assert!(kept.into_iter().eq(now.iter().map(|(left, copy)| (*left, copy.number))));
+            rest = later;
+        }
+    }
 
     proptest! {
         // LG-34
@@ -323,6 +339,58 @@ mod tests {
                 if asks {
                     prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
                 }
+            }
+        }
+
+        // LG-5, LG-6: no acknowledgement comes between two turns.
+        #[test]
+        fn copies_that_are_looked_at_late_are_looked_at_in_time(
+            turns in prop::collection::vec((0u64..150, 87u32..1542, 0usize..100, 0u64..4_000, 0u32..60, 0u8..20), 1..40),
+            limit_bytes in prop_oneof![Just(12_000_u64), Just(8_000_000)],
+        ) {
+            let rate = LineRate::new(BitRate::from_gbps(100));
+            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+            let mut late = TxLoop::<u64>::new(&timing, Cells::new(80), limit_bytes);
+            let mut in_time = late.clone();
+            let mut engines = [(); 2].map(|()| Sender::new(SenderConfig { copies: 1, dummies: 0, hole_cap: None }));
+            let mut now = Instant::ZERO;
+            for (apart, octets, count, wait, acked, lost) in turns {
+                let (number, first) = (engines[0].counters().data as u32, engines[0].next());
+                let apart = rate.serialisation(octets) + Duration::from_ns(apart);
+                let copy = |step: u32| Copied {
+                    position: first.plus(step),
+                    number: number.wrapping_add(step),
+                    frame: Frame { octets, ..Frame::default() },
+                };
+                insert_many(&mut late, &(0..count as u32).map(|step| (now + apart * u64::from(step), copy(step))).collect::<Vec<_>>());
+                for step in 0..count as u32 {
+                    in_time.insert(now + apart * u64::from(step), &copy(step));
+                }
+                let until = now + apart * count as u64 + Duration::from_ns(wait);
+                let mut found = Vec::new();
+                for engine in &mut engines {
+                    engine.stamp_many((count as u32).min(engine.may_stamp()));
+                    (0..count as u32 - (engine.counters().data as u32).wrapping_sub(number)).for_each(|_| _ = engine.stamp());
+                    if lost == 0 && acked > 0 && engine.outstanding() > acked {
+                        let leading = engine.leading_ack().plus(acked);
+                        engine.handle_notification(&Notification { leading, first_lost: leading, hole_size: 1 });
+                    } else {
+                        engine.handle_ack(engine.leading_ack().plus(acked.min(engine.outstanding())));
+                    }
+                }
+                let [one, other] = &mut engines;
+                found.extend(std::iter::from_fn(|| late.find_lost(until, one)).map(|(at, copy)| (at, copy.number)));
+                let mut found_in_time = Vec::new();
+                while in_time.next_look() < until {
+                    let next = in_time.next_look() + Duration::from_ps(1);
+                    found_in_time.extend(in_time.find_lost(next, other).map(|(at, copy)| (at, copy.number)));
+                }
+                prop_assert_eq!(found, found_in_time);
+                now = until;
+                prop_assert_eq!((late.len(), late.next_look()), (in_time.len(), in_time.next_look()));
+                prop_assert_eq!(late.depth_bytes(now), in_time.depth_bytes(now));
+                prop_assert_eq!((late.high_water_bytes(), late.dropped()), (in_time.high_water_bytes(), in_time.dropped()));
+                prop_assert_eq!(one.holes(), other.holes());
             }
         }
     }

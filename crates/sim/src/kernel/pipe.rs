@@ -288,7 +288,7 @@ mod tests {
                     }
                     Step::TakeNewestDue => {
                         let due = model.partition_point(|&(at, _)| at <= until);
-                        prop_assert_eq!(pipe.take_newest_due(until), model.drain(..due).last().map(|(_, number)| number));
+                        prop_assert_eq!(pipe.take_newest_due(until), model.drain(..due).next_back().map(|(_, number)| number));
                     }
                 }
                 prop_assert_eq!(pipe.poll_timeout(), model.front().map_or(Instant::NEVER, |&(at, _)| at));

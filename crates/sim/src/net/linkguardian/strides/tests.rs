@@ -6,7 +6,7 @@ use crate::kernel::Pipe;
 use crate::net::source::Saturated;
 use crate::net::source::filling::step_filling;
 use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
-use lossylink_core::engine::linkguardian::SenderConfig;
+use lossylink_core::engine::linkguardian::{Position, SenderConfig};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -258,6 +258,34 @@ fn described(link: &mut LinkGuardianLink<u64>, now: Instant) -> String {
     format!("{bytes:?} {:?} {:?} {:?}", link.traffic(), link.reverse_traffic(), link.retransmission_delay())
 }
 
+/// How far a turn goes: so long, or so close to when a frame comes, so many frames from now.
+#[derive(Clone, Copy, Debug)]
+enum Reach {
+    Time(u64),
+    Frame { ahead: usize, offset_ps: i8 },
+}
+
+fn reaches() -> impl Strategy<Value = Vec<Reach>> {
+    let reach = prop_oneof![
+        2 => (100u64..2_000).prop_map(Reach::Time),
+        2 => (2_000u64..100_000).prop_map(Reach::Time),
+        3 => (0usize..100, -1i8..=1).prop_map(|(ahead, offset_ps)| Reach::Frame { ahead, offset_ps }),
+    ];
+    prop::collection::vec(reach, 1..20)
+}
+
+impl Reach {
+    /// The end of a turn from `now` on, beyond which these frames come.
+    fn end(self, now: Instant, mut frames: impl Iterator<Item = Instant>) -> Instant {
+        let (ns, near) = match self {
+            Self::Time(ns) => (ns, None),
+            Self::Frame { ahead, offset_ps } => (1000, frames.nth(ahead).zip(Some(offset_ps))),
+        };
+        let near = near.map(|(at, offset)| Instant::from_ps(at.as_ps().saturating_add_signed(offset.into())));
+        near.map_or(now + Duration::from_ns(ns), |near| near.max(now + Duration::from_ps(1)))
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -267,7 +295,7 @@ proptest! {
         bursts in bursts(),
         feeds: bool,
         asks: bool,
-        turn_ns in prop_oneof![100u64..2_000, 2_000u64..100_000],
+        reaches in reaches(),
     ) {
         let (mut ahead, mut stepped) = (world.link(), world.link());
         let mut frames = frames_of(&bursts, world.rate());
@@ -277,9 +305,12 @@ proptest! {
         for &(at, goes_back, frame) in &frames {
             if goes_back { &mut backward } else { &mut forward }.push(at, frame);
         }
-        let (mut rest, mut until) = (frames.into_iter().peekable(), Instant::ZERO);
-        while until < end {
-            until += Duration::from_ns(turn_ns);
+        let (mut rest, mut until) = (frames.iter().copied().peekable(), Instant::ZERO);
+        for reach in reaches.into_iter().cycle() {
+            if until >= end {
+                break;
+            }
+            until = reach.end(until, rest.clone().map(|(at, ..)| at));
             let mut last = Instant::ZERO;
             while let Some((at, goes_back, frame)) = rest.next_if(|&(at, ..)| at <= until) {
                 last = last.max(step_to(&mut stepped, at)).max(at);
@@ -322,5 +353,39 @@ proptest! {
             prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
             prop_assert_eq!(described(&mut ahead, until), described(&mut stepped, until));
         }
+    }
+}
+
+// LG-33: the frame that fills the window costs the oldest its copy, so the looks before it come first.
+#[test]
+fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
+    let world = World {
+        profile: "tofino1",
+        gbps: 100,
+        ordered: true,
+        tight: false,
+        dummies: 3,
+        losses: (0.0, 1.0),
+        seed: 1,
+    };
+    for more in [0, 1, 100] {
+        let count = u64::from(Position::WINDOW) + more;
+        let pace = Pace::LineRate { offset_ps: 0 };
+        let frames =
+            frames_of(&[Burst { wait_ns: 0, bytes: 60, count, pace, goes_back: false }], world.rate());
+        let (mut ahead, mut stepped) = (world.link(), world.link());
+        let mut forward = Pipe::new();
+        for (at, _, frame) in frames {
+            forward.push(at, frame);
+            step_to(&mut stepped, at);
+            stepped.offer(at, frame);
+        }
+        let until = forward.last_due() + Duration::from_us(1);
+        step_to(&mut stepped, until);
+        ahead.run(until, &mut forward, &mut Pipe::new());
+        assert_eq!(ahead.counters(until).sender.abandoned, more);
+        assert_eq!(described(&mut ahead, until), described(&mut stepped, until));
+        assert_eq!(ahead.copies_held(until), stepped.copies_held(until));
+        assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
     }
 }

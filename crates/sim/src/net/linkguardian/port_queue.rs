@@ -413,7 +413,8 @@ mod tests {
                 prop_assert_eq!((queue.high_water_bytes(), queue.dropped()), (model.high_water, model.dropped));
                 prop_assert_eq!(queue.busy_until(), model.busy_until);
                 let leaves = model.next_leave(now);
-                for at in [now, leaves.just_before(), leaves, leaves + Duration::from_ps(u64::from(!leaves.is_never()))] {
+                let just_after = leaves.saturating_add(Duration::from_ps(1));
+                for at in [now, leaves.just_before(), leaves, just_after] {
                     if at >= now && !at.is_never() {
                         prop_assert_eq!(queue.bytes_at(at), model.bytes_at(at));
                         prop_assert_eq!(queue.next_leave(at), model.next_leave(at));
@@ -435,7 +436,7 @@ mod tests {
             for _ in 0..before {
                 prop_assert_eq!(queue.enter(Instant::ZERO, octets), model.enter(Instant::ZERO, octets));
             }
-            let gone = Duration::from_ps(gone.min(before as u64 - 2) * model.timing.recirculation.serialisation(octets).as_ps());
+            let gone = model.timing.recirculation.serialisation(octets) * gone.min(before as u64 - 2);
             let now = Instant::ZERO + gone + Duration::from_ps(u64::from(early));
             let bytes = model.bytes_with(now, octets).min(model.high_water);
             prop_assert!(queue.clone().enter_below(now, octets, queue.level(bytes - 1)).is_none());

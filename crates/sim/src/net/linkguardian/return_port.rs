@@ -342,6 +342,8 @@ mod tests {
     enum Step {
         Advance,
         Notified,
+        /// A loss is told, whose notification holds the line when its time has come.
+        Notify,
         Frame(u32),
         Nothing,
     }
@@ -350,6 +352,7 @@ mod tests {
         let step = prop_oneof![
             8 => Just(Step::Advance),
             1 => Just(Step::Notified),
+            1 => Just(Step::Notify),
             1 => (60u32..1515).prop_map(Step::Frame),
             2 => Just(Step::Nothing),
         ];
@@ -383,6 +386,22 @@ mod tests {
         latest
     }
 
+    /// Sends what may leave by `until`: the rest goes before an ACK of its time. Says when the last ACK left.
+    fn send_all(
+        port: &mut ReturnPort<u64>,
+        until: Instant,
+        wire: &mut BackwardWire<u64>,
+        send: impl Fn(&mut ReturnPort<u64>, Instant, &mut BackwardWire<u64>) -> Instant,
+    ) -> Instant {
+        let mut latest = Instant::ZERO;
+        while port.poll_timeout() <= until {
+            let due = port.poll_timeout();
+            latest = latest.max(send(port, due.just_before(), wire));
+            port.serve(due, wire);
+        }
+        latest.max(send(port, until, wire))
+    }
+
     proptest! {
         // LG-15, LG-17
         #[test]
@@ -398,29 +417,34 @@ mod tests {
             let (mut many, mut many_wire) = port(profile, gbps, &loss, seed, phase);
             let (mut each, mut each_wire) = (many.clone(), many_wire.clone());
             let mut now = Instant::ZERO;
-            for ((wait_ns, step), position) in steps.into_iter().zip((0..).map(|ahead| Position::new(65_500, true).plus(ahead))) {
+            for ((wait_ns, step), ahead) in steps.into_iter().zip(0..) {
+                let position = Position::new(65_500, true).plus(ahead);
                 now += Duration::from_ns(wait_ns);
                 for (port, wire) in [(&mut many, &mut many_wire), (&mut each, &mut each_wire)] {
                     match step {
                         Step::Advance => port.update(now, AckUpdate::Advance(position)),
                         Step::Notified => port.update(now, AckUpdate::Notified(position)),
-                        Step::Frame(bytes) => port.offer(now, Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0), wire),
-                        Step::Nothing => {
-                            if port.poll_timeout() <= now {
-                                port.serve(now, wire);
-                            }
+                        Step::Frame(bytes) => {
+                            port.offer(now, Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0), wire);
                         }
+                        Step::Notify => {
+                            let (leading, first_lost) = (position, position);
+                            port.notify(now, Notification { leading, first_lost, hole_size: 1 });
+                        }
+                        Step::Nothing => {}
                     }
                 }
                 if matches!(step, Step::Nothing) {
-                    let (last, last_of_each) = (many.send_acks(now, &mut many_wire), send_each(&mut each, now, &mut each_wire));
+                    let last = send_all(&mut many, now, &mut many_wire, ReturnPort::send_acks);
+                    let last_of_each = send_all(&mut each, now, &mut each_wire, send_each);
                     prop_assert_eq!(last, last_of_each);
                     prop_assert_eq!(format!("{many:?}"), format!("{each:?}"));
                     prop_assert_eq!(format!("{many_wire:?}"), format!("{each_wire:?}"));
                 }
             }
             let end = now + Duration::from_ns(100_000);
-            prop_assert_eq!(many.send_acks(end, &mut many_wire), send_each(&mut each, end, &mut each_wire));
+            let last = send_all(&mut many, end, &mut many_wire, ReturnPort::send_acks);
+            prop_assert_eq!(last, send_all(&mut each, end, &mut each_wire, send_each));
             prop_assert_eq!(format!("{many:?} {many_wire:?}"), format!("{each:?} {each_wire:?}"));
             prop_assert!(many.poll_ack().is_never(), "all has been said");
         }

@@ -205,6 +205,110 @@ impl<T: Copy + Default> Pipe<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    type Model = VecDeque<(Instant, u32)>;
+
+    /// What is done to a pipe with many entries, and by which time.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Extend,
+        Skip,
+        SkipMany,
+        Turn,
+        TakeNewestDue,
+    }
+
+    /// Puts `count` entries in, so many picoseconds apart.
+    fn extend(pipe: &mut Pipe<u32>, model: &mut Model, count: usize, apart: u64) {
+        let mut rest = count;
+        while rest > 0 {
+            let last = model.back().copied().unwrap_or_default();
+            let places = pipe.room(rest);
+            let written = places.len();
+            for (place, step) in places.iter_mut().zip(1..) {
+                *place = (last.0 + Duration::from_ps(apart) * u64::from(step), last.1 + step);
+                model.push_back(*place);
+            }
+            pipe.extend_by(written);
+            rest -= written;
+        }
+    }
+
+    /// By its number an entry stays, leaves or goes again.
+    fn turn((at, number): (Instant, u32), until: Instant, newest: Instant) -> Turn<(Instant, u32)> {
+        match number % 3 {
+            _ if at > until => Turn::Stay,
+            0 => Turn::Leave,
+            _ => Turn::Again((newest, number + 1)),
+        }
+    }
+
+    fn turn_one_by_one(model: &mut Model, until: Instant, newest: Instant) {
+        while let Some(&entry) = model.front() {
+            match turn(entry, until, newest) {
+                Turn::Stay => break,
+                Turn::Leave => _ = model.pop_front(),
+                Turn::Again(again) => {
+                    model.pop_front();
+                    model.push_back(again);
+                }
+            }
+        }
+    }
+
+    fn steps() -> impl Strategy<Value = Step> {
+        let all = vec![Step::Extend, Step::Skip, Step::SkipMany, Step::Turn, Step::TakeNewestDue];
+        prop::sample::select(all)
+    }
+
+    proptest! {
+        #[test]
+        fn many_entries_are_as_one_by_one(
+            steps in prop::collection::vec(
+                (steps(), 0usize..40, 0u64..3),
+                1..100,
+            ),
+        ) {
+            let (mut pipe, mut model) = (Pipe::new(), Model::new());
+            for (step, count, apart) in steps {
+                let until = model.get(count).map_or(pipe.last_due(), |&(at, _)| at);
+                let newest = pipe.last_due().max(until + Duration::from_ps(1));
+                match step {
+                    Step::Extend => extend(&mut pipe, &mut model, count, apart),
+                    Step::Skip if model.is_empty() => {}
+                    Step::Skip => {
+                        pipe.skip();
+                        model.pop_front();
+                    }
+                    Step::SkipMany => {
+                        let count = count.min(model.len());
+                        pipe.skip_many(count);
+                        model.drain(..count);
+                    }
+                    Step::Turn => {
+                        pipe.turn(|at, number| turn((at, *number), until, newest));
+                        turn_one_by_one(&mut model, until, newest);
+                    }
+                    Step::TakeNewestDue => {
+                        let due = model.partition_point(|&(at, _)| at <= until);
+                        let newest = model.drain(..due).next_back();
+                        prop_assert_eq!(pipe.take_newest_due(until), newest.map(|(_, number)| number));
+                    }
+                }
+                prop_assert_eq!(pipe.poll_timeout(), model.front().map_or(Instant::NEVER, |&(at, _)| at));
+                prop_assert!(pipe.iter().eq(model.iter().map(|(_, number)| number)));
+                prop_assert_eq!(pipe.newest(), model.back().map(|(_, number)| number));
+                let (oldest, _) = model.as_slices();
+                prop_assert_eq!(oldest.is_empty(), pipe.oldest().is_empty());
+                prop_assert!(pipe.oldest().iter().eq(model.iter().take(pipe.oldest().len())));
+                let due = model.iter().filter(|&&(at, _)| at <= until).count();
+                prop_assert!(due == 0 || pipe.has_due(due, until));
+                prop_assert!(!pipe.has_due(due + 1, until));
+            }
+        }
+    }
 
     #[test]
     fn entries_become_due_in_order() {

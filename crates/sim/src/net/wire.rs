@@ -196,3 +196,53 @@ impl Wire {
         &self.traffic
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::loss::LossModel;
+    use lossylink_core::rng::Streams;
+    use proptest::prelude::*;
+
+    const HEADER_OCTETS: u32 = 3;
+    const LARGEST_OCTETS: u32 = 1600;
+
+    fn losses() -> impl Strategy<Value = LossModel> {
+        prop_oneof![
+            Just(LossModel::None),
+            (1e-3..0.2).prop_map(|p| LossModel::bernoulli(p).unwrap()),
+            (1e-7..1e-4).prop_map(|ber| LossModel::bit_error_rate(ber).unwrap()),
+            (1e-3..0.1, 0.1..1.0).prop_map(|(p, r)| LossModel::gilbert_elliott(p, r, 0.0, 1.0).unwrap()),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn frames_carried_together_are_carried_one_by_one(
+            model in losses(),
+            seed: u64,
+            turns in prop::collection::vec((prop::collection::vec(87..LARGEST_OCTETS, 0..40), 0u64..40), 1..20),
+        ) {
+            let mut together = Wire::new(LossProcess::new(&model, Streams::new(seed).stream("loss")));
+            let mut apart = together.clone();
+            let data = Kind::Data { header_octets: HEADER_OCTETS };
+            for (mut sizes, control) in turns {
+                sizes.truncate(together.clear_frames(LARGEST_OCTETS).min(40) as usize);
+                let mut frames = DataFrames::default();
+                sizes.iter().for_each(|&octets| frames.add(octets));
+                together.carry_many(&frames, HEADER_OCTETS);
+                for octets in sizes {
+                    prop_assert!(apart.carry(octets, data));
+                }
+                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+                let control = control.min(together.clear_frames(84));
+                together.carry_control(control, 84);
+                for _ in 0..control {
+                    prop_assert!(apart.carry(84, Kind::Control));
+                }
+                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+                prop_assert_eq!(together.carry(1541, data), apart.carry(1541, data));
+            }
+        }
+    }
+}

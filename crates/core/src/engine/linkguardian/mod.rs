@@ -16,6 +16,8 @@ mod backpressure;
 mod bursts;
 mod copies;
 mod hole_set;
+#[cfg(test)]
+mod many_at_once;
 mod non_blocking;
 mod ordered;
 mod position;

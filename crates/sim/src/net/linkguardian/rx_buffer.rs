@@ -347,6 +347,81 @@ mod tests {
         }
     }
 
+    /// A loop at 100 Gb/s, and how long it takes for one of the frames of [`held`].
+    fn rx_loop() -> (RxLoop<u32>, Duration) {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+        (RxLoop::new(&timing, Cells::new(80), 1_000_000), rate.serialisation(held(0).frame.octets))
+    }
+
+    // LG-23: five frames were there at the most, of which three still wait. Each takes 1520 bytes of cells.
+    #[test]
+    fn a_sequence_is_held_while_the_queue_is_calm_and_no_fuller_than_ever() {
+        let (mut buffer, serialisation) = rx_loop();
+        (0..5).for_each(|number| buffer.hold(Instant::ZERO, &held(number)));
+        let now = Instant::ZERO + serialisation + Duration::from_ps(1);
+        let entries: Vec<_> = (5..15).map(|number| (now, Arrival::Data(held(number)))).collect();
+        let depth = 1520;
+        for (calm_below, expected) in
+            [(u64::MAX, 2), (5 * depth + 1, 2), (5 * depth, 1), (4 * depth, 0), (0, 0)]
+        {
+            let mut buffer = buffer.clone();
+            let count = buffer.hold_sequence(&entries, held(5).position, now, calm_below, |_, _| {});
+            assert_eq!((count, buffer.high_water_bytes()), (expected, 5 * depth), "{calm_below}");
+        }
+        assert_eq!(
+            buffer.hold_sequence(&entries, held(5).position, now.just_before(), u64::MAX, |_, _| {}),
+            0
+        );
+        assert_eq!(buffer.hold_sequence(&entries, held(6).position, now, u64::MAX, |_, _| {}), 0);
+    }
+
+    proptest! {
+        // LG-20
+        #[test]
+        fn a_sequence_is_held_as_its_frames_one_by_one(
+            before_ns in prop::collection::vec(0u64..200, 1..40),
+            waits_ns in prop::collection::vec(0u64..200, 1..60),
+            resets: bool,
+            calm_below in prop_oneof![Just(u64::MAX), 0u64..40_000],
+            within_ns in 0u64..6_000,
+        ) {
+            let (mut together, _) = rx_loop();
+            let (mut now, mut number) = (Instant::ZERO, 0);
+            let mut next = |now: Instant| {
+                number += 1;
+                (now, held(number))
+            };
+            for wait in before_ns {
+                now += Duration::from_ns(wait);
+                together.hold(now, &next(now).1);
+            }
+            if resets {
+                together.reset_high_water(now);
+            }
+            let until = now + Duration::from_ns(within_ns);
+            let mut frames = Vec::new();
+            for wait in waits_ns {
+                now += Duration::from_ns(wait);
+                frames.push(next(now));
+            }
+            let entries: Vec<_> = frames.iter().map(|&(at, frame)| (at, Arrival::Data(frame))).collect();
+            let (mut apart, mut noted) = (together.clone(), Vec::new());
+            let first = frames[0].1.position;
+            let count = together.hold_sequence(&entries, first, until, calm_below, |at, position| {
+                noted.push((at, position));
+            });
+            let most = apart.high_water_bytes();
+            for (at, frame) in &frames[..count as usize] {
+                prop_assert!(*at <= until && !apart.is_empty());
+                apart.hold(*at, frame);
+                prop_assert!(apart.depth_bytes(*at) < calm_below && apart.high_water_bytes() == most);
+            }
+            prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+            prop_assert!(noted.into_iter().eq(frames.iter().take(count as usize).map(|(at, held)| (*at, held.position))));
+        }
+    }
+
     // LG-34
     #[test]
     fn a_full_memory_drops() {

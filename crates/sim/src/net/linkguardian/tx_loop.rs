@@ -288,8 +288,68 @@ mod tests {
     use super::*;
     use crate::config::switch_profile;
     use crate::net::{Ecn, Frame, LineRate};
+    use lossylink_core::engine::linkguardian::{Notification, SenderConfig};
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Keeps these copies, each of a frame that left at its time.
+    fn insert_many(buffer: &mut TxLoop<u64>, copies: &[(Instant, Copied<u64>)]) {
+        let mut rest = copies;
+        while let Some((_, first)) = rest.first() {
+            let number = first.number;
+            let places = buffer.room(number, rest.len());
+            let (now, later) = rest.split_at(places.len());
+            places.copy_from_slice(now);
+            let kept: Vec<_> =
+                buffer.extend_by(number, now.len()).map(|(left, copy)| (left, copy.number)).collect();
+            assert!(kept.into_iter().eq(now.iter().map(|(left, copy)| (*left, copy.number))));
+            rest = later;
+        }
+    }
+
+    /// The next look at a copy: when, whether behind those that have been round, in turn; its number and octets.
+    type Look = (Instant, bool, usize, u32, u32);
+
+    /// The loop as a list, looked at one by one.
+    struct Model {
+        first_check: Duration,
+        way_round: Duration,
+        queue: PortQueue,
+        looks: BTreeSet<Look>,
+        entries: usize,
+        copies: Vec<Copied<u64>>,
+    }
+
+    impl Model {
+        fn insert(&mut self, now: Instant, copy: Copied<u64>) {
+            self.entries += 1;
+            let look = (now + self.first_check, true, self.entries, copy.number, copy.frame.octets);
+            self.looks.insert(look);
+            self.copies.push(copy);
+        }
+
+        fn next_look(&self) -> Instant {
+            self.looks.first().map_or(Instant::NEVER, |&(look, ..)| look)
+        }
+
+        /// Looks at all copies whose turn came before `until`: those that were lost, and when they were found.
+        fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Vec<(Instant, u32)> {
+            let mut lost = Vec::new();
+            while self.next_look() < until {
+                let Some((look, _, _, number, octets)) = self.looks.pop_first() else { break };
+                if is_outstanding(number, engine.oldest_outstanding()) {
+                    if let Some(left) = self.queue.enter(look, octets) {
+                        self.entries += 1;
+                        self.looks.insert((left + self.way_round, false, self.entries, number, octets));
+                    }
+                } else if is_lost(&self.copies[number as usize], engine) {
+                    lost.push((look, number));
+                }
+            }
+            lost
+        }
+    }
 
     proptest! {
         // LG-34
@@ -323,6 +383,62 @@ mod tests {
                 if asks {
                     prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
                 }
+            }
+        }
+
+        // LG-5, LG-6: no acknowledgement comes between two turns.
+        #[test]
+        fn copies_that_are_looked_at_late_are_looked_at_in_time(
+            turns in prop::collection::vec(
+                (0u64..150, 87u32..1542, 0u32..100, 0u64..4_000, 0u32..60, 0u8..20),
+                1..40,
+            ),
+            limit_bytes in prop_oneof![Just(12_000_u64), Just(8_000_000)],
+        ) {
+            let rate = LineRate::new(BitRate::from_gbps(100));
+            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+            let mut late = TxLoop::<u64>::new(&timing, Cells::new(80), limit_bytes);
+            let mut in_time = Model {
+                first_check: timing.copy_first_check,
+                way_round: timing.tx_loop_fixed,
+                queue: PortQueue::new(&timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
+                looks: BTreeSet::new(),
+                entries: 0,
+                copies: Vec::new(),
+            };
+            let config = SenderConfig { copies: 1, dummies: 0, hole_cap: None };
+            let mut engines = [(); 2].map(|()| Sender::new(config));
+            let mut now = Instant::ZERO;
+            for (apart, octets, count, wait, acked, lost) in turns {
+                let (number, first) = (engines[0].counters().data as u32, engines[0].next());
+                let apart = rate.serialisation(octets) + Duration::from_ns(apart);
+                let copy = |step: u32| Copied {
+                    position: first.plus(step),
+                    number: number.wrapping_add(step),
+                    frame: Frame { octets, ..Frame::default() },
+                };
+                let copies: Vec<_> =
+                    (0..count).map(|step| (now + apart * u64::from(step), copy(step))).collect();
+                insert_many(&mut late, &copies);
+                copies.into_iter().for_each(|(left, copy)| in_time.insert(left, copy));
+                now += apart * u64::from(count) + Duration::from_ns(wait);
+                for engine in &mut engines {
+                    (0..count).for_each(|_| _ = engine.stamp());
+                    if lost == 0 && acked > 0 && engine.outstanding() > acked {
+                        let leading = engine.leading_ack().plus(acked);
+                        engine.handle_notification(&Notification { leading, first_lost: leading, hole_size: 1 });
+                    } else {
+                        engine.handle_ack(engine.leading_ack().plus(acked.min(engine.outstanding())));
+                    }
+                }
+                let [one, other] = &mut engines;
+                let found = std::iter::from_fn(|| late.find_lost(now, one)).map(|(at, copy)| (at, copy.number));
+                prop_assert_eq!(found.collect::<Vec<_>>(), in_time.find_lost(now, other));
+                prop_assert_eq!((late.len(), late.next_look()), (in_time.looks.len(), in_time.next_look()));
+                prop_assert_eq!(late.depth_bytes(now), in_time.queue.bytes_at(now));
+                prop_assert_eq!(late.high_water_bytes(), in_time.queue.high_water_bytes());
+                prop_assert_eq!(late.dropped(), in_time.queue.dropped());
+                prop_assert_eq!(one.holes(), other.holes());
             }
         }
     }

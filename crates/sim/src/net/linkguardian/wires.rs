@@ -268,3 +268,29 @@ impl<P: Copy + Default> BackwardWire<P> {
         Some((at, frame))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::loss::{LossModel, LossProcess};
+    use lossylink_core::rng::Streams;
+
+    #[test]
+    fn acknowledgements_are_taken_up_to_the_time_and_no_further() {
+        let loss = LossProcess::new(&LossModel::None, Streams::new(0).stream("back"));
+        let mut wire = BackwardWire::<u64>::new(Wire::new(loss));
+        let at = Instant::from_ps;
+        let acks: Vec<_> = (10..14).map(|ps| (at(ps), Position::new(ps as u16, false))).collect();
+        acks.iter().for_each(|&(at, leading)| wire.push_ack(at, leading));
+        wire.send_urgent(at(13), ControlFrame::Pause(PauseRequest::Pause));
+        for (until, expected, next) in [(9, 0..0, 10), (11, 0..2, 12), (12, 2..3, 13)] {
+            let mut taken = Vec::new();
+            let latest = wire.take_acks(at(until), |at, leading| taken.push((at, leading)));
+            assert_eq!(taken, acks[expected]);
+            assert_eq!(latest, taken.last().map_or(Instant::ZERO, |&(at, _)| at));
+            assert_eq!(wire.poll_timeout(), at(next));
+        }
+        wire.poll(at(13));
+        assert_eq!(wire.poll_timeout(), at(13), "the pause takes effect, too");
+    }
+}

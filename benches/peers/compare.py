@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import statistics
@@ -155,7 +156,9 @@ def _run_here(work: Work, divisor: float) -> float:
 
 
 def _output(command: Sequence[str | Path]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # An installed package has compiled modules, and a checkout has them after its first run without this.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         raise SystemExit(f"error: {' '.join(map(str, command[:3]))}: {''.join(last)}")

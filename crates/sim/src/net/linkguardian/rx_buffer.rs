@@ -76,9 +76,10 @@ impl<P: Copy + Default> RxLoop<P> {
         let (mut expected, mut count) = (next, 0);
         for (at, arrival) in entries {
             let Arrival::Data(data) = arrival else { break };
-            if data.position != expected || *at > until.min(self.queue.busy_until() + self.way_round) {
+            if data.position != expected || *at > until {
                 break;
             }
+            // One that enters below the level follows another that is in the loop.
             let Some(left) = self.queue.enter_below(*at, data.frame.octets, level) else { break };
             self.rounds.push(left + self.way_round, *data);
             note(*at, expected);

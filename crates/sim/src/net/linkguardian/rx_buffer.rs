@@ -13,6 +13,8 @@ use crate::net::{Cells, Frame};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
+/// Frames that are let go together at the most.
+const FRAMES_TOGETHER: usize = 64;
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 
@@ -101,7 +103,8 @@ impl<P: Copy + Default> RxLoop<P> {
         while self.rounds.poll_timeout() <= until {
             let entries = self.rounds.oldest();
             let mut taken = 0;
-            for ((at, held), place) in entries.iter().zip(delivered.room(entries.len())) {
+            let places = delivered.room(entries.len().min(FRAMES_TOGETHER));
+            for ((at, held), place) in entries.iter().zip(places) {
                 if *at > until {
                     break;
                 }

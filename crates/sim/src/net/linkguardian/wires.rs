@@ -105,16 +105,17 @@ impl<P: Copy + Default> ForwardWire<P> {
     /// Sends data frames one behind another that are certain to arrive whole, each with when it arrives: as
     /// [`ForwardWire::send_data`] of each.
     #[inline]
-    pub(super) fn send_many<'a>(&mut self, frames: impl ExactSizeIterator<Item = (Instant, &'a Copied<P>)>)
-    where
+    pub(super) fn send_many<'a>(
+        &mut self,
+        mut frames: impl ExactSizeIterator<Item = (Instant, &'a Copied<P>)>,
+    ) where
         P: 'a,
     {
-        let mut rest = frames.peekable();
         let mut carried = DataFrames::default();
-        while rest.len() > 0 {
-            let places = self.arrivals.room(rest.len());
+        while frames.len() > 0 {
+            let places = self.arrivals.room(frames.len());
             let count = places.len();
-            for (place, (at, data)) in places.iter_mut().zip(&mut rest) {
+            for (place, (at, data)) in places.iter_mut().zip(&mut frames) {
                 *place = (at, Arrival::Data(*data));
                 carried.add(data.frame.octets);
             }

@@ -4,6 +4,7 @@
 //! round may release only part of it, and filled at line rate the loop empties only while the
 //! sender pauses. A program keeps the frames by position and releases them at once.
 
+use super::FRAMES_TOGETHER;
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
@@ -13,8 +14,6 @@ use crate::net::{Cells, Frame};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
-/// Frames that are let go together at the most.
-const FRAMES_TOGETHER: usize = 64;
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
 

@@ -11,17 +11,15 @@
 //! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
 //! switch go first.
 
-use super::LinkGuardianLink;
 use super::timing::Timing;
 use super::wires::ControlFrame;
+use super::{FRAMES_TOGETHER, LinkGuardianLink};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
-/// Frames of the largest usual size by whose time the sending switch runs ahead at the most: what is in flight between
-/// the two stays in the caches.
-const FRAMES_AHEAD: u64 = 64;
+/// The largest usual frame on the wire, with preamble, gap and check sequence.
 const USUAL_OCTETS: u32 = 1538;
 
 /// How far the switches may run ahead of each other.
@@ -41,7 +39,7 @@ impl Leads {
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
-        let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_AHEAD).min(safe);
+        let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER as u64).min(safe);
         Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest }
     }
 

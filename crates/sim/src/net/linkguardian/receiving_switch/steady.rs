@@ -2,12 +2,10 @@
 
 use super::{ReceivingSwitch, RxBuffer};
 use crate::kernel::Pipe;
+use crate::net::linkguardian::FRAMES_TOGETHER;
 use crate::net::linkguardian::wires::Arrival;
 use lossylink_core::engine::linkguardian::{AckUpdate, Backpressure};
 use lossylink_core::time::Instant;
-
-/// Frames in sequence that are taken in together at the most.
-const FRAMES_TOGETHER: usize = 64;
 
 impl<P: Copy + Default> ReceivingSwitch<P> {
     /// Takes in the new frames that arrive by `until`, and lets those go on that come round by then, as long as nothing is

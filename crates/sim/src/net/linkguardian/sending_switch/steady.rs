@@ -3,14 +3,12 @@
 //! What is the same for all of them is asked for once. What they change is kept beside the loop and put in its place at its end.
 
 use super::SendingSwitch;
+use crate::net::linkguardian::FRAMES_TOGETHER;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
 use crate::net::linkguardian::tx_buffer::TxBuffer;
 use crate::net::linkguardian::wires::ForwardWire;
 use crate::net::source::Source;
 use lossylink_core::time::Instant;
-
-/// Frames that are sent in one loop at the most.
-const FRAMES_TOGETHER: u32 = 64;
 
 impl<P: Copy + Default> SendingSwitch<P> {
     /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
@@ -29,7 +27,7 @@ impl<P: Copy + Default> SendingSwitch<P> {
             return None;
         }
         // One short of all, since the last costs the oldest its copy.
-        let most = u64::from(self.engine.may_stamp().saturating_sub(1).min(FRAMES_TOGETHER))
+        let most = u64::from(self.engine.may_stamp().saturating_sub(1).min(FRAMES_TOGETHER as u32))
             .min(wire.clear_frames());
         if most == 0 {
             return None;

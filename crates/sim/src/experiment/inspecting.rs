@@ -3,7 +3,7 @@
 use super::setup::Setup;
 use crate::ConfigError;
 use crate::config::Config;
-use crate::net::{AnyLink, Carried, State};
+use crate::net::{AnyLink, Carried, Payload, State};
 use lossylink_core::engine::report::{Group, Reading};
 use lossylink_core::time::Instant;
 use serde_json::{Map, Value, json};
@@ -39,7 +39,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 
 /// The given link, looked at if that was asked for. Where an experiment has several trials or blocks of them, it
 /// is the link of the first.
-pub(super) fn inspected<P: Copy + Default>(setup: &Setup<'_>, link: AnyLink<P>) -> AnyLink<P> {
+pub(super) fn inspected<P: Payload>(setup: &Setup<'_>, link: AnyLink<P>) -> AnyLink<P> {
     let instants: Vec<_> = setup.config.state_at_ps.iter().map(|&ps| Instant::from_ps(ps)).collect();
     if instants.is_empty() { link } else { link.inspected(instants) }
 }
@@ -48,7 +48,7 @@ pub(super) fn inspected<P: Copy + Default>(setup: &Setup<'_>, link: AnyLink<P>) 
 ///
 /// # Errors
 /// If an instant lies beyond it, unless the caller lost patience.
-pub(super) fn states<P: Copy + Default>(
+pub(super) fn states<P: Payload>(
     setup: &Setup<'_>,
     link: &mut AnyLink<P>,
     end: Instant,

@@ -4,7 +4,7 @@ use crate::ConfigError;
 use crate::config::{Config, HostProfile};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
-    Advice, AnyLink, Blueprint, LineRate, Losses, Marker, ProtectedLink, Red, clean, linkguardian,
+    Advice, AnyLink, Blueprint, LineRate, Losses, Marker, Payload, ProtectedLink, Red, clean, linkguardian,
 };
 use crate::transport::{rdma, tcp};
 use crate::world::{Path, Rooms};
@@ -78,7 +78,7 @@ impl<'a> Setup<'a> {
     }
 
     /// The protected link, with its own random streams.
-    pub(super) fn link<P: Copy + Default>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
+    pub(super) fn link<P: Payload>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         let mut link = AnyLink::new(&self.plan, self.losses(streams), streams)?;
         if self.config.transport.as_ref().is_some_and(|transport| transport.dcqcn) {
             link.queue_mut().set_marker(Marker::red(self.marking()?, streams.stream("link/0/marking")));
@@ -93,15 +93,12 @@ impl<'a> Setup<'a> {
     }
 
     /// A link that is clean and without protection.
-    pub(super) fn clean_link<P: Copy + Default>(&self, streams: &Streams) -> AnyLink<P> {
+    pub(super) fn clean_link<P: Payload>(&self, streams: &Streams) -> AnyLink<P> {
         AnyLink::bare(&self.plan, streams)
     }
 
     /// A clean link on which the protection waits to be switched on.
-    pub(super) fn waiting_link<P: Copy + Default>(
-        &self,
-        streams: &Streams,
-    ) -> Result<AnyLink<P>, ConfigError> {
+    pub(super) fn waiting_link<P: Payload>(&self, streams: &Streams) -> Result<AnyLink<P>, ConfigError> {
         AnyLink::waiting(&Blueprint { is_switched: true, ..self.plan.clone() }, streams)
     }
 

@@ -5,7 +5,7 @@
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
-    LinkGuardianLink, LlrLink, Passage, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
+    LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
 use crate::kernel::{Pipe, Train};
@@ -16,7 +16,7 @@ use lossylink_core::time::Instant;
 
 /// A link under one of the protections.
 #[derive(Clone, Debug)]
-pub struct AnyLink<P: Copy + Default> {
+pub struct AnyLink<P: Payload> {
     line: Line<P>,
     /// What it takes to switch the protection on again; only on a link that was built waiting.
     standby: Option<Box<Standby<P>>>,
@@ -25,7 +25,7 @@ pub struct AnyLink<P: Copy + Default> {
 /// The families, and any of them under inspection.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a world, and looked at for every frame")]
-enum Line<P: Copy + Default> {
+enum Line<P: Payload> {
     Plain(PlainLink<P>),
     LinkGuardian(LinkGuardianLink<P>),
     Fec(FecLink<P>),
@@ -49,11 +49,7 @@ macro_rules! each {
 }
 
 /// Builds the link that the blueprint's protection asks for.
-fn build<P: Copy + Default>(
-    plan: &Blueprint,
-    losses: Losses,
-    streams: &Streams,
-) -> Result<Line<P>, ConfigError> {
+fn build<P: Payload>(plan: &Blueprint, losses: Losses, streams: &Streams) -> Result<Line<P>, ConfigError> {
     Ok(match &plan.protection {
         Protection::None => Line::Plain(PlainLink::new(plan.direct(), losses.0, losses.1)),
         Protection::LinkGuardian(options) => {
@@ -76,7 +72,7 @@ struct Standby<P> {
 }
 
 /// Something that is done with a link, compiled anew for each kind of it.
-pub trait Visit<P: Copy + Default> {
+pub trait Visit<P: Payload> {
     /// What comes of it.
     type Output;
 
@@ -84,7 +80,7 @@ pub trait Visit<P: Copy + Default> {
     fn visit(self, link: &mut impl ProtectedLink<P>) -> Self::Output;
 }
 
-impl<P: Copy + Default> AnyLink<P> {
+impl<P: Payload> AnyLink<P> {
     /// The link of `plan` with these losses; `streams` are its random streams.
     ///
     /// # Errors
@@ -151,19 +147,19 @@ impl<P: Copy + Default> AnyLink<P> {
     }
 }
 
-impl<P: Copy + Default> From<PlainLink<P>> for AnyLink<P> {
+impl<P: Payload> From<PlainLink<P>> for AnyLink<P> {
     fn from(link: PlainLink<P>) -> Self {
         Self { line: Line::Plain(link), standby: None }
     }
 }
 
-impl<P: Copy + Default> From<LinkGuardianLink<P>> for AnyLink<P> {
+impl<P: Payload> From<LinkGuardianLink<P>> for AnyLink<P> {
     fn from(link: LinkGuardianLink<P>) -> Self {
         Self { line: Line::LinkGuardian(link), standby: None }
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for AnyLink<P> {
+impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         each!(&mut self.line, link => link.offer(now, frame));

@@ -2,13 +2,13 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, LineRate, Passage, Sight, Tap, Traffic, Wire};
+use super::{Direction, Frame, LineRate, Passage, Payload, Sight, Tap, Traffic, Wire};
 use crate::kernel::{Pipe, Train};
 use lossylink_core::time::{Duration, Instant};
 
 /// The reverse direction of a link that is protected forward only; its queue never fills.
 #[derive(Clone, Debug)]
-pub(super) struct Backward<P: Copy + Default> {
+pub(super) struct Backward<P: Payload> {
     rate: LineRate,
     flight: Duration,
     pub(super) wire: Wire,
@@ -17,7 +17,7 @@ pub(super) struct Backward<P: Copy + Default> {
     pub(super) tap: Tap<P>,
 }
 
-impl<P: Copy + Default> Backward<P> {
+impl<P: Payload> Backward<P> {
     pub(super) fn new(rate: LineRate, flight: Duration, wire: Wire) -> Self {
         let (returned, tap) = (Pipe::new(), Tap::default());
         Self { rate, flight, wire, busy_until: Instant::ZERO, returned, tap }

@@ -13,8 +13,8 @@ use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, ProtectedLink, Report, Sight, Tap,
-    Traffic, Wire,
+    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, Payload, ProtectedLink, Report,
+    Sight, Tap, Traffic, Wire,
 };
 use crate::kernel::{Pipe, Train};
 use lossylink_core::loss::LossProcess;
@@ -32,7 +32,7 @@ pub struct DirectConfig {
 }
 
 /// How a frame crosses a direct link.
-pub trait Scheme<P: Copy + Default> {
+pub trait Scheme<P: Payload> {
     /// Whether a frame that the wire is certain to carry leaves nothing behind but the wire's counts.
     const SKIPS_CLEAN: bool = false;
     /// Whether it does anything about losses.
@@ -47,7 +47,7 @@ pub trait Scheme<P: Copy + Default> {
 
 /// The forward direction: a wire that is free or busy, and the frames that will arrive.
 #[derive(Clone, Debug)]
-pub struct Line<P: Copy + Default> {
+pub struct Line<P: Payload> {
     rate: LineRate,
     flight: Duration,
     wire: Wire,
@@ -56,7 +56,7 @@ pub struct Line<P: Copy + Default> {
     tap: Tap<P>,
 }
 
-impl<P: Copy + Default> Line<P> {
+impl<P: Payload> Line<P> {
     /// Puts `frame` on the wire behind what is on it; true if it arrives whole. `now` is the present.
     #[inline]
     pub fn carry(&mut self, now: Instant, frame: &Frame<P>, kind: Kind) -> bool {
@@ -103,14 +103,14 @@ impl<P: Copy + Default> Line<P> {
 /// A link with the scheme `S` in its forward direction. While its queue is empty it needs no events: a
 /// frame's fate and its time of arrival are known when it is offered.
 #[derive(Clone, Debug)]
-pub struct DirectLink<P: Copy + Default, S: Scheme<P>> {
+pub struct DirectLink<P: Payload, S: Scheme<P>> {
     queue: FrameQueue<P>,
     line: Line<P>,
     scheme: S,
     backward: Backward<P>,
 }
 
-impl<P: Copy + Default, S: Scheme<P> + Default> DirectLink<P, S> {
+impl<P: Payload, S: Scheme<P> + Default> DirectLink<P, S> {
     /// A link with these losses in its two directions.
     pub fn new(config: DirectConfig, forward: LossProcess, reverse: LossProcess) -> Self {
         let DirectConfig { rate, flight, queue } = config;
@@ -127,7 +127,7 @@ impl<P: Copy + Default, S: Scheme<P> + Default> DirectLink<P, S> {
     }
 }
 
-impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
+impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
     /// Sends a frame at `now`, when the line is free. In line it costs a stress run a seventh more
     /// instructions.
     #[inline(never)]
@@ -177,7 +177,7 @@ impl<P: Copy + Default, S: Scheme<P>> DirectLink<P, S> {
 
 /// A link's frames and wires, on their way from one protection to another.
 #[derive(Clone, Debug)]
-pub struct Handover<P: Copy + Default> {
+pub struct Handover<P: Payload> {
     /// Frames that wait in front of the link.
     pub queue: FrameQueue<P>,
     /// When the frame in service has left.
@@ -194,7 +194,7 @@ pub struct Handover<P: Copy + Default> {
     pub returned: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
+impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.serve(now);

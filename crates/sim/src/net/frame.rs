@@ -1,5 +1,6 @@
 //! A frame as the simulator sees it: how long it occupies a link, and what it carries.
 
+use super::Payload;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
 
@@ -54,6 +55,21 @@ impl<P> Frame<P> {
     /// Bytes of the frame with its check sequence, without preamble and gap.
     pub const fn frame_bytes_with_fcs(&self) -> u32 {
         self.octets - GAP_OCTETS
+    }
+}
+
+impl<P: Payload> Frame<P> {
+    /// How far the number of `next` is beyond this one's, if they differ in nothing else.
+    #[inline]
+    pub fn distance(&self, next: &Self) -> Option<u32> {
+        let is_alike = (self.octets, self.ecn) == (next.octets, next.ecn);
+        if is_alike { self.payload.distance(&next.payload) } else { None }
+    }
+
+    /// Turns it into the one whose number is `distance` beyond its own.
+    #[inline]
+    pub fn follow(&mut self, distance: u32) {
+        self.payload.follow(distance);
     }
 }
 

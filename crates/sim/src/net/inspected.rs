@@ -5,7 +5,8 @@
 
 use super::state::{Outside, State};
 use super::{
-    Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, ProtectedLink, Report, Tap, Traffic,
+    Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, Payload, ProtectedLink, Report, Tap,
+    Traffic,
 };
 use crate::kernel::Pipe;
 use lossylink_core::engine::report::Queued;
@@ -16,7 +17,7 @@ use std::collections::VecDeque;
 
 /// A link under inspection.
 #[derive(Clone, Debug)]
-pub struct Inspected<P: Copy + Default> {
+pub struct Inspected<P: Payload> {
     link: Box<AnyLink<P>>,
     /// The instants to come, the earliest first.
     instants: VecDeque<Instant>,
@@ -29,7 +30,7 @@ pub struct Inspected<P: Copy + Default> {
     delivered: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default> Inspected<P> {
+impl<P: Payload> Inspected<P> {
     /// Looks at `link` at these instants, in whatever order they are given.
     pub(super) fn new(link: AnyLink<P>, mut instants: Vec<Instant>) -> Self {
         instants.sort_unstable();
@@ -107,7 +108,7 @@ impl<P: Copy + Default> Inspected<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for Inspected<P> {
+impl<P: Payload> ProtectedLink<P> for Inspected<P> {
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.look_before(now);
         self.offered += 1;

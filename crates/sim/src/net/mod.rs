@@ -22,6 +22,7 @@ pub mod llr;
 pub mod marking;
 pub mod meter;
 mod passage;
+mod payload;
 pub mod plain;
 pub mod queue;
 mod report;
@@ -44,6 +45,7 @@ pub use linkguardian::LinkGuardianLink;
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
 pub use passage::Passage;
+pub use payload::Payload;
 pub use plain::PlainLink;
 pub use queue::FrameQueue;
 pub use report::{Figure, Report, Value};
@@ -102,7 +104,7 @@ impl Default for GivesUp {
 ///            protect                      leave, until it returns true
 ///  off, bare --------> on, protecting  --------------------------------> off, bare
 /// ```
-pub trait ProtectedLink<P: Copy + Default> {
+pub trait ProtectedLink<P: Payload> {
     /// A frame reaches the queue in front of the link.
     fn offer(&mut self, now: Instant, frame: Frame<P>);
 

@@ -2,7 +2,7 @@
 
 use super::direct::{DirectLink, Line, Scheme};
 use super::wire::Kind;
-use super::{Frame, Report};
+use super::{Frame, Payload, Report};
 use lossylink_core::engine::passthrough::Passthrough;
 use lossylink_core::time::Instant;
 
@@ -15,7 +15,7 @@ pub struct Unprotected {
     engine: Passthrough,
 }
 
-impl<P: Copy + Default> Scheme<P> for Unprotected {
+impl<P: Payload> Scheme<P> for Unprotected {
     const SKIPS_CLEAN: bool = true;
     const PROTECTS: bool = false;
 

@@ -1,7 +1,7 @@
 //! A drop-tail queue of whole buffer cells that marks at dequeue.
 
 use super::frame::GAP_OCTETS;
-use super::{Cells, Ecn, Frame, Marker};
+use super::{Cells, Ecn, Frame, Marker, Payload};
 use crate::kernel::{Ring, Train};
 use lossylink_core::time::Instant;
 
@@ -20,7 +20,7 @@ pub struct QueueLimits {
 
 /// The normal-priority queue of a port.
 #[derive(Clone, Debug)]
-pub struct FrameQueue<P: Copy + Default> {
+pub struct FrameQueue<P: Payload> {
     limits: QueueLimits,
     marker: Marker,
     frames: Ring<Frame<P>>,
@@ -32,7 +32,7 @@ pub struct FrameQueue<P: Copy + Default> {
     marked: u64,
 }
 
-impl<P: Copy + Default> FrameQueue<P> {
+impl<P: Payload> FrameQueue<P> {
     /// An empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         let marker = Marker::threshold(limits.ecn_threshold_bytes);

@@ -1,6 +1,7 @@
 //! What a protection did, told to whoever does not know which one it is.
 
 use super::FrameQueue;
+use crate::net::Payload;
 
 /// What a protected link has done so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +80,7 @@ impl Figure {
 
 impl EgressCounters {
     /// Those of a link that has no meter and no parity in front of `queue`.
-    pub fn of<P: Copy + Default>(queue: &FrameQueue<P>) -> Self {
+    pub fn of<P: Payload>(queue: &FrameQueue<P>) -> Self {
         Self { data_dropped: queue.dropped(), ..Self::default() }
     }
 }

@@ -1,6 +1,6 @@
 //! Where the frames of one direction of a link come from.
 
-use super::{Ecn, Frame};
+use super::{Ecn, Frame, Payload};
 use crate::kernel::Pipe;
 use lossylink_core::time::Instant;
 
@@ -25,7 +25,7 @@ pub trait Source<P> {
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>));
 }
 
-impl<P: Copy + Default> Source<P> for Pipe<Frame<P>> {
+impl<P: Payload> Source<P> for Pipe<Frame<P>> {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Self::poll_timeout(self)

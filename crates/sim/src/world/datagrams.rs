@@ -4,7 +4,7 @@
 //! bursts. What the receiver answers, if anything, is left out.
 
 use crate::measure::{Delays, SequenceCheck};
-use crate::net::{Ecn, Frame, ProtectedLink};
+use crate::net::{Ecn, Frame, Payload, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// A source of datagrams.
@@ -33,6 +33,8 @@ pub struct Datagram {
     number: u64,
     entered: Instant,
 }
+
+impl Payload for Datagram {}
 
 /// A source, a link, and a counter behind it.
 #[derive(Clone, Debug)]

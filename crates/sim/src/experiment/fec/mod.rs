@@ -13,7 +13,7 @@ use super::inspecting::{inspected, states};
 use super::long_flow::open_flows;
 use super::setup::Setup;
 use crate::config::Config;
-use crate::net::{AnyLink, ProtectedLink, Tap};
+use crate::net::{AnyLink, Payload, ProtectedLink, Tap};
 use crate::world::datagrams::{DatagramSource, Datagrams};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::Instant;
@@ -105,14 +105,14 @@ fn run_udp(
 }
 
 /// The link of a trial; that of the first can be looked at.
-fn link_of<P: Copy + Default>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, ConfigError> {
+fn link_of<P: Payload>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, ConfigError> {
     let link = setup.link(&block.streams)?;
     Ok(if block.index == 0 { inspected(setup, link) } else { link })
 }
 
 /// Lets what is under way arrive, so that every lost packet has been repaired or given up; returns when
 /// that is done.
-fn drain<P: Copy + Default>(end: Instant, link: &mut impl ProtectedLink<P>) -> Instant {
+fn drain<P: Payload>(end: Instant, link: &mut impl ProtectedLink<P>) -> Instant {
     let mut now = end;
     while !link.poll_timeout().is_never() {
         now = link.poll_timeout().max(now);

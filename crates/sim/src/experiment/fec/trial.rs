@@ -2,7 +2,7 @@
 
 use super::watch::{Seen, World};
 use crate::measure::Delays;
-use crate::net::{AnyLink, Latency, ProtectedLink, Report};
+use crate::net::{AnyLink, Latency, Payload, ProtectedLink, Report};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
 use serde_json::Value;
@@ -56,7 +56,7 @@ impl Trial {
     }
 
     /// This trial with what the link, drained at `now`, has counted.
-    pub(super) fn with_losses<P: Copy + Default>(self, now: Instant, link: &mut AnyLink<P>) -> Self {
+    pub(super) fn with_losses<P: Payload>(self, now: Instant, link: &mut AnyLink<P>) -> Self {
         let report = link.report(now);
         let traffic = link.traffic();
         let losses = Losses {

@@ -2,7 +2,7 @@
 
 use super::switching::Switching;
 use crate::Columns;
-use crate::net::ProtectedLink;
+use crate::net::{Payload, ProtectedLink};
 use lossylink_core::time::Instant;
 
 /// What one bin shows.
@@ -27,7 +27,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn of<P: Copy + Default>(link: &impl ProtectedLink<P>, retransmissions: u64) -> Self {
+    fn of<P: Payload>(link: &impl ProtectedLink<P>, retransmissions: u64) -> Self {
         Self { data_octets: link.traffic().data_octets, retransmissions }
     }
 }
@@ -43,7 +43,7 @@ pub(super) struct Bins {
 
 impl Bins {
     /// The first bin begins at `now`, on a link that has not been used by what is counted.
-    pub(super) fn new<P: Copy + Default>(now: Instant, link: &impl ProtectedLink<P>) -> Self {
+    pub(super) fn new<P: Payload>(now: Instant, link: &impl ProtectedLink<P>) -> Self {
         Self { complete: Vec::new(), begin: now, start: now, before: Totals::of(link, 0) }
     }
 
@@ -53,7 +53,7 @@ impl Bins {
     }
 
     /// The bin in progress ends at `now`; the hosts have sent so many segments again since the begin.
-    pub(super) fn close<P: Copy + Default>(
+    pub(super) fn close<P: Payload>(
         &mut self,
         now: Instant,
         link: &mut impl ProtectedLink<P>,

@@ -5,7 +5,7 @@ use super::super::setup::Setup;
 use super::bins::Bins;
 use super::switching::Switching;
 use crate::config::{Config, TimelineConfig};
-use crate::net::{Advice, Losses, ProtectedLink, Report, Traffic};
+use crate::net::{Advice, Losses, Payload, ProtectedLink, Report, Traffic};
 use crate::{Columns, ConfigError};
 use lossylink_core::engine::monitor::{Decision, Monitor, MonitorConfig};
 use lossylink_core::rng::Streams;
@@ -40,7 +40,7 @@ impl Course {
     ///
     /// # Errors
     /// If its moments are in the wrong order, or a monitor cannot be as it is told.
-    pub(in crate::experiment) fn new<P: Copy + Default>(
+    pub(in crate::experiment) fn new<P: Payload>(
         setup: &Setup<'_>,
         streams: &Streams,
         begin: Instant,
@@ -97,7 +97,7 @@ impl Course {
 
     /// Does what is due at `now`, with everything on the link done until then. A bin ends before what happens at its
     /// end; the hosts have sent so many segments again.
-    pub(in crate::experiment) fn act<P: Copy + Default>(
+    pub(in crate::experiment) fn act<P: Payload>(
         &mut self,
         now: Instant,
         link: &mut impl ProtectedLink<P>,
@@ -131,12 +131,12 @@ impl Course {
     }
 
     /// Data frames that entered the link while it corrupted, until now.
-    fn frames_at_risk<P: Copy + Default>(&self, link: &impl ProtectedLink<P>) -> u64 {
+    fn frames_at_risk<P: Payload>(&self, link: &impl ProtectedLink<P>) -> u64 {
         self.at_risk + self.at_risk_since.map_or(0, |since| link.traffic().data_frames - since)
     }
 
     /// Reads the counters of both switches, and does what the monitors make of them (LG-47).
-    fn ask_monitors<P: Copy + Default>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
+    fn ask_monitors<P: Payload>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
         let (traffic, reverse) = (*link.traffic(), *link.reverse_traffic());
         let Some([forward, back]) = &mut self.monitors else { return };
         let read = |monitor: &mut Monitor, traffic: Traffic| {
@@ -159,7 +159,7 @@ impl Course {
     }
 
     /// Sets what was done to the link; `report` is that of the link.
-    pub(in crate::experiment) fn set<P: Copy + Default>(
+    pub(in crate::experiment) fn set<P: Payload>(
         &self,
         row: &mut Row,
         report: &Report,
@@ -181,7 +181,7 @@ impl Course {
 }
 
 /// Both directions begin or cease to corrupt.
-fn set_losses<P: Copy + Default>(link: &mut impl ProtectedLink<P>, (forward, reverse): &Losses) {
+fn set_losses<P: Payload>(link: &mut impl ProtectedLink<P>, (forward, reverse): &Losses) {
     link.set_loss(forward.clone());
     *link.losses_mut().1 = reverse.clone();
 }

@@ -1,6 +1,6 @@
 //! Switching a protection on and off while traffic runs, and the accounts of both.
 
-use crate::net::{Advice, ProtectedLink};
+use crate::net::{Advice, Payload, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
 /// Time between two attempts to take a protection off: it leaves when all that it protects has gone on
@@ -62,7 +62,7 @@ impl Switching {
     }
 
     /// Switches the protection on, or tells it what is advised now.
-    pub(super) fn protect<P: Copy + Default>(
+    pub(super) fn protect<P: Payload>(
         &mut self,
         now: Instant,
         advice: Advice,
@@ -83,7 +83,7 @@ impl Switching {
     }
 
     /// Tries to take the protection off.
-    pub(super) fn advance<P: Copy + Default>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
+    pub(super) fn advance<P: Payload>(&mut self, now: Instant, link: &mut impl ProtectedLink<P>) {
         if !link.leave(now) {
             self.leaves_at = now + RETRY;
             return;

@@ -1,23 +1,23 @@
 //! Where frames leave the far switch, with the time that they took.
 
 use crate::kernel::Pipe;
-use crate::net::{Frame, Latency};
+use crate::net::{Frame, Latency, Payload};
 use lossylink_core::time::Instant;
 
 /// The decoder's exit.
 #[derive(Clone, Debug)]
-pub(in crate::net) struct Exit<P: Copy + Default> {
+pub(in crate::net) struct Exit<P: Payload> {
     pub(in crate::net) delivered: Pipe<Frame<P>>,
     pub(super) latency: Latency,
 }
 
-impl<P: Copy + Default> Default for Exit<P> {
+impl<P: Payload> Default for Exit<P> {
     fn default() -> Self {
         Self { delivered: Pipe::new(), latency: Latency::default() }
     }
 }
 
-impl<P: Copy + Default> Exit<P> {
+impl<P: Payload> Exit<P> {
     /// A frame that `entered` leaves at `at`, intact or rebuilt.
     #[inline]
     pub(in crate::net) fn deliver(

@@ -4,7 +4,7 @@ use super::port::Line;
 use crate::kernel::Pipe;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
-use crate::net::{Direction, Frame, Sight, Tap, Wire};
+use crate::net::{Direction, Frame, Payload, Sight, Tap, Wire};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
 use std::fmt;
@@ -31,7 +31,7 @@ pub(in crate::net) struct Arrival<P, T> {
 
 /// The wire, and what is under way on it.
 #[derive(Clone, Debug)]
-pub(super) struct ForwardLine<P: Copy + Default, T: Copy + Default> {
+pub(super) struct ForwardLine<P: Payload, T: Copy + Default> {
     pub(super) wire: Wire,
     /// From the last bit on the wire to the decoder.
     pub(super) flight: Duration,
@@ -39,7 +39,7 @@ pub(super) struct ForwardLine<P: Copy + Default, T: Copy + Default> {
     pub(super) tap: Tap<P>,
 }
 
-impl<P: Copy + Default, T: Copy + Default> ForwardLine<P, T> {
+impl<P: Payload, T: Copy + Default> ForwardLine<P, T> {
     /// Frames under way that will arrive whole.
     pub(super) fn whole_in_flight(&self) -> u64 {
         let mut arrivals = self.arrivals.clone();
@@ -48,7 +48,7 @@ impl<P: Copy + Default, T: Copy + Default> ForwardLine<P, T> {
     }
 }
 
-impl<P: Copy + Default, T: Label> Line<P, T> for ForwardLine<P, T> {
+impl<P: Payload, T: Label> Line<P, T> for ForwardLine<P, T> {
     #[inline]
     fn send(&mut self, (start, end): (Instant, Instant), tag: T, frame: Frame<P>) {
         let is_intact = self.wire.carry_with(frame.octets, tag.kind(), || tag.stake());

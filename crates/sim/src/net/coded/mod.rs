@@ -13,6 +13,7 @@
 mod exit;
 mod line;
 mod port;
+use crate::net::Payload;
 pub(in crate::net) mod shown;
 mod strides;
 
@@ -124,7 +125,7 @@ fn without_parity(code: Code) -> Code {
 /// [`poll_flush`](Self::poll_flush) has come, and after either takes parity until there is none. It
 /// hands over every arrival, intact or not, and calls [`advance`](Self::advance) when
 /// [`poll_timeout`](Self::poll_timeout) has come.
-pub(in crate::net) trait Coder<P: Copy + Default> {
+pub(in crate::net) trait Coder<P: Payload> {
     /// What travels with a frame from one end to the other.
     type Tag: Label;
 
@@ -171,7 +172,7 @@ pub(in crate::net) trait Coder<P: Copy + Default> {
 /// A link protected in its forward direction by the code `C`.
 #[derive(Clone, Debug)]
 #[expect(private_bounds, reason = "the two codes are what others see")]
-pub struct CodedLink<P: Copy + Default, C: Coder<P>> {
+pub struct CodedLink<P: Payload, C: Coder<P>> {
     /// When the link next does something by itself.
     due: Instant,
     change: Option<CodeChange>,
@@ -188,7 +189,7 @@ pub struct CodedLink<P: Copy + Default, C: Coder<P>> {
 }
 
 #[expect(private_bounds, reason = "the two codes are what others see")]
-impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
+impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
     /// A link at `rate` between two switches of `profile`, with these losses in its directions.
     pub(in crate::net) fn with_coder(
         profile: &SwitchProfile,
@@ -302,7 +303,7 @@ impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
     }
 }
 
-impl<P: Copy + Default, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
+impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.enter(now, frame);

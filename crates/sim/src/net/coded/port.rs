@@ -2,7 +2,7 @@
 
 use crate::kernel::Ring;
 use crate::net::queue::QueueLimits;
-use crate::net::{Frame, FrameQueue, LineRate};
+use crate::net::{Frame, FrameQueue, LineRate, Payload};
 use lossylink_core::time::Instant;
 
 /// Takes what leaves a port.
@@ -13,12 +13,12 @@ pub(super) trait Line<P, T> {
 
 /// A queue of tagged frames.
 #[derive(Clone, Debug)]
-struct Lane<P: Copy + Default, T: Copy + Default> {
+struct Lane<P: Payload, T: Copy + Default> {
     frames: FrameQueue<P>,
     tags: Ring<T>,
 }
 
-impl<P: Copy + Default, T: Copy + Default> Lane<P, T> {
+impl<P: Payload, T: Copy + Default> Lane<P, T> {
     fn new(limits: QueueLimits) -> Self {
         Self { frames: FrameQueue::new(limits), tags: Ring::new() }
     }
@@ -39,7 +39,7 @@ impl<P: Copy + Default, T: Copy + Default> Lane<P, T> {
 /// A port with its queue. While the queue is empty a frame is sent as it is offered, without an
 /// event.
 #[derive(Clone, Debug)]
-pub(super) struct Port<P: Copy + Default, T: Copy + Default> {
+pub(super) struct Port<P: Payload, T: Copy + Default> {
     rate: LineRate,
     first: Lane<P, T>,
     /// The queue of parity, when data have priority; it is served when the first is empty.
@@ -47,7 +47,7 @@ pub(super) struct Port<P: Copy + Default, T: Copy + Default> {
     busy_until: Instant,
 }
 
-impl<P: Copy + Default, T: Copy + Default> Port<P, T> {
+impl<P: Payload, T: Copy + Default> Port<P, T> {
     pub(super) fn new(rate: LineRate, limits: QueueLimits, data_first: bool) -> Self {
         Self {
             rate,

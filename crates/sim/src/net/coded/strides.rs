@@ -1,11 +1,12 @@
 //! Lets the sending end of a code run ahead of the receiving end, of which it hears nothing.
 
 use super::{CodedLink, Coder};
+use crate::net::Payload;
 use crate::net::source::Source;
 use lossylink_core::time::Instant;
 
 #[expect(private_bounds, reason = "the two codes are what others see")]
-impl<P: Copy + Default, C: Coder<P>> CodedLink<P, C> {
+impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
     /// The sending end takes the frames that `source` has up to and including `until`, each at its time. Says when the last
     /// of what it did happened.
     #[inline]

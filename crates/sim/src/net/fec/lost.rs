@@ -4,7 +4,7 @@
 //! rest), so a rebuilt frame is the lost one, brought back.
 
 use crate::kernel::Ring;
-use crate::net::Frame;
+use crate::net::{Frame, Payload};
 use lossylink_core::engine::fec::DataStamp;
 use lossylink_core::time::Instant;
 
@@ -30,13 +30,13 @@ impl<P: Default> Default for Stamped<P> {
 /// Lost frames in the order of their stamps: those dropped by the queue, known early, and those
 /// corrupted on the wire.
 #[derive(Clone, Debug)]
-pub(super) struct LostFrames<P: Copy + Default> {
+pub(super) struct LostFrames<P: Payload> {
     dropped: Ring<Stamped<P>>,
     corrupted: Ring<Stamped<P>>,
     recovered_from_wire: u64,
 }
 
-impl<P: Copy + Default> LostFrames<P> {
+impl<P: Payload> LostFrames<P> {
     pub(super) fn new() -> Self {
         Self { dropped: Ring::new(), corrupted: Ring::new(), recovered_from_wire: 0 }
     }
@@ -69,7 +69,7 @@ impl<P: Copy + Default> LostFrames<P> {
 }
 
 /// The frame with this stamp; forgets those in front for which `has_left` holds.
-fn take<P: Copy + Default>(
+fn take<P: Payload>(
     ring: &mut Ring<Stamped<P>>,
     stamp: DataStamp,
     has_left: impl Fn(DataStamp) -> bool,
@@ -80,7 +80,7 @@ fn take<P: Copy + Default>(
     (0..ring.len()).filter_map(|place| ring.get(place)).find(|lost| lost.stamp == stamp).copied()
 }
 
-fn push<P: Copy + Default>(ring: &mut Ring<Stamped<P>>, lost: Stamped<P>) {
+fn push<P: Payload>(ring: &mut Ring<Stamped<P>>, lost: Stamped<P>) {
     if ring.len() == REMEMBERED {
         ring.pop();
     }

@@ -4,6 +4,7 @@ mod label;
 mod lost;
 mod options;
 mod receiving;
+use crate::net::Payload;
 #[cfg(test)]
 mod tests;
 
@@ -43,13 +44,13 @@ pub struct FecCounters {
 
 /// The two engines, and the frames that wait for them.
 #[derive(Clone, Debug)]
-pub struct EngineCoder<P: Copy + Default> {
+pub struct EngineCoder<P: Payload> {
     encoder: Encoder,
     receiving: Receiving<P>,
     most_parity_bytes: u64,
 }
 
-impl<P: Copy + Default> FecLink<P> {
+impl<P: Payload> FecLink<P> {
     /// A link at `rate` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
@@ -90,7 +91,7 @@ impl<P: Copy + Default> FecLink<P> {
     }
 }
 
-impl<P: Copy + Default> Coder<P> for EngineCoder<P> {
+impl<P: Payload> Coder<P> for EngineCoder<P> {
     type Tag = Tag;
 
     #[inline]

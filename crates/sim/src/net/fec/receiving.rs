@@ -4,15 +4,15 @@ use super::label::{Part, Tag};
 use super::lost::{LostFrames, Stamped};
 use super::{FecOptions, kept_bytes};
 use crate::kernel::{Pipe, Ring};
-use crate::net::Frame;
 use crate::net::coded::{Arrival, Exit, HEADER_OCTETS};
+use crate::net::{Frame, Payload};
 use lossylink_core::engine::fec::{Admission, DataStamp, DataVerdict, Decoder, Output, ParityStamp, Release};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 
 /// The receiving switch.
 #[derive(Clone, Debug)]
-pub(super) struct Receiving<P: Copy + Default> {
+pub(super) struct Receiving<P: Payload> {
     decode: Duration,
     pub(super) decoder: Decoder,
     pub(super) lost: LostFrames<P>,
@@ -24,7 +24,7 @@ pub(super) struct Receiving<P: Copy + Default> {
     rebuilding: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default> Receiving<P> {
+impl<P: Payload> Receiving<P> {
     pub(super) fn new(options: &FecOptions) -> Self {
         Self {
             decode: options.decode,

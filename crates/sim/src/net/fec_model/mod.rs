@@ -13,6 +13,7 @@
 mod decoder;
 mod encoder;
 mod options;
+use crate::net::Payload;
 #[cfg(test)]
 mod tests;
 
@@ -135,7 +136,7 @@ pub struct ModelCoder<P> {
     decoder: ModelDecoder<P>,
 }
 
-impl<P: Copy + Default> FecModelLink<P> {
+impl<P: Payload> FecModelLink<P> {
     /// A link at `rate` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
@@ -178,7 +179,7 @@ impl<P: Copy + Default> FecModelLink<P> {
     }
 }
 
-impl<P: Copy + Default> ModelCoder<P> {
+impl<P: Payload> ModelCoder<P> {
     /// Packets whose last round is over leave.
     #[inline]
     fn let_go(&mut self, now: Instant, exit: &mut Exit<P>) {
@@ -188,7 +189,7 @@ impl<P: Copy + Default> ModelCoder<P> {
     }
 }
 
-impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
+impl<P: Payload> Coder<P> for ModelCoder<P> {
     type Tag = Tag;
 
     #[inline]
@@ -283,13 +284,7 @@ impl<P: Copy + Default> Coder<P> for ModelCoder<P> {
 
 /// A packet leaves the far switch without its headers.
 #[inline]
-fn deliver<P: Copy + Default>(
-    at: Instant,
-    tag: Tag,
-    coded: Frame<P>,
-    is_recovered: bool,
-    exit: &mut Exit<P>,
-) {
+fn deliver<P: Payload>(at: Instant, tag: Tag, coded: Frame<P>, is_recovered: bool, exit: &mut Exit<P>) {
     let frame = Frame { octets: coded.octets - tag.header_octets(), ..coded };
     exit.deliver(at, tag.entered, frame, is_recovered);
 }

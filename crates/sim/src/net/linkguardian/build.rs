@@ -2,7 +2,7 @@
 
 use super::timing::{HEADER_OCTETS, Timing};
 use super::{LinkGuardianLink, Options};
-use crate::net::{Blueprint, Losses};
+use crate::net::{Blueprint, Losses, Payload};
 use lossylink_core::engine::linkguardian::{control_copies_under, copies_under};
 use lossylink_core::protection::{LinkGuardian, Mode};
 use lossylink_core::rng::Streams;
@@ -81,7 +81,7 @@ fn tx_round(plan: &Blueprint, timing: &Timing) -> Duration {
     acknowledged.saturating_sub(timing.copy_first_check).max(empty)
 }
 
-impl<P: Copy + Default> LinkGuardianLink<P> {
+impl<P: Payload> LinkGuardianLink<P> {
     /// The link of `plan` under `chosen`.
     pub fn on(plan: &Blueprint, chosen: &LinkGuardian, losses: Losses, streams: &Streams) -> Self {
         let options = Options::of(plan, chosen);

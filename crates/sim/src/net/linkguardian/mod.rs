@@ -30,6 +30,7 @@ use super::{
 };
 use crate::config::SwitchProfile;
 use crate::kernel::Pipe;
+use crate::net::Payload;
 use circulating::Circulating;
 use lossylink_core::engine::linkguardian::{
     Backpressure, Position, Receiver, ReceiverCounters, Sender, SenderConfig, SenderCounters,
@@ -93,7 +94,7 @@ pub struct Counters {
 
 /// A link protected in its forward direction.
 #[derive(Clone, Debug)]
-pub struct LinkGuardianLink<P: Copy + Default> {
+pub struct LinkGuardianLink<P: Payload> {
     sending: SendingSwitch<P>,
     receiving: ReceivingSwitch<P>,
     forward: ForwardWire<P>,
@@ -111,7 +112,7 @@ pub struct LinkGuardianLink<P: Copy + Default> {
     acks_may_wait: bool,
 }
 
-impl<P: Copy + Default> LinkGuardianLink<P> {
+impl<P: Payload> LinkGuardianLink<P> {
     /// A link at `rate` between two switches of `profile`, with these losses in its directions;
     /// `phases` draws where the circulating packets are at the start.
     pub fn new(
@@ -215,7 +216,7 @@ impl<P: Copy + Default> LinkGuardianLink<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for LinkGuardianLink<P> {
+impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.sending.offer(now, frame, &mut self.forward);

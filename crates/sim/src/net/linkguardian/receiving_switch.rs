@@ -9,8 +9,8 @@ use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::wires::{Arrival, BackwardWire};
 use crate::kernel::{Agenda, Pipe};
-use crate::net::Frame;
 use crate::net::source::MANY;
+use crate::net::{Frame, Payload};
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
 };
@@ -26,14 +26,14 @@ const SOURCES: usize = 4;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
-pub(super) enum RxBuffer<P: Copy + Default> {
+pub(super) enum RxBuffer<P: Payload> {
     Loop(RxLoop<P>),
     Memory(RxMemory<P>),
 }
 
 /// The receiving switch of a protected link.
 #[derive(Clone, Debug)]
-pub(super) struct ReceivingSwitch<P: Copy + Default> {
+pub(super) struct ReceivingSwitch<P: Payload> {
     timing: Timing,
     /// When a frame next comes round in the reorder buffer.
     round: Instant,
@@ -48,7 +48,7 @@ pub(super) struct ReceivingSwitch<P: Copy + Default> {
     pub(super) delivered: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default> ReceivingSwitch<P> {
+impl<P: Payload> ReceivingSwitch<P> {
     pub(super) fn new(
         timing: Timing,
         engine: Receiver,

@@ -2,7 +2,7 @@
 
 use super::{Counters, LinkGuardianLink};
 use crate::net::report::EgressCounters;
-use crate::net::{Ends, Figure, Report};
+use crate::net::{Ends, Figure, Payload, Report};
 use lossylink_core::engine::linkguardian::{
     OrderState, PausingState, ReceivingState, SendingState, TimerState,
 };
@@ -13,7 +13,7 @@ use lossylink_core::units::Bytes;
 /// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
-impl<P: Copy + Default> LinkGuardianLink<P> {
+impl<P: Payload> LinkGuardianLink<P> {
     pub(super) fn described(&mut self, now: Instant) -> Report {
         let counters = self.counters(now);
         Report {

@@ -21,13 +21,13 @@ use crate::kernel::{Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
-use crate::net::{Direction, Frame, Sight, Tap};
+use crate::net::{Direction, Frame, Payload, Sight, Tap};
 use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Notification, PauseRequest};
 use lossylink_core::time::{Duration, Instant};
 
 /// The port of the receiving switch toward the sender.
 #[derive(Clone, Debug)]
-pub(super) struct ReturnPort<P: Copy + Default> {
+pub(super) struct ReturnPort<P: Payload> {
     timing: Timing,
     /// The least time from a decision to a control frame at the port.
     lead: Duration,
@@ -55,7 +55,7 @@ pub(super) struct UpdateRoom<'a> {
     pub(super) places: &'a mut [(Instant, AckUpdate)],
 }
 
-impl<P: Copy + Default> ReturnPort<P> {
+impl<P: Payload> ReturnPort<P> {
     /// # Panics
     /// If no control frame would be sent.
     pub(super) fn new(timing: Timing, ack_packet: Circulating, control_copies: u8) -> Self {

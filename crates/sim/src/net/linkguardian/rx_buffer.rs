@@ -10,7 +10,7 @@ use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::wires::Arrival;
 use crate::kernel::Pipe;
-use crate::net::{Cells, Frame};
+use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const INITIAL_SLOTS: usize = 256;
 /// A recirculation port: a queue at its own rate and a fixed way round. When a frame leaves the
 /// queue and when it comes round is known as it enters.
 #[derive(Clone, Debug)]
-pub(super) struct RxLoop<P: Copy + Default> {
+pub(super) struct RxLoop<P: Payload> {
     queue: PortQueue,
     way_round: Duration,
     rounds: Pipe<Copied<P>>,
@@ -29,7 +29,7 @@ pub(super) struct RxLoop<P: Copy + Default> {
     forgotten: u64,
 }
 
-impl<P: Copy + Default> RxLoop<P> {
+impl<P: Payload> RxLoop<P> {
     pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
             queue: PortQueue::new(timing, cells, limit_bytes, Counts::WhileItLeaves),
@@ -200,7 +200,7 @@ pub(super) struct RxMemory<P> {
     forgotten: u64,
 }
 
-impl<P: Copy + Default> RxMemory<P> {
+impl<P: Payload> RxMemory<P> {
     pub(super) fn new(limit_bytes: u64) -> Self {
         Self {
             slots: vec![None; INITIAL_SLOTS],
@@ -324,7 +324,7 @@ mod tests {
         ) {
             let rate = LineRate::new(BitRate::from_gbps(100));
             let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
-            let mut buffer = RxLoop::new(&timing, Cells::new(80), 12_000);
+            let mut buffer = RxLoop::<u32>::new(&timing, Cells::new(80), 12_000);
             let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
             let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
             for (wait, bytes, asks) in frames {

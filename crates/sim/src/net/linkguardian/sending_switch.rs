@@ -10,7 +10,7 @@ use super::wires::ForwardWire;
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
-use crate::net::{Direction, Frame, FrameQueue, Sight, Tap};
+use crate::net::{Direction, Frame, FrameQueue, Payload, Sight, Tap};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position, Sender};
 use lossylink_core::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const SOURCES: usize = 3;
 /// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
 /// dummies.
 #[derive(Clone, Debug)]
-pub(super) struct SendingSwitch<P: Copy + Default> {
+pub(super) struct SendingSwitch<P: Payload> {
     pub(super) timing: Timing,
     /// When the port next sends something.
     port: Instant,
@@ -65,7 +65,7 @@ impl Pause {
     }
 }
 
-impl<P: Copy + Default> SendingSwitch<P> {
+impl<P: Payload> SendingSwitch<P> {
     pub(super) fn new(
         timing: Timing,
         engine: Sender,

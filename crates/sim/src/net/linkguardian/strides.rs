@@ -14,6 +14,7 @@
 use super::timing::Timing;
 use super::wires::ControlFrame;
 use super::{FRAMES_TOGETHER, LinkGuardianLink};
+use crate::net::Payload;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
@@ -48,7 +49,7 @@ impl Leads {
         Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO };
 }
 
-impl<P: Copy + Default> LinkGuardianLink<P> {
+impl<P: Payload> LinkGuardianLink<P> {
     /// Does everything that is due up to and including `until`, and takes what the hosts send by then; says when the
     /// last of it happened, or [`Instant::ZERO`].
     #[inline]

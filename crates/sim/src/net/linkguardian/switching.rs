@@ -1,9 +1,9 @@
 //! Switching LinkGuardian on and off while traffic runs (LG-30, LG-36).
 
 use super::LinkGuardianLink;
-use crate::net::{Advice, Handover};
+use crate::net::{Advice, Handover, Payload};
 
-impl<P: Copy + Default> LinkGuardianLink<P> {
+impl<P: Payload> LinkGuardianLink<P> {
     /// Goes on protecting, or begins to: frames are numbered again, and retransmissions and control frames
     /// have as many copies as is advised, unless the user chose their number.
     pub(super) fn stay(&mut self, advice: Advice) {

@@ -8,7 +8,7 @@
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_loop::TxLoop;
 use crate::kernel::Ring;
-use crate::net::{Cells, Frame};
+use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
 use lossylink_core::time::Instant;
 
@@ -34,12 +34,12 @@ impl<P> Copied<P> {
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a link has one, and it is in the way of every frame")]
-pub(super) enum TxBuffer<P: Copy + Default> {
+pub(super) enum TxBuffer<P: Payload> {
     Loop(TxLoop<P>),
     Memory(TxMemory<P>),
 }
 
-impl<P: Copy + Default> TxBuffer<P> {
+impl<P: Payload> TxBuffer<P> {
     pub(super) fn new(timing: &Timing, recirculates: bool, cells: Cells, limit_bytes: u64) -> Self {
         if recirculates {
             Self::Loop(TxLoop::new(timing, cells, limit_bytes))
@@ -147,7 +147,7 @@ impl<P: Copy + Default> TxBuffer<P> {
 
 /// Copies in random-access memory, oldest first.
 #[derive(Clone, Debug)]
-pub(super) struct TxMemory<P: Copy + Default> {
+pub(super) struct TxMemory<P: Payload> {
     copies: Ring<Copied<P>>,
     limit_bytes: u64,
     bytes: u64,
@@ -155,7 +155,7 @@ pub(super) struct TxMemory<P: Copy + Default> {
     dropped: u64,
 }
 
-impl<P: Copy + Default> TxMemory<P> {
+impl<P: Payload> TxMemory<P> {
     fn insert(&mut self, copy: Copied<P>) {
         let bytes = self.bytes + u64::from(copy.frame.frame_bytes_with_fcs());
         if bytes > self.limit_bytes {

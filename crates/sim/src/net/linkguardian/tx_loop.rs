@@ -12,7 +12,7 @@ use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
 use crate::kernel::{Pipe, Turn};
-use crate::net::Cells;
+use crate::net::{Cells, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ struct Ticket {
 
 /// A recirculation port: a queue at its own rate and a fixed way round.
 #[derive(Clone, Debug)]
-pub(super) struct TxLoop<P: Copy + Default> {
+pub(super) struct TxLoop<P: Payload> {
     first_check: Duration,
     queue: PortQueue,
     way_round: Duration,
@@ -45,7 +45,7 @@ pub(super) struct TxLoop<P: Copy + Default> {
     rounds: Pipe<Ticket>,
 }
 
-impl<P: Copy + Default> TxLoop<P> {
+impl<P: Payload> TxLoop<P> {
     pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
         Self {
             first_check: timing.copy_first_check,

@@ -5,7 +5,7 @@ use super::tx_buffer::Copied;
 use crate::kernel::Pipe;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::{DataFrames, Kind};
-use crate::net::{Frame, Wire};
+use crate::net::{Frame, Payload, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
@@ -35,7 +35,7 @@ const fn unit(position: Position) -> u64 {
 /// the frame before them, so they fly apart. Frames are sent with the time of their arrival; each
 /// says whether it arrives.
 #[derive(Clone, Debug)]
-pub(super) struct ForwardWire<P: Copy + Default> {
+pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) arrivals: Pipe<Arrival<P>>,
     pub(super) copies: Pipe<Copied<P>>,
@@ -47,7 +47,7 @@ pub(super) struct ForwardWire<P: Copy + Default> {
     last_lost: Position,
 }
 
-impl<P: Copy + Default> ForwardWire<P> {
+impl<P: Payload> ForwardWire<P> {
     pub(super) fn new(wire: Wire, timing: &Timing) -> Self {
         let notice = timing.least_notice() - Duration::from_ps(1);
         let (arrivals, copies) = (Pipe::new(), Pipe::new());
@@ -160,7 +160,7 @@ impl Default for ControlFrame {
 /// wire: acknowledgements and notifications take effect in the order in which they were sent, and so
 /// do pauses, which take a way of their own through the sender (LG-26).
 #[derive(Clone, Debug)]
-pub(super) struct BackwardWire<P: Copy + Default> {
+pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) returned: Pipe<Frame<P>>,
     acks: Pipe<ControlFrame>,
@@ -171,7 +171,7 @@ pub(super) struct BackwardWire<P: Copy + Default> {
     due: Instant,
 }
 
-impl<P: Copy + Default> BackwardWire<P> {
+impl<P: Payload> BackwardWire<P> {
     pub(super) fn new(wire: Wire) -> Self {
         Self {
             wire,

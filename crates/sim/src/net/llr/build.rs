@@ -2,7 +2,7 @@
 
 use super::{LlrLink, LlrOptions};
 use crate::ConfigError;
-use crate::net::{Blueprint, Losses};
+use crate::net::{Blueprint, Losses, Payload};
 use lossylink_core::engine::llr::{Init, Number, SenderConfig, Sizing};
 use lossylink_core::protection::{Errors, Llr};
 use lossylink_core::time::Duration;
@@ -71,7 +71,7 @@ fn check(sizing: &Sizing, sender: &SenderConfig) -> Result<(), ConfigError> {
     )))
 }
 
-impl<P: Copy + Default> LlrLink<P> {
+impl<P: Payload> LlrLink<P> {
     /// The link of `plan` under `chosen`; its ends found each other before the run began.
     ///
     /// # Errors

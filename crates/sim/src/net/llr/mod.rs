@@ -20,6 +20,7 @@ mod sending_end;
 mod shown;
 mod wires;
 
+use crate::net::Payload;
 pub use options::LlrOptions;
 
 use super::{
@@ -51,7 +52,7 @@ pub struct LlrCounters {
 
 /// A link protected in its forward direction by link-level retry.
 #[derive(Clone, Debug)]
-pub struct LlrLink<P: Copy + Default> {
+pub struct LlrLink<P: Payload> {
     /// When the link next does something by itself.
     due: Instant,
     timing: Timing,
@@ -61,7 +62,7 @@ pub struct LlrLink<P: Copy + Default> {
     back: ReturnWire<P>,
 }
 
-impl<P: Copy + Default> LlrLink<P> {
+impl<P: Payload> LlrLink<P> {
     /// A link at `rate` between two switches of `profile`, with these losses in its directions. Its
     /// ends found each other before the run began, and number from `init` on.
     pub fn new(
@@ -195,7 +196,7 @@ impl<P: Copy + Default> LlrLink<P> {
     }
 }
 
-impl<P: Copy + Default> ProtectedLink<P> for LlrLink<P> {
+impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
     #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.catch_up(now);

@@ -4,13 +4,13 @@ use super::label::Label;
 use super::options::Timing;
 use super::wires::{Arrival, ReturnWire};
 use crate::kernel::Pipe;
-use crate::net::Frame;
+use crate::net::{Frame, Payload};
 use lossylink_core::engine::llr::{Condition, Control, Outlet, Receiver, Verdict};
 use lossylink_core::time::Instant;
 
 /// The receiving end of the protected direction.
 #[derive(Clone, Debug)]
-pub(super) struct ReceivingEnd<P: Copy + Default> {
+pub(super) struct ReceivingEnd<P: Payload> {
     timing: Timing,
     pub(super) engine: Receiver,
     outlet: Outlet,
@@ -19,7 +19,7 @@ pub(super) struct ReceivingEnd<P: Copy + Default> {
     pub(super) delivered: Pipe<Frame<P>>,
 }
 
-impl<P: Copy + Default> ReceivingEnd<P> {
+impl<P: Payload> ReceivingEnd<P> {
     pub(super) fn new(timing: Timing, engine: Receiver) -> Self {
         Self {
             timing,

@@ -3,13 +3,13 @@
 use super::label::Label;
 use super::{LlrCounters, LlrLink};
 use crate::net::report::EgressCounters;
-use crate::net::{Ends, Figure, ProtectedLink, Report};
+use crate::net::{Ends, Figure, Payload, ProtectedLink, Report};
 use lossylink_core::engine::llr::SenderState;
 use lossylink_core::engine::llr::report::{self, ReceivingState, SendingState};
 use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::units::Bytes;
 
-impl<P: Copy + Default> LlrLink<P> {
+impl<P: Payload> LlrLink<P> {
     /// What has been done so far. A frame that was lost counts as recovered when as many frames as were
     /// sent have been delivered: the receiver takes them in order, so none is delivered in its place.
     pub(super) fn described(&self) -> Report {

@@ -6,7 +6,7 @@ use super::wires::ForwardWire;
 use crate::kernel::Ring;
 use crate::net::frame::GAP_OCTETS;
 use crate::net::wire::UNNAMED;
-use crate::net::{Frame, FrameQueue};
+use crate::net::{Frame, FrameQueue, Payload};
 use lossylink_core::engine::llr::{Control, Number, Outlet, Sender, Transmit};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
@@ -21,7 +21,7 @@ const fn name(number: Number) -> u64 {
 ///
 /// Whatever happens to it ends with [`serve`](Self::serve), which sends what may be sent.
 #[derive(Clone, Debug)]
-pub(super) struct SendingEnd<P: Copy + Default> {
+pub(super) struct SendingEnd<P: Payload> {
     timing: Timing,
     pub(super) engine: Sender,
     outlet: Outlet,
@@ -36,7 +36,7 @@ pub(super) struct SendingEnd<P: Copy + Default> {
     high_water_bytes: u64,
 }
 
-impl<P: Copy + Default> SendingEnd<P> {
+impl<P: Payload> SendingEnd<P> {
     pub(super) fn new(timing: Timing, engine: Sender, queue: FrameQueue<P>) -> Self {
         Self {
             timing,

@@ -5,7 +5,7 @@ use super::shown;
 use crate::kernel::Pipe;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
-use crate::net::{Direction, Frame, Sight, Tap, Wire};
+use crate::net::{Direction, Frame, Payload, Sight, Tap, Wire};
 use lossylink_core::engine::llr::Control;
 use lossylink_core::loss::Stake;
 use lossylink_core::time::Instant;
@@ -32,7 +32,7 @@ fn carry_control(wire: &mut Wire) -> bool {
 /// From the sender to the receiver. Control sets stand inside frames and overtake them, so they fly
 /// apart.
 #[derive(Clone, Debug)]
-pub(super) struct ForwardWire<P: Copy + Default> {
+pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) frames: Pipe<Arrival<P>>,
     pub(super) controls: Pipe<Control>,
@@ -41,7 +41,7 @@ pub(super) struct ForwardWire<P: Copy + Default> {
     pub(super) tap: Tap<P>,
 }
 
-impl<P: Copy + Default> ForwardWire<P> {
+impl<P: Payload> ForwardWire<P> {
     pub(super) fn new(wire: Wire, errors_seen: bool) -> Self {
         let tap = Tap::default();
         Self { wire, frames: Pipe::new(), controls: Pipe::new(), errors_seen, tap }
@@ -93,14 +93,14 @@ fn see<P>(
 
 /// From the receiver to the sender: control sets, and frames that nobody protects.
 #[derive(Clone, Debug)]
-pub(super) struct ReturnWire<P: Copy + Default> {
+pub(super) struct ReturnWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) controls: Pipe<Control>,
     pub(super) returned: Pipe<Frame<P>>,
     pub(super) tap: Tap<P>,
 }
 
-impl<P: Copy + Default> ReturnWire<P> {
+impl<P: Payload> ReturnWire<P> {
     pub(super) fn new(wire: Wire) -> Self {
         Self { wire, controls: Pipe::new(), returned: Pipe::new(), tap: Tap::default() }
     }

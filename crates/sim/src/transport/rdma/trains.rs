@@ -5,6 +5,7 @@ use super::packet::{Packet, Place, Request};
 use super::psn::HALF;
 use super::{Requester, Responder};
 use crate::kernel::Train;
+use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
 
 impl Request {
@@ -14,16 +15,16 @@ impl Request {
     }
 }
 
-impl Packet {
+impl Payload for Packet {
     /// Turns a packet in the middle of a message into the one so many numbers on.
-    pub fn advance(&mut self, distance: u32) {
+    fn follow(&mut self, distance: u32) {
         if let Self::Request(request) = self {
             request.psn = request.psn.ahead(distance);
         }
     }
 
     /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
-    pub fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self) -> Option<u32> {
         let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
         let distance = next.psn.steps_from(first.psn);
         let is_alike = first.is_plain() && *next == Request { psn: next.psn, ..*first };
@@ -93,7 +94,7 @@ mod tests {
                     if in_trains { requester.repeat(&packet, now, until) } else { Train::of_one(now) };
                 for index in 0..train.count {
                     sent.push((train.nth(index), packet));
-                    packet.advance(1);
+                    packet.follow(1);
                 }
                 now = train.last();
             }

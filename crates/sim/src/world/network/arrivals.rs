@@ -6,7 +6,7 @@
 
 use super::{Addressed, Deadlines};
 use crate::kernel::{Train, Trains};
-use crate::net::Frame;
+use crate::net::{Frame, Payload};
 use crate::world::Protocol;
 use crate::world::host::{Core, Reception};
 use lossylink_core::rng::{Stream, Streams};
@@ -16,7 +16,7 @@ type Arrived<P> = Frame<Addressed<P>>;
 
 /// What waits at one host.
 #[derive(Clone, Debug)]
-pub(super) struct Arrivals<P: Copy + Default> {
+pub(super) struct Arrivals<P: Payload> {
     /// When the transport has the next packet.
     due: Instant,
     cores: Cores<P>,
@@ -28,7 +28,7 @@ pub(super) struct Arrivals<P: Copy + Default> {
 
 /// The cores of a host.
 #[derive(Clone, Debug)]
-enum Cores<P: Copy + Default> {
+enum Cores<P: Payload> {
     /// A host that takes no time: packets are handled the instant they arrive.
     None(Trains<Arrived<P>>),
     /// The core of the only conversation.
@@ -39,12 +39,12 @@ enum Cores<P: Copy + Default> {
 
 /// The cores of a host with several.
 #[derive(Clone, Debug)]
-struct Several<P: Copy + Default> {
+struct Several<P: Payload> {
     cores: Vec<Core<Arrived<P>>>,
     deadlines: Deadlines,
 }
 
-impl<P: Copy + Default> Arrivals<P> {
+impl<P: Payload> Arrivals<P> {
     /// A host that takes no time.
     pub(super) fn new() -> Self {
         Self {
@@ -92,16 +92,12 @@ impl<P: Copy + Default> Arrivals<P> {
 
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
-    pub(super) fn take<R>(
-        &mut self,
-        protocol: &impl Protocol<Packet = P>,
-        take: impl FnOnce(Instant, &Arrived<P>) -> R,
-    ) -> Option<R> {
+    pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
         match &mut self.cores {
             Cores::None(trains) => {
                 let (train, frame) = trains.front()?;
                 let taken = take(train.first, frame);
-                self.skip(protocol, 1);
+                self.skip(1);
                 Some(taken)
             }
             Cores::One(core) => {
@@ -128,9 +124,9 @@ impl<P: Copy + Default> Arrivals<P> {
 
     /// Removes the next `count` packets of the train that comes next.
     #[inline]
-    pub(super) fn skip(&mut self, protocol: &impl Protocol<Packet = P>, count: u32) {
+    pub(super) fn skip(&mut self, count: u32) {
         if let Cores::None(trains) = &mut self.cores {
-            trains.skip(count, |frame, distance| protocol.follow(&mut frame.payload.packet, distance));
+            trains.skip(count, Frame::follow);
             self.due = trains.poll_timeout();
         }
     }
@@ -158,14 +154,14 @@ impl<P: Copy + Default> Arrivals<P> {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
             Cores::None(trains) => {
-                trains.push_train(train, frame, |first, next| distance(protocol, first, next));
+                trains.push_train(train, frame, Frame::distance);
                 self.due = trains.poll_timeout();
                 return;
             }
             Cores::One(core) => core,
             Cores::Several(several) => &mut several.cores[index],
         };
-        let follow = |frame: &mut Arrived<P>, count| protocol.follow(&mut frame.payload.packet, count);
+        let follow = Frame::follow;
         let merge = |held: &mut Arrived<P>, next: &Arrived<P>, count| merge(protocol, held, next, count);
         core.arrive_in_train(train, frame, &self.reception, &mut self.draws, merge, follow);
         self.due = core.poll_timeout();
@@ -178,7 +174,7 @@ impl<P: Copy + Default> Arrivals<P> {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
             Cores::None(trains) => {
-                trains.push(at, frame, |first, next| distance(protocol, first, next));
+                trains.push(at, frame, Frame::distance);
                 self.due = trains.poll_timeout();
                 return;
             }
@@ -200,7 +196,7 @@ impl<P: Copy + Default> Arrivals<P> {
     }
 }
 
-impl<P: Copy + Default> Several<P> {
+impl<P: Payload> Several<P> {
     fn beside(first: Core<Arrived<P>>) -> Self {
         let mut others = Self { cores: vec![first], deadlines: Deadlines::new(1) };
         others.update(0);
@@ -222,16 +218,6 @@ impl<P: Copy + Default> Several<P> {
         self.deadlines.set(index, self.cores[index].poll_timeout());
         self.deadlines.next()
     }
-}
-
-/// How far a packet is beyond another, if it differs from that in its number alone.
-#[inline]
-fn distance<T: Protocol>(protocol: &T, first: &Arrived<T::Packet>, next: &Arrived<T::Packet>) -> Option<u32> {
-    let kind = |frame: &Arrived<T::Packet>| {
-        (frame.payload.conversation, frame.payload.generation, frame.octets, frame.ecn)
-    };
-    let distance = protocol.distance(&first.payload.packet, &next.payload.packet)?;
-    (kind(first) == kind(next)).then_some(distance)
 }
 
 /// Adds up to `count` packets, `next` and those that follow it, to the one before them, if all are of one flow with the

@@ -18,7 +18,7 @@ use super::{Endpoint, Path, Protocol};
 use crate::kernel::Pipe;
 use crate::measure::Delays;
 use crate::net::tap::LegName;
-use crate::net::{Ecn, Frame, ProtectedLink, Tap};
+use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
 pub use outside::End;
 
 use ahead::Ahead;
@@ -37,8 +37,22 @@ pub struct Addressed<P> {
     pub generation: u32,
     /// The packet.
     pub packet: P,
-    /// When it reached the link on its way forward.
+    /// When it reached the link on its way forward, if anybody wants to know; otherwise the start of the run.
     pub entered_at: Instant,
+}
+
+impl<P: Payload> Payload for Addressed<P> {
+    #[inline]
+    fn distance(&self, next: &Self) -> Option<u32> {
+        let owner = |addressed: &Self| (addressed.conversation, addressed.generation, addressed.entered_at);
+        let distance = self.packet.distance(&next.packet)?;
+        (owner(self) == owner(next)).then_some(distance)
+    }
+
+    #[inline]
+    fn follow(&mut self, distance: u32) {
+        self.packet.follow(distance);
+    }
 }
 
 /// The two ends of one conversation.
@@ -283,7 +297,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn handle_at_far(&mut self) {
         let (conversations, generations) = (&mut self.conversations, &self.generations);
-        let handled = self.at_far.take(&self.protocol, |at, frame| {
+        let handled = self.at_far.take(|at, frame| {
             let index = frame.payload.conversation as usize;
             let is_current = frame.payload.generation == generations[index];
             is_current.then(|| {
@@ -300,7 +314,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn handle_at_near(&mut self) {
         let (conversations, generations) = (&mut self.conversations, &self.generations);
-        let handled = self.at_near.take(&self.protocol, |at, frame| {
+        let handled = self.at_near.take(|at, frame| {
             let index = frame.payload.conversation as usize;
             let is_current = frame.payload.generation == generations[index];
             is_current.then(|| {

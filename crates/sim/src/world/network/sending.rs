@@ -44,14 +44,16 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                     near.repeat(&packet, *now, horizon)
                 };
                 protocol.cut(packet, &mut |packet| {
-                    let mut frame = address(protocol, owner, packet, *now);
+                    let mut frame = address(protocol, owner, packet);
                     if train.count > 1 {
-                        Way::forward(protocol, path, link, at_link, at_far, (None, None))
+                        Way::forward(protocol, path, link, at_link, at_far, (None, latency.as_mut()))
                             .send(train, &mut frame);
                     } else if let Some(at) =
                         cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame)
                     {
-                        frame.payload.entered_at = at;
+                        if latency.is_some() {
+                            frame.payload.entered_at = at;
+                        }
                         at_link.push(at, frame);
                     }
                 });
@@ -64,7 +66,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let looks = (Some(ahead), latency.as_mut());
             let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
             protocol.cut(packet, &mut |packet| {
-                way.send(train, &mut address(protocol, owner, packet, *now));
+                way.send(train, &mut address(protocol, owner, packet));
             });
             *now = train.last();
         }
@@ -87,7 +89,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Some(packet) = near.send_paced(*now, horizon) else { return false };
         let looks = (Some(ahead), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
-        way.send(Train::of_one(*now), &mut address(protocol, owner, packet, *now));
+        way.send(Train::of_one(*now), &mut address(protocol, owner, packet));
         near_timers.set_beside(index, near.poll_timeout(), others);
         true
     }
@@ -98,7 +100,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Self { protocol, path, link, back_at_link, at_near, ahead, tap, now, .. } = self;
         let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
         while let Some(packet) = far.poll_transmit(*now) {
-            let mut frame = address(protocol, owner, packet, *now);
+            let mut frame = address(protocol, owner, packet);
             let Some(ahead) = ahead else {
                 let leg = &mut path.back_to_link;
                 if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
@@ -148,9 +150,8 @@ pub(super) fn address<T: Protocol>(
     protocol: &T,
     (conversation, generation): (u32, u32),
     packet: T::Packet,
-    now: Instant,
 ) -> Frame<Addressed<T::Packet>> {
     let frame = protocol.frame(packet);
-    let payload = Addressed { conversation, generation, packet: frame.payload, entered_at: now };
+    let payload = Addressed { conversation, generation, packet: frame.payload, entered_at: Instant::ZERO };
     Frame { octets: frame.octets, ecn: frame.ecn, payload }
 }

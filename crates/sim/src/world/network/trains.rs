@@ -23,11 +23,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let far = &mut self.conversations[index].far;
         let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead.as_mut());
         let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
-            way.send(train, &mut address(protocol, owner, packet, train.first));
+            way.send(train, &mut address(protocol, owner, packet));
         });
         if taken > 0 {
             self.now = train.nth(taken - 1);
-            self.at_far.skip(&self.protocol, taken);
+            self.at_far.skip(taken);
             self.far_timers.set(index, self.conversations[index].far.poll_timeout());
         }
         taken > 0
@@ -48,11 +48,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let looks = (ahead.as_mut(), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
-            way.send(train, &mut address(protocol, owner, packet, train.first));
+            way.send(train, &mut address(protocol, owner, packet));
         });
         if taken > 0 {
             self.now = train.nth(taken - 1);
-            self.at_near.skip(&self.protocol, taken);
+            self.at_near.skip(taken);
             self.touched = index;
             self.flush_near(index);
         }

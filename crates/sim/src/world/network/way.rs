@@ -133,7 +133,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             if passage.taken == train.count {
                 return;
             }
-            self.protocol.follow(&mut frame.payload.packet, passage.taken * train.step);
+            frame.follow(passage.taken * train.step);
             train = train.behind(passage.taken);
         }
         self.each(train, frame, Self::wait);
@@ -175,7 +175,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
 
     #[inline(never)]
     fn wait(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
-        frame.payload.entered_at = at;
+        if self.latency.is_some() {
+            frame.payload.entered_at = at;
+        }
         self.at_link.push(at, *frame);
     }
 
@@ -183,7 +185,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     #[inline(never)]
     fn offer(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
         let Self { protocol, from_link, link, arrivals, latency, .. } = self;
-        frame.payload.entered_at = at;
+        if latency.is_some() {
+            frame.payload.entered_at = at;
+        }
         let crossed = match self.direction {
             Direction::Forward => {
                 link.offer(at, *frame);
@@ -234,7 +238,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     ) {
         take(self, train.first, frame);
         for index in 1..train.count {
-            self.protocol.follow(&mut frame.payload.packet, train.step);
+            frame.follow(train.step);
             take(self, train.nth(index), frame);
         }
     }

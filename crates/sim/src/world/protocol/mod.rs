@@ -10,7 +10,7 @@ pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 
 use crate::kernel::Train;
-use crate::net::Frame;
+use crate::net::{Frame, Payload};
 use lossylink_core::time::Instant;
 
 /// One end of a conversation. The owner hands it packets and expired timers, and after either
@@ -32,7 +32,7 @@ pub trait Endpoint {
     fn poll_timeout(&self) -> Instant;
 
     /// Sends what leaves behind `packet`, which was polled at `now`, as long as it is the next of its kind
-    /// ([`Protocol::follow`]): at the same instant, or by timers up to `horizon`, until when the owner hands this end
+    /// ([`Payload::follow`]): at the same instant, or by timers up to `horizon`, until when the owner hands this end
     /// nothing. Returns when they leave, `packet` included. The owner polls on at the instant of the last.
     #[inline]
     fn repeat(&mut self, _packet: &Self::Packet, now: Instant, _horizon: Instant) -> Train {
@@ -47,7 +47,7 @@ pub trait Endpoint {
         None
     }
 
-    /// Takes packets of `train`, `packet` first and those that follow it ([`Protocol::follow`]), none of them marked, as
+    /// Takes packets of `train`, `packet` first and those that follow it ([`Payload::follow`]), none of them marked, as
     /// this end would one by one. It stops before one that it cannot take like the others, and before a timer. Hands what
     /// leaves to `send`, each train with its first packet. Returns how many packets it has taken; the owner polls on at
     /// the instant of the last.
@@ -65,7 +65,7 @@ pub trait Endpoint {
 /// A protocol: its packets, its two ends, and what its packets weigh.
 pub trait Protocol {
     /// What the two ends exchange.
-    type Packet: Copy + Default;
+    type Packet: Payload;
     /// The end that sends the data.
     type Near: Endpoint<Packet = Self::Packet>;
     /// The end that receives it.
@@ -74,20 +74,10 @@ pub trait Protocol {
     /// The frame that carries a packet.
     fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
 
-    /// Adds `next`, which arrived right behind `held`, to it, and those that follow it ([`Protocol::follow`]) up to
+    /// Adds `next`, which arrived right behind `held`, to it, and those that follow it ([`Payload::follow`]) up to
     /// `count` in all; returns how many of them are part of it now, as generic receive offload makes them.
     fn merge(&self, _held: &mut Self::Packet, _next: &Self::Packet, _count: u32) -> u32 {
         0
-    }
-
-    /// Turns a packet into the one whose number is `distance` beyond its own, and which is the same in all else.
-    fn follow(&self, _packet: &mut Self::Packet, _distance: u32) {
-        unreachable!("an end that repeats nothing has nothing that follows");
-    }
-
-    /// The distance at which [`Protocol::follow`] turns `first` into `next`; `None` if none does.
-    fn distance(&self, _first: &Self::Packet, _next: &Self::Packet) -> Option<u32> {
-        None
     }
 
     /// Cuts what the network interface does not send whole: hands each packet to `send`.

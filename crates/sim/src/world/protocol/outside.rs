@@ -1,7 +1,7 @@
 //! Hosts outside of the simulation: their frames are real, and the network sees only how long they are.
 
 use super::{Endpoint, Protocol};
-use crate::net::{Ecn, Frame};
+use crate::net::{Ecn, Frame, Payload};
 use lossylink_core::time::Instant;
 use std::collections::VecDeque;
 
@@ -19,6 +19,8 @@ pub struct Carried {
     /// Congestion marking when it set out.
     pub ecn: Ecn,
 }
+
+impl Payload for Carried {}
 
 /// A frame that has come out at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

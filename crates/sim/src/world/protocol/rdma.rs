@@ -25,16 +25,6 @@ impl Protocol for Rdma {
         let ecn = if is_capable { Ecn::Capable } else { Ecn::NotCapable };
         Frame::of_ip_bytes(packet.ip_bytes(), ecn, packet)
     }
-
-    #[inline]
-    fn follow(&self, packet: &mut Packet, distance: u32) {
-        packet.advance(distance);
-    }
-
-    #[inline]
-    fn distance(&self, first: &Packet, next: &Packet) -> Option<u32> {
-        first.distance(next)
-    }
 }
 
 impl Endpoint for Requester {

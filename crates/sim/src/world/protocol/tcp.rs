@@ -3,7 +3,7 @@
 use super::gro::merge_data;
 use super::{Endpoint, Protocol};
 use crate::kernel::Train;
-use crate::net::{Ecn, Frame};
+use crate::net::{Ecn, Frame, Payload};
 use crate::transport::tcp;
 use lossylink_core::time::Instant;
 
@@ -26,6 +26,18 @@ impl Default for TcpPacket {
     }
 }
 
+impl Payload for TcpPacket {
+    #[inline]
+    fn distance(&self, next: &Self) -> Option<u32> {
+        self.0.distance(&next.0)
+    }
+
+    #[inline]
+    fn follow(&mut self, distance: u32) {
+        self.0.advance(distance);
+    }
+}
+
 impl Protocol for Tcp {
     type Packet = TcpPacket;
     type Near = tcp::Sender;
@@ -42,16 +54,6 @@ impl Protocol for Tcp {
             (tcp::Packet::Data(held), tcp::Packet::Data(next)) => merge_data(held, next, count, &self.config),
             _ => 0,
         }
-    }
-
-    #[inline]
-    fn follow(&self, packet: &mut TcpPacket, distance: u32) {
-        packet.0.advance(distance);
-    }
-
-    #[inline]
-    fn distance(&self, first: &TcpPacket, next: &TcpPacket) -> Option<u32> {
-        first.0.distance(&next.0)
     }
 
     #[inline]

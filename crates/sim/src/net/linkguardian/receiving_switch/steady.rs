@@ -2,12 +2,13 @@
 
 use super::{ReceivingSwitch, RxBuffer};
 use crate::kernel::Pipe;
+use crate::net::Payload;
 use crate::net::linkguardian::FRAMES_TOGETHER;
 use crate::net::linkguardian::wires::Arrival;
 use lossylink_core::engine::linkguardian::{AckUpdate, Backpressure};
 use lossylink_core::time::Instant;
 
-impl<P: Copy + Default> ReceivingSwitch<P> {
+impl<P: Payload> ReceivingSwitch<P> {
     /// Takes in the new frames that arrive by `until`, and lets those go on that come round by then, as long as nothing is
     /// missing and nothing rarer comes of it. Nothing rarer is due by then. Says when the last of them came; `None` if none did.
     #[inline]

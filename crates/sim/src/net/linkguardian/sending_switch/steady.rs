@@ -3,6 +3,7 @@
 //! What is the same for all of them is asked for once. What they change is kept beside the loop and put in its place at its end.
 
 use super::SendingSwitch;
+use crate::net::Payload;
 use crate::net::linkguardian::FRAMES_TOGETHER;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
 use crate::net::linkguardian::tx_buffer::TxBuffer;
@@ -10,7 +11,7 @@ use crate::net::linkguardian::wires::ForwardWire;
 use crate::net::source::Source;
 use lossylink_core::time::Instant;
 
-impl<P: Copy + Default> SendingSwitch<P> {
+impl<P: Payload> SendingSwitch<P> {
     /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
     /// data frames leave and nobody looks, no copy is asked for, and the sender hears of no loss. Says when the last of it
     /// happened; `None` if nothing did.

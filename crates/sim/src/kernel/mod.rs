@@ -16,4 +16,4 @@ pub use agenda::Agenda;
 pub use pipe::Pipe;
 pub use ring::{Ring, Turn};
 pub use train::{Assembly, Train};
-pub use trains::Trains;
+pub use trains::{Member, Trains};

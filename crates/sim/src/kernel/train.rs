@@ -23,17 +23,28 @@ impl Train {
     }
 
     /// Adds a train that comes no sooner than the last of this one, and whose first number is `distance` beyond that of this
-    /// one's first. False, and nothing has changed, if it does not go on as this one does.
+    /// one's first. False, and nothing has changed, if it does not go on as this one does, or there is no distance.
     #[inline]
-    pub fn append(&mut self, next: Self, distance: u32) -> bool {
-        let (spacing, step) = match (self.count, next.count) {
-            (1, 1) => (next.first - self.first, distance),
-            (1, _) => (next.spacing, next.step),
-            _ => (self.spacing, self.step),
+    pub fn append(&mut self, next: Self, distance: impl FnOnce() -> Option<u32>) -> bool {
+        let (is_one, comes_one) = (self.count == 1, next.count == 1);
+        let spacing = match (is_one, comes_one) {
+            (true, true) => next.first - self.first,
+            (true, false) => next.spacing,
+            _ => self.spacing,
         };
-        let goes_on = next.first == self.first + spacing * u64::from(self.count)
-            && u64::from(distance) == u64::from(step) * u64::from(self.count)
-            && (next.count == 1 || (next.spacing == spacing && next.step == step));
+        let is_in_time = next.first == self.first + spacing * u64::from(self.count)
+            && (comes_one || next.spacing == spacing);
+        if !is_in_time {
+            return false;
+        }
+        let Some(distance) = distance() else { return false };
+        let step = match (is_one, comes_one) {
+            (true, true) => distance,
+            (true, false) => next.step,
+            _ => self.step,
+        };
+        let goes_on = u64::from(distance) == u64::from(step) * u64::from(self.count)
+            && (comes_one || next.step == step);
         if goes_on {
             *self = Self { first: self.first, spacing, count: self.count + next.count, step };
         }
@@ -112,7 +123,7 @@ impl Assembly {
     #[inline]
     pub fn add(&mut self, next: Train, number: u64) -> Option<(Train, u64)> {
         if let Some((train, first)) = &mut self.open
-            && train.append(next, (number - *first) as u32)
+            && train.append(next, || Some((number - *first) as u32))
         {
             return None;
         }
@@ -137,7 +148,7 @@ mod tests {
     #[test]
     fn two_make_a_train_and_others_join_that_go_on_like_them() {
         let mut train = Train::of_one(at(100));
-        let mut join = |ps, distance| train.append(Train::of_one(at(ps)), distance);
+        let mut join = |ps, distance| train.append(Train::of_one(at(ps)), || Some(distance));
         assert!(join(110, 2), "any two do");
         assert!(!join(121, 4) && !join(120, 3), "not at another distance");
         assert!(join(120, 4));
@@ -148,7 +159,8 @@ mod tests {
     #[test]
     fn trains_that_go_on_alike_are_one() {
         let two = Train { spacing: Duration::from_ps(10), count: 2, step: 3, ..Train::of_one(at(100)) };
-        let append = |mut train: Train, next, distance| train.append(next, distance).then_some(train);
+        let append =
+            |mut train: Train, next, distance| train.append(next, || Some(distance)).then_some(train);
         let four = Train { count: 4, ..two };
         assert_eq!(append(two, two.from(at(120)), 6), Some(four));
         assert_eq!(append(Train::of_one(at(100)), Train { count: 3, ..two.from(at(110)) }, 3), Some(four));

@@ -3,45 +3,67 @@
 use super::{Ring, Train};
 use lossylink_core::time::Instant;
 
+/// What may be a member of a train: says how it goes on from one to the next.
+pub trait Member: Copy + Default {
+    /// How far the number of `next` is beyond this one's, which is the first of `count` at equal distances, if they differ
+    /// in nothing else: then `next` may be one more of them.
+    fn distance(&self, next: &Self, count: u32) -> Option<u32>;
+
+    /// Turns it into the one `count` places behind it in a train whose members are `step` apart.
+    fn follow(&mut self, count: u32, step: u32);
+}
+
 /// A FIFO of trains whose members become due in order.
 #[derive(Clone, Debug)]
-pub struct Trains<T: Copy + Default> {
+pub struct Trains<T: Member> {
     entries: Ring<(Train, T)>,
     /// When the first member is due; kept, because it is asked for far more often than it changes.
     due: Instant,
 }
 
-impl<T: Copy + Default> Default for Trains<T> {
+impl<T: Member> Default for Trains<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Copy + Default> Trains<T> {
+impl<T: Member> Trains<T> {
     /// Nothing.
     pub fn new() -> Self {
         Self { entries: Ring::new(), due: Instant::NEVER }
     }
 
-    /// Puts in what is due at `at`, no sooner than what came before. `distance` says how far it is beyond the first member of
-    /// the train that came before, if it is of the same kind: then it may join.
+    /// Puts in what is due at `at`, no sooner than what came before; it joins the train that came before if it goes on as
+    /// that does.
     #[inline]
-    pub fn push(&mut self, at: Instant, value: &T, distance: impl FnOnce(&T, &T) -> Option<u32>) {
-        self.push_train(Train::of_one(at), value, distance);
+    pub fn push(&mut self, at: Instant, value: &T) {
+        self.push_train(Train::of_one(at), value);
     }
 
-    /// Puts in a train whose first is `value`, like [`Trains::push`].
+    /// Puts in a train whose first is `value`, like [`Trains::push`]; true if it joined the one that came before.
     #[inline]
-    pub fn push_train(&mut self, train: Train, value: &T, distance: impl FnOnce(&T, &T) -> Option<u32>) {
+    pub fn push_train(&mut self, train: Train, value: &T) -> bool {
         if let Some((last, first)) = self.entries.from_back_mut(0) {
             debug_assert!(last.last() <= train.first, "a train would overtake what came before");
-            if distance(first, value).is_some_and(|distance| last.append(train, distance)) {
-                return;
+            let count = last.count;
+            if last.append(train, || first.distance(value, count)) {
+                return true;
             }
         } else {
             self.due = train.first;
         }
         self.entries.push((train, *value));
+        false
+    }
+
+    /// Puts in what is due at `at`, no sooner than what came before, as a train by itself.
+    #[inline]
+    pub fn push_apart(&mut self, at: Instant, value: T) {
+        debug_assert!(self.last_due() <= at, "something due at {at} would overtake what came before");
+        if self.entries.is_empty() {
+            self.due = at;
+        }
+        self.entries.push((Train::of_one(at), value));
     }
 
     /// When the next is due.
@@ -50,19 +72,33 @@ impl<T: Copy + Default> Trains<T> {
         self.due
     }
 
+    /// When the newest is due; the start of the run when there is none.
+    pub fn last_due(&self) -> Instant {
+        self.entries.back().map_or(Instant::ZERO, |(train, _)| train.last())
+    }
+
     /// The train that comes next, and its first.
     #[inline]
     pub fn front(&self) -> Option<(Train, &T)> {
         self.entries.front().map(|(train, value)| (*train, value))
     }
 
-    /// Removes the next `count` of the train that comes next; `advance` makes the first that is left, so far beyond the
-    /// first that was, if any is left.
+    /// The newest member.
     #[inline]
-    pub fn skip(&mut self, count: u32, advance: impl FnOnce(&mut T, u32)) {
+    pub fn newest(&self) -> Option<T> {
+        let (train, mut value) = *self.entries.back()?;
+        if train.count > 1 {
+            value.follow(train.count - 1, train.step);
+        }
+        Some(value)
+    }
+
+    /// Removes the next `count` of the train that comes next, of which there are so many.
+    #[inline]
+    pub fn skip(&mut self, count: u32) {
         let Some((train, value)) = self.entries.front_mut() else { return };
         if count < train.count {
-            advance(value, count * train.step);
+            value.follow(count, train.step);
             *train = train.behind(count);
             self.due = train.first;
         } else {
@@ -70,45 +106,244 @@ impl<T: Copy + Default> Trains<T> {
             self.due = self.entries.front().map_or(Instant::NEVER, |(train, _)| train.first);
         }
     }
+
+    /// Takes the next member, whenever it is due.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Instant, T)> {
+        let (train, value) = *self.entries.front()?;
+        self.skip(1);
+        Some((train.first, value))
+    }
+
+    /// Hands the next member, whenever it is due, to `take` and removes it.
+    #[inline]
+    pub fn take<R>(&mut self, take: impl FnOnce(Instant, &T) -> R) -> Option<R> {
+        let (train, value) = self.entries.front()?;
+        let taken = take(train.first, value);
+        self.skip(1);
+        Some(taken)
+    }
+
+    /// Removes the members that are due at `now`; gives the last of them, if there are any.
+    #[inline]
+    pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
+        let mut newest = None;
+        while self.due <= now {
+            let Some((train, value)) = self.entries.front() else { break };
+            let (due, mut last) = (train.come_by(now), *value);
+            if due > 1 {
+                last.follow(due - 1, train.step);
+            }
+            newest = Some(last);
+            self.skip(due);
+        }
+        newest
+    }
+
+    /// Hands every train, whenever it is due, to `take` with its first, and removes it.
+    #[inline]
+    pub fn take_trains(&mut self, mut take: impl FnMut(Train, &T)) {
+        if !self.due.is_never() {
+            self.entries.take_all(|(train, value)| take(*train, value));
+            self.due = Instant::NEVER;
+        }
+    }
+
+    /// Hands every member, whenever it is due, to `take`, and removes it.
+    #[inline]
+    pub fn take_all(&mut self, mut take: impl FnMut(Instant, &T)) {
+        self.take_trains(|train, value| {
+            let mut value = *value;
+            take(train.first, &value);
+            for index in 1..train.count {
+                value.follow(1, train.step);
+                take(train.nth(index), &value);
+            }
+        });
+    }
+
+    /// Takes the next member if it is due at `now`.
+    #[inline]
+    pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, T)> {
+        if self.due <= now { self.pop() } else { None }
+    }
+
+    /// Takes all members that are due at `now`.
+    #[inline]
+    pub fn drain_due(&mut self, now: Instant, mut take: impl FnMut(Instant, T)) {
+        while let Some((at, value)) = self.pop_due(now) {
+            take(at, value);
+        }
+    }
+
+    /// How many trains there are.
+    #[inline]
+    pub const fn trains(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The train `place` places behind the one that comes next, and its first.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<&(Train, T)> {
+        self.entries.get(place)
+    }
+
+    /// How many trains come before the one of whose first `comes_before` does not hold; it holds of none behind that.
+    pub fn partition_point(&self, comes_before: impl Fn(&T) -> bool) -> usize {
+        let (mut from, mut to) = (0, self.trains());
+        while from < to {
+            let middle = from.midpoint(to);
+            if self.get(middle).is_some_and(|(_, value)| comes_before(value)) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
+    }
+
+    /// The trains, the next one first, each with its first.
+    pub fn iter(&self) -> impl Iterator<Item = &(Train, T)> {
+        (0..self.entries.len()).filter_map(|offset| self.entries.get(offset))
+    }
+
+    /// The members, the next one first, each with when it is due.
+    #[cfg(test)]
+    pub(crate) fn members(&self) -> Vec<(Instant, T)> {
+        let mut members = Vec::new();
+        self.clone().take_all(|at, value| members.push((at, *value)));
+        members
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.iter().map(|(train, _)| train.count as usize).sum()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.due.is_never()
+    }
+
+    /// Drops all.
+    pub fn clear(&mut self) {
+        self.due = Instant::NEVER;
+        self.entries.clear();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::time::Duration;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
 
     /// Numbers that are close follow each other.
-    fn distance(first: &u64, next: &u64) -> Option<u32> {
-        next.checked_sub(*first).filter(|&distance| distance < 50).map(|distance| distance as u32)
+    impl Member for u64 {
+        fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
+            next.checked_sub(*self).filter(|&distance| distance < 50).map(|distance| distance as u32)
+        }
+
+        fn follow(&mut self, count: u32, step: u32) {
+            *self += Self::from(count * step);
+        }
+    }
+
+    /// What is done to trains.
+    #[derive(Clone, Debug)]
+    enum Move {
+        /// So many come, so far apart and with so much between their numbers, so long after the last, and so far from it.
+        Come {
+            count: u32,
+            spacing: u64,
+            step: u32,
+            gap: u64,
+            further: u64,
+        },
+        /// The same, each by itself.
+        ComeApart {
+            count: u32,
+            spacing: u64,
+        },
+        Skip(u32),
+        Pop,
+        TakeNewestDue(u64),
+        DrainDue(u64),
+        Clear,
+    }
+
+    fn moves() -> impl Strategy<Value = Move> {
+        prop_oneof![
+            6 => (1u32..6, 0u64..3, 0u32..3, 0u64..3, 0u64..3)
+                .prop_map(|(count, spacing, step, gap, further)| Move::Come { count, spacing, step, gap, further }),
+            1 => (1u32..4, 0u64..3).prop_map(|(count, spacing)| Move::ComeApart { count, spacing }),
+            2 => (1u32..4).prop_map(Move::Skip),
+            2 => Just(Move::Pop),
+            2 => (0u64..20).prop_map(Move::TakeNewestDue),
+            1 => (0u64..10).prop_map(Move::DrainDue),
+            1 => Just(Move::Clear),
+        ]
+    }
+
+    /// Takes what is due, one by one.
+    fn due(plain: &mut VecDeque<(Instant, u64)>, now: Instant) -> Vec<(Instant, u64)> {
+        let count = plain.iter().take_while(|&&(at, _)| at <= now).count();
+        plain.drain(..count).collect()
     }
 
     proptest! {
         #[test]
-        fn trains_hold_what_went_in(
-            moves in prop::collection::vec((0u64..3, 0u64..3, 1u32..4), 1..200),
-        ) {
-            let (mut trains, mut plain) = (Trains::new(), std::collections::VecDeque::new());
+        fn trains_hold_what_went_in(moves in prop::collection::vec(moves(), 1..120)) {
+            let (mut trains, mut plain) = (Trains::new(), VecDeque::new());
             let (mut at, mut number) = (Instant::ZERO, 0);
-            for (gap, further, skipped) in moves {
-                at = Instant::from_ps(at.as_ps() + gap);
-                number += further;
-                trains.push(at, &number, distance);
-                plain.push_back((at, number));
-                if further == 0 {
-                    let (train, &first) = trains.front().unwrap();
-                    prop_assert_eq!(trains.poll_timeout(), train.first);
-                    for index in 0..skipped.min(train.count) {
-                        let held = (train.nth(index), first + u64::from(index * train.step));
-                        prop_assert_eq!(plain.pop_front(), Some(held));
+            for step in moves {
+                match step {
+                    Move::Come { count, spacing, step, gap, further } => {
+                        at += Duration::from_ps(gap);
+                        number += further;
+                        let train = Train { spacing: Duration::from_ps(spacing), count, step, ..Train::of_one(at) };
+                        trains.push_train(train, &number);
+                        plain.extend((0..count).map(|index| (train.nth(index), number + u64::from(index * step))));
+                        (at, number) = (train.last(), number + u64::from((count - 1) * step));
                     }
-                    trains.skip(skipped.min(train.count), |value, distance| *value += u64::from(distance));
+                    Move::ComeApart { count, spacing } => for _ in 0..count {
+                        (at, number) = (at + Duration::from_ps(spacing), number + 1);
+                        trains.push_apart(at, number);
+                        plain.push_back((at, number));
+                    },
+                    Move::Skip(most) => if let Some((train, _)) = trains.front() {
+                        let count = most.min(train.count);
+                        trains.skip(count);
+                        plain.drain(..count as usize);
+                    },
+                    Move::Pop => prop_assert_eq!(trains.pop(), plain.pop_front()),
+                    Move::TakeNewestDue(ps) => {
+                        let now = plain.front().map_or(at, |&(first, _)| first) + Duration::from_ps(ps);
+                        let newest = due(&mut plain, now).last().map(|&(_, number)| number);
+                        prop_assert_eq!(trains.take_newest_due(now), newest);
+                    }
+                    Move::DrainDue(ps) => {
+                        let now = plain.front().map_or(at, |&(first, _)| first) + Duration::from_ps(ps);
+                        let mut drained = Vec::new();
+                        trains.drain_due(now, |at, number| drained.push((at, number)));
+                        prop_assert_eq!(drained, due(&mut plain, now));
+                    }
+                    Move::Clear => {
+                        trains.clear();
+                        plain.clear();
+                    }
                 }
+                prop_assert_eq!(trains.members(), plain.iter().copied().collect::<Vec<_>>());
+                prop_assert_eq!(trains.poll_timeout(), plain.front().map_or(Instant::NEVER, |&(at, _)| at));
+                prop_assert_eq!((trains.len(), trains.is_empty()), (plain.len(), plain.is_empty()));
+                prop_assert_eq!(trains.newest(), plain.back().map(|&(_, number)| number));
+                prop_assert_eq!(trains.last_due(), plain.back().map_or(Instant::ZERO, |&(at, _)| at));
+                let before = trains.partition_point(|&first| first < number / 2);
+                prop_assert!(before.checked_sub(1).and_then(|place| trains.get(place)).is_none_or(|&(_, first)| first < number / 2));
+                prop_assert!(trains.get(before).is_none_or(|&(_, first)| first >= number / 2));
             }
-            while let Some((train, &first)) = trains.front() {
-                prop_assert_eq!(plain.pop_front(), Some((train.first, first)));
-                trains.skip(1, |value, distance| *value += u64::from(distance));
-            }
-            prop_assert!(plain.is_empty() && trains.poll_timeout().is_never());
         }
     }
 
@@ -116,14 +351,13 @@ mod tests {
     fn what_goes_on_evenly_is_one_entry() {
         let mut trains = Trains::new();
         for (at, number) in [(10, 1u64), (12, 2), (14, 3), (15, 4)] {
-            trains.push(Instant::from_ps(at), &number, distance);
+            trains.push(Instant::from_ps(at), &number);
         }
         assert_eq!(trains.front().map(|(train, &number)| (train.count, number)), Some((3, 1)));
         let five = Train { count: 5, ..Train::of_one(Instant::from_ps(20)) };
-        trains.push_train(five, &9, distance);
-        trains.push_train(five, &14, distance);
-        trains.skip(3, |_, _| unreachable!("none is left"));
-        trains.skip(1, |_, _| unreachable!("none is left"));
+        assert!(!trains.push_train(five, &9) && trains.push_train(five, &14));
+        trains.skip(3);
+        trains.skip(1);
         assert_eq!(trains.front().map(|(train, &number)| (train.count, number)), Some((10, 9)));
     }
 }

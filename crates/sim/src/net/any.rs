@@ -8,7 +8,7 @@ use super::{
     LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
-use crate::kernel::{Pipe, Train};
+use crate::kernel::{Pipe, Train, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::{Protection, ProtectionError};
 use lossylink_core::rng::Streams;
@@ -183,14 +183,14 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Pipe<Frame<P>>,
-        backward: &mut Pipe<Frame<P>>,
+        forward: &mut Trains<Frame<P>>,
+        backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         each!(&mut self.line, link => link.run(until, forward, backward))
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         each!(&mut self.line, link => link.delivered())
     }
 

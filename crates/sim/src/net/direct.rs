@@ -16,7 +16,7 @@ use super::{
     Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, Payload, ProtectedLink, Report,
     Sight, Tap, Traffic, Wire,
 };
-use crate::kernel::{Pipe, Train};
+use crate::kernel::{Pipe, Train, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ pub struct Line<P: Payload> {
     flight: Duration,
     wire: Wire,
     busy_until: Instant,
-    delivered: Pipe<Frame<P>>,
+    delivered: Trains<Frame<P>>,
     tap: Tap<P>,
 }
 
@@ -96,7 +96,7 @@ impl<P: Payload> Line<P> {
     /// Lets the receiver hand `frame` on when it has what was last carried.
     #[inline]
     pub fn deliver(&mut self, frame: Frame<P>) {
-        self.delivered.push(self.busy_until + self.flight, frame);
+        self.delivered.push_apart(self.busy_until + self.flight, frame);
     }
 }
 
@@ -119,7 +119,7 @@ impl<P: Payload, S: Scheme<P> + Default> DirectLink<P, S> {
             flight,
             wire: Wire::new(forward),
             busy_until: Instant::ZERO,
-            delivered: Pipe::new(),
+            delivered: Trains::new(),
             tap: Tap::default(),
         };
         let backward = Backward::new(rate, flight, Wire::new(reverse));
@@ -189,7 +189,7 @@ pub struct Handover<P: Payload> {
     /// The wire back.
     pub reverse: Wire,
     /// Frames in flight that will arrive.
-    pub delivered: Pipe<Frame<P>>,
+    pub delivered: Trains<Frame<P>>,
     /// Its counterpart on the way back.
     pub returned: Pipe<Frame<P>>,
 }
@@ -220,7 +220,7 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         &mut self.line.delivered
     }
 

@@ -1,6 +1,7 @@
 //! A frame as the simulator sees it: how long it occupies a link, and what it carries.
 
 use super::Payload;
+use crate::kernel::Member;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
 
@@ -58,18 +59,16 @@ impl<P> Frame<P> {
     }
 }
 
-impl<P: Payload> Frame<P> {
-    /// How far the number of `next` is beyond this one's, if they differ in nothing else.
+impl<P: Payload> Member for Frame<P> {
     #[inline]
-    pub fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         let is_alike = (self.octets, self.ecn) == (next.octets, next.ecn);
         if is_alike { self.payload.distance(&next.payload) } else { None }
     }
 
-    /// Turns it into the one whose number is `distance` beyond its own.
     #[inline]
-    pub fn follow(&mut self, distance: u32) {
-        self.payload.follow(distance);
+    fn follow(&mut self, count: u32, step: u32) {
+        self.payload.follow(count * step);
     }
 }
 

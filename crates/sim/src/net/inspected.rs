@@ -8,7 +8,7 @@ use super::{
     Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, Payload, ProtectedLink, Report, Tap,
     Traffic,
 };
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Trains};
 use lossylink_core::engine::report::Queued;
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
@@ -27,7 +27,7 @@ pub struct Inspected<P: Payload> {
     handed_on: u64,
     /// Those that will be later.
     leaving: Pipe<()>,
-    delivered: Pipe<Frame<P>>,
+    delivered: Trains<Frame<P>>,
 }
 
 impl<P: Payload> Inspected<P> {
@@ -42,7 +42,7 @@ impl<P: Payload> Inspected<P> {
             offered: 0,
             handed_on: 0,
             leaving: Pipe::new(),
-            delivered: Pipe::new(),
+            delivered: Trains::new(),
         }
     }
 
@@ -98,7 +98,7 @@ impl<P: Payload> Inspected<P> {
         let next = self.next();
         let Self { link, handed_on, leaving, delivered, .. } = self;
         link.delivered().take_all(|at, frame| {
-            delivered.push(at, *frame);
+            delivered.push_apart(at, *frame);
             if at <= next {
                 *handed_on += 1;
             } else {
@@ -140,8 +140,8 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Pipe<Frame<P>>,
-        backward: &mut Pipe<Frame<P>>,
+        forward: &mut Trains<Frame<P>>,
+        backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         let mut latest = Instant::ZERO;
         while self.next() < until {
@@ -160,7 +160,7 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
         latest
     }
 
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         self.collect();
         &mut self.delivered
     }

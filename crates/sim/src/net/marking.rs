@@ -74,6 +74,15 @@ impl Marker {
         Self { rule: Rule::Red(red, rng) }
     }
 
+    /// No frame is marked that leaves less than this behind.
+    #[inline]
+    pub const fn marks_from(&self) -> u64 {
+        match &self.rule {
+            Rule::Threshold(bytes) => *bytes,
+            Rule::Red(red, _) => red.from_bytes,
+        }
+    }
+
     /// Whether a frame that leaves `depth_bytes` behind is marked.
     #[inline]
     pub fn marks(&mut self, depth_bytes: u64) -> bool {

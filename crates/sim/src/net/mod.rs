@@ -54,7 +54,7 @@ pub use tap::{Direction, Sight, Tap};
 
 pub use wire::{Traffic, Wire};
 
-use crate::kernel::{Pipe, Train};
+use crate::kernel::{Pipe, Train, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 use source::Source;
@@ -145,8 +145,8 @@ pub trait ProtectedLink<P: Payload> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Pipe<Frame<P>>,
-        backward: &mut Pipe<Frame<P>>,
+        forward: &mut Trains<Frame<P>>,
+        backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
@@ -165,7 +165,7 @@ pub trait ProtectedLink<P: Payload> {
     }
 
     /// Frames that leave the far switch forward, by the time of its decision.
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>>;
+    fn delivered(&mut self) -> &mut Trains<Frame<P>>;
 
     /// Frames that leave the near switch backward.
     fn returned(&mut self) -> &mut Pipe<Frame<P>>;

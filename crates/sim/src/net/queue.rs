@@ -2,8 +2,8 @@
 
 use super::frame::GAP_OCTETS;
 use super::{Cells, Ecn, Frame, Marker, Payload};
-use crate::kernel::{Ring, Train};
-use lossylink_core::time::Instant;
+use crate::kernel::{Member, Ring, Train};
+use lossylink_core::time::{Duration, Instant};
 
 /// Limits of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +18,28 @@ pub struct QueueLimits {
     pub header_bytes: u32,
 }
 
+/// How many frames of a train wait together with those before them, at the most, while others leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// All: none leaves before the last has come.
+    All,
+    /// So many, all of one size.
+    OfOneSize(u64),
+}
+
 /// The normal-priority queue of a port.
 #[derive(Clone, Debug)]
 pub struct FrameQueue<P: Payload> {
     limits: QueueLimits,
     marker: Marker,
-    frames: Ring<Frame<P>>,
+    /// Those that wait: such as follow each other are one entry, of which the times mean nothing.
+    frames: Ring<(Train, Frame<P>)>,
+    /// How many frames wait.
+    waiting: usize,
+    /// The octets of all frames that wait, if they are of one size.
+    octets: Option<u32>,
+    /// How many of them can be marked.
+    capable: usize,
     /// When frames leave that are sure to, and the space that each holds until then.
     leaving: Ring<(Train, u64)>,
     bytes: u64,
@@ -36,8 +52,19 @@ impl<P: Payload> FrameQueue<P> {
     /// An empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         let marker = Marker::threshold(limits.ecn_threshold_bytes);
-        let (frames, leaving) = (Ring::new(), Ring::new());
-        Self { limits, marker, frames, leaving, bytes: 0, high_water_bytes: 0, dropped: 0, marked: 0 }
+        Self {
+            limits,
+            marker,
+            frames: Ring::new(),
+            waiting: 0,
+            octets: None,
+            capable: 0,
+            leaving: Ring::new(),
+            bytes: 0,
+            high_water_bytes: 0,
+            dropped: 0,
+            marked: 0,
+        }
     }
 
     /// Replaces the rule by which frames are marked.
@@ -61,9 +88,105 @@ impl<P: Payload> FrameQueue<P> {
     pub fn offer(&mut self, frame: Frame<P>) -> bool {
         let has_room = self.occupy(self.space(frame.octets));
         if has_room {
-            self.frames.push(frame);
+            self.wait(Train::of_one(Instant::ZERO), frame);
         }
         has_room
+    }
+
+    /// Frames wait from now on, `frame` and those that follow it.
+    #[inline]
+    fn wait(&mut self, train: Train, frame: Frame<P>) {
+        self.octets = if self.waiting == 0 {
+            Some(frame.octets)
+        } else {
+            self.octets.filter(|&octets| octets == frame.octets)
+        };
+        self.note_waiting(train.count, frame.ecn);
+        self.frames.push((train, frame));
+    }
+
+    /// Takes in a train of frames, `frame` first, while others leave: if there is room for them with never more than
+    /// `together` frames like it in the queue, and none would be marked. Otherwise false, and nothing has happened. (The
+    /// caller takes out those that leave in between afterwards.)
+    #[inline]
+    pub fn take_in(&mut self, train: Train, frame: &Frame<P>, together: Together) -> bool {
+        let space = self.space(frame.octets);
+        let bytes = self.bytes + u64::from(train.count) * space;
+        let most = match together {
+            Together::All => bytes,
+            Together::OfOneSize(most) => most * space,
+        };
+        let may_mark = (frame.ecn == Ecn::Capable || self.capable > 0) && self.marker.marks_from() <= bytes;
+        if most > self.limits.limit_bytes || may_mark {
+            return false;
+        }
+        (self.bytes, self.high_water_bytes) = (bytes, self.high_water_bytes.max(most));
+        let train = Train { first: Instant::ZERO, spacing: Duration::ZERO, ..train };
+        if let Some((last, first)) = self.frames.from_back_mut(0) {
+            let count = last.count;
+            if last.append(train, || first.distance(frame, count)) {
+                self.note_waiting(train.count, frame.ecn);
+                return true;
+            }
+        }
+        self.wait(train, *frame);
+        true
+    }
+
+    /// The first frame that waits, and how many wait that follow it, itself among them, with how far apart they are.
+    #[inline]
+    pub fn front(&self) -> Option<(Train, &Frame<P>)> {
+        self.frames.front().map(|(train, frame)| (*train, frame))
+    }
+
+    /// Takes out `count` of the frames that [`FrameQueue::front`] gives, none of which is marked.
+    #[inline]
+    pub fn leave(&mut self, count: u32) {
+        let Some((_, frame)) = self.frames.front() else { return };
+        self.bytes -= u64::from(count) * self.space(frame.octets);
+        self.skip(count);
+    }
+
+    #[inline]
+    fn note_waiting(&mut self, count: u32, ecn: Ecn) {
+        self.waiting += count as usize;
+        if ecn == Ecn::Capable {
+            self.capable += count as usize;
+        }
+    }
+
+    /// Takes out `count` of the first frames that follow each other.
+    #[inline]
+    fn skip(&mut self, count: u32) {
+        let Some((train, frame)) = self.frames.front_mut() else { return };
+        self.waiting -= count as usize;
+        if frame.ecn == Ecn::Capable {
+            self.capable -= count as usize;
+        }
+        if count < train.count {
+            frame.follow(count, train.step);
+            train.count -= count;
+        } else {
+            self.frames.skip_front();
+        }
+    }
+
+    /// Whether a frame like this is marked if it leaves while as much waits as now.
+    #[inline]
+    pub fn may_mark(&self, frame: &Frame<P>) -> bool {
+        frame.ecn == Ecn::Capable && self.marker.marks_from() <= self.bytes
+    }
+
+    /// Whether it held as much before as with `count` frames of `octets` more.
+    #[inline]
+    pub fn was_as_full(&self, count: u32, octets: u32) -> bool {
+        self.bytes + u64::from(count) * self.space(octets) <= self.high_water_bytes
+    }
+
+    /// The octets of the frames that wait, if there are some and all are of one size.
+    #[inline]
+    pub const fn octets(&self) -> Option<u32> {
+        if self.waiting > 0 { self.octets } else { None }
     }
 
     /// Takes in frames of `octets` that come as `train` says, are never marked, and are sure to leave at `leave`, as many
@@ -93,8 +216,8 @@ impl<P: Payload> FrameQueue<P> {
     /// Takes the first frame that waits out, if it is never marked: it is sure to leave at `leaves_at`, and holds its space until
     /// then.
     pub fn poll_ahead(&mut self, leaves_at: Instant) -> Option<Frame<P>> {
-        let frame = *self.frames.front().filter(|frame| frame.ecn != Ecn::Capable)?;
-        self.frames.skip_front();
+        let (_, frame) = *self.frames.front().filter(|(_, frame)| frame.ecn != Ecn::Capable)?;
+        self.skip(1);
         self.leaving.push((Train::of_one(leaves_at), self.space(frame.octets)));
         Some(frame)
     }
@@ -140,9 +263,9 @@ impl<P: Payload> FrameQueue<P> {
     /// The same into `frame`; nothing happens if none waits.
     #[inline(always)]
     pub fn poll_into(&mut self, frame: &mut Frame<P>) {
-        let Some(first) = self.frames.front() else { return };
+        let Some((_, first)) = self.frames.front() else { return };
         *frame = *first;
-        self.frames.skip_front();
+        self.skip(1);
         self.bytes -= self.space(frame.octets);
         if frame.ecn == Ecn::Capable && self.marker.marks(self.bytes) {
             frame.ecn = Ecn::Experienced;
@@ -153,13 +276,13 @@ impl<P: Payload> FrameQueue<P> {
     /// How many frames wait to be polled.
     #[inline]
     pub const fn len(&self) -> usize {
-        self.frames.len()
+        self.waiting
     }
 
     /// Whether none waits.
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.waiting == 0
     }
 
     /// Buffer space in use.

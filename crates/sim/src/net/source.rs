@@ -1,11 +1,8 @@
 //! Where the frames of one direction of a link come from.
 
 use super::{Ecn, Frame, Payload};
-use crate::kernel::Pipe;
-use lossylink_core::time::Instant;
-
-/// Frames that are worth a loop of their own.
-pub const MANY: usize = 4;
+use crate::kernel::{Train, Trains};
+use lossylink_core::time::{Duration, Instant};
 
 /// Frames that come to a link, each at its time.
 pub trait Source<P> {
@@ -18,22 +15,43 @@ pub trait Source<P> {
         false
     }
 
-    /// Whether so many frames come by `until` that they are worth a loop of their own.
-    fn brings_many(&self, until: Instant) -> bool;
+    /// A train of frames that come one after another up to and including `until`, and the first of them: that one finds `backlog`
+    /// frames waiting, and from then on such as it leave so far `apart`, as long as any waits. `None` if the first does not
+    /// come, or by then.
+    fn train(
+        &self,
+        backlog: usize,
+        until: Instant,
+        apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<P>)>;
+
+    /// The first `count` of such a train are taken.
+    fn skip(&mut self, count: u32);
 
     /// The time of the next frame has come, and `backlog` frames wait at the link: hands it to `offer`, if it comes.
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>));
 }
 
-impl<P: Payload> Source<P> for Pipe<Frame<P>> {
+impl<P: Payload> Source<P> for Trains<Frame<P>> {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Self::poll_timeout(self)
     }
 
     #[inline(always)]
-    fn brings_many(&self, until: Instant) -> bool {
-        self.has_due(MANY, until)
+    fn train(
+        &self,
+        _backlog: usize,
+        until: Instant,
+        _apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<P>)> {
+        let (train, frame) = self.front().filter(|(train, _)| train.first <= until)?;
+        Some((train.up_to(train.come_by(until)), *frame))
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: u32) {
+        Self::skip(self, count);
     }
 
     #[inline(always)]
@@ -53,9 +71,17 @@ impl<P> Source<P> for NoFrames {
     }
 
     #[inline(always)]
-    fn brings_many(&self, _until: Instant) -> bool {
-        false
+    fn train(
+        &self,
+        _backlog: usize,
+        _until: Instant,
+        _apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<P>)> {
+        None
     }
+
+    #[inline(always)]
+    fn skip(&mut self, _count: u32) {}
 
     #[inline(always)]
     fn take(&mut self, _backlog: usize, _offer: impl FnOnce(Instant, Frame<P>)) {}
@@ -88,8 +114,20 @@ impl Source<u64> for Saturated {
     }
 
     #[inline(always)]
-    fn brings_many(&self, _until: Instant) -> bool {
-        true
+    fn train(
+        &self,
+        _backlog: usize,
+        _until: Instant,
+        _apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<u64>)> {
+        let count = u32::try_from(self.packets - self.offered).unwrap_or(u32::MAX);
+        let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
+        (count > 0).then_some((Train { count, ..Train::of_one(Instant::ZERO) }, frame))
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: u32) {
+        self.offered += u64::from(count);
     }
 
     #[inline(always)]

@@ -190,7 +190,7 @@ impl<F: Copy + Default> Core<F> {
             }
             index += taken;
             if index < train.count {
-                follow(packet, taken);
+                follow(packet, taken * train.step);
             }
         }
     }
@@ -202,7 +202,9 @@ impl<F: Copy + Default> Core<F> {
         if !host.merges || at > self.begins_at || self.packets < BURST_PACKETS {
             return 0;
         }
-        let (left, span) = (train.count - index, (self.begins_at - at).as_ps());
+        // With others between them each may be part of another segment.
+        let behind = if train.step == 1 { train.count } else { index + 1 };
+        let (left, span) = (behind - index, (self.begins_at - at).as_ps());
         match train.spacing.as_ps() {
             0 => left,
             spacing => (span / spacing + 1).min(u64::from(left)) as u32,

@@ -5,6 +5,7 @@
 //! high-water mark.
 
 use crate::Control;
+use crate::kernel::Train;
 use crate::measure::SequenceCheck;
 use crate::net::source::{self, Saturated, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
@@ -91,9 +92,30 @@ impl source::Source<u64> for Generator {
         if self.offered < self.packets { self.tick } else { Instant::NEVER }
     }
 
+    /// Where frames leave no more slowly than they come, those behind one that comes find room, too.
     #[inline(always)]
-    fn brings_many(&self, until: Instant) -> bool {
-        self.tick + self.period * (source::MANY as u64 - 1) <= until
+    fn train(
+        &self,
+        backlog: usize,
+        until: Instant,
+        apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<u64>)> {
+        let left = u32::try_from(self.packets - self.offered).unwrap_or(u32::MAX);
+        let room = self.queue_packets.saturating_sub(backlog);
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
+        let count = if room > 0 && apart(frame.octets) <= self.period { left } else { left.min(room) };
+        if count == 0 || self.tick > until {
+            return None;
+        }
+        let train = Train { spacing: self.period, count, ..Train::of_one(self.tick) };
+        Some((train.up_to(train.come_by(until)), frame))
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: u32) {
+        self.offered += u64::from(count);
+        self.tick += self.period * u64::from(count);
     }
 
     #[inline(always)]

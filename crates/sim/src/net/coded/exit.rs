@@ -1,19 +1,19 @@
 //! Where frames leave the far switch, with the time that they took.
 
-use crate::kernel::Pipe;
+use crate::kernel::Trains;
 use crate::net::{Frame, Latency, Payload};
 use lossylink_core::time::Instant;
 
 /// The decoder's exit.
 #[derive(Clone, Debug)]
 pub(in crate::net) struct Exit<P: Payload> {
-    pub(in crate::net) delivered: Pipe<Frame<P>>,
+    pub(in crate::net) delivered: Trains<Frame<P>>,
     pub(super) latency: Latency,
 }
 
 impl<P: Payload> Default for Exit<P> {
     fn default() -> Self {
-        Self { delivered: Pipe::new(), latency: Latency::default() }
+        Self { delivered: Trains::new(), latency: Latency::default() }
     }
 }
 
@@ -27,7 +27,7 @@ impl<P: Payload> Exit<P> {
         frame: Frame<P>,
         is_recovered: bool,
     ) {
-        self.delivered.push(at, frame);
+        self.delivered.push_apart(at, frame);
         self.note(at, entered, is_recovered);
     }
 

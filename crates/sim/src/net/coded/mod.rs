@@ -31,7 +31,7 @@ use super::{
 };
 use crate::ConfigError;
 use crate::config::SwitchProfile;
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Trains};
 use line::ForwardLine;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::fec::report::{DecoderState, EncoderState, GROUP};
@@ -338,8 +338,8 @@ impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Pipe<Frame<P>>,
-        backward: &mut Pipe<Frame<P>>,
+        forward: &mut Trains<Frame<P>>,
+        backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         let mut latest = self.take_near(until, forward).max(self.run_near(until));
         backward.drain_due(until, |at, frame| {
@@ -352,7 +352,7 @@ impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         &mut self.exit.delivered
     }
 

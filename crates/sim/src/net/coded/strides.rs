@@ -68,7 +68,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
 #[cfg(test)]
 mod tests {
     use crate::config::switch_profile;
-    use crate::kernel::Pipe;
+    use crate::kernel::Trains;
     use crate::net::coded::EgressOptions;
     use crate::net::fec::{FecLink, FecOptions};
     use crate::net::fec_model::{FecModelLink, FecModelOptions};
@@ -124,7 +124,7 @@ mod tests {
         offers: &[(u64, u32, u8)],
         turn_ns: u64,
     ) -> Result<(), TestCaseError> {
-        let (mut forward, mut backward) = (Pipe::new(), Pipe::new());
+        let (mut forward, mut backward) = (Trains::new(), Trains::new());
         let (mut at, mut until, mut last) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
         let step_to = |link: &mut L, until| {
             let mut last = Instant::ZERO;
@@ -144,10 +144,10 @@ mod tests {
             let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, number);
             last = last.max(step_to(&mut stepped, at)).max(at);
             if kind == 1 {
-                backward.push(at, frame);
+                backward.push(at, &frame);
                 stepped.offer_back(at, frame);
             } else {
-                forward.push(at, frame);
+                forward.push(at, &frame);
                 stepped.offer(at, frame);
             }
         }

@@ -46,7 +46,7 @@ impl<P: Payload> Receiving<P> {
     #[inline]
     pub(super) fn advance(&mut self, now: Instant, exit: &mut Exit<P>) {
         while let Some((at, frame)) = self.rebuilding.pop_due(now) {
-            exit.delivered.push(at, frame);
+            exit.delivered.push_apart(at, frame);
         }
         if self.decoder.poll_timeout() <= now {
             self.decoder.handle_timeout(now);

@@ -29,7 +29,7 @@ use super::{
     Wire, queue_limits,
 };
 use crate::config::SwitchProfile;
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Trains};
 use crate::net::Payload;
 use circulating::Circulating;
 use lossylink_core::engine::linkguardian::{
@@ -247,14 +247,14 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Pipe<Frame<P>>,
-        backward: &mut Pipe<Frame<P>>,
+        forward: &mut Trains<Frame<P>>,
+        backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         self.go_ahead(until, forward, backward)
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         &mut self.receiving.delivered
     }
 

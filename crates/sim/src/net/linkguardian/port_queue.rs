@@ -5,7 +5,7 @@
 //! times, too.
 
 use super::timing::Timing;
-use crate::kernel::Ring;
+use crate::kernel::{Ring, Train};
 use crate::net::frame::GAP_OCTETS;
 use crate::net::{Cells, LineRate};
 use lossylink_core::time::{Duration, Instant};
@@ -18,6 +18,9 @@ pub(super) enum Counts {
     /// Just after that: whoever looks as it begins to leave still counts it.
     WhileItLeaves,
 }
+
+/// Frames that a queue has room for which is certain not to fill.
+const SPARE_FRAMES: u64 = 2;
 
 /// Frames of one size that leave one behind another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,6 +128,32 @@ impl PortQueue {
         Some(self.busy_until)
     }
 
+    /// The same of the first frames of a train of `octets` that enters, as many as do so without a break: when they have left.
+    #[inline]
+    pub(super) fn enter_train_below(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
+        let start = train.first.max(self.busy_until);
+        let newest = &mut self.newest;
+        let goes_on = octets == newest.octets && start + self.lag == newest.end && self.older.is_empty();
+        if !goes_on || newest.end > train.first + level.span {
+            return None;
+        }
+        let serialisation = newest.serialisation;
+        let count = if train.count == 1 || train.spacing == serialisation {
+            train.count
+        } else if train.spacing > serialisation {
+            // The line must not run idle before the next one comes.
+            let ahead = (start - train.first).as_ps() / (train.spacing - serialisation).as_ps();
+            train.count.min(u32::try_from(ahead + 1).unwrap_or(u32::MAX))
+        } else {
+            let room = train.first + level.span - newest.end;
+            let fuller = room.as_ps() / (serialisation - train.spacing).as_ps();
+            train.count.min(u32::try_from(fuller + 1).unwrap_or(u32::MAX))
+        };
+        newest.end += serialisation * u64::from(count);
+        self.busy_until = start + serialisation * u64::from(count);
+        Some(Train { first: start + serialisation, spacing: serialisation, count, ..train })
+    }
+
     /// A frame that does not follow the one before it, or may fill the queue as never before.
     #[inline(never)]
     fn enter_apart(&mut self, now: Instant, octets: u32) -> Option<Instant> {
@@ -149,6 +178,15 @@ impl PortQueue {
         self.busy_until = start + serialisation;
         self.high_water = self.level(bytes.max(self.high_water.bytes));
         Some(self.busy_until)
+    }
+
+    /// The size of the frames that it holds, if all are of one size, and so many that it stays below `bytes` with a few more of
+    /// them.
+    #[inline]
+    pub(super) fn is_below(&self, now: Instant, bytes: u64) -> Option<u32> {
+        let newest = &self.newest;
+        let is_below = self.older.is_empty() && newest.bytes_at(now) + SPARE_FRAMES * newest.space < bytes;
+        is_below.then_some(newest.octets)
     }
 
     /// A depth of `bytes`, beside the frames that are the newest now.

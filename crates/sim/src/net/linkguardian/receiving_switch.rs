@@ -8,8 +8,7 @@ use super::rx_buffer::{RxLoop, RxMemory};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::wires::{Arrival, BackwardWire};
-use crate::kernel::{Agenda, Pipe};
-use crate::net::source::MANY;
+use crate::kernel::{Agenda, Trains};
 use crate::net::{Frame, Payload};
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
@@ -23,6 +22,9 @@ const DEQUEUE: usize = 1;
 const PAUSE: usize = 2;
 const PORT: usize = 3;
 const SOURCES: usize = 4;
+
+/// So many trains on the way to the switch are looked through.
+const MOST_TRAINS: usize = 8;
 
 /// Where frames wait that cannot be forwarded yet.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ pub(super) struct ReceivingSwitch<P: Payload> {
     pub(super) delays: RetransmissionDelay,
     /// Positions given up because too much waited, whatever the time (LG-33).
     pub(super) overrun: u64,
-    pub(super) delivered: Pipe<Frame<P>>,
+    pub(super) delivered: Trains<Frame<P>>,
 }
 
 impl<P: Payload> ReceivingSwitch<P> {
@@ -66,7 +68,7 @@ impl<P: Payload> ReceivingSwitch<P> {
             backpressure,
             delays: RetransmissionDelay::default(),
             overrun: 0,
-            delivered: Pipe::new(),
+            delivered: Trains::new(),
         }
     }
 
@@ -85,6 +87,26 @@ impl<P: Payload> ReceivingSwitch<P> {
             RxBuffer::Memory(memory) => memory.depth_bytes() > 0,
         };
         holds || self.engine.is_waiting() || backpressure.is_active()
+    }
+
+    /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
+    /// round in its turn and leaves as fast as more can come, and all that is on the way to it is of one size.
+    #[inline]
+    pub(super) fn holds_calmly(&self, now: Instant, arrivals: &Trains<Arrival<P>>) -> Option<u32> {
+        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else {
+            return None;
+        };
+        let next = self.engine.may_hold(0)?;
+        let is_slow = self.timing.recirculation.bit_rate() < self.timing.rate.bit_rate();
+        if is_slow || backpressure.is_active() || !buffer.is_in_turn(next, self.engine.expected()) {
+            return None;
+        }
+        let octets = buffer.is_below(now, backpressure.acts_from())?;
+        let is_alike = |(_, arrival): &(_, Arrival<P>)| match arrival {
+            Arrival::Data(data) => data.frame.octets == octets,
+            Arrival::Dummy(_) => true,
+        };
+        (arrivals.trains() <= MOST_TRAINS && arrivals.iter().all(is_alike)).then_some(octets)
     }
 
     /// A new frame arrives.
@@ -113,7 +135,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     /// Takes in the new frames that arrive by `until` and those that come round, as long as nothing rarer is due. An explicit
     /// ACK may wait: what it says is what was known when it leaves. Says when the last of them came.
     #[inline]
-    pub(super) fn take_in(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Instant {
+    pub(super) fn take_in(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
             let arrival = arrivals.poll_timeout();
@@ -122,8 +144,7 @@ impl<P: Payload> ReceivingSwitch<P> {
                 return latest;
             }
             let end = until.min(self.agenda.poll_timeout().just_before());
-            let has_many = arrivals.has_due(MANY, end) || self.holds_many(end);
-            if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
+            if let Some(last) = self.take_steadily(arrivals, end) {
                 latest = last;
                 continue;
             }
@@ -134,12 +155,6 @@ impl<P: Payload> ReceivingSwitch<P> {
                 self.come_round(now);
             }
         }
-    }
-
-    /// Whether several frames come round by `until`.
-    #[inline]
-    fn holds_many(&self, until: Instant) -> bool {
-        matches!(&self.buffer, RxBuffer::Loop(buffer) if self.round <= until && buffer.comes_round(MANY, until))
     }
 
     /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
@@ -224,7 +239,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     /// The header comes off, and the frame goes to the next hop.
     #[inline]
     fn forward(&mut self, now: Instant, item: &Copied<P>) {
-        self.delivered.push(now, item.bare());
+        self.delivered.push(now, &item.bare());
     }
 
     /// Something was forwarded: a memory forwards at once what that makes possible.
@@ -239,7 +254,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
-            self.delivered.push(now, held.bare());
+            self.delivered.push(now, &held.bare());
         }
         let depth = memory.depth_bytes();
         self.observe(now, depth);
@@ -303,7 +318,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.front() else { return };
         if self.engine.deliver_in_turn(now, held.position) {
-            self.delivered.push(now, held.bare());
+            self.delivered.push(now, &held.bare());
             buffer.skip();
             self.round = buffer.next_round();
         } else {
@@ -382,7 +397,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     }
 
     /// Takes over the far end of a link without protection, with what is in flight toward it.
-    pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Pipe<Frame<P>>) {
+    pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Trains<Frame<P>>) {
         self.back.busy_until = reverse_busy_until;
         self.delivered = delivered;
     }

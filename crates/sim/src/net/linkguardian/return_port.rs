@@ -17,12 +17,14 @@ use super::circulating::Circulating;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
 use super::wires::{BackwardWire, ControlFrame};
-use crate::kernel::{Pipe, Ring};
+use crate::kernel::{Member, Pipe, Ring, Train, Trains};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Payload, Sight, Tap};
-use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Notification, PauseRequest};
+use lossylink_core::engine::linkguardian::{
+    AckUpdate, Acknowledgement, Notification, PauseRequest, Position,
+};
 use lossylink_core::time::{Duration, Instant};
 
 /// The port of the receiving switch toward the sender.
@@ -32,7 +34,7 @@ pub(super) struct ReturnPort<P: Payload> {
     /// The least time from a decision to a control frame at the port.
     lead: Duration,
     /// Updates on their way from the decision to the acknowledgement register.
-    updates: Pipe<AckUpdate>,
+    updates: Trains<Update>,
     register: Acknowledgement,
     ack_packet: Circulating,
     /// How often each notification, pause and resume is sent (LG-46).
@@ -48,11 +50,27 @@ pub(super) struct ReturnPort<P: Payload> {
     pub(super) tap: Tap<P>,
 }
 
-/// Places for changes of the acknowledgement register, each with when it takes effect.
-pub(super) struct UpdateRoom<'a> {
-    /// From the decision until then.
-    pub(super) delay: Duration,
-    pub(super) places: &'a mut [(Instant, AckUpdate)],
+/// A change of the acknowledgement register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Update(AckUpdate);
+
+impl Member for Update {
+    #[inline]
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        match (self.0, next.0) {
+            (AckUpdate::Advance(first), AckUpdate::Advance(next)) => {
+                (next == first.plus(count)).then_some(count)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn follow(&mut self, count: u32, step: u32) {
+        if let AckUpdate::Advance(position) = &mut self.0 {
+            *position = position.plus(count * step);
+        }
+    }
 }
 
 impl<P: Payload> ReturnPort<P> {
@@ -63,7 +81,7 @@ impl<P: Payload> ReturnPort<P> {
         Self {
             timing,
             lead: timing.notification_port.min(timing.timer_packet),
-            updates: Pipe::new(),
+            updates: Trains::new(),
             register: Acknowledgement::default(),
             ack_packet,
             control_copies,
@@ -125,24 +143,19 @@ impl<P: Payload> ReturnPort<P> {
     /// What was decided at `now` changes the acknowledgement register (LG-15).
     #[inline(always)]
     pub(super) fn update(&mut self, now: Instant, update: AckUpdate) {
-        self.updates.push(now + self.timing.ack_register, update);
+        self.updates.push(now + self.timing.ack_register, &Update(update));
         if self.ack_due.is_never() {
             self.schedule_ack(now);
         }
     }
 
-    /// Room for `count` such changes at the most, one at least: they are made by [`ReturnPort::extend_updates_by`].
+    /// The same of each frame of a train that was taken in, the first of them at `first`.
     #[inline]
-    pub(super) fn room_for_updates(&mut self, count: usize) -> UpdateRoom<'_> {
-        UpdateRoom { delay: self.timing.ack_register, places: self.updates.room(count) }
-    }
-
-    /// The first `count` changes of [`ReturnPort::room_for_updates`] are made, the first of which was decided at `first`.
-    #[inline]
-    pub(super) fn extend_updates_by(&mut self, first: Instant, count: usize) {
-        self.updates.extend_by(count);
+    pub(super) fn update_train(&mut self, decided: Train, first: Position) {
+        let effective = Train { step: 1, ..decided.from(decided.first + self.timing.ack_register) };
+        self.updates.push_train(effective, &Update(AckUpdate::Advance(first)));
         if self.ack_due.is_never() {
-            self.schedule_ack(first);
+            self.schedule_ack(decided.first);
         }
     }
 
@@ -256,7 +269,7 @@ impl<P: Payload> ReturnPort<P> {
                 continue;
             }
             if let Some(newest) = self.updates.take_newest_due(due) {
-                self.register.apply(newest);
+                self.register.apply(newest.0);
             }
             if let Some(leading) = self.register.poll() {
                 packet.depart(due);
@@ -293,7 +306,7 @@ impl<P: Payload> ReturnPort<P> {
     #[inline]
     fn apply_updates(&mut self, now: Instant) {
         if let Some(newest) = self.updates.take_newest_due(now) {
-            self.register.apply(newest);
+            self.register.apply(newest.0);
         }
     }
 

@@ -4,12 +4,10 @@
 //! round may release only part of it, and filled at line rate the loop empties only while the
 //! sender pauses. A program keeps the frames by position and releases them at once.
 
-use super::FRAMES_TOGETHER;
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use super::wires::Arrival;
-use crate::kernel::Pipe;
+use crate::kernel::{Train, Trains};
 use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{Backpressure, Position};
 use lossylink_core::time::{Duration, Instant};
@@ -23,9 +21,11 @@ const INITIAL_SLOTS: usize = 256;
 pub(super) struct RxLoop<P: Payload> {
     queue: PortQueue,
     way_round: Duration,
-    rounds: Pipe<Copied<P>>,
+    rounds: Trains<Copied<P>>,
     /// The newest frames in the loop whose positions follow each other, and perhaps some that have left it since.
     in_turn: usize,
+    /// How many there are.
+    held: usize,
     forgotten: u64,
 }
 
@@ -34,8 +34,9 @@ impl<P: Payload> RxLoop<P> {
         Self {
             queue: PortQueue::new(timing, cells, limit_bytes, Counts::WhileItLeaves),
             way_round: timing.rx_loop_fixed,
-            rounds: Pipe::new(),
+            rounds: Trains::new(),
             in_turn: 0,
+            held: 0,
             forgotten: 0,
         }
     }
@@ -46,74 +47,58 @@ impl<P: Payload> RxLoop<P> {
         if let Some(left) = self.queue.enter(now, held.frame.octets) {
             let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
             self.in_turn = if follows { self.in_turn + 1 } else { 1 };
-            self.rounds.push(left + self.way_round, *held);
+            self.rounds.push(left + self.way_round, held);
+            self.held += 1;
         }
     }
 
     /// Whether what is in the loop are all positions from `next` to `expected`, and each comes round in its turn.
     #[inline]
     pub(super) fn is_in_turn(&self, next: Position, expected: Position) -> bool {
-        let is_first = |held: &Copied<P>| held.position == next;
-        let is_last = |held: &Copied<P>| held.position.next() == expected;
-        self.in_turn >= self.rounds.len()
+        let is_first = |(_, held): (Train, &Copied<P>)| held.position == next;
+        let is_last = |held: Copied<P>| held.position.next() == expected;
+        self.in_turn >= self.held
             && self.rounds.front().is_some_and(is_first)
             && self.rounds.newest().is_some_and(is_last)
     }
 
-    /// Holds frames that arrive by `until` one after another, from position `next` on, as long as others are in the loop when
-    /// each comes, and the queue is neither fuller than ever before nor holds `calm_below` bytes. The depths are those
-    /// of [`RxLoop::hold`]. Hands to `note` when each came; says how many did.
+    /// The size of the frames in its queue at `now`, if all are of one size, and no more such frames than come over a line
+    /// that is no faster make it hold `bytes`.
     #[inline]
-    pub(super) fn hold_sequence(
-        &mut self,
-        entries: &[(Instant, Arrival<P>)],
-        next: Position,
-        until: Instant,
-        calm_below: u64,
-        mut note: impl FnMut(Instant, Position),
-    ) -> u32 {
-        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
-        let level = self.queue.level(most);
-        let (mut expected, mut count) = (next, 0);
-        for (at, arrival) in entries {
-            let Arrival::Data(data) = arrival else { break };
-            if data.position != expected || *at > until {
-                break;
-            }
-            // One that enters below the level follows another that is in the loop.
-            let Some(left) = self.queue.enter_below(*at, data.frame.octets, level) else { break };
-            self.rounds.push(left + self.way_round, *data);
-            note(*at, expected);
-            (expected, count) = (expected.next(), count + 1);
-        }
-        self.in_turn += count as usize;
-        count
+    pub(super) fn is_below(&self, now: Instant, bytes: u64) -> Option<u32> {
+        self.queue.is_below(now, bytes)
     }
 
-    /// Hands on the frames that come round by `until`, if they come in their turn; says how many did, and when the last of them
-    /// came.
+    /// Holds frames of a train that arrives, `first` first, as long as others are in the loop when each comes, and the queue is
+    /// neither fuller than ever before nor holds `calm_below` bytes. The depths are those of [`RxLoop::hold`]. Says how many
+    /// it holds.
+    #[inline]
+    pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, calm_below: u64) -> u32 {
+        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
+        let level = self.queue.level(most);
+        let Some(left) = self.queue.enter_train_below(train, first.frame.octets, level) else { return 0 };
+        self.rounds.push_train(left.from(left.first + self.way_round), first);
+        self.in_turn += left.count as usize;
+        self.held += left.count as usize;
+        left.count
+    }
+
+    /// Hands on what comes round by `until`, which is in its turn; says how many do, and when the last of them does.
     #[inline]
     pub(super) fn come_round_in_turn(
         &mut self,
         until: Instant,
-        delivered: &mut Pipe<Frame<P>>,
+        delivered: &mut Trains<Frame<P>>,
     ) -> (u32, Instant) {
         let (mut count, mut last) = (0, Instant::ZERO);
         while self.rounds.poll_timeout() <= until {
-            let entries = self.rounds.oldest();
-            let mut taken = 0;
-            let places = delivered.room(entries.len().min(FRAMES_TOGETHER));
-            for ((at, held), place) in entries.iter().zip(places) {
-                if *at > until {
-                    break;
-                }
-                *place = (*at, held.bare());
-                (last, taken) = (*at, taken + 1);
-            }
-            delivered.extend_by(taken);
-            self.rounds.skip_many(taken);
-            count += taken as u32;
+            let Some((train, held)) = self.rounds.front() else { break };
+            let train = train.up_to(train.come_by(until));
+            delivered.push_train(train, &held.bare());
+            self.rounds.skip(train.count);
+            (count, last) = (count + train.count, train.last());
         }
+        self.held -= count as usize;
         (count, last)
     }
 
@@ -131,28 +116,25 @@ impl<P: Payload> RxLoop<P> {
         self.rounds.poll_timeout()
     }
 
-    /// Whether so many frames come round by `until`.
-    #[inline]
-    pub(super) fn comes_round(&self, count: usize, until: Instant) -> bool {
-        self.rounds.has_due(count, until)
-    }
-
     /// The frame that comes round next.
     #[inline]
     pub(super) fn front(&self) -> Option<&Copied<P>> {
-        self.rounds.front()
+        self.rounds.front().map(|(_, held)| held)
     }
 
     /// Removes that frame.
     #[inline]
     pub(super) fn skip(&mut self) {
-        self.rounds.skip();
+        self.rounds.skip(1);
+        self.held -= 1;
     }
 
     /// Takes that frame.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Copied<P>> {
-        self.rounds.pop().map(|(_, held)| held)
+        let (_, held) = self.rounds.pop()?;
+        self.held -= 1;
+        Some(held)
     }
 
     /// Whether no frame is on its way round.
@@ -184,7 +166,8 @@ impl<P: Payload> RxLoop<P> {
     /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
     pub(super) fn forget(&mut self, now: Instant) {
         self.queue.forget(now);
-        self.forgotten += self.rounds.len() as u64;
+        self.forgotten += self.held as u64;
+        self.held = 0;
         self.rounds.clear();
     }
 }
@@ -363,65 +346,53 @@ mod tests {
         let (mut buffer, serialisation) = rx_loop();
         (0..5).for_each(|number| buffer.hold(Instant::ZERO, &held(number)));
         let now = Instant::ZERO + serialisation + Duration::from_ps(1);
-        let entries: Vec<_> = (5..15).map(|number| (now, Arrival::Data(held(number)))).collect();
+        let train = Train { count: 10, ..Train::of_one(now) };
         let depth = 1520;
         for (calm_below, expected) in
             [(u64::MAX, 2), (5 * depth + 1, 2), (5 * depth, 1), (4 * depth, 0), (0, 0)]
         {
             let mut buffer = buffer.clone();
-            let count = buffer.hold_sequence(&entries, held(5).position, now, calm_below, |_, _| {});
+            let count = buffer.hold_train(train, &held(5), calm_below);
             assert_eq!((count, buffer.high_water_bytes()), (expected, 5 * depth), "{calm_below}");
         }
-        assert_eq!(
-            buffer.hold_sequence(&entries, held(5).position, now.just_before(), u64::MAX, |_, _| {}),
-            0
-        );
-        assert_eq!(buffer.hold_sequence(&entries, held(6).position, now, u64::MAX, |_, _| {}), 0);
     }
 
     proptest! {
         // LG-20
         #[test]
-        fn a_sequence_is_held_as_its_frames_one_by_one(
+        fn a_train_is_held_as_its_frames_one_by_one(
             before_ns in prop::collection::vec(0u64..200, 1..40),
-            waits_ns in prop::collection::vec(0u64..200, 1..60),
+            trains in prop::collection::vec((0u64..400, 90u64..150, 1u32..60), 1..6),
             resets: bool,
             calm_below in prop_oneof![Just(u64::MAX), 0u64..40_000],
-            within_ns in 0u64..6_000,
         ) {
             let (mut together, _) = rx_loop();
             let (mut now, mut number) = (Instant::ZERO, 0);
-            let mut next = |now: Instant| {
-                number += 1;
-                (now, held(number))
-            };
             for wait in before_ns {
                 now += Duration::from_ns(wait);
-                together.hold(now, &next(now).1);
+                together.hold(now, &held(number));
+                number += 1;
             }
             if resets {
                 together.reset_high_water(now);
             }
-            let until = now + Duration::from_ns(within_ns);
-            let mut frames = Vec::new();
-            for wait in waits_ns {
-                now += Duration::from_ns(wait);
-                frames.push(next(now));
+            for (wait, spacing, count) in trains {
+                let spacing = Duration::from_ns(spacing);
+                let train = Train { spacing, count, ..Train::of_one(now + Duration::from_ns(wait)) };
+                let mut apart = together.clone();
+                let count = together.hold_train(train, &held(number), calm_below);
+                let most = apart.high_water_bytes();
+                for index in 0..count {
+                    let at = train.nth(index);
+                    prop_assert!(!apart.is_empty());
+                    apart.hold(at, &held(number + index as u16));
+                    prop_assert!(apart.depth_bytes(at) < calm_below && apart.high_water_bytes() == most);
+                }
+                prop_assert_eq!(together.rounds.members(), apart.rounds.members());
+                let rest = |buffer: &RxLoop<u32>| (format!("{:?}", buffer.queue), buffer.in_turn, buffer.held);
+                prop_assert_eq!(rest(&together), rest(&apart));
+                (now, number) = (train.nth(count.max(1) - 1), number + count as u16);
             }
-            let entries: Vec<_> = frames.iter().map(|&(at, frame)| (at, Arrival::Data(frame))).collect();
-            let (mut apart, mut noted) = (together.clone(), Vec::new());
-            let first = frames[0].1.position;
-            let count = together.hold_sequence(&entries, first, until, calm_below, |at, position| {
-                noted.push((at, position));
-            });
-            let most = apart.high_water_bytes();
-            for (at, frame) in &frames[..count as usize] {
-                prop_assert!(*at <= until && !apart.is_empty());
-                apart.hold(*at, frame);
-                prop_assert!(apart.depth_bytes(*at) < calm_below && apart.high_water_bytes() == most);
-            }
-            prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
-            prop_assert!(noted.into_iter().eq(frames.iter().take(count as usize).map(|(at, held)| (*at, held.position))));
         }
     }
 

@@ -16,7 +16,7 @@ use super::wires::ControlFrame;
 use super::{FRAMES_TOGETHER, LinkGuardianLink};
 use crate::net::Payload;
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::source::{self, NoFrames, Source};
+use crate::net::source::{NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
@@ -102,10 +102,15 @@ impl<P: Payload> LinkGuardianLink<P> {
         self.forward.note_seen(now, self.receiving.engine.expected());
         self.acks_may_wait = self.sending.is_patient() && !self.backward.has_notification();
         self.heard = if self.acks_may_wait {
-            let pause = if self.receiving.may_pause() { pause } else { longest };
+            let may_pause = self.receiving.may_pause();
+            let calm =
+                if may_pause { self.receiving.holds_calmly(now, &self.forward.arrivals) } else { None };
+            self.forward.expect(calm);
+            let pause = if may_pause && calm.is_none() { pause } else { longest };
             let control = self.receiving.back.next_control().saturating_add(told);
             control.min(now.saturating_add(pause.min(longest)))
         } else {
+            self.forward.expect(None);
             now.saturating_add(told)
         };
     }
@@ -150,7 +155,7 @@ impl<P: Payload> LinkGuardianLink<P> {
                 return now;
             }
             // With neither a frame that waits nor one that comes by then it is a dummy's turn.
-            if (backlog > 0 || comes < port) && (backlog >= source::MANY || forward.brings_many(end)) {
+            if backlog > 0 || comes < port {
                 let sent = self.sending.send_steadily(now, end, forward, &mut self.forward);
                 if let Some(last) = sent {
                     now = last;

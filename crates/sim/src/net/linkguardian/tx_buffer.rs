@@ -7,13 +7,13 @@
 
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_loop::TxLoop;
-use crate::kernel::Ring;
+use crate::kernel::{Member, Ring};
 use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
 use lossylink_core::time::Instant;
 
 /// A copy of a sent frame.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied<P> {
     pub(super) position: Position,
     /// How many data frames the sender had numbered before, modulo 2^32: tells a copy that was let
@@ -28,6 +28,22 @@ impl<P> Copied<P> {
     #[inline]
     pub(super) fn bare(self) -> Frame<P> {
         Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
+    }
+}
+
+impl<P: Payload> Member for Copied<P> {
+    #[inline]
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        let follows =
+            next.number == self.number.wrapping_add(count) && next.position == self.position.plus(count);
+        if follows { self.frame.distance(&next.frame, count) } else { None }
+    }
+
+    #[inline]
+    fn follow(&mut self, count: u32, step: u32) {
+        self.position = self.position.plus(count);
+        self.number = self.number.wrapping_add(count);
+        self.frame.follow(count, step);
     }
 }
 

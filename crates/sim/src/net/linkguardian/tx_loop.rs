@@ -4,20 +4,23 @@
 //!  sent --- first_check ---> look --[queue]== port ==-- way_round --> look ...
 //! ```
 //!
-//! A copy lies where it was put when its frame was sent. What goes round is its number. A look at a copy that changes
+//! A copy is kept where it was put when its frame was sent. What goes round is its number. A look at a copy that changes
 //! nothing is no event: looks are caught up with in one loop, in their order and at their times, when something could
 //! have changed.
 
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::{Pipe, Turn};
+use crate::kernel::{Member, Pipe, Train, Trains, Turn};
 use crate::net::{Cells, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
 
-/// Places for copies before there are more of them; a power of two.
-const INITIAL_PLACES: usize = 64;
+/// Trains of copies that are kept before those that nobody needs any more are looked for.
+const INITIAL_TRAINS: usize = 16;
+
+/// So many copies of one train are too many to let the first of them lie.
+const LONGEST_TRAIN: u32 = 1 << 16;
 
 /// A copy in the loop: how many frames had been numbered before it, and its octets on the wire.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,22 +29,38 @@ struct Ticket {
     octets: u32,
 }
 
+impl Ticket {
+    const fn of<P>(copy: &Copied<P>) -> Self {
+        Self { number: copy.number, octets: copy.frame.octets }
+    }
+}
+
+impl Member for Ticket {
+    #[inline]
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        let follows = next.number == self.number.wrapping_add(count) && next.octets == self.octets;
+        follows.then_some(count)
+    }
+
+    #[inline]
+    fn follow(&mut self, count: u32, step: u32) {
+        self.number = self.number.wrapping_add(count * step);
+    }
+}
+
 /// A recirculation port: a queue at its own rate and a fixed way round.
 #[derive(Clone, Debug)]
 pub(super) struct TxLoop<P: Payload> {
     first_check: Duration,
     queue: PortQueue,
     way_round: Duration,
-    /// Copies by their number, each with the time of its first look.
-    places: Vec<(Instant, Copied<P>)>,
-    /// No copy before this number is in the loop.
-    oldest: u32,
-    /// The first copy that waits for its first look, and the one after the newest.
-    fresh: u32,
-    end: u32,
-    /// When the first look at a copy is next.
-    fresh_due: Instant,
-    /// Copies in the loop, by the time of the next look.
+    /// The copies in the loop, in the order of their numbers, and some before them.
+    copies: Trains<Copied<P>>,
+    /// With so many trains of copies, those that nobody needs any more are let go.
+    most_trains: usize,
+    /// Copies that wait for their first look.
+    fresh: Trains<Ticket>,
+    /// The others in the loop, by the time of the next look.
     rounds: Pipe<Ticket>,
 }
 
@@ -51,11 +70,9 @@ impl<P: Payload> TxLoop<P> {
             first_check: timing.copy_first_check,
             queue: PortQueue::new(timing, cells, limit_bytes, Counts::UntilItLeaves),
             way_round: timing.tx_loop_fixed,
-            places: vec![(Instant::NEVER, Copied::default()); INITIAL_PLACES],
-            oldest: 0,
-            fresh: 0,
-            end: 0,
-            fresh_due: Instant::NEVER,
+            copies: Trains::new(),
+            most_trains: INITIAL_TRAINS,
+            fresh: Trains::new(),
             rounds: Pipe::new(),
         }
     }
@@ -63,79 +80,56 @@ impl<P: Payload> TxLoop<P> {
     /// A frame left at `now`, the one numbered after the last: keeps its copy.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
-        if copy.number.wrapping_sub(self.oldest) as usize >= self.places.len() {
-            self.make_room(copy.number);
-        }
-        let look = now + self.first_check;
-        if self.fresh == self.end {
-            (self.fresh, self.fresh_due) = (copy.number, look);
-        }
-        self.end = copy.number.wrapping_add(1);
-        let place = self.place(copy.number);
-        self.places[place] = (look, *copy);
+        self.insert_train(Train::of_one(now), copy);
     }
 
-    /// Places for copies of frames that leave one behind another, the first of them numbered `number`: `most` at the most, one at
-    /// least, as many as lie behind each other in memory. They are in the loop after [`TxLoop::extend_by`].
+    /// The same of a train of frames, `copy` first, which left when it says.
     #[inline]
-    pub(super) fn room(&mut self, number: u32, most: usize) -> &mut [(Instant, Copied<P>)] {
-        if number.wrapping_sub(self.oldest) as usize >= self.places.len() {
-            self.make_room(number);
+    pub(super) fn insert_train(&mut self, left: Train, copy: &Copied<P>) {
+        let longest = self.copies.front().map_or(0, |(train, _)| train.count);
+        if self.copies.trains() >= self.most_trains || longest >= LONGEST_TRAIN {
+            self.let_go();
         }
-        let free = self.places.len() - number.wrapping_sub(self.oldest) as usize;
-        let from = self.place(number);
-        let to = self.places.len().min(from + most.min(free));
-        &mut self.places[from..to]
+        let looks = left.from(left.first + self.first_check);
+        self.copies.push_train(looks, copy);
+        self.fresh.push_train(Train { step: 1, ..looks }, &Ticket::of(copy));
     }
 
-    /// The first `count` places of [`TxLoop::room`] have copies, each with when its frame left; hands them on like that.
-    #[inline]
-    pub(super) fn extend_by(
-        &mut self,
-        number: u32,
-        count: usize,
-    ) -> impl ExactSizeIterator<Item = (Instant, &Copied<P>)> {
-        let from = self.place(number);
-        let first_check = self.first_check;
-        if count > 0 {
-            if self.fresh == self.end {
-                (self.fresh, self.fresh_due) = (number, self.places[from].0 + first_check);
-            }
-            self.end = number.wrapping_add(count as u32);
-        }
-        self.places[from..from + count].iter_mut().map(move |(at, copy)| {
-            let left = *at;
-            *at = left + first_check;
-            (left, &*copy)
-        })
-    }
-
-    #[inline]
-    fn place(&self, number: u32) -> usize {
-        number as usize & (self.places.len() - 1)
-    }
-
-    /// Finds out which is the oldest copy in the loop before the one of `number`; doubles the places if there is still none.
+    /// Lets go of copies that are not in the loop any more, before the first that is.
     #[cold]
-    fn make_room(&mut self, number: u32) {
-        let age = |of: u32| number.wrapping_sub(of);
-        let fresh = if self.fresh == self.end { 0 } else { age(self.fresh) };
-        let most = self.rounds.iter().map(|ticket| age(ticket.number)).fold(fresh, u32::max);
-        self.oldest = number.wrapping_sub(most);
-        if most as usize >= self.places.len() {
-            let places = vec![(Instant::NEVER, Copied::default()); 2 * self.places.len()];
-            let old = std::mem::replace(&mut self.places, places);
-            for age in 1..=most {
-                let number = number.wrapping_sub(age);
-                let place = self.place(number);
-                self.places[place] = old[number as usize & (old.len() - 1)];
+    fn let_go(&mut self) {
+        let fresh = self.fresh.front().map(|(_, ticket)| ticket.number);
+        let in_loop = self.rounds.iter().map(|ticket| ticket.number).chain(fresh);
+        let oldest = in_loop.reduce(|one, other| if is_outstanding(one, other) { other } else { one });
+        while let Some((train, copy)) = self.copies.front() {
+            let before =
+                oldest.map_or(train.count, |oldest| oldest.wrapping_sub(copy.number).min(train.count));
+            let rest = train.count - before;
+            if before > 0 {
+                self.copies.skip(before);
+            }
+            if rest > 0 {
+                break;
             }
         }
+        self.most_trains = INITIAL_TRAINS.max(2 * self.copies.trains());
+    }
+
+    /// The copy with this number, which is in the loop.
+    #[cold]
+    fn copy(&self, number: u32) -> Copied<P> {
+        let place = self.copies.partition_point(|copy| is_outstanding(number, copy.number));
+        let train = place.checked_sub(1).and_then(|place| self.copies.get(place));
+        let (train, mut copy) = train.copied().unwrap_or_default();
+        if number != copy.number {
+            copy.follow(number.wrapping_sub(copy.number), train.step);
+        }
+        copy
     }
 
     #[inline]
     pub(super) fn next_look(&self) -> Instant {
-        self.fresh_due.min(self.rounds.poll_timeout())
+        self.fresh.poll_timeout().min(self.rounds.poll_timeout())
     }
 
     /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns it and when it was found.
@@ -152,15 +146,16 @@ impl<P: Payload> TxLoop<P> {
         loop {
             // On a tie the copy that has been round before goes first.
             let round = self.rounds.poll_timeout();
-            let look = self.fresh_due.min(round);
+            let look = self.next_look();
             if look >= until {
                 return None;
             }
-            let ticket = if look < round { self.look_first() } else { self.look_again() };
+            let ticket = if look < round { self.fresh.pop() } else { self.rounds.pop() };
+            let (_, ticket) = ticket?;
             if is_outstanding(ticket.number, oldest) {
                 self.send_round(look, ticket);
             } else {
-                let copy = self.places[self.place(ticket.number)].1;
+                let copy = self.copy(ticket.number);
                 if is_lost(&copy, engine) {
                     return Some((look, copy));
                 }
@@ -173,8 +168,8 @@ impl<P: Payload> TxLoop<P> {
     fn look_at_all(&mut self, until: Instant, oldest: u32) {
         let last = until.just_before();
         while self.next_look() <= last {
-            let Self { rounds, queue, way_round, fresh_due, .. } = self;
-            let (way_round, first) = (*way_round, last.min(*fresh_due));
+            let Self { rounds, queue, way_round, fresh, .. } = self;
+            let (way_round, first) = (*way_round, last.min(fresh.poll_timeout()));
             rounds.turn(|look, ticket| {
                 if is_outstanding(ticket.number, oldest) {
                     // On a tie the copy that has been round before goes first.
@@ -197,44 +192,21 @@ impl<P: Payload> TxLoop<P> {
     /// The same of the copies whose first look comes by `last`, before any that has been round comes again.
     #[inline]
     fn look_at_fresh(&mut self, last: Instant, oldest: u32) {
-        while self.fresh_due <= last && self.fresh_due < self.rounds.poll_timeout() {
-            let from = self.place(self.fresh);
-            let fresh = self.end.wrapping_sub(self.fresh) as usize;
-            let to = self.places.len().min(from + fresh);
-            let mut number = self.fresh;
-            for (look, copy) in &self.places[from..to] {
-                if *look > last || *look >= self.rounds.poll_timeout() {
-                    break;
-                }
-                let octets = copy.frame.octets;
+        let Self { fresh, rounds, queue, way_round, .. } = self;
+        while fresh.poll_timeout() <= last && fresh.poll_timeout() < rounds.poll_timeout() {
+            let Some((train, &Ticket { number, octets })) = fresh.front() else { return };
+            let (mut look, mut count) = (train.first, 0);
+            while count < train.count && look <= last && look < rounds.poll_timeout() {
+                let number = number.wrapping_add(count);
                 if is_outstanding(number, oldest)
-                    && let Some(left) = self.queue.enter(*look, octets)
+                    && let Some(left) = queue.enter(look, octets)
                 {
-                    self.rounds.push(left + self.way_round, Ticket { number, octets });
+                    rounds.push(left + *way_round, Ticket { number, octets });
                 }
-                number = number.wrapping_add(1);
+                (look, count) = (look + train.spacing, count + 1);
             }
-            self.fresh = number;
-            let place = self.place(number);
-            self.fresh_due = if number == self.end { Instant::NEVER } else { self.places[place].0 };
+            fresh.skip(count);
         }
-    }
-
-    /// The copy whose first look has come.
-    #[inline]
-    fn look_first(&mut self) -> Ticket {
-        let number = self.fresh;
-        let octets = self.places[self.place(number)].1.frame.octets;
-        self.fresh = number.wrapping_add(1);
-        let is_last = self.fresh == self.end;
-        self.fresh_due = if is_last { Instant::NEVER } else { self.places[self.place(self.fresh)].0 };
-        Ticket { number, octets }
-    }
-
-    /// The copy that has come round, of which there is one.
-    #[inline]
-    fn look_again(&mut self) -> Ticket {
-        self.rounds.take(|_, ticket| *ticket).unwrap_or_default()
     }
 
     #[inline]
@@ -251,7 +223,7 @@ impl<P: Payload> TxLoop<P> {
 
     /// How many copies are kept, after [`TxLoop::find_lost`].
     pub(super) fn len(&self) -> usize {
-        self.end.wrapping_sub(self.fresh) as usize + self.rounds.len()
+        self.fresh.len() + self.rounds.len()
     }
 
     pub(super) const fn high_water_bytes(&self) -> u64 {
@@ -265,7 +237,8 @@ impl<P: Payload> TxLoop<P> {
 
     /// Frees every copy (LG-30).
     pub(super) fn clear(&mut self) {
-        (self.fresh, self.fresh_due) = (self.end, Instant::NEVER);
+        self.copies.clear();
+        self.fresh.clear();
         self.rounds.clear();
         self.queue.clear();
     }
@@ -292,21 +265,6 @@ mod tests {
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-
-    /// Keeps these copies, each of a frame that left at its time.
-    fn insert_many(buffer: &mut TxLoop<u64>, copies: &[(Instant, Copied<u64>)]) {
-        let mut rest = copies;
-        while let Some((_, first)) = rest.first() {
-            let number = first.number;
-            let places = buffer.room(number, rest.len());
-            let (now, later) = rest.split_at(places.len());
-            places.copy_from_slice(now);
-            let kept: Vec<_> =
-                buffer.extend_by(number, now.len()).map(|(left, copy)| (left, copy.number)).collect();
-            assert!(kept.into_iter().eq(now.iter().map(|(left, copy)| (*left, copy.number))));
-            rest = later;
-        }
-    }
 
     /// The next look at a copy: when, whether behind those that have been round, in turn; its number and octets.
     type Look = (Instant, bool, usize, u32, u32);
@@ -390,7 +348,7 @@ mod tests {
         #[test]
         fn copies_that_are_looked_at_late_are_looked_at_in_time(
             turns in prop::collection::vec(
-                (0u64..150, 87u32..1542, 0u32..100, 0u64..4_000, 0u32..60, 0u8..20),
+                (0u64..150, 87u32..1542, 0u32..100, 0u64..4_000, 0u32..60, 0u8..20, any::<bool>()),
                 1..40,
             ),
             limit_bytes in prop_oneof![Just(12_000_u64), Just(8_000_000)],
@@ -409,7 +367,7 @@ mod tests {
             let config = SenderConfig { copies: 1, dummies: 0, hole_cap: None };
             let mut engines = [(); 2].map(|()| Sender::new(config));
             let mut now = Instant::ZERO;
-            for (apart, octets, count, wait, acked, lost) in turns {
+            for (apart, octets, count, wait, acked, lost, together) in turns {
                 let (number, first) = (engines[0].counters().data as u32, engines[0].next());
                 let apart = rate.serialisation(octets) + Duration::from_ns(apart);
                 let copy = |step: u32| Copied {
@@ -417,10 +375,11 @@ mod tests {
                     number: number.wrapping_add(step),
                     frame: Frame { octets, ..Frame::default() },
                 };
-                let copies: Vec<_> =
-                    (0..count).map(|step| (now + apart * u64::from(step), copy(step))).collect();
-                insert_many(&mut late, &copies);
-                copies.into_iter().for_each(|(left, copy)| in_time.insert(left, copy));
+                if count > 0 {
+                    let train = Train { spacing: apart, count, step: 0, ..Train::of_one(now) };
+                    if together { late.insert_train(train, &copy(0)) } else { (0..count).for_each(|step| late.insert(train.nth(step), &copy(step))) }
+                }
+                (0..count).for_each(|step| in_time.insert(now + apart * u64::from(step), copy(step)));
                 now += apart * u64::from(count) + Duration::from_ns(wait);
                 for engine in &mut engines {
                     (0..count).for_each(|_| _ = engine.stamp());

@@ -2,7 +2,7 @@
 
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
-use crate::kernel::Pipe;
+use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::{DataFrames, Kind};
 use crate::net::{Frame, Payload, Wire};
@@ -23,6 +23,24 @@ impl<P> Default for Arrival<P> {
     }
 }
 
+impl<P: Payload> Member for Arrival<P> {
+    #[inline]
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        match (self, next) {
+            (Self::Data(data), Self::Data(next)) => data.distance(next, count),
+            (Self::Dummy(position), Self::Dummy(next)) => (position == next).then_some(count),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn follow(&mut self, count: u32, step: u32) {
+        if let Self::Data(data) = self {
+            data.follow(count, step);
+        }
+    }
+}
+
 /// Octets that no frame exceeds: an IP packet of 65,535 bytes, which a segmentation offload may send whole, has fewer.
 const LARGEST_OCTETS: u32 = 1 << 17;
 
@@ -37,7 +55,7 @@ const fn unit(position: Position) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Payload> {
     pub(super) wire: Wire,
-    pub(super) arrivals: Pipe<Arrival<P>>,
+    pub(super) arrivals: Trains<Arrival<P>>,
     pub(super) copies: Pipe<Copied<P>>,
     /// From the arrival that shows a loss until the sender may hear of it: it has not, by then.
     notice: Duration,
@@ -45,19 +63,51 @@ pub(super) struct ForwardWire<P: Payload> {
     told: Instant,
     /// The last frame that was lost.
     last_lost: Position,
+    /// The size of the frames that make no news at the receiver as long as none is lost, if others may.
+    expected_octets: Option<u32>,
+    /// Until then the sender hears nothing that comes of a frame of another size.
+    surprise: Instant,
 }
 
 impl<P: Payload> ForwardWire<P> {
     pub(super) fn new(wire: Wire, timing: &Timing) -> Self {
         let notice = timing.least_notice() - Duration::from_ps(1);
-        let (arrivals, copies) = (Pipe::new(), Pipe::new());
-        Self { wire, arrivals, copies, notice, told: Instant::NEVER, last_lost: Position::ZERO }
+        let (arrivals, copies) = (Trains::new(), Pipe::new());
+        Self {
+            wire,
+            arrivals,
+            copies,
+            notice,
+            told: Instant::NEVER,
+            last_lost: Position::ZERO,
+            expected_octets: None,
+            surprise: Instant::NEVER,
+        }
     }
 
-    /// Up to when the sender hears of no loss that the receiver has not detected yet.
+    /// Up to when the sender hears of no loss that the receiver has not detected yet, and of nothing that comes of a frame
+    /// that is not as expected.
     #[inline]
-    pub(super) const fn poll_told(&self) -> Instant {
-        self.told
+    pub(super) fn poll_told(&self) -> Instant {
+        self.told.min(self.surprise)
+    }
+
+    /// From now on frames of `octets` make no news at the receiver as long as none is lost; if there is none such, none do.
+    #[inline]
+    pub(super) const fn expect(&mut self, octets: Option<u32>) {
+        (self.expected_octets, self.surprise) = (octets, Instant::NEVER);
+    }
+
+    /// Whether the size of a frame makes no difference.
+    #[inline]
+    pub(super) const fn expects_any(&self) -> bool {
+        self.expected_octets.is_none()
+    }
+
+    /// Whether a frame of `octets` makes no news at the receiver as long as none is lost.
+    #[inline]
+    pub(super) fn expects(&self, octets: u32) -> bool {
+        self.expected_octets.is_none_or(|expected| expected == octets)
     }
 
     /// The receiver has seen all that comes before `now` and expects this position next: lost frames before it
@@ -89,7 +139,10 @@ impl<P: Payload> ForwardWire<P> {
         let arrives =
             self.wire.carry_with(data.frame.octets, kind, || Stake::Fresh { unit: unit(data.position) });
         if arrives {
-            self.arrivals.push(at, Arrival::Data(data));
+            if !self.expects(data.frame.octets) {
+                self.surprise = self.surprise.min(at + self.notice);
+            }
+            self.arrivals.push(at, &Arrival::Data(data));
         } else {
             self.note_loss(at, data.position);
         }
@@ -102,26 +155,14 @@ impl<P: Payload> ForwardWire<P> {
         self.wire.clear_frames(LARGEST_OCTETS)
     }
 
-    /// Sends data frames one behind another that are certain to arrive whole, each with when it arrives: as
+    /// Sends a train of data frames that are certain to arrive whole, `data` first, when each arrives: as
     /// [`ForwardWire::send_data`] of each.
     #[inline]
-    pub(super) fn send_many<'a>(
-        &mut self,
-        mut frames: impl ExactSizeIterator<Item = (Instant, &'a Copied<P>)>,
-    ) where
-        P: 'a,
-    {
-        let mut carried = DataFrames::default();
-        while frames.len() > 0 {
-            let places = self.arrivals.room(frames.len());
-            let count = places.len();
-            for (place, (at, data)) in places.iter_mut().zip(&mut frames) {
-                *place = (at, Arrival::Data(*data));
-                carried.add(data.frame.octets);
-            }
-            self.arrivals.extend_by(count);
-        }
-        self.wire.carry_many(&carried, HEADER_OCTETS);
+    pub(super) fn send_train(&mut self, arrive: Train, data: &Copied<P>) {
+        let (count, octets) = (u64::from(arrive.count), data.frame.octets);
+        let frames = DataFrames { count, octets: count * u64::from(octets), largest_octets: octets };
+        self.wire.carry_many(&frames, HEADER_OCTETS);
+        self.arrivals.push_train(arrive, &Arrival::Data(*data));
     }
 
     pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
@@ -136,7 +177,7 @@ impl<P: Payload> ForwardWire<P> {
     pub(super) fn send_dummy(&mut self, at: Instant, position: Position) -> bool {
         let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
         if arrives {
-            self.arrivals.push(at, Arrival::Dummy(position));
+            self.arrivals.push(at, &Arrival::Dummy(position));
         }
         arrives
     }

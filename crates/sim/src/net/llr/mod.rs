@@ -28,7 +28,7 @@ use super::{
     queue_limits,
 };
 use crate::config::SwitchProfile;
-use crate::kernel::Pipe;
+use crate::kernel::{Pipe, Trains};
 use lossylink_core::engine::llr::{
     Init, Receiver, ReceiverCounters, ReceiverState, Sender, SenderCounters, SenderState,
 };
@@ -225,7 +225,7 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
     }
 
     #[inline]
-    fn delivered(&mut self) -> &mut Pipe<Frame<P>> {
+    fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         &mut self.receiving.delivered
     }
 

@@ -3,7 +3,7 @@
 use super::label::Label;
 use super::options::Timing;
 use super::wires::{Arrival, ReturnWire};
-use crate::kernel::Pipe;
+use crate::kernel::Trains;
 use crate::net::{Frame, Payload};
 use lossylink_core::engine::llr::{Condition, Control, Outlet, Receiver, Verdict};
 use lossylink_core::time::Instant;
@@ -16,7 +16,7 @@ pub(super) struct ReceivingEnd<P: Payload> {
     outlet: Outlet,
     /// When the line back has room for a frame.
     busy_until: Instant,
-    pub(super) delivered: Pipe<Frame<P>>,
+    pub(super) delivered: Trains<Frame<P>>,
 }
 
 impl<P: Payload> ReceivingEnd<P> {
@@ -26,7 +26,7 @@ impl<P: Payload> ReceivingEnd<P> {
             engine,
             outlet: Outlet::new(timing.spacing),
             busy_until: Instant::ZERO,
-            delivered: Pipe::new(),
+            delivered: Trains::new(),
         }
     }
 
@@ -45,7 +45,7 @@ impl<P: Payload> ReceivingEnd<P> {
             Label::Bad(number) => (Some(number), Condition::Bad),
         };
         if self.engine.handle_frame(now, number, condition) == Verdict::Forward {
-            self.delivered.push(now, arrival.frame);
+            self.delivered.push_apart(now, arrival.frame);
         }
     }
 

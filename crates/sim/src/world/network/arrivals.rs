@@ -5,7 +5,7 @@
 //! equal ones that of the first conversation.
 
 use super::{Addressed, Deadlines};
-use crate::kernel::{Train, Trains};
+use crate::kernel::{Member, Train, Trains};
 use crate::net::{Frame, Payload};
 use crate::world::Protocol;
 use crate::world::host::{Core, Reception};
@@ -126,7 +126,7 @@ impl<P: Payload> Arrivals<P> {
     #[inline]
     pub(super) fn skip(&mut self, count: u32) {
         if let Cores::None(trains) = &mut self.cores {
-            trains.skip(count, Frame::follow);
+            trains.skip(count);
             self.due = trains.poll_timeout();
         }
     }
@@ -154,14 +154,14 @@ impl<P: Payload> Arrivals<P> {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
             Cores::None(trains) => {
-                trains.push_train(train, frame, Frame::distance);
+                trains.push_train(train, frame);
                 self.due = trains.poll_timeout();
                 return;
             }
             Cores::One(core) => core,
             Cores::Several(several) => &mut several.cores[index],
         };
-        let follow = Frame::follow;
+        let follow = |frame: &mut Arrived<P>, count| frame.follow(count, 1);
         let merge = |held: &mut Arrived<P>, next: &Arrived<P>, count| merge(protocol, held, next, count);
         core.arrive_in_train(train, frame, &self.reception, &mut self.draws, merge, follow);
         self.due = core.poll_timeout();
@@ -174,7 +174,7 @@ impl<P: Payload> Arrivals<P> {
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
             Cores::None(trains) => {
-                trains.push(at, frame, Frame::distance);
+                trains.push(at, frame);
                 self.due = trains.poll_timeout();
                 return;
             }

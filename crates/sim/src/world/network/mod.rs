@@ -14,8 +14,9 @@ mod way;
 
 use super::deadlines::Deadlines;
 use super::host::Reception;
+use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
-use crate::kernel::Pipe;
+use crate::kernel::{Member, Trains};
 use crate::measure::Delays;
 use crate::net::tap::LegName;
 use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
@@ -96,8 +97,8 @@ pub struct Network<T: Protocol, L> {
     /// The conversation whose near end was the last to be handed something.
     touched: usize,
     now: Instant,
-    at_link: Pipe<Frame<Addressed<T::Packet>>>,
-    back_at_link: Pipe<Frame<Addressed<T::Packet>>>,
+    at_link: Trains<Frame<Addressed<T::Packet>>>,
+    back_at_link: Trains<Frame<Addressed<T::Packet>>>,
     at_far: Arrivals<T::Packet>,
     at_near: Arrivals<T::Packet>,
     near_timers: Deadlines,
@@ -124,8 +125,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             generations: vec![0; count],
             touched: 0,
             now: Instant::ZERO,
-            at_link: Pipe::new(),
-            back_at_link: Pipe::new(),
+            at_link: Trains::new(),
+            back_at_link: Trains::new(),
             at_far: Arrivals::new(),
             at_near: Arrivals::new(),
             near_timers: Deadlines::new(count),
@@ -348,17 +349,36 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn collect(&mut self) {
         let (now, tap) = (self.now, &self.tap);
-        self.link.delivered().take_all(|at, frame| {
-            if let Some(latency) = &mut self.latency {
-                latency.add(at - frame.payload.entered_at);
+        let is_watched = self.latency.is_some() || tap.is_open();
+        let Self { path, protocol, at_far, latency, .. } = self;
+        let mut arrive =
+            |leg: &mut Leg, at_far: &mut Arrivals<T::Packet>, at, frame: &Frame<Addressed<T::Packet>>| {
+                if let Some(latency) = latency {
+                    latency.add(at - frame.payload.entered_at);
+                }
+                if let Some(at) = cross(tap, LegName::ToFar, leg, (now, at), frame) {
+                    at_far.arrive(protocol, at, frame);
+                }
+            };
+        self.link.delivered().take_trains(|train, frame| {
+            let leg = &mut path.to_far;
+            if train.count == 1 {
+                return arrive(leg, at_far, train.first, frame);
             }
-            if let Some(at) = cross(tap, LegName::ToFar, &mut self.path.to_far, (now, at), frame) {
-                self.at_far.arrive(&self.protocol, at, frame);
+            let mut frame = *frame;
+            let crossed = if is_watched { None } else { leg.cross_train(train, frame.octets) };
+            if let Some(train) = crossed {
+                return at_far.arrive_in_train(protocol, train, &mut frame);
+            }
+            arrive(leg, at_far, train.first, &frame);
+            for index in 1..train.count {
+                frame.follow(1, train.step);
+                arrive(leg, at_far, train.nth(index), &frame);
             }
         });
         self.link.returned().take_all(|at, frame| {
-            if let Some(at) = cross(tap, LegName::ToNear, &mut self.path.to_near, (now, at), frame) {
-                self.at_near.arrive(&self.protocol, at, frame);
+            if let Some(at) = cross(tap, LegName::ToNear, &mut path.to_near, (now, at), frame) {
+                self.at_near.arrive(protocol, at, frame);
             }
         });
     }

@@ -54,7 +54,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                         if latency.is_some() {
                             frame.payload.entered_at = at;
                         }
-                        at_link.push(at, frame);
+                        at_link.push(at, &frame);
                     }
                 });
                 *now = train.last();
@@ -104,7 +104,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let Some(ahead) = ahead else {
                 let leg = &mut path.back_to_link;
                 if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {
-                    back_at_link.push(at, frame);
+                    back_at_link.push(at, &frame);
                 }
                 continue;
             };

@@ -12,7 +12,7 @@
 use super::Addressed;
 use super::ahead::Ahead;
 use super::arrivals::Arrivals;
-use crate::kernel::{Pipe, Train};
+use crate::kernel::{Member, Train, Trains};
 use crate::measure::Delays;
 use crate::net::{Direction, Frame, Passage, ProtectedLink};
 use crate::world::path::Leg;
@@ -27,7 +27,7 @@ pub(super) struct Way<'a, T: Protocol, L> {
     from_link: &'a mut Leg,
     link: &'a mut L,
     /// What waits for the link's turn.
-    at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+    at_link: &'a mut Trains<Frame<Addressed<T::Packet>>>,
     arrivals: &'a mut Arrivals<T::Packet>,
     ahead: Option<&'a mut Ahead>,
     /// Times across the link, if anybody wants to know.
@@ -41,7 +41,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
         protocol: &'a T,
         path: &'a mut Path,
         link: &'a mut L,
-        at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+        at_link: &'a mut Trains<Frame<Addressed<T::Packet>>>,
         at_far: &'a mut Arrivals<T::Packet>,
         (ahead, latency): (Option<&'a mut Ahead>, Option<&'a mut Delays>),
     ) -> Self {
@@ -65,7 +65,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
         protocol: &'a T,
         path: &'a mut Path,
         link: &'a mut L,
-        at_link: &'a mut Pipe<Frame<Addressed<T::Packet>>>,
+        at_link: &'a mut Trains<Frame<Addressed<T::Packet>>>,
         at_near: &'a mut Arrivals<T::Packet>,
         ahead: Option<&'a mut Ahead>,
     ) -> Self {
@@ -133,10 +133,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             if passage.taken == train.count {
                 return;
             }
-            frame.follow(passage.taken * train.step);
+            frame.follow(passage.taken, train.step);
             train = train.behind(passage.taken);
         }
-        self.each(train, frame, Self::wait);
+        if self.latency.is_some() {
+            self.each(train, frame, Self::wait);
+        } else {
+            self.at_link.push_train(train, frame);
+        }
     }
 
     /// Whether frames that reach the link by `at` may cross it now.
@@ -178,7 +182,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         if self.latency.is_some() {
             frame.payload.entered_at = at;
         }
-        self.at_link.push(at, *frame);
+        self.at_link.push(at, frame);
     }
 
     /// The link looks at the frame.
@@ -188,24 +192,24 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         if latency.is_some() {
             frame.payload.entered_at = at;
         }
-        let crossed = match self.direction {
-            Direction::Forward => {
-                link.offer(at, *frame);
-                link.delivered()
-            }
-            Direction::Backward => {
-                link.offer_back(at, *frame);
-                link.returned()
-            }
-        };
-        crossed.take_all(|at, frame| {
+        let take = |at, frame: &Frame<Addressed<T::Packet>>| {
             if let Some(latency) = latency {
                 latency.add(at - frame.payload.entered_at);
             }
             if let Some(at) = from_link.cross(at, frame) {
                 arrivals.arrive(*protocol, at, frame);
             }
-        });
+        };
+        match self.direction {
+            Direction::Forward => {
+                link.offer(at, *frame);
+                link.delivered().take_all(take);
+            }
+            Direction::Backward => {
+                link.offer_back(at, *frame);
+                link.returned().take_all(take);
+            }
+        }
     }
 
     /// The frames go on to the other host.
@@ -238,7 +242,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     ) {
         take(self, train.first, frame);
         for index in 1..train.count {
-            frame.follow(train.step);
+            frame.follow(1, train.step);
             take(self, train.nth(index), frame);
         }
     }

@@ -1,11 +1,10 @@
 //! Takes in frames that arrive one behind another in one loop, as long as nothing is missing.
 
 use super::{ReceivingSwitch, RxBuffer};
-use crate::kernel::Pipe;
+use crate::kernel::Trains;
 use crate::net::Payload;
-use crate::net::linkguardian::FRAMES_TOGETHER;
 use crate::net::linkguardian::wires::Arrival;
-use lossylink_core::engine::linkguardian::{AckUpdate, Backpressure};
+use lossylink_core::engine::linkguardian::Backpressure;
 use lossylink_core::time::Instant;
 
 impl<P: Payload> ReceivingSwitch<P> {
@@ -14,96 +13,69 @@ impl<P: Payload> ReceivingSwitch<P> {
     #[inline]
     pub(super) fn take_steadily(
         &mut self,
-        arrivals: &mut Pipe<Arrival<P>>,
+        arrivals: &mut Trains<Arrival<P>>,
         until: Instant,
     ) -> Option<Instant> {
         if self.round.is_never() {
             self.pass_on(arrivals, until)
         } else {
-            let held = self.hold_sequence(arrivals, until);
+            let held = self.hold_train(arrivals, until);
             held.max(self.let_go(until.min(arrivals.poll_timeout().just_before())))
         }
     }
 
-    /// Takes in the new frames that arrive in sequence by `until`, if nothing waits for its turn: each goes on.
+    /// Takes in the first of the new frames that arrive by `until`, those of a train, if they come in sequence and nothing waits
+    /// for its turn: each goes on.
     #[inline]
-    fn pass_on(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Option<Instant> {
+    fn pass_on(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let waits = matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0);
         if waits || !self.engine.is_in_sequence() {
             return None;
         }
-        let mut expected = self.engine.expected();
-        let first = arrivals.poll_timeout();
-        let entries = arrivals.oldest();
-        let places = self.delivered.room(entries.len().min(FRAMES_TOGETHER));
-        let updates = self.back.room_for_updates(places.len());
-        let (mut latest, mut first_data, mut latest_data) = (first, first, first);
-        let (mut count, mut dummies) = (0, 0);
-        let mut slots = places.iter_mut().zip(updates.places);
-        for (at, arrival) in entries {
-            if *at > until {
-                break;
+        let expected = self.engine.expected();
+        let (train, arrival) = arrivals.front()?;
+        let train = match arrival {
+            Arrival::Data(data) if data.position == expected => {
+                let train = train.up_to(train.come_by(until));
+                self.delivered.push_train(train, &data.bare());
+                self.back.update_train(train, expected);
+                self.engine.pass_in_sequence(train.last(), train.count);
+                train
             }
-            match arrival {
-                Arrival::Data(data) if data.position == expected => {
-                    let Some((place, update)) = slots.next() else { break };
-                    *place = (*at, data.bare());
-                    *update = (*at + updates.delay, AckUpdate::Advance(expected));
-                    if count == 0 {
-                        first_data = *at;
-                    }
-                    (expected, latest_data, count) = (expected.next(), *at, count + 1);
-                }
-                Arrival::Dummy(position) if *position == expected => dummies += 1,
-                _ => break,
+            Arrival::Dummy(position) if *position == expected => {
+                let train = train.up_to(train.come_by(until));
+                self.engine.pass_dummies(u64::from(train.count));
+                train
             }
-            latest = *at;
-        }
-        if count + dummies == 0 {
-            return None;
-        }
-        arrivals.skip_many(count + dummies);
-        self.engine.pass_dummies(dummies as u64);
-        if count > 0 {
-            self.delivered.extend_by(count);
-            self.back.extend_updates_by(first_data, count);
-            self.engine.pass_in_sequence(latest_data, count as u32);
-        }
-        Some(latest)
+            _ => return None,
+        };
+        arrivals.skip(train.count);
+        Some(train.last())
     }
 
-    /// Holds the new frames that arrive in sequence by `until`, as long as all that is held before them comes round in its turn and
-    /// some of it is still there.
+    /// Holds the first of the new frames that arrive by `until`, those of a train, if they come in sequence, as long as all that
+    /// is held before them comes round in its turn and some of it is still there.
     #[inline]
-    fn hold_sequence(&mut self, arrivals: &mut Pipe<Arrival<P>>, until: Instant) -> Option<Instant> {
-        let first = arrivals.poll_timeout();
-        if first > until {
-            return None;
-        }
+    fn hold_train(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
-        let next = self.engine.may_hold(FRAMES_TOGETHER as u32)?;
-        let expected = self.engine.expected();
-        if !buffer.is_in_turn(next, expected) {
+        let (train, Arrival::Data(first)) = arrivals.front().filter(|(train, _)| train.first <= until)?
+        else {
+            return None;
+        };
+        let train = train.up_to(train.come_by(until));
+        let (next, expected) = (self.engine.may_hold(train.count)?, self.engine.expected());
+        if first.position != expected || !buffer.is_in_turn(next, expected) {
             return None;
         }
         let calm_below = self.backpressure.as_ref().map_or(u64::MAX, Backpressure::acts_from);
-        let entries = arrivals.oldest();
-        let updates = self.back.room_for_updates(entries.len().min(FRAMES_TOGETHER));
-        let entries = &entries[..updates.places.len()];
-        let (mut latest, mut places) = (first, updates.places.iter_mut());
-        let count = buffer.hold_sequence(entries, expected, until, calm_below, |at, position| {
-            latest = at;
-            if let Some(place) = places.next() {
-                *place = (at + updates.delay, AckUpdate::Advance(position));
-            }
-        });
+        let count = buffer.hold_train(train, first, calm_below);
         if count == 0 {
             return None;
         }
-        arrivals.skip_many(count as usize);
-        self.back.extend_updates_by(first, count as usize);
+        arrivals.skip(count);
+        self.back.update_train(train.up_to(count), expected);
         self.engine.hold_in_sequence(count);
-        Some(latest)
+        Some(train.nth(count - 1))
     }
 
     /// Lets go on what comes round by `until`, if all of it comes in its turn. Nothing arrives by then.

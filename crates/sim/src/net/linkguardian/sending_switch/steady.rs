@@ -1,21 +1,49 @@
-//! Sends data frames one behind another in one loop, as long as nothing else leaves.
+//! Sends trains of data frames, as long as nothing else leaves: what comes and what leaves meanwhile is a few additions, however
+//! many frames they are.
 //!
-//! What is the same for all of them is asked for once. What they change is kept beside the loop and put in its place at its end.
+//! ```text
+//!  source --train--> [normal queue] --train, one frame behind another--> copies, wire
+//! ```
 
 use super::SendingSwitch;
-use crate::net::Payload;
-use crate::net::linkguardian::FRAMES_TOGETHER;
+use crate::kernel::Train;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
-use crate::net::linkguardian::tx_buffer::TxBuffer;
+use crate::net::linkguardian::tx_buffer::{Copied, TxBuffer};
 use crate::net::linkguardian::wires::ForwardWire;
+use crate::net::queue::Together;
 use crate::net::source::Source;
-use lossylink_core::time::Instant;
+use crate::net::{Frame, Payload};
+use lossylink_core::time::{Duration, Instant};
+
+/// When frames leave that wait, as long as any does: the first of them, and one every `apart` from then on.
+#[derive(Clone, Copy, Debug)]
+struct Departures {
+    first: Instant,
+    apart: Duration,
+}
+
+impl Departures {
+    /// When so many have left, the next one leaves.
+    #[inline]
+    fn behind(self, count: u32) -> Instant {
+        self.first + self.apart * u64::from(count)
+    }
+
+    /// How many leave by `until`.
+    #[inline]
+    fn by(self, until: Instant) -> usize {
+        match until.as_ps().checked_sub(self.first.as_ps()) {
+            None => 0,
+            Some(span) => (span / self.apart.as_ps()) as usize + 1,
+        }
+    }
+}
 
 impl<P: Payload> SendingSwitch<P> {
     /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
     /// data frames leave and nobody looks, no copy is asked for, and the sender hears of no loss. Says when the last of it
     /// happened; `None` if nothing did.
-    #[inline(always)]
+    #[inline]
     pub(in crate::net::linkguardian) fn send_steadily(
         &mut self,
         mut now: Instant,
@@ -23,69 +51,226 @@ impl<P: Payload> SendingSwitch<P> {
         source: &mut impl Source<P>,
         wire: &mut ForwardWire<P>,
     ) -> Option<Instant> {
-        let TxBuffer::Loop(copies) = &mut self.copies else { return None };
-        if self.pause.holds() || !self.urgent.is_empty() || self.tap.is_open() {
+        if self.pause.holds() || !self.urgent.is_empty() || self.tap.is_open() || !self.copies.is_loop() {
             return None;
         }
-        // One short of all, since the last costs the oldest its copy.
-        let most = u64::from(self.engine.may_stamp().saturating_sub(1).min(FRAMES_TOGETHER as u32))
-            .min(wire.clear_frames());
-        if most == 0 {
-            return None;
-        }
-        let first_number = self.engine.counters().data as u32;
-        let (mut number, mut position) = (first_number, self.engine.next());
-        let (mut wants_dummy, dummies) = (self.engine.wants_dummy(), self.engine.config().dummies > 0);
-        let rate = self.timing.rate;
         let mut latest = None;
-        let mut busy_until = self.busy_until;
-        'frames: for (left, copy) in copies.room(number, most as usize) {
-            loop {
-                let backlog = self.normal.len();
-                let mut next = source.poll_timeout(backlog);
-                if backlog > 0 {
-                    next = next.min(busy_until);
-                } else if wants_dummy && self.dummy.departure(self.busy_since, busy_until) <= next {
-                    break 'frames;
-                }
-                if next > until {
-                    break 'frames;
-                }
-                now = now.max(next);
-                latest = Some(now);
-                if busy_until > now {
-                    source.take(backlog, |_, frame| _ = self.normal.offer(frame));
-                } else if backlog > 0 {
-                    self.normal.poll_into(&mut copy.frame);
-                    break;
-                } else {
-                    let mut came = false;
-                    source.take(backlog, |_, frame| (copy.frame, came) = (frame, true));
-                    if came {
-                        break;
-                    }
-                }
+        loop {
+            // One short of all, since the last costs the oldest its copy.
+            let most = u64::from(self.engine.may_stamp().saturating_sub(1)).min(wire.clear_frames());
+            let most = u32::try_from(most).unwrap_or(u32::MAX);
+            if most == 0 {
+                break;
             }
-            if now > busy_until {
-                self.busy_since = now;
+            let is_expected = self.normal.is_empty()
+                || self.normal.octets().is_some_and(|octets| wire.expects(octets + HEADER_OCTETS))
+                || wire.expects_any();
+            if !is_expected {
+                break;
             }
-            copy.frame.octets += HEADER_OCTETS;
-            (copy.position, copy.number) = (position, number);
-            *left = now;
-            busy_until = now + rate.serialisation(copy.frame.octets);
-            (position, number, wants_dummy) = (position.next(), number.wrapping_add(1), dummies);
+            let (comes, waits) = (source.poll_timeout(self.normal.len()), !self.normal.is_empty());
+            let did = if comes < now && !source.waits_for_room() {
+                None
+            } else if waits || comes < self.busy_until {
+                self.send_waiting(now, until, most, source, wire)
+            } else {
+                self.send_at_once(until, most, source, wire)
+            };
+            let Some(last) = did else { break };
+            now = now.max(last);
+            latest = Some(now);
         }
-        let sent = number.wrapping_sub(first_number);
-        if sent > 0 {
-            let pipeline = self.timing.data_pipeline;
-            let kept = copies.extend_by(first_number, sent as usize);
-            wire.send_many(
-                kept.map(|(left, copy)| (left + rate.serialisation(copy.frame.octets) + pipeline, copy)),
-            );
-            self.engine.stamp_many(sent);
-            self.busy_until = busy_until;
+        if latest.is_some() {
+            self.schedule_port();
         }
-        self.schedule_port();
         latest
+    }
+
+    /// Frames of a train find the line free, each of them, and leave as they come; up to `most`.
+    #[inline]
+    fn send_at_once(
+        &mut self,
+        until: Instant,
+        most: u32,
+        source: &mut impl Source<P>,
+        wire: &mut ForwardWire<P>,
+    ) -> Option<Instant> {
+        if source.waits_for_room() {
+            return None;
+        }
+        let comes = source.poll_timeout(0);
+        if self.engine.wants_dummy() && self.dummy.departure(self.busy_since, self.busy_until) <= comes {
+            return None;
+        }
+        let (train, frame) = source.train(0, until, |_| Duration::ZERO)?;
+        if !wire.expects(frame.octets + HEADER_OCTETS) {
+            return None;
+        }
+        let serialisation = self.timing.rate.serialisation(frame.octets + HEADER_OCTETS);
+        let mut count = if train.spacing >= serialisation { train.count.min(most) } else { 1 };
+        if count > 1 && self.engine.config().dummies > 0 {
+            // Behind the first one a dummy waits for a gap, which it finds as soon as it is back.
+            let since = if comes > self.busy_until { comes } else { self.busy_since };
+            count = count.min(train.come_by(self.dummy.next_return(since).just_before()).max(1));
+        }
+        let train = train.up_to(count);
+        source.skip(count);
+        // Without a gap the port has been busy since before.
+        let gap = count > 1 && train.spacing > serialisation;
+        if gap || comes > self.busy_until {
+            self.busy_since = if gap { train.last() } else { comes };
+        }
+        self.send_train(train, frame, wire);
+        Some(train.last())
+    }
+
+    /// Takes in frames that come while others wait or the line is busy, and sends those that wait, up to `most`, as far as
+    /// it is known when they leave.
+    #[inline]
+    fn send_waiting(
+        &mut self,
+        now: Instant,
+        until: Instant,
+        most: u32,
+        source: &mut impl Source<P>,
+        wire: &mut ForwardWire<P>,
+    ) -> Option<Instant> {
+        if source.waits_for_room() {
+            let first = self.busy_until.max(now);
+            let is_ready = self.refill(first, until, most, source);
+            return if is_ready { self.send_queued(first, until, most, wire) } else { None };
+        }
+        let first = if self.normal.is_empty() { self.busy_until } else { self.busy_until.max(now) };
+        let came = self.take_among(first, until, most, source, wire);
+        let comes = source.poll_timeout(self.normal.len());
+        came.max(self.send_queued(first, until.min(comes), most, wire))
+    }
+
+    /// Takes in frames of a train that come by `until`, and before one leaves that is none of the next `most`. Meanwhile
+    /// others leave, from `first` on.
+    #[inline]
+    fn take_among(
+        &mut self,
+        first: Instant,
+        until: Instant,
+        most: u32,
+        source: &mut impl Source<P>,
+        wire: &ForwardWire<P>,
+    ) -> Option<Instant> {
+        let (waiting, rate) = (self.normal.len(), self.timing.rate);
+        let comes = source.poll_timeout(waiting);
+        if comes > until {
+            return None;
+        }
+        let apart = |octets: u32| rate.serialisation(octets + HEADER_OCTETS);
+        let head = self.normal.front().map(|(train, frame)| (train.count, frame.octets));
+        let left_by = |octets: u32| Departures { first, apart: apart(octets) }.by(comes);
+        let left = head.map_or(0, |(_, octets)| left_by(octets));
+        if left > waiting {
+            return None;
+        }
+        let (train, frame) = source.train(waiting - left, until, apart)?;
+        if !wire.expects(frame.octets + HEADER_OCTETS) {
+            return None;
+        }
+        let leave = Departures { first, apart: apart(frame.octets) };
+        let is_of_one_size = self.normal.octets().is_none_or(|octets| octets == frame.octets);
+        let (count, together) = if is_of_one_size && (waiting == 0 || self.normal.octets().is_some()) {
+            let known = leave.behind(most).just_before();
+            let mut count = if train.last() <= known { train.count } else { train.come_by(known) };
+            let come_faster = train.spacing < leave.apart;
+            if count > 1 && train.spacing > leave.apart {
+                // The last ones may find nobody waiting.
+                let slack = (leave.behind(waiting as u32) - comes).as_ps() - 1;
+                let find = slack / (train.spacing - leave.apart).as_ps() + 1;
+                count = count.min(u32::try_from(find).unwrap_or(u32::MAX));
+            }
+            // If frames come faster than others leave, most wait when the last has come; otherwise, when the first has.
+            let last = if come_faster { count.max(1) - 1 } else { 0 };
+            let left = if last > 0 { leave.by(train.nth(last)) } else { left };
+            let most = waiting + last as usize + 1 - left;
+            (count, Together::OfOneSize(most as u64))
+        } else {
+            // It is known when those leave that are of the size of the first.
+            let (alike, octets) = head?;
+            let alike = self.normal.octets().map_or(alike, |_| waiting as u32).min(most);
+            let unnoticed = self.normal.was_as_full(train.count, frame.octets);
+            let known =
+                if unnoticed { Departures { first, apart: apart(octets) }.behind(alike) } else { first };
+            (train.come_by(known.just_before()), Together::All)
+        };
+        if count == 0 || !self.normal.take_in(train.up_to(count), &frame, together) {
+            return None;
+        }
+        source.skip(count);
+        Some(train.nth(count - 1))
+    }
+
+    /// A source that waits for room fills that of frames that leave by `until`, up to `most`; false, and nothing has happened,
+    /// if it has room to fill before, or not all are of one size.
+    #[inline]
+    fn refill(&mut self, first: Instant, until: Instant, most: u32, source: &mut impl Source<P>) -> bool {
+        let waiting = self.normal.len();
+        if waiting == 0 || !source.poll_timeout(waiting).is_never() {
+            return false;
+        }
+        let Some((train, frame)) = source.train(waiting, until, |_| Duration::ZERO) else { return true };
+        if self.normal.octets() != Some(frame.octets) {
+            return false;
+        }
+        let apart = self.timing.rate.serialisation(frame.octets + HEADER_OCTETS);
+        let leave = Departures { first, apart }.by(until).min(most as usize);
+        let train = train.up_to(train.count.min(leave as u32));
+        if leave > 0 && !self.normal.take_in(train, &frame, Together::OfOneSize(waiting as u64)) {
+            return false;
+        }
+        source.skip(train.count);
+        true
+    }
+
+    /// Sends frames that wait, `most` at the most, the first of them at `first`, as far as they leave by `until`. Says when the
+    /// last did.
+    #[inline]
+    fn send_queued(
+        &mut self,
+        mut first: Instant,
+        until: Instant,
+        mut most: u32,
+        wire: &mut ForwardWire<P>,
+    ) -> Option<Instant> {
+        let mut latest = None;
+        while first <= until && most > 0 {
+            let Some((waiting, frame)) = self.normal.front() else { break };
+            if self.normal.may_mark(frame) {
+                break;
+            }
+            let (frame, apart) = (*frame, self.timing.rate.serialisation(frame.octets + HEADER_OCTETS));
+            let left = Departures { first, apart }.by(until).min(most as usize);
+            let count = waiting.count.min(left as u32);
+            if first > self.busy_until {
+                self.busy_since = first;
+            }
+            self.normal.leave(count);
+            let train = Train { first, spacing: apart, count, ..waiting };
+            self.send_train(train, frame, wire);
+            latest = Some(train.last());
+            (first, most) = (self.busy_until, most - count);
+        }
+        latest
+    }
+
+    /// Data frames leave as `train` says, `frame` first: they take their numbers, and leave copies behind.
+    #[inline]
+    fn send_train(&mut self, train: Train, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        frame.octets += HEADER_OCTETS;
+        let (position, number) = (self.engine.next(), self.engine.counters().data as u32);
+        let copy = Copied { position, number, frame };
+        let serialisation = self.timing.rate.serialisation(frame.octets);
+        self.busy_until = train.last() + serialisation;
+        self.engine.stamp_many(train.count);
+        if let TxBuffer::Loop(copies) = &mut self.copies {
+            copies.insert_train(train, &copy);
+        }
+        wire.send_train(train.from(train.first + serialisation + self.timing.data_pipeline), &copy);
     }
 }

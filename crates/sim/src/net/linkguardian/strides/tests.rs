@@ -2,7 +2,7 @@
 
 use super::super::{HEADER_OCTETS, LinkGuardianLink, Options};
 use crate::config::switch_profile;
-use crate::kernel::Pipe;
+use crate::kernel::Trains;
 use crate::net::source::Saturated;
 use crate::net::source::filling::step_filling;
 use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
@@ -79,7 +79,7 @@ proptest! {
         seed in 0u64..1000,
     ) {
         let (mut ahead, mut stepped) = (link(gbps, ordered, seed), link(gbps, ordered, seed));
-        let (mut forward, mut backward) = (Pipe::new(), Pipe::new());
+        let (mut forward, mut backward) = (Trains::new(), Trains::new());
         let (mut at, mut until) = (Instant::ZERO, Instant::ZERO);
         let mut last = Instant::ZERO;
         for (number, (wait, bytes, kind)) in (0..).zip(offers) {
@@ -101,10 +101,10 @@ proptest! {
             let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, number);
             last = last.max(step_to(&mut stepped, at)).max(at);
             if kind == 1 && !feeds {
-                backward.push(at, frame);
+                backward.push(at, &frame);
                 stepped.offer_back(at, frame);
             } else {
-                forward.push(at, frame);
+                forward.push(at, &frame);
                 stepped.offer(at, frame);
             }
         }
@@ -307,9 +307,9 @@ proptest! {
         let mut frames = frames_of(&bursts, world.rate());
         frames.retain(|&(_, goes_back, _)| !(feeds && goes_back));
         let end = frames.last().map_or(Instant::ZERO, |&(at, ..)| at) + Duration::from_us(100);
-        let (mut forward, mut backward) = (Pipe::new(), Pipe::new());
+        let (mut forward, mut backward) = (Trains::new(), Trains::new());
         for &(at, goes_back, frame) in &frames {
-            if goes_back { &mut backward } else { &mut forward }.push(at, frame);
+            if goes_back { &mut backward } else { &mut forward }.push(at, &frame);
         }
         let (mut rest, mut until) = (frames.iter().copied().peekable(), Instant::ZERO);
         for reach in reaches.into_iter().cycle() {
@@ -380,15 +380,15 @@ fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
         let frames =
             frames_of(&[Burst { wait_ns: 0, bytes: 60, count, pace, goes_back: false }], world.rate());
         let (mut ahead, mut stepped) = (world.link(), world.link());
-        let mut forward = Pipe::new();
+        let mut forward = Trains::new();
         for (at, _, frame) in frames {
-            forward.push(at, frame);
+            forward.push(at, &frame);
             step_to(&mut stepped, at);
             stepped.offer(at, frame);
         }
         let until = forward.last_due() + Duration::from_us(1);
         step_to(&mut stepped, until);
-        ahead.run(until, &mut forward, &mut Pipe::new());
+        ahead.run(until, &mut forward, &mut Trains::new());
         assert_eq!(ahead.counters(until).sender.abandoned, more);
         assert_eq!(described(&mut ahead, until), described(&mut stepped, until));
         assert_eq!(ahead.copies_held(until), stepped.copies_held(until));

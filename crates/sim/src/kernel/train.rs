@@ -95,8 +95,8 @@ impl Train {
     }
 
     /// When each begins to leave over a line that is busy until `busy_until` and takes `serialisation` for one of them;
-    /// `None` if that is no train. Frames that come faster than the line sends them leave one behind the other; others
-    /// leave as they came, if the first finds the line free.
+    /// `None` if that is no train. Frames that come faster than the line sends them leave one behind the other, and so do others
+    /// if even the last has to wait; they leave as they came if the first finds the line free.
     #[inline]
     pub fn starts(self, busy_until: Instant, serialisation: Duration) -> Option<Self> {
         let first = self.first.max(busy_until);
@@ -104,8 +104,11 @@ impl Train {
             Some(self.from(first))
         } else if self.spacing <= serialisation {
             Some(Self { first, spacing: serialisation, ..self })
+        } else if first == self.first {
+            Some(self)
         } else {
-            (first == self.first).then_some(self)
+            let behind = Self { first, spacing: serialisation, ..self };
+            (self.last() <= behind.last()).then_some(behind)
         }
     }
 }
@@ -200,6 +203,7 @@ mod tests {
         assert_eq!(train(fast).starts(at(0), takes), Some(train(takes)));
         assert_eq!(train(fast).starts(at(104), takes), Some(train(takes).from(at(104))));
         assert_eq!(train(slow).starts(at(100), takes), Some(train(slow)));
-        assert_eq!(train(slow).starts(at(101), takes), None);
+        assert_eq!(train(slow).starts(at(109), takes), None);
+        assert_eq!(train(slow).starts(at(110), takes), Some(train(takes).from(at(110))));
     }
 }

@@ -44,8 +44,9 @@ impl Hop {
         let starts = train.starts(self.busy_until, serialisation)?;
         let leaves = starts.from(starts.first + serialisation);
         self.foreseen = leaves.last();
-        // No frame waits longer than the last.
-        (self.foreseen - train.last() <= self.limit).then(|| leaves.from(leaves.first + self.delay))
+        // No frame waits longer than the first and the last.
+        let longest = (leaves.first - train.first).max(self.foreseen - train.last());
+        (longest <= self.limit).then(|| leaves.from(leaves.first + self.delay))
     }
 
     /// Sends the train that was foreseen last.

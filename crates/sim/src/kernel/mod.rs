@@ -14,6 +14,6 @@ mod trains;
 
 pub use agenda::Agenda;
 pub use pipe::Pipe;
-pub use ring::{Ring, Turn};
+pub use ring::Ring;
 pub use train::{Assembly, Train};
 pub use trains::{Member, Trains};

@@ -1,6 +1,6 @@
 //! Things in flight on a first-in first-out path, each with the time at which it arrives.
 
-use super::{Ring, Turn};
+use super::{Member, Ring, Trains};
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO whose entries become due in order.
@@ -102,12 +102,6 @@ impl<T: Copy + Default> Pipe<T> {
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
     }
 
-    /// Whether `count` entries, at least one, are due at `now`.
-    #[inline]
-    pub fn has_due(&self, count: usize, now: Instant) -> bool {
-        self.entries.get(count - 1).is_some_and(|(at, _)| *at <= now)
-    }
-
     /// The next entries, each with when it is due, as many as lie behind each other in memory.
     #[inline]
     pub fn oldest(&self) -> &[(Instant, T)] {
@@ -119,41 +113,6 @@ impl<T: Copy + Default> Pipe<T> {
     pub fn skip_many(&mut self, count: usize) {
         self.entries.skip(count);
         self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-    }
-
-    /// Room for `count` entries more at the most, one at least: they are in the pipe after [`Pipe::extend_by`].
-    #[inline]
-    pub fn room(&mut self, count: usize) -> &mut [(Instant, T)] {
-        self.entries.room(count)
-    }
-
-    /// Puts in the first `count` entries of [`Pipe::room`], which are due in order and behind those that were there.
-    #[inline]
-    pub fn extend_by(&mut self, count: usize) {
-        self.entries.extend_by(count);
-        if self.due.is_never() {
-            self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-        }
-    }
-
-    /// Takes entries as long as `turn` says what becomes of them. One that goes again is due no sooner than the newest.
-    #[inline]
-    pub fn turn(&mut self, mut turn: impl FnMut(Instant, &T) -> Turn<(Instant, T)>) {
-        self.entries.turn(|(at, value)| turn(*at, value));
-        self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
-    }
-
-    /// Takes out the entries that are due at `now`; the last of them, if there are any.
-    #[inline]
-    pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
-        let mut newest = None;
-        while self.due <= now {
-            let entries = self.entries.oldest();
-            let due = entries.iter().take_while(|(at, _)| *at <= now).count();
-            newest = Some(entries[due - 1].1);
-            self.skip_many(due);
-        }
-        newest
     }
 
     /// Takes the next entry if it is due at `now`.
@@ -177,6 +136,58 @@ impl<T: Copy + Default> Pipe<T> {
         if self.due <= now {
             self.entries.drain_while(|&(at, _)| at <= now, |(at, value)| take(at, value));
             self.due = self.entries.front().map_or(Instant::NEVER, |&(at, _)| at);
+        }
+    }
+
+    /// Takes what is due by `last`, of the entries and of `others`, in the order of the times; on a tie the entry goes first.
+    /// `turn` says when each is due again, if it is, no sooner than the newest entry: it goes behind that.
+    #[inline]
+    pub fn turn(
+        &mut self,
+        others: &mut Trains<T>,
+        last: Instant,
+        mut turn: impl FnMut(Instant, &T) -> Option<Instant>,
+    ) where
+        T: Member,
+    {
+        while self.due.min(others.poll_timeout()) <= last {
+            let (train, mut other) =
+                others.front().map_or_else(Default::default, |(train, first)| (train, *first));
+            let (mut taken, mut next, mut last) = (0, others.poll_timeout(), last);
+            let mut due = self.due;
+            let (slots, head, tail) = self.entries.parts(train.count as usize);
+            let mask = slots.len() - 1;
+            let (mut oldest, mut end) = (*head, *tail);
+            while due.min(next) <= last {
+                if due <= next {
+                    let value = slots[oldest & mask].1;
+                    oldest = oldest.wrapping_add(1);
+                    if let Some(again) = turn(due, &value) {
+                        slots[end & mask] = (again, value);
+                        end = end.wrapping_add(1);
+                    }
+                    due = if oldest == end { Instant::NEVER } else { slots[oldest & mask].0 };
+                    continue;
+                }
+                if let Some(again) = turn(next, &other) {
+                    slots[end & mask] = (again, other);
+                    end = end.wrapping_add(1);
+                    due = due.min(again);
+                }
+                taken += 1;
+                if taken < train.count {
+                    other.follow(1, train.step);
+                    next += train.spacing;
+                } else {
+                    // What the next train brings comes next.
+                    let behind = others.get(1).map_or(Instant::NEVER, |(train, _)| train.first);
+                    (next, last) = (Instant::NEVER, last.min(behind));
+                }
+            }
+            (*head, *tail, self.due) = (oldest, end, due);
+            if taken > 0 {
+                others.skip(taken);
+            }
         }
     }
 
@@ -205,78 +216,71 @@ impl<T: Copy + Default> Pipe<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Train;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    type Model = VecDeque<(Instant, u32)>;
+    type Model = VecDeque<(Instant, u64)>;
 
     /// What is done to a pipe with many entries, and by which time.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        Extend,
+        /// So many come, so far apart.
+        Push,
         Skip,
         SkipMany,
+        /// Those that are due are due again, or not, with others in between.
         Turn,
-        TakeNewestDue,
     }
 
-    /// Puts `count` entries in, so many picoseconds apart.
-    fn extend(pipe: &mut Pipe<u32>, model: &mut Model, count: usize, apart: u64) {
-        let mut rest = count;
-        while rest > 0 {
-            let last = model.back().copied().unwrap_or_default();
-            let places = pipe.room(rest);
-            let written = places.len();
-            for (place, step) in places.iter_mut().zip(1..) {
-                *place = (last.0 + Duration::from_ps(apart) * u64::from(step), last.1 + step);
-                model.push_back(*place);
-            }
-            pipe.extend_by(written);
-            rest -= written;
-        }
+    /// When an entry is due again that was due at `at`: by its number it is not.
+    fn again(at: Instant, number: u64, newest: Instant) -> Option<Instant> {
+        (!number.is_multiple_of(3)).then(|| newest.max(at) + Duration::from_ps(1 + number % 5))
     }
 
-    /// By its number an entry stays, leaves or goes again.
-    fn turn((at, number): (Instant, u32), until: Instant, newest: Instant) -> Turn<(Instant, u32)> {
-        match number % 3 {
-            _ if at > until => Turn::Stay,
-            0 => Turn::Leave,
-            _ => Turn::Again((newest, number + 1)),
-        }
-    }
-
-    fn turn_one_by_one(model: &mut Model, until: Instant, newest: Instant) {
-        while let Some(&entry) = model.front() {
-            match turn(entry, until, newest) {
-                Turn::Stay => break,
-                Turn::Leave => _ = model.pop_front(),
-                Turn::Again(again) => {
-                    model.pop_front();
-                    model.push_back(again);
-                }
-            }
+    /// Takes what is due of both in order, one by one.
+    fn turn_one_by_one(model: &mut Model, others: &mut Model, last: Instant) -> Model {
+        let mut seen = Model::new();
+        loop {
+            let (entry, other) = (model.front().copied(), others.front().copied());
+            let goes_first = other.is_none_or(|(next, _)| entry.is_some_and(|(due, _)| due <= next));
+            let Some((at, number)) = if goes_first { entry } else { other }.filter(|&(at, _)| at <= last)
+            else {
+                return seen;
+            };
+            seen.push_back((at, number));
+            _ = if goes_first { model.pop_front() } else { others.pop_front() };
+            let newest = model.back().map_or(Instant::ZERO, |&(at, _)| at);
+            model.extend(again(at, number, newest).map(|again| (again, number)));
         }
     }
 
     fn steps() -> impl Strategy<Value = Step> {
-        let all = vec![Step::Extend, Step::Skip, Step::SkipMany, Step::Turn, Step::TakeNewestDue];
-        prop::sample::select(all)
+        prop::sample::select(vec![Step::Push, Step::Skip, Step::SkipMany, Step::Turn])
     }
 
     proptest! {
         #[test]
         fn many_entries_are_as_one_by_one(
-            steps in prop::collection::vec(
-                (steps(), 0usize..40, 0u64..3),
-                1..100,
-            ),
+            steps in prop::collection::vec((steps(), 0usize..40, 0u64..30), 1..60),
+            trains in prop::collection::vec((0u64..60, 0u64..20, 1u32..6), 0..30),
         ) {
             let (mut pipe, mut model) = (Pipe::new(), Model::new());
+            let (mut others, mut other_model, mut at) = (Trains::new(), Model::new(), Instant::ZERO);
+            for (number, (wait, spacing, count)) in (1_000..).step_by(100).zip(trains) {
+                at += Duration::from_ps(wait);
+                let train = Train { spacing: Duration::from_ps(spacing), count, ..Train::of_one(at) };
+                others.push_train(train, &number);
+                other_model.extend((0..count).map(|index| (train.nth(index), number + u64::from(index))));
+                at = train.last();
+            }
             for (step, count, apart) in steps {
-                let until = model.get(count).map_or(pipe.last_due(), |&(at, _)| at);
-                let newest = pipe.last_due().max(until + Duration::from_ps(1));
                 match step {
-                    Step::Extend => extend(&mut pipe, &mut model, count, apart),
+                    Step::Push => for number in 0..count as u64 {
+                        let at = pipe.last_due() + Duration::from_ps(apart);
+                        pipe.push(at, number);
+                        model.push_back((at, number));
+                    },
                     Step::Skip if model.is_empty() => {}
                     Step::Skip => {
                         pipe.skip();
@@ -288,24 +292,27 @@ mod tests {
                         model.drain(..count);
                     }
                     Step::Turn => {
-                        pipe.turn(|at, number| turn((at, *number), until, newest));
-                        turn_one_by_one(&mut model, until, newest);
-                    }
-                    Step::TakeNewestDue => {
-                        let due = model.partition_point(|&(at, _)| at <= until);
-                        let newest = model.drain(..due).next_back();
-                        prop_assert_eq!(pipe.take_newest_due(until), newest.map(|(_, number)| number));
+                        let first = pipe.poll_timeout().min(others.poll_timeout());
+                        let last = if first.is_never() { first.just_before() } else { first + Duration::from_ps(2 * apart) };
+                        let (mut seen, mut newest) = (Model::new(), pipe.last_due());
+                        if pipe.is_empty() {
+                            newest = Instant::ZERO;
+                        }
+                        pipe.turn(&mut others, last, |at, &number| {
+                            seen.push_back((at, number));
+                            let again = again(at, number, newest);
+                            newest = again.unwrap_or(newest);
+                            again
+                        });
+                        prop_assert_eq!(seen, turn_one_by_one(&mut model, &mut other_model, last));
+                        prop_assert!(others.members().iter().eq(&other_model));
                     }
                 }
                 prop_assert_eq!(pipe.poll_timeout(), model.front().map_or(Instant::NEVER, |&(at, _)| at));
                 prop_assert!(pipe.iter().eq(model.iter().map(|(_, number)| number)));
                 prop_assert_eq!(pipe.newest(), model.back().map(|(_, number)| number));
-                let (oldest, _) = model.as_slices();
-                prop_assert_eq!(oldest.is_empty(), pipe.oldest().is_empty());
+                prop_assert_eq!(model.is_empty(), pipe.oldest().is_empty());
                 prop_assert!(pipe.oldest().iter().eq(model.iter().take(pipe.oldest().len())));
-                let due = model.iter().filter(|&&(at, _)| at <= until).count();
-                prop_assert!(due == 0 || pipe.has_due(due, until));
-                prop_assert!(!pipe.has_due(due + 1, until));
             }
         }
     }

@@ -3,17 +3,6 @@
 /// Entries of a ring before it grows for the first time; a power of two.
 const INITIAL_CAPACITY: usize = 16;
 
-/// What becomes of the oldest entry of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn<T> {
-    /// It stays where it is.
-    Stay,
-    /// It leaves.
-    Leave,
-    /// It goes behind the newest, as this.
-    Again(T),
-}
-
 /// A FIFO of copyable values in a power-of-two buffer. It doubles when full, so a run that has
 /// seen its largest backlog allocates nothing any more.
 #[derive(Clone, Debug)]
@@ -131,42 +120,14 @@ impl<T: Copy + Default> Ring<T> {
         self.head = self.head.wrapping_add(count);
     }
 
-    /// Room behind the newest entry for `count` more at the most, one at least, if `count` is not zero: as much as lies behind
-    /// each other in memory. What is written there is in the queue after [`Ring::extend_by`].
+    /// The block of memory with room for `more` entries, and the indices of the oldest entry and after the newest, modulo its
+    /// length.
     #[inline]
-    pub fn room(&mut self, count: usize) -> &mut [T] {
-        while self.slots.len() - self.len() < count {
+    pub(super) fn parts(&mut self, more: usize) -> (&mut [T], &mut usize, &mut usize) {
+        while self.slots.len() - self.len() < more {
             self.grow();
         }
-        let from = self.tail & (self.slots.len() - 1);
-        let to = self.slots.len().min(from + count);
-        &mut self.slots[from..to]
-    }
-
-    /// Appends the first `count` entries of [`Ring::room`].
-    #[inline]
-    pub fn extend_by(&mut self, count: usize) {
-        self.tail = self.tail.wrapping_add(count);
-        debug_assert!(self.len() <= self.slots.len(), "there was no room");
-    }
-
-    /// Takes entries, oldest first, as long as `turn` says what becomes of them.
-    #[inline]
-    pub fn turn(&mut self, mut turn: impl FnMut(&T) -> Turn<T>) {
-        let mask = self.slots.len() - 1;
-        let (mut head, mut tail) = (self.head, self.tail);
-        while head != tail {
-            match turn(&self.slots[head & mask]) {
-                Turn::Stay => break,
-                Turn::Leave => {}
-                Turn::Again(entry) => {
-                    self.slots[tail & mask] = entry;
-                    tail = tail.wrapping_add(1);
-                }
-            }
-            head = head.wrapping_add(1);
-        }
-        (self.head, self.tail) = (head, tail);
+        (&mut self.slots, &mut self.head, &mut self.tail)
     }
 
     /// Hands every entry to `take` where it lies, oldest first, and removes it.
@@ -211,17 +172,11 @@ mod tests {
         fn many_at_once_are_as_one_by_one(counts in prop::collection::vec((0usize..40, 0usize..40), 0..60)) {
             let (mut ring, mut model, mut next) = (Ring::new(), VecDeque::new(), 0_u32..);
             for (pushed, popped) in counts {
-                let mut rest = pushed;
-                while rest > 0 {
-                    let room = ring.room(rest);
-                    prop_assert!((1..=rest).contains(&room.len()));
-                    let written = room.len();
-                    for slot in room {
-                        *slot = next.next().unwrap();
-                        model.push_back(*slot);
-                    }
-                    ring.extend_by(written);
-                    rest -= written;
+                let (slots, _, tail) = ring.parts(pushed);
+                for number in next.by_ref().take(pushed) {
+                    slots[*tail & (slots.len() - 1)] = number;
+                    *tail = tail.wrapping_add(1);
+                    model.push_back(number);
                 }
                 let mut rest = popped.min(model.len());
                 while rest > 0 {

@@ -88,10 +88,11 @@ impl Train {
         if self.last() <= until {
             return self.count;
         }
-        match until.as_ps().checked_sub(self.first.as_ps()) {
-            None => 0,
-            Some(span) => (span / self.spacing.as_ps() + 1) as u32,
+        // Mostly it is one or none, and a division costs more than the rest.
+        if until < self.first + self.spacing {
+            return u32::from(self.first <= until);
         }
+        ((until - self.first).as_ps() / self.spacing.as_ps() + 1) as u32
     }
 
     /// When each begins to leave over a line that is busy until `busy_until` and takes `serialisation` for one of them;

@@ -237,10 +237,11 @@ mod tests {
 
     /// The canary of the property above: some trains stay one, others do not.
     #[test]
-    fn trains_stay_one_at_once_or_at_a_pace_and_not_behind_a_backlog() {
+    fn trains_stay_one_at_once_or_at_a_pace_and_not_where_they_catch_up_with_a_backlog() {
         let (at_once, paced) = ((5_000, 0, 10, 1514), (5_000, 927, 10, 1514));
-        let seen = trains_beside_frames(100, &[at_once, paced, (5_000, 0, 8, 1514), (100, 130, 4, 1514)]);
-        assert_eq!((seen.whole, seen.apart), (3, 1), "{seen:?}");
+        let (behind, beyond) = ((100, 130, 4, 1514), (100, 300, 8, 1514));
+        let seen = trains_beside_frames(100, &[at_once, paced, (5_000, 0, 8, 1514), behind, beyond]);
+        assert_eq!((seen.whole, seen.apart), (4, 1), "{seen:?}");
         let full = trains_beside_frames(400, &[(0, 0, 40, 1514)]);
         assert_eq!((full.whole, full.apart), (0, 1), "a switch has room for 20 of them, {full:?}");
     }

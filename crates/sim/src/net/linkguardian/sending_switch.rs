@@ -6,7 +6,7 @@ use super::circulating::Circulating;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::{Copied, TxBuffer};
-use super::wires::ForwardWire;
+use super::wires::{BackwardWire, ForwardWire};
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
@@ -19,6 +19,9 @@ const LOOK: usize = 0;
 const REQUEUE: usize = 1;
 const PAUSE_EXPIRY: usize = 2;
 const SOURCES: usize = 3;
+
+/// Acknowledgements that are taken in together at the most.
+const ACKS_TOGETHER: usize = 16;
 
 /// The sending switch of a protected link.
 ///
@@ -171,15 +174,28 @@ impl<P: Payload> SendingSwitch<P> {
         !asks && !is_narrow && self.copies.is_loop()
     }
 
-    /// The same while [`SendingSwitch::is_patient`]: it only frees copies, which are looked at with those before it.
+    /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::is_patient`]: they only free copies, and
+    /// those are looked at together. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn handle_late_ack(&mut self, now: Instant, leading: Position) {
-        if self.engine.handle_repeated_ack(leading) {
-            self.seen_until = now;
-        } else {
-            self.copies.free(now, &mut self.engine);
-            self.engine.handle_ack(leading);
-        }
+    pub(super) fn take_late_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
+        let Self { engine, copies, seen_until, .. } = self;
+        let mut changes = [(Instant::ZERO, 0); ACKS_TOGETHER];
+        let (mut count, mut oldest) = (0, engine.oldest_outstanding());
+        let latest = wire.take_acks(until, |at, leading| {
+            if engine.handle_repeated_ack(leading) {
+                *seen_until = at;
+                return;
+            }
+            engine.handle_ack(leading);
+            changes[count] = (at, engine.oldest_outstanding());
+            count += 1;
+            if count == ACKS_TOGETHER {
+                copies.free(oldest, &changes);
+                (count, oldest) = (0, engine.oldest_outstanding());
+            }
+        });
+        copies.free(oldest, &changes[..count]);
+        latest
     }
 
     /// Catches up with the looks that repeated acknowledgements left for later.

@@ -200,8 +200,7 @@ impl<P: Payload> LinkGuardianLink<P> {
     /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
     #[inline]
     fn take_late_acks(&mut self, end: Instant) -> Instant {
-        let sending = &mut self.sending;
-        self.backward.take_acks(end, |at, leading| sending.handle_late_ack(at, leading))
+        self.sending.take_late_acks(end, &mut self.backward)
     }
 
     /// When the sending switch next does something, or hears something.

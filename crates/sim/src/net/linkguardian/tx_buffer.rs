@@ -101,12 +101,11 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Looks at the copies whose turn came before `until`, while none is asked for.
+    /// Looks at the copies whose turn came before the last of the changes, while none is asked for ([`TxLoop::free`]).
     #[inline]
-    pub(super) fn free(&mut self, until: Instant, engine: &mut Sender) {
+    pub(super) fn free(&mut self, oldest: u32, changes: &[(Instant, u32)]) {
         if let Self::Loop(buffer) = self {
-            let lost = buffer.find_lost(until, engine);
-            debug_assert!(lost.is_none(), "a copy was asked for");
+            buffer.free(oldest, changes);
         }
     }
 

@@ -11,7 +11,7 @@
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::{Member, Pipe, Train, Trains, Turn};
+use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::{Cells, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
@@ -140,7 +140,7 @@ impl<P: Payload> TxLoop<P> {
     pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
         let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
         if !is_asked {
-            self.look_at_all(until, oldest);
+            self.look_at_all(until.just_before(), oldest, &[]);
             return None;
         }
         loop {
@@ -163,50 +163,31 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// Looks at the copies whose turn came before `until`: those from number `oldest` on go round, the others leave the loop.
+    /// Looks at the copies whose turn came before the last of the changes, none of which asks for a copy: those from number
+    /// `oldest` on are outstanding, and from the time of each change on those from its number on.
     #[inline]
-    fn look_at_all(&mut self, until: Instant, oldest: u32) {
-        let last = until.just_before();
-        while self.next_look() <= last {
-            let Self { rounds, queue, way_round, fresh, .. } = self;
-            let (way_round, first) = (*way_round, last.min(fresh.poll_timeout()));
-            rounds.turn(|look, ticket| {
-                if is_outstanding(ticket.number, oldest) {
-                    // On a tie the copy that has been round before goes first.
-                    if look > first {
-                        return Turn::Stay;
-                    }
-                    let left = queue.enter(look, ticket.octets);
-                    left.map_or(Turn::Leave, |left| Turn::Again((left + way_round, *ticket)))
-                } else if look > last {
-                    Turn::Stay
-                } else {
-                    // That it leaves before others have their first look makes no difference.
-                    Turn::Leave
-                }
-            });
-            self.look_at_fresh(last, oldest);
+    pub(super) fn free(&mut self, oldest: u32, changes: &[(Instant, u32)]) {
+        if let Some((until, _)) = changes.last() {
+            self.look_at_all(until.just_before(), oldest, changes);
         }
     }
 
-    /// The same of the copies whose first look comes by `last`, before any that has been round comes again.
+    /// Looks at the copies whose turn comes by `last`: those from number `oldest` on go round, the others leave the loop. From the
+    /// time of each change on, its number is the oldest.
     #[inline]
-    fn look_at_fresh(&mut self, last: Instant, oldest: u32) {
-        let Self { fresh, rounds, queue, way_round, .. } = self;
-        while fresh.poll_timeout() <= last && fresh.poll_timeout() < rounds.poll_timeout() {
-            let Some((train, &Ticket { number, octets })) = fresh.front() else { return };
-            let (mut look, mut count) = (train.first, 0);
-            while count < train.count && look <= last && look < rounds.poll_timeout() {
-                let number = number.wrapping_add(count);
-                if is_outstanding(number, oldest)
-                    && let Some(left) = queue.enter(look, octets)
-                {
-                    rounds.push(left + *way_round, Ticket { number, octets });
-                }
-                (look, count) = (look + train.spacing, count + 1);
+    fn look_at_all(&mut self, last: Instant, mut oldest: u32, changes: &[(Instant, u32)]) {
+        let Self { rounds, queue, way_round, fresh, .. } = self;
+        let mut changes = changes.iter().copied();
+        let mut change = changes.next().unwrap_or((Instant::NEVER, 0));
+        rounds.turn(fresh, last, |look, ticket| {
+            while look >= change.0 {
+                oldest = change.1;
+                change = changes.next().unwrap_or((Instant::NEVER, 0));
             }
-            fresh.skip(count);
-        }
+            let goes_round = is_outstanding(ticket.number, oldest);
+            let left = if goes_round { queue.enter(look, ticket.octets) } else { None };
+            left.map(|left| left + *way_round)
+        });
     }
 
     #[inline]

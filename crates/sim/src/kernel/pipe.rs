@@ -1,6 +1,6 @@
 //! Things in flight on a first-in first-out path, each with the time at which it arrives.
 
-use super::{Member, Ring, Trains};
+use super::{Member, Ring, Train, Trains};
 use lossylink_core::time::{Duration, Instant};
 
 /// A FIFO whose entries become due in order.
@@ -151,15 +151,14 @@ impl<T: Copy + Default> Pipe<T> {
         T: Member,
     {
         while self.due.min(others.poll_timeout()) <= last {
-            let (train, mut other) =
-                others.front().map_or_else(Default::default, |(train, first)| (train, *first));
-            let (mut taken, mut next, mut last) = (0, others.poll_timeout(), last);
-            let mut due = self.due;
-            let (slots, head, tail) = self.entries.parts(train.count as usize);
+            let (slots, head, tail) = self.entries.parts(1);
             let mask = slots.len() - 1;
-            let (mut oldest, mut end) = (*head, *tail);
-            while due.min(next) <= last {
-                if due <= next {
+            let (mut oldest, mut end, mut due) = (*head, *tail, self.due);
+            let (mut train, mut other) = front(others);
+            let (mut taken, mut next) = (0, others.poll_timeout());
+            loop {
+                let until = last.min(next);
+                while due <= until {
                     let value = slots[oldest & mask].1;
                     oldest = oldest.wrapping_add(1);
                     if let Some(again) = turn(due, &value) {
@@ -167,7 +166,10 @@ impl<T: Copy + Default> Pipe<T> {
                         end = end.wrapping_add(1);
                     }
                     due = if oldest == end { Instant::NEVER } else { slots[oldest & mask].0 };
-                    continue;
+                }
+                // Without room for one more the ring must grow.
+                if next > last || end.wrapping_sub(oldest) > mask {
+                    break;
                 }
                 if let Some(again) = turn(next, &other) {
                     slots[end & mask] = (again, other);
@@ -179,9 +181,9 @@ impl<T: Copy + Default> Pipe<T> {
                     other.follow(1, train.step);
                     next += train.spacing;
                 } else {
-                    // What the next train brings comes next.
-                    let behind = others.get(1).map_or(Instant::NEVER, |(train, _)| train.first);
-                    (next, last) = (Instant::NEVER, last.min(behind));
+                    others.skip(taken);
+                    (train, other) = front(others);
+                    (taken, next) = (0, others.poll_timeout());
                 }
             }
             (*head, *tail, self.due) = (oldest, end, due);
@@ -213,10 +215,15 @@ impl<T: Copy + Default> Pipe<T> {
     }
 }
 
+/// The train that comes next, and its first; nothing, if there is none.
+#[inline]
+fn front<T: Member>(trains: &Trains<T>) -> (Train, T) {
+    trains.front().map_or_else(Default::default, |(train, first)| (train, *first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Train;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 

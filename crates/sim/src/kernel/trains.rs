@@ -57,13 +57,24 @@ impl<T: Member> Trains<T> {
     }
 
     /// Puts in what is due at `at`, no sooner than what came before, as a train by itself.
-    #[inline]
+    #[inline(always)]
     pub fn push_apart(&mut self, at: Instant, value: T) {
         debug_assert!(self.last_due() <= at, "something due at {at} would overtake what came before");
         if self.entries.is_empty() {
             self.due = at;
         }
         self.entries.push((Train::of_one(at), value));
+    }
+
+    /// Puts in a train whose first is `value`, like [`Trains::push_train`], but one that comes alone stays alone: where most
+    /// do, a look at what came before costs more than it saves.
+    #[inline(always)]
+    pub fn push_if_many(&mut self, train: Train, value: &T) {
+        if train.count > 1 {
+            self.push_train(train, value);
+        } else {
+            self.push_apart(train.first, *value);
+        }
     }
 
     /// When the next is due.

@@ -204,6 +204,18 @@ impl Sender {
         Some(self.next)
     }
 
+    /// Takes `count` dummies of those that are due: as [`Sender::poll_dummy`] of each.
+    ///
+    /// # Panics
+    /// In debug builds, if fewer are due.
+    #[inline]
+    pub fn poll_dummies(&mut self, count: u8) -> Position {
+        debug_assert!(count <= self.dummies_pending, "so many dummies are not due");
+        self.dummies_pending -= count;
+        self.counters.dummies += u64::from(count);
+        self.next
+    }
+
     /// An acknowledgement arrives (LG-8).
     #[inline]
     pub fn handle_ack(&mut self, leading: Position) {

@@ -52,6 +52,12 @@ impl Circulating {
         self.next_return(busy_since).max(busy_until)
     }
 
+    /// How long a round takes.
+    #[inline]
+    pub(super) const fn period(&self) -> Duration {
+        self.period
+    }
+
     /// The packet leaves at `now`.
     pub(super) fn depart(&mut self, now: Instant) {
         self.returns = now + self.period;

@@ -143,7 +143,7 @@ impl<P: Payload> ReturnPort<P> {
     /// What was decided at `now` changes the acknowledgement register (LG-15).
     #[inline(always)]
     pub(super) fn update(&mut self, now: Instant, update: AckUpdate) {
-        self.updates.push(now + self.timing.ack_register, &Update(update));
+        self.updates.push_apart(now + self.timing.ack_register, Update(update));
         if self.ack_due.is_never() {
             self.schedule_ack(now);
         }
@@ -153,7 +153,7 @@ impl<P: Payload> ReturnPort<P> {
     #[inline]
     pub(super) fn update_train(&mut self, decided: Train, first: Position) {
         let effective = Train { step: 1, ..decided.from(decided.first + self.timing.ack_register) };
-        self.updates.push_train(effective, &Update(AckUpdate::Advance(first)));
+        self.updates.push_if_many(effective, &Update(AckUpdate::Advance(first)));
         if self.ack_due.is_never() {
             self.schedule_ack(decided.first);
         }

@@ -77,7 +77,7 @@ impl<P: Payload> RxLoop<P> {
         let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
         let level = self.queue.level(most);
         let Some(left) = self.queue.enter_train_below(train, first.frame.octets, level) else { return 0 };
-        self.rounds.push_train(left.from(left.first + self.way_round), first);
+        self.rounds.push_if_many(left.from(left.first + self.way_round), first);
         self.in_turn += left.count as usize;
         self.held += left.count as usize;
         left.count

@@ -155,19 +155,21 @@ impl<P: Payload> LinkGuardianLink<P> {
                 return now;
             }
             // With neither a frame that waits nor one that comes by then it is a dummy's turn.
-            if backlog > 0 || comes < port {
-                let sent = self.sending.send_steadily(now, end, forward, &mut self.forward);
-                if let Some(last) = sent {
-                    now = last;
-                    continue;
-                }
+            let wire = &mut self.forward;
+            let sent = if backlog > 0 || comes < port {
+                self.sending.send_steadily(now, end, forward, wire)
+            } else {
+                self.sending.send_dummies(port.max(now), end.min(comes), wire)
+            };
+            if let Some(last) = sent {
+                now = last;
+                continue;
             }
             // What has just happened may have freed the port, which was idle before.
             now = next.max(now);
             if port <= now {
-                self.sending.serve(now, &mut self.forward);
+                self.sending.serve(now, wire);
             } else {
-                let wire = &mut self.forward;
                 forward.take(backlog, |_, frame| self.sending.offer(now, frame, wire));
             }
         }

@@ -91,8 +91,8 @@ impl<P: Payload> TxLoop<P> {
             self.let_go();
         }
         let looks = left.from(left.first + self.first_check);
-        self.copies.push_train(looks, copy);
-        self.fresh.push_train(Train { step: 1, ..looks }, &Ticket::of(copy));
+        self.copies.push_if_many(looks, copy);
+        self.fresh.push_if_many(Train { step: 1, ..looks }, &Ticket::of(copy));
     }
 
     /// Lets go of copies that are not in the loop any more, before the first that is.

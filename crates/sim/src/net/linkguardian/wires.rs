@@ -142,7 +142,7 @@ impl<P: Payload> ForwardWire<P> {
             if !self.expects(data.frame.octets) {
                 self.surprise = self.surprise.min(at + self.notice);
             }
-            self.arrivals.push(at, &Arrival::Data(data));
+            self.arrivals.push_apart(at, Arrival::Data(data));
         } else {
             self.note_loss(at, data.position);
         }
@@ -162,7 +162,7 @@ impl<P: Payload> ForwardWire<P> {
         let (count, octets) = (u64::from(arrive.count), data.frame.octets);
         let frames = DataFrames { count, octets: count * u64::from(octets), largest_octets: octets };
         self.wire.carry_many(&frames, HEADER_OCTETS);
-        self.arrivals.push_train(arrive, &Arrival::Data(*data));
+        self.arrivals.push_if_many(arrive, &Arrival::Data(*data));
     }
 
     pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
@@ -177,9 +177,22 @@ impl<P: Payload> ForwardWire<P> {
     pub(super) fn send_dummy(&mut self, at: Instant, position: Position) -> bool {
         let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
         if arrives {
-            self.arrivals.push(at, &Arrival::Dummy(position));
+            self.arrivals.push_apart(at, Arrival::Dummy(position));
         }
         arrives
+    }
+
+    /// How many dummies are certain to arrive if they are sent next.
+    #[inline]
+    pub(super) fn clear_dummies(&self) -> u64 {
+        self.wire.clear_frames(MINIMUM_OCTETS)
+    }
+
+    /// Sends a train of dummies that are certain to arrive, when each arrives: as [`ForwardWire::send_dummy`] of each.
+    #[inline]
+    pub(super) fn send_dummies(&mut self, arrive: Train, position: Position) {
+        self.wire.carry_control(u64::from(arrive.count), MINIMUM_OCTETS);
+        self.arrivals.push_if_many(arrive, &Arrival::Dummy(position));
     }
 }
 

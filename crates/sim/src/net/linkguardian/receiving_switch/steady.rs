@@ -24,33 +24,32 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// Takes in the first of the new frames that arrive by `until`, those of a train, if they come in sequence and nothing waits
-    /// for its turn: each goes on.
+    /// Takes in the new frames that arrive in sequence by `until`, if nothing waits for its turn: each goes on.
     #[inline]
     fn pass_on(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let waits = matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0);
         if waits || !self.engine.is_in_sequence() {
             return None;
         }
-        let expected = self.engine.expected();
-        let (train, arrival) = arrivals.front()?;
-        let train = match arrival {
-            Arrival::Data(data) if data.position == expected => {
-                let train = train.up_to(train.come_by(until));
-                self.delivered.push_train(train, &data.bare());
-                self.back.update_train(train, expected);
-                self.engine.pass_in_sequence(train.last(), train.count);
-                train
+        let mut latest = None;
+        while arrivals.poll_timeout() <= until {
+            let (expected, Some((train, arrival))) = (self.engine.expected(), arrivals.front()) else { break };
+            let train = train.up_to(train.come_by(until));
+            match arrival {
+                Arrival::Data(data) if data.position == expected => {
+                    self.delivered.push_train(train, &data.bare());
+                    self.back.update_train(train, expected);
+                    self.engine.pass_in_sequence(train.last(), train.count);
+                }
+                Arrival::Dummy(position) if *position == expected => {
+                    self.engine.pass_dummies(u64::from(train.count));
+                }
+                _ => break,
             }
-            Arrival::Dummy(position) if *position == expected => {
-                let train = train.up_to(train.come_by(until));
-                self.engine.pass_dummies(u64::from(train.count));
-                train
-            }
-            _ => return None,
-        };
-        arrivals.skip(train.count);
-        Some(train.last())
+            latest = Some(train.last());
+            arrivals.skip(train.count);
+        }
+        latest
     }
 
     /// Holds the first of the new frames that arrive by `until`, those of a train, if they come in sequence, as long as all that

@@ -7,6 +7,7 @@
 
 use super::SendingSwitch;
 use crate::kernel::Train;
+use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
 use crate::net::linkguardian::tx_buffer::{Copied, TxBuffer};
 use crate::net::linkguardian::wires::ForwardWire;
@@ -113,14 +114,52 @@ impl<P: Payload> SendingSwitch<P> {
             let since = if comes > self.busy_until { comes } else { self.busy_since };
             count = count.min(train.come_by(self.dummy.next_return(since).just_before()).max(1));
         }
-        let train = train.up_to(count);
         source.skip(count);
+        if count == 1 {
+            self.begin_service(comes);
+            self.send_data(comes, frame, wire);
+            return Some(comes);
+        }
+        let train = train.up_to(count);
         // Without a gap the port has been busy since before.
-        let gap = count > 1 && train.spacing > serialisation;
+        let gap = train.spacing > serialisation;
         if gap || comes > self.busy_until {
             self.busy_since = if gap { train.last() } else { comes };
         }
         self.send_train(train, frame, wire);
+        Some(train.last())
+    }
+
+    /// Sends the dummies that leave by `until`, the first of them at `first`, before anything else does. Says when the last did;
+    /// `None` if one may be lost, or it is not a dummy's turn.
+    #[inline]
+    pub(in crate::net::linkguardian) fn send_dummies(
+        &mut self,
+        first: Instant,
+        until: Instant,
+        wire: &mut ForwardWire<P>,
+    ) -> Option<Instant> {
+        let pending = self.engine.dummies_due();
+        if pending == 0 || !self.urgent.is_empty() || !self.normal.is_empty() || self.tap.is_open() {
+            return None;
+        }
+        let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
+        let spacing = serialisation.max(self.dummy.period());
+        let train = Train { spacing, count: u32::from(pending), ..Train::of_one(first) };
+        let count = u64::from(train.come_by(until)).min(wire.clear_dummies()) as u8;
+        if count == 0 {
+            return None;
+        }
+        let train = train.up_to(u32::from(count));
+        let has_gaps = spacing > serialisation && count > 1;
+        if has_gaps || first > self.busy_until {
+            self.busy_since = if has_gaps { train.last() } else { first };
+        }
+        self.dummy.depart(train.last());
+        self.busy_until = train.last() + serialisation;
+        let position = self.engine.poll_dummies(count);
+        wire.send_dummies(train.from(first + serialisation + self.timing.data_pipeline), position);
+        self.schedule_port();
         Some(train.last())
     }
 

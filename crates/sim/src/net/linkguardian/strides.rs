@@ -154,14 +154,8 @@ impl<P: Payload> LinkGuardianLink<P> {
             if next > end {
                 return now;
             }
-            // With neither a frame that waits nor one that comes by then it is a dummy's turn.
             let wire = &mut self.forward;
-            let sent = if backlog > 0 || comes < port {
-                self.sending.send_steadily(now, end, forward, wire)
-            } else {
-                self.sending.send_dummies(port.max(now), end.min(comes), wire)
-            };
-            if let Some(last) = sent {
+            if let Some(last) = self.sending.send_steadily(now, end, forward, wire) {
                 now = last;
                 continue;
             }

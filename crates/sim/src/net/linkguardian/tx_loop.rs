@@ -80,7 +80,12 @@ impl<P: Payload> TxLoop<P> {
     /// A frame left at `now`, the one numbered after the last: keeps its copy.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
-        self.insert_train(Train::of_one(now), copy);
+        if self.copies.trains() >= self.most_trains {
+            self.let_go();
+        }
+        let look = now + self.first_check;
+        self.copies.push_apart(look, *copy);
+        self.fresh.push_apart(look, Ticket::of(copy));
     }
 
     /// The same of a train of frames, `copy` first, which left when it says.

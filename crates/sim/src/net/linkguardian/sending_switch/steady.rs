@@ -42,7 +42,7 @@ impl Departures {
 
 impl<P: Payload> SendingSwitch<P> {
     /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
-    /// data frames leave and nobody looks, no copy is asked for, and the sender hears of no loss. Says when the last of it
+    /// data frames and dummies leave that are certain to arrive, nobody looks, no copy is asked for, and the sender hears of no loss. Says when the last of it
     /// happened; `None` if nothing did.
     #[inline]
     pub(in crate::net::linkguardian) fn send_steadily(
@@ -63,19 +63,14 @@ impl<P: Payload> SendingSwitch<P> {
             if most == 0 {
                 break;
             }
-            let is_expected = self.normal.is_empty()
-                || self.normal.octets().is_some_and(|octets| wire.expects(octets + HEADER_OCTETS))
-                || wire.expects_any();
-            if !is_expected {
-                break;
-            }
-            let (comes, waits) = (source.poll_timeout(self.normal.len()), !self.normal.is_empty());
+            let (waiting, until) = (self.normal.len(), until.min(wire.poll_told()));
+            let comes = source.poll_timeout(waiting);
             let did = if comes < now && !source.waits_for_room() {
                 None
-            } else if waits || comes < self.busy_until {
+            } else if waiting > 0 || comes < self.busy_until {
                 self.send_waiting(now, until, most, source, wire)
             } else {
-                self.send_at_once(until, most, source, wire)
+                self.send_at_once(now, until, most, source, wire)
             };
             let Some(last) = did else { break };
             now = now.max(last);
@@ -87,20 +82,24 @@ impl<P: Payload> SendingSwitch<P> {
         latest
     }
 
-    /// Frames of a train find the line free, each of them, and leave as they come; up to `most`.
+    /// Frames of a train find the line free, each of them, and leave as they come, up to `most`; or it is a dummy's turn before.
     #[inline]
     fn send_at_once(
         &mut self,
+        now: Instant,
         until: Instant,
         most: u32,
         source: &mut impl Source<P>,
         wire: &mut ForwardWire<P>,
     ) -> Option<Instant> {
-        if source.waits_for_room() {
-            return None;
-        }
         let comes = source.poll_timeout(0);
-        if self.engine.wants_dummy() && self.dummy.departure(self.busy_since, self.busy_until) <= comes {
+        if self.engine.wants_dummy() {
+            let departs = self.dummy.departure(self.busy_since, self.busy_until).max(now);
+            if departs <= comes {
+                return self.send_dummies(departs, until.min(comes), wire);
+            }
+        }
+        if source.waits_for_room() {
             return None;
         }
         let (train, frame) = source.train(0, until, |_| Duration::ZERO)?;
@@ -131,21 +130,13 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Sends the dummies that leave by `until`, the first of them at `first`, before anything else does. Says when the last did;
-    /// `None` if one may be lost, or it is not a dummy's turn.
+    /// `None` if the first may be lost.
     #[inline]
-    pub(in crate::net::linkguardian) fn send_dummies(
-        &mut self,
-        first: Instant,
-        until: Instant,
-        wire: &mut ForwardWire<P>,
-    ) -> Option<Instant> {
-        let pending = self.engine.dummies_due();
-        if pending == 0 || !self.urgent.is_empty() || !self.normal.is_empty() || self.tap.is_open() {
-            return None;
-        }
+    fn send_dummies(&mut self, first: Instant, until: Instant, wire: &mut ForwardWire<P>) -> Option<Instant> {
         let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
         let spacing = serialisation.max(self.dummy.period());
-        let train = Train { spacing, count: u32::from(pending), ..Train::of_one(first) };
+        let pending = u32::from(self.engine.dummies_due());
+        let train = Train { spacing, count: pending, ..Train::of_one(first) };
         let count = u64::from(train.come_by(until)).min(wire.clear_dummies()) as u8;
         if count == 0 {
             return None;
@@ -159,7 +150,6 @@ impl<P: Payload> SendingSwitch<P> {
         self.busy_until = train.last() + serialisation;
         let position = self.engine.poll_dummies(count);
         wire.send_dummies(train.from(first + serialisation + self.timing.data_pipeline), position);
-        self.schedule_port();
         Some(train.last())
     }
 
@@ -174,6 +164,12 @@ impl<P: Payload> SendingSwitch<P> {
         source: &mut impl Source<P>,
         wire: &mut ForwardWire<P>,
     ) -> Option<Instant> {
+        let is_expected = wire.expects_any()
+            || self.normal.octets().is_some_and(|octets| wire.expects(octets + HEADER_OCTETS))
+            || self.normal.is_empty();
+        if !is_expected {
+            return None;
+        }
         if source.waits_for_room() {
             let first = self.busy_until.max(now);
             let is_ready = self.refill(first, until, most, source);

@@ -41,7 +41,7 @@ impl<T: Member> Trains<T> {
     }
 
     /// Puts in a train whose first is `value`, like [`Trains::push`]; true if it joined the one that came before.
-    #[inline]
+    #[inline(always)]
     pub fn push_train(&mut self, train: Train, value: &T) -> bool {
         if let Some((last, first)) = self.entries.from_back_mut(0) {
             debug_assert!(last.last() <= train.first, "a train would overtake what came before");
@@ -116,6 +116,13 @@ impl<T: Member> Trains<T> {
             self.entries.skip_front();
             self.due = self.entries.front().map_or(Instant::NEVER, |(train, _)| train.first);
         }
+    }
+
+    /// Removes the next `count` trains, of which there are so many.
+    #[inline]
+    pub fn skip_trains(&mut self, count: usize) {
+        self.entries.skip(count);
+        self.due = self.entries.front().map_or(Instant::NEVER, |(train, _)| train.first);
     }
 
     /// Takes the next member, whenever it is due.

@@ -150,7 +150,7 @@ impl<P: Payload> ReturnPort<P> {
     }
 
     /// The same of each frame of a train that was taken in, the first of them at `first`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn update_train(&mut self, decided: Train, first: Position) {
         let effective = Train { step: 1, ..decided.from(decided.first + self.timing.ack_register) };
         self.updates.push_if_many(effective, &Update(AckUpdate::Advance(first)));
@@ -259,8 +259,10 @@ impl<P: Payload> ReturnPort<P> {
     #[inline(always)]
     fn send_clear_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
+        let flight = serialisation + self.timing.control_return;
         let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
         let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
+        let (mut register, mut changes) = (self.register.clone(), self.updates.poll_timeout());
         let mut latest = Instant::ZERO;
         while due <= until && sent < clear {
             latest = due;
@@ -268,20 +270,22 @@ impl<P: Payload> ReturnPort<P> {
                 due = busy_until;
                 continue;
             }
-            if let Some(newest) = self.updates.take_newest_due(due) {
-                self.register.apply(newest.0);
+            if changes <= due {
+                self.updates.take_newest_due(due).into_iter().for_each(|newest| register.apply(newest.0));
+                changes = self.updates.poll_timeout();
             }
-            if let Some(leading) = self.register.poll() {
+            if let Some(leading) = register.poll() {
                 packet.depart(due);
                 busy_until = due + serialisation;
-                wire.push_ack(busy_until + self.timing.control_return, leading);
+                wire.push_ack(due + flight, leading);
                 sent += 1;
             }
-            let since = if self.register.is_pending() { due } else { self.updates.poll_timeout() };
+            let since = if register.is_pending() { due } else { changes };
             due = if since.is_never() { since } else { packet.next_return(since).max(busy_until) };
         }
         wire.wire.carry_control(sent, MINIMUM_OCTETS);
         (self.ack_due, self.busy_until, self.ack_packet) = (due, busy_until, packet);
+        self.register = register;
         latest
     }
 

@@ -21,7 +21,7 @@ const PAUSE_EXPIRY: usize = 2;
 const SOURCES: usize = 3;
 
 /// Acknowledgements that are taken in together at the most.
-const ACKS_TOGETHER: usize = 16;
+const ACKS_TOGETHER: usize = 8;
 
 /// The sending switch of a protected link.
 ///

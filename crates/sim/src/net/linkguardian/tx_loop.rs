@@ -106,16 +106,15 @@ impl<P: Payload> TxLoop<P> {
         let fresh = self.fresh.front().map(|(_, ticket)| ticket.number);
         let in_loop = self.rounds.iter().map(|ticket| ticket.number).chain(fresh);
         let oldest = in_loop.reduce(|one, other| if is_outstanding(one, other) { other } else { one });
-        while let Some((train, copy)) = self.copies.front() {
-            let before =
-                oldest.map_or(train.count, |oldest| oldest.wrapping_sub(copy.number).min(train.count));
-            let rest = train.count - before;
-            if before > 0 {
-                self.copies.skip(before);
-            }
-            if rest > 0 {
-                break;
-            }
+        let before = oldest.map_or(self.copies.trains(), |oldest| {
+            // That in which the oldest is has its first no later.
+            self.copies.partition_point(|copy| is_outstanding(oldest, copy.number)).saturating_sub(1)
+        });
+        self.copies.skip_trains(before);
+        if let (Some(oldest), Some((_, first))) = (oldest, self.copies.front())
+            && oldest != first.number
+        {
+            self.copies.skip(oldest.wrapping_sub(first.number));
         }
         self.most_trains = INITIAL_TRAINS.max(2 * self.copies.trains());
     }

@@ -4,6 +4,9 @@ use super::{Ecn, Frame, Payload};
 use crate::kernel::{Train, Trains};
 use lossylink_core::time::{Duration, Instant};
 
+/// Frames that are worth a look at them together.
+pub const MANY: u32 = 4;
+
 /// Frames that come to a link, each at its time.
 pub trait Source<P> {
     /// When the next frame may come while `backlog` frames wait at the link; never, if none does.
@@ -14,6 +17,9 @@ pub trait Source<P> {
     fn waits_for_room(&self) -> bool {
         false
     }
+
+    /// Whether so many frames come by `until` that they are worth a look at them together.
+    fn brings_many(&self, until: Instant) -> bool;
 
     /// A train of frames that come one after another up to and including `until`, and the first of them: that one finds `backlog`
     /// frames waiting, and from then on such as it leave so far `apart`, as long as any waits. `None` if the first does not
@@ -36,6 +42,11 @@ impl<P: Payload> Source<P> for Trains<Frame<P>> {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Self::poll_timeout(self)
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, until: Instant) -> bool {
+        self.has_due(MANY, until)
     }
 
     #[inline(always)]
@@ -68,6 +79,11 @@ impl<P> Source<P> for NoFrames {
     #[inline(always)]
     fn poll_timeout(&self, _backlog: usize) -> Instant {
         Instant::NEVER
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, _until: Instant) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -110,6 +126,11 @@ impl Source<u64> for Saturated {
 
     #[inline(always)]
     fn waits_for_room(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn brings_many(&self, _until: Instant) -> bool {
         true
     }
 

@@ -92,6 +92,11 @@ impl source::Source<u64> for Generator {
         if self.offered < self.packets { self.tick } else { Instant::NEVER }
     }
 
+    #[inline(always)]
+    fn brings_many(&self, until: Instant) -> bool {
+        self.tick + self.period * u64::from(source::MANY - 1) <= until
+    }
+
     /// Where frames leave no more slowly than they come, those behind one that comes find room, too.
     #[inline(always)]
     fn train(

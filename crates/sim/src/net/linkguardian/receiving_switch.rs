@@ -9,6 +9,7 @@ use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::wires::{Arrival, BackwardWire};
 use crate::kernel::{Agenda, Trains};
+use crate::net::source::MANY;
 use crate::net::{Frame, Payload};
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
@@ -144,7 +145,8 @@ impl<P: Payload> ReceivingSwitch<P> {
                 return latest;
             }
             let end = until.min(self.agenda.poll_timeout().just_before());
-            if let Some(last) = self.take_steadily(arrivals, end) {
+            let has_many = arrivals.has_due(MANY, end) || self.holds_many(end);
+            if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
                 latest = last;
                 continue;
             }
@@ -155,6 +157,12 @@ impl<P: Payload> ReceivingSwitch<P> {
                 self.come_round(now);
             }
         }
+    }
+
+    /// Whether several frames come round by `until`.
+    #[inline]
+    fn holds_many(&self, until: Instant) -> bool {
+        matches!(&self.buffer, RxBuffer::Loop(buffer) if self.round <= until && buffer.comes_round(MANY, until))
     }
 
     /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
@@ -239,7 +247,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     /// The header comes off, and the frame goes to the next hop.
     #[inline]
     fn forward(&mut self, now: Instant, item: &Copied<P>) {
-        self.delivered.push(now, &item.bare());
+        self.delivered.push_apart(now, item.bare());
     }
 
     /// Something was forwarded: a memory forwards at once what that makes possible.
@@ -254,7 +262,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         let RxBuffer::Memory(memory) = &mut self.buffer else { return };
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
-            self.delivered.push(now, &held.bare());
+            self.delivered.push_apart(now, held.bare());
         }
         let depth = memory.depth_bytes();
         self.observe(now, depth);
@@ -318,7 +326,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
         let Some(held) = buffer.front() else { return };
         if self.engine.deliver_in_turn(now, held.position) {
-            self.delivered.push(now, &held.bare());
+            self.delivered.push_apart(now, held.bare());
             buffer.skip();
             self.round = buffer.next_round();
         } else {

@@ -47,7 +47,7 @@ impl<P: Payload> RxLoop<P> {
         if let Some(left) = self.queue.enter(now, held.frame.octets) {
             let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
             self.in_turn = if follows { self.in_turn + 1 } else { 1 };
-            self.rounds.push(left + self.way_round, held);
+            self.rounds.push_apart(left + self.way_round, *held);
             self.held += 1;
         }
     }
@@ -60,6 +60,12 @@ impl<P: Payload> RxLoop<P> {
         self.in_turn >= self.held
             && self.rounds.front().is_some_and(is_first)
             && self.rounds.newest().is_some_and(is_last)
+    }
+
+    /// Whether so many frames come round by `until`.
+    #[inline]
+    pub(super) fn comes_round(&self, count: u32, until: Instant) -> bool {
+        self.rounds.has_due(count, until)
     }
 
     /// The size of the frames in its queue at `now`, if all are of one size, and no more such frames than come over a line

@@ -16,7 +16,7 @@ use super::wires::ControlFrame;
 use super::{FRAMES_TOGETHER, LinkGuardianLink};
 use crate::net::Payload;
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::source::{NoFrames, Source};
+use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
@@ -32,6 +32,8 @@ pub(super) struct Leads {
     pause: Duration,
     /// The furthest of all.
     longest: Duration,
+    /// How long several usual frames take.
+    many: Duration,
 }
 
 impl Leads {
@@ -40,13 +42,14 @@ impl Leads {
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
+        let many = timing.rate.serialisation(USUAL_OCTETS) * u64::from(source::MANY - 1);
         let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER as u64).min(safe);
-        Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest }
+        Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest, many }
     }
 
     /// None at all: both switches go event by event.
     pub(super) const NONE: Self =
-        Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO };
+        Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO, many: Duration::ZERO };
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
@@ -65,7 +68,7 @@ impl<P: Payload> LinkGuardianLink<P> {
             if next > until || next.is_never() {
                 return latest;
             }
-            self.look_ahead(next);
+            self.look_ahead(next, until);
             latest = latest.max(self.run_near(until, forward));
             let end = until.min(self.hears_loss_until());
             latest = latest.max(self.run_far(end, backward)).max(self.take_late_acks(end));
@@ -85,7 +88,7 @@ impl<P: Payload> LinkGuardianLink<P> {
             }
             let end = until.min(self.hears_loss_until());
             latest = latest.max(self.run_far(end, &mut NoFrames)).max(self.take_late_acks(end));
-            self.look_ahead(self.next_to_send(forward).min(self.next_far()));
+            self.look_ahead(self.next_to_send(forward).min(self.next_far()), until);
         }
     }
 
@@ -95,16 +98,18 @@ impl<P: Payload> LinkGuardianLink<P> {
         self.next_near().min(source.poll_timeout(self.sending.normal.len()))
     }
 
-    /// Finds up to when the sending switch knows all that concerns it, `now` being the next event at either.
+    /// Finds up to when the sending switch knows all that concerns it, `now` being the next event at either, if it goes on up to
+    /// `until`.
     #[inline]
-    fn look_ahead(&mut self, now: Instant) {
-        let Leads { told, pause, longest } = self.leads;
+    fn look_ahead(&mut self, now: Instant, until: Instant) {
+        let Leads { told, pause, longest, .. } = self.leads;
         self.forward.note_seen(now, self.receiving.engine.expected());
         self.acks_may_wait = self.sending.is_patient() && !self.backward.has_notification();
         self.heard = if self.acks_may_wait {
+            // Whether a pause is certain not to come matters only if the sending switch goes on for so long.
             let may_pause = self.receiving.may_pause();
-            let calm =
-                if may_pause { self.receiving.holds_calmly(now, &self.forward.arrivals) } else { None };
+            let looks = may_pause && now.saturating_add(pause) < until;
+            let calm = if looks { self.receiving.holds_calmly(now, &self.forward.arrivals) } else { None };
             self.forward.expect(calm);
             let pause = if may_pause && calm.is_none() { pause } else { longest };
             let control = self.receiving.back.next_control().saturating_add(told);
@@ -155,7 +160,10 @@ impl<P: Payload> LinkGuardianLink<P> {
                 return now;
             }
             let wire = &mut self.forward;
-            if let Some(last) = self.sending.send_steadily(now, end, forward, wire) {
+            let leave_many = backlog >= source::MANY as usize && next + self.leads.many <= end;
+            let is_worth_it = leave_many || forward.brings_many(end);
+            let sent = if is_worth_it { self.sending.send_steadily(now, end, forward, wire) } else { None };
+            if let Some(last) = sent {
                 now = last;
                 continue;
             }

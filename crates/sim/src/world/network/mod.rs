@@ -45,9 +45,10 @@ pub struct Addressed<P> {
 impl<P: Payload> Payload for Addressed<P> {
     #[inline]
     fn distance(&self, next: &Self) -> Option<u32> {
-        let owner = |addressed: &Self| (addressed.conversation, addressed.generation, addressed.entered_at);
-        let distance = self.packet.distance(&next.packet)?;
-        (owner(self) == owner(next)).then_some(distance)
+        let is_of_one = self.conversation == next.conversation
+            && self.generation == next.generation
+            && self.entered_at == next.entered_at;
+        if is_of_one { self.packet.distance(&next.packet) } else { None }
     }
 
     #[inline]
@@ -349,24 +350,23 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn collect(&mut self) {
         let (now, tap) = (self.now, &self.tap);
-        let is_watched = self.latency.is_some() || tap.is_open();
         let Self { path, protocol, at_far, latency, .. } = self;
-        let mut arrive =
+        let arrive =
             |leg: &mut Leg, at_far: &mut Arrivals<T::Packet>, at, frame: &Frame<Addressed<T::Packet>>| {
-                if let Some(latency) = latency {
-                    latency.add(at - frame.payload.entered_at);
-                }
-                if let Some(at) = cross(tap, LegName::ToFar, leg, (now, at), frame) {
-                    at_far.arrive(protocol, at, frame);
-                }
+                let Some(at) = cross(tap, LegName::ToFar, leg, (now, at), frame) else { return };
+                at_far.arrive(protocol, at, frame);
             };
         self.link.delivered().take_trains(|train, frame| {
             let leg = &mut path.to_far;
-            if train.count == 1 {
+            if train.count == 1 && latency.is_none() {
                 return arrive(leg, at_far, train.first, frame);
             }
             let mut frame = *frame;
-            let crossed = if is_watched { None } else { leg.cross_train(train, frame.octets) };
+            if let Some(latency) = latency {
+                (0..train.count).for_each(|index| latency.add(train.nth(index) - frame.payload.entered_at));
+                frame.payload.entered_at = Instant::ZERO;
+            }
+            let crossed = if tap.is_open() { None } else { leg.cross_train(train, frame.octets) };
             if let Some(train) = crossed {
                 return at_far.arrive_in_train(protocol, train, &mut frame);
             }

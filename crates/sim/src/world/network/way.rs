@@ -193,11 +193,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             frame.payload.entered_at = at;
         }
         let take = |at, frame: &Frame<Addressed<T::Packet>>| {
+            let mut frame = *frame;
             if let Some(latency) = latency {
                 latency.add(at - frame.payload.entered_at);
+                frame.payload.entered_at = Instant::ZERO;
             }
-            if let Some(at) = from_link.cross(at, frame) {
-                arrivals.arrive(*protocol, at, frame);
+            if let Some(at) = from_link.cross(at, &frame) {
+                arrivals.arrive(*protocol, at, &frame);
             }
         };
         match self.direction {

@@ -295,7 +295,7 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Data frames leave as `train` says, `frame` first: they take their numbers, and leave copies behind.
-    #[inline]
+    #[inline(always)]
     fn send_train(&mut self, train: Train, mut frame: Frame<P>, wire: &mut ForwardWire<P>) {
         frame.octets += HEADER_OCTETS;
         let (position, number) = (self.engine.next(), self.engine.counters().data as u32);

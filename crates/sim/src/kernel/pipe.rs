@@ -181,7 +181,7 @@ impl<T: Copy + Default> Pipe<T> {
                     other.follow(1, train.step);
                     next += train.spacing;
                 } else {
-                    others.skip(taken);
+                    others.skip_trains(1);
                     (train, other) = front(others);
                     (taken, next) = (0, others.poll_timeout());
                 }

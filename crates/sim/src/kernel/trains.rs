@@ -88,7 +88,8 @@ impl<T: Member> Trains<T> {
     pub fn has_due(&self, count: u32, now: Instant) -> bool {
         let Some((train, _)) = self.entries.front() else { return false };
         let is_due = |(train, _): &(Train, T)| train.first <= now;
-        (train.count >= count && train.nth(count - 1) <= now) || self.get(count as usize - 1).is_some_and(is_due)
+        (train.count >= count && train.nth(count - 1) <= now)
+            || self.get(count as usize - 1).is_some_and(is_due)
     }
 
     /// When the newest is due; the start of the run when there is none.

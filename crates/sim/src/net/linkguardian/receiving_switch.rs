@@ -38,6 +38,8 @@ pub(super) enum RxBuffer<P: Payload> {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivingSwitch<P: Payload> {
     timing: Timing,
+    /// How long several usual frames take.
+    many: Duration,
     /// When a frame next comes round in the reorder buffer.
     round: Instant,
     agenda: Agenda<SOURCES>,
@@ -60,6 +62,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         back: ReturnPort<P>,
     ) -> Self {
         Self {
+            many: timing.many(),
             timing,
             round: Instant::NEVER,
             agenda: Agenda::new(),
@@ -145,7 +148,7 @@ impl<P: Payload> ReceivingSwitch<P> {
                 return latest;
             }
             let end = until.min(self.agenda.poll_timeout().just_before());
-            let has_many = arrivals.has_due(MANY, end) || self.holds_many(end);
+            let has_many = now + self.many <= end && (arrivals.has_due(MANY, end) || self.holds_many(end));
             if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
                 latest = last;
                 continue;

@@ -11,7 +11,7 @@
 //! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
 //! switch go first.
 
-use super::timing::Timing;
+use super::timing::{self, Timing};
 use super::wires::ControlFrame;
 use super::{FRAMES_TOGETHER, LinkGuardianLink};
 use crate::net::Payload;
@@ -19,9 +19,6 @@ use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
-
-/// The largest usual frame on the wire, with preamble, gap and check sequence.
-const USUAL_OCTETS: u32 = 1538;
 
 /// How far the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +39,13 @@ impl Leads {
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
-        let many = timing.rate.serialisation(USUAL_OCTETS) * u64::from(source::MANY - 1);
-        let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER as u64).min(safe);
-        Self { told: just_before(timing.least_told()), pause: just_before(timing.least_pause()), longest, many }
+        let longest = (timing.rate.serialisation(timing::USUAL_OCTETS) * FRAMES_TOGETHER as u64).min(safe);
+        Self {
+            told: just_before(timing.least_told()),
+            pause: just_before(timing.least_pause()),
+            longest,
+            many: timing.many(),
+        }
     }
 
     /// None at all: both switches go event by event.

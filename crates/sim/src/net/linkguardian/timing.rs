@@ -3,10 +3,13 @@
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
 use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::source::MANY;
 use lossylink_core::time::Duration;
 
 /// Octets that LinkGuardian's header adds to a data frame.
 pub const HEADER_OCTETS: u32 = 3;
+/// The largest usual frame on the wire, with preamble, gap and check sequence.
+pub(super) const USUAL_OCTETS: u32 = 1538;
 
 /// Delays of the protected link, each as in the profile.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +63,11 @@ impl Timing {
             pause: profile.pause_duration(rate.bit_rate()),
             reverse_pipeline: ns(profile.data_pipeline_ns) + propagation,
         }
+    }
+
+    /// How long it takes from the first to the last of several usual frames.
+    pub(super) fn many(&self) -> Duration {
+        self.rate.serialisation(USUAL_OCTETS) * u64::from(MANY - 1)
     }
 
     /// From the port back until anything takes effect at the sender, at the least.

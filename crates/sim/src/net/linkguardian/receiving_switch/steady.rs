@@ -33,7 +33,9 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
         let mut latest = None;
         while arrivals.poll_timeout() <= until {
-            let (expected, Some((train, arrival))) = (self.engine.expected(), arrivals.front()) else { break };
+            let (expected, Some((train, arrival))) = (self.engine.expected(), arrivals.front()) else {
+                break;
+            };
             let train = train.up_to(train.come_by(until));
             match arrival {
                 Arrival::Data(data) if data.position == expected => {

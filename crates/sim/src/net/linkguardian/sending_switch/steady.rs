@@ -280,11 +280,16 @@ impl<P: Payload> SendingSwitch<P> {
                 break;
             }
             let (frame, apart) = (*frame, self.timing.rate.serialisation(frame.octets + HEADER_OCTETS));
+            self.begin_service(first);
+            if waiting.count == 1 {
+                self.normal.leave(1);
+                self.send_data(first, frame, wire);
+                latest = Some(first);
+                (first, most) = (self.busy_until, most - 1);
+                continue;
+            }
             let left = Departures { first, apart }.by(until).min(most as usize);
             let count = waiting.count.min(left as u32);
-            if first > self.busy_until {
-                self.busy_since = first;
-            }
             self.normal.leave(count);
             let train = Train { first, spacing: apart, count, ..waiting };
             self.send_train(train, frame, wire);

@@ -69,6 +69,12 @@ impl Train {
         Self { first, ..self }
     }
 
+    /// The same frames, one so long after the other.
+    #[inline]
+    pub const fn at_pace(self, spacing: Duration) -> Self {
+        Self { spacing, ..self }
+    }
+
     /// The first `count` frames.
     #[inline]
     pub const fn up_to(self, count: u32) -> Self {

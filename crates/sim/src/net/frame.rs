@@ -61,14 +61,14 @@ impl<P> Frame<P> {
 
 impl<P: Payload> Member for Frame<P> {
     #[inline]
-    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
         let is_alike = (self.octets, self.ecn) == (next.octets, next.ecn);
-        if is_alike { self.payload.distance(&next.payload) } else { None }
+        if is_alike { self.payload.distance(&next.payload, count) } else { None }
     }
 
     #[inline]
     fn follow(&mut self, count: u32, step: u32) {
-        self.payload.follow(count * step);
+        self.payload.follow(count, step);
     }
 }
 

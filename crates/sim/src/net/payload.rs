@@ -2,13 +2,15 @@
 
 /// What a frame carries: the network asks how it goes on from one frame of a train to the next, and nothing else.
 pub trait Payload: Copy + Default {
-    /// How far the number of `next` is beyond this one's, if they differ in nothing else; `None` if they do.
-    fn distance(&self, _next: &Self) -> Option<u32> {
+    /// How far the number of `next` is beyond this one's, which is the first of `count` in a train, if they differ in nothing
+    /// else; `None` if they do.
+    fn distance(&self, _next: &Self, _count: u32) -> Option<u32> {
         None
     }
 
-    /// Turns it into the one whose number is `distance` beyond its own, and which is the same in all else.
-    fn follow(&mut self, _distance: u32) {
+    /// Turns it into the one `count` places behind it in a train in which the number of each is `step` beyond that of the one
+    /// before, and which is the same in all else.
+    fn follow(&mut self, _count: u32, _step: u32) {
         unreachable!("what is at a distance from nothing is never followed");
     }
 }
@@ -17,24 +19,24 @@ impl Payload for () {}
 
 impl Payload for u64 {
     #[inline]
-    fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         next.checked_sub(*self).and_then(|distance| u32::try_from(distance).ok())
     }
 
     #[inline]
-    fn follow(&mut self, distance: u32) {
-        *self += Self::from(distance);
+    fn follow(&mut self, count: u32, step: u32) {
+        *self += Self::from(count * step);
     }
 }
 
 impl Payload for u32 {
     #[inline]
-    fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         next.checked_sub(*self)
     }
 
     #[inline]
-    fn follow(&mut self, distance: u32) {
-        *self += distance;
+    fn follow(&mut self, count: u32, step: u32) {
+        *self += count * step;
     }
 }

@@ -17,14 +17,14 @@ impl Request {
 
 impl Payload for Packet {
     /// Turns a packet in the middle of a message into the one so many numbers on.
-    fn follow(&mut self, distance: u32) {
+    fn follow(&mut self, count: u32, step: u32) {
         if let Self::Request(request) = self {
-            request.psn = request.psn.ahead(distance);
+            request.psn = request.psn.ahead(count * step);
         }
     }
 
     /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
-    fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
         let distance = next.psn.steps_from(first.psn);
         let is_alike = first.is_plain() && *next == Request { psn: next.psn, ..*first };
@@ -94,7 +94,7 @@ mod tests {
                     if in_trains { requester.repeat(&packet, now, until) } else { Train::of_one(now) };
                 for index in 0..train.count {
                     sent.push((train.nth(index), packet));
-                    packet.follow(1);
+                    packet.follow(1, 1);
                 }
                 now = train.last();
             }
@@ -108,7 +108,7 @@ mod tests {
             (0..).zip(sent).filter(|(index, _)| !lost.contains(index)).map(|(_, &sent)| sent).collect();
         while let Some(&(at, packet)) = arrived.get(place) {
             let follows = |other: &(Instant, Packet), index: u32| {
-                packet.distance(&other.1) == Some(index) && other.0 >= at
+                packet.distance(&other.1, 1) == Some(index) && other.0 >= at
             };
             let alike = (0..).zip(&arrived[place..]).take_while(|&(index, other)| follows(other, index));
             let count = (alike.count() as u32).max(1);

@@ -16,7 +16,7 @@ use super::deadlines::Deadlines;
 use super::host::Reception;
 use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
-use crate::kernel::{Member, Trains};
+use crate::kernel::{Member, Train, Trains};
 use crate::measure::Delays;
 use crate::net::tap::LegName;
 use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
@@ -25,7 +25,7 @@ pub use outside::End;
 use ahead::Ahead;
 use arrivals::Arrivals;
 use lossylink_core::rng::Stream;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 use sending::cross;
 use strides::Leads;
 
@@ -40,20 +40,38 @@ pub struct Addressed<P> {
     pub packet: P,
     /// When it reached the link on its way forward, if anybody wants to know; otherwise the start of the run.
     pub entered_at: Instant,
+    /// How much later the next of its train did.
+    pub pace: Duration,
+}
+
+impl<P> Addressed<P> {
+    /// From now on it says that it reached the link when the train did.
+    fn enter(&mut self, train: Train) {
+        (self.entered_at, self.pace) = (train.first, train.spacing);
+    }
+
+    /// It has left the link as the train says: hands the time that each took to `note`.
+    fn leave(&mut self, train: Train, mut note: impl FnMut(Duration)) {
+        let entered = train.from(self.entered_at).at_pace(self.pace);
+        (0..train.count).for_each(|index| note(train.nth(index) - entered.nth(index)));
+        (self.entered_at, self.pace) = (Instant::ZERO, Duration::ZERO);
+    }
 }
 
 impl<P: Payload> Payload for Addressed<P> {
     #[inline]
-    fn distance(&self, next: &Self) -> Option<u32> {
-        let is_of_one = self.conversation == next.conversation
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        let follows = self.conversation == next.conversation
             && self.generation == next.generation
-            && self.entered_at == next.entered_at;
-        if is_of_one { self.packet.distance(&next.packet) } else { None }
+            && self.pace == next.pace
+            && self.entered_at + self.pace * u64::from(count) == next.entered_at;
+        if follows { self.packet.distance(&next.packet, count) } else { None }
     }
 
     #[inline]
-    fn follow(&mut self, distance: u32) {
-        self.packet.follow(distance);
+    fn follow(&mut self, count: u32, step: u32) {
+        self.entered_at += self.pace * u64::from(count);
+        self.packet.follow(count, step);
     }
 }
 
@@ -363,8 +381,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             }
             let mut frame = *frame;
             if let Some(latency) = latency {
-                (0..train.count).for_each(|index| latency.add(train.nth(index) - frame.payload.entered_at));
-                frame.payload.entered_at = Instant::ZERO;
+                frame.payload.leave(train, |took| latency.add(took));
             }
             let crossed = if tap.is_open() { None } else { leg.cross_train(train, frame.octets) };
             if let Some(train) = crossed {

@@ -7,7 +7,7 @@ use crate::net::tap::{Content, LegName};
 use crate::net::{Frame, ProtectedLink, Sight, Tap};
 use crate::world::path::Leg;
 use crate::world::{Endpoint, Protocol};
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the near end of a conversation has to send. Where frames go ahead, the present moves on to when the
@@ -52,7 +52,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                         cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame)
                     {
                         if latency.is_some() {
-                            frame.payload.entered_at = at;
+                            frame.payload.enter(Train::of_one(at));
                         }
                         at_link.push(at, &frame);
                     }
@@ -152,6 +152,12 @@ pub(super) fn address<T: Protocol>(
     packet: T::Packet,
 ) -> Frame<Addressed<T::Packet>> {
     let frame = protocol.frame(packet);
-    let payload = Addressed { conversation, generation, packet: frame.payload, entered_at: Instant::ZERO };
+    let payload = Addressed {
+        conversation,
+        generation,
+        packet: frame.payload,
+        entered_at: Instant::ZERO,
+        pace: Duration::ZERO,
+    };
     Frame { octets: frame.octets, ecn: frame.ecn, payload }
 }

@@ -137,10 +137,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
             train = train.behind(passage.taken);
         }
         if self.latency.is_some() {
-            self.each(train, frame, Self::wait);
-        } else {
-            self.at_link.push_train(train, frame);
+            frame.payload.enter(train);
         }
+        self.at_link.push_train(train, frame);
     }
 
     /// Whether frames that reach the link by `at` may cross it now.
@@ -180,7 +179,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     #[inline(never)]
     fn wait(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
         if self.latency.is_some() {
-            frame.payload.entered_at = at;
+            frame.payload.enter(Train::of_one(at));
         }
         self.at_link.push(at, frame);
     }
@@ -190,13 +189,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     fn offer(&mut self, at: Instant, frame: &mut Frame<Addressed<T::Packet>>) {
         let Self { protocol, from_link, link, arrivals, latency, .. } = self;
         if latency.is_some() {
-            frame.payload.entered_at = at;
+            frame.payload.enter(Train::of_one(at));
         }
         let take = |at, frame: &Frame<Addressed<T::Packet>>| {
             let mut frame = *frame;
             if let Some(latency) = latency {
-                latency.add(at - frame.payload.entered_at);
-                frame.payload.entered_at = Instant::ZERO;
+                frame.payload.leave(Train::of_one(at), |took| latency.add(took));
             }
             if let Some(at) = from_link.cross(at, &frame) {
                 arrivals.arrive(*protocol, at, &frame);

@@ -28,13 +28,13 @@ impl Default for TcpPacket {
 
 impl Payload for TcpPacket {
     #[inline]
-    fn distance(&self, next: &Self) -> Option<u32> {
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
         self.0.distance(&next.0)
     }
 
     #[inline]
-    fn follow(&mut self, distance: u32) {
-        self.0.advance(distance);
+    fn follow(&mut self, count: u32, step: u32) {
+        self.0.advance(count * step);
     }
 }
 

@@ -48,6 +48,13 @@ impl Position {
         Self(self.0.wrapping_add(steps) & MASK)
     }
 
+    /// The position so many steps behind.
+    #[inline]
+    #[must_use]
+    pub const fn minus(self, steps: u32) -> Self {
+        Self(self.0.wrapping_sub(steps) & MASK)
+    }
+
     /// The next position.
     #[must_use]
     pub const fn next(self) -> Self {

@@ -121,6 +121,12 @@ impl Sender {
         (self.counters.data as u32).wrapping_sub(self.outstanding())
     }
 
+    /// The position of the `number`-th data frame, modulo 2^32, of those that left since the start or since it started over.
+    #[inline]
+    pub const fn position_of(&self, number: u32) -> Position {
+        self.next.minus((self.counters.data as u32).wrapping_sub(number))
+    }
+
     /// Lost positions whose copies have not been looked at since.
     pub const fn holes(&self) -> u32 {
         self.holes.len()
@@ -310,6 +316,7 @@ mod tests {
     #[test]
     fn frames_are_numbered_as_they_leave() {
         let mut sender = sender_after(2);
+        assert_eq!([0, 1, 2].map(|number| sender.position_of(number)), [at(0), at(1), at(2)]);
         assert_eq!(sender.stamp(), at(2));
         assert_eq!(sender.counters().data, 3);
     }
@@ -325,6 +332,7 @@ mod tests {
         assert_eq!(sender.poll_dummy(), None);
         sender.stamp();
         assert!(sender.wants_dummy());
+        assert_eq!((sender.poll_dummies(2), sender.dummies_due(), sender.counters().dummies), (at(5), 1, 5));
     }
 
     // LG-5, LG-6

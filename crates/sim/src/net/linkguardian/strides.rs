@@ -205,6 +205,9 @@ impl<P: Payload> LinkGuardianLink<P> {
     /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
     #[inline]
     fn take_late_acks(&mut self, end: Instant) -> Instant {
+        if self.backward.poll_timeout() > end {
+            return Instant::ZERO;
+        }
         self.sending.take_late_acks(end, &mut self.backward)
     }
 

@@ -158,11 +158,8 @@ impl<P: Payload> TxLoop<P> {
             let (_, ticket) = ticket?;
             if is_outstanding(ticket.number, oldest) {
                 self.send_round(look, ticket);
-            } else {
-                let copy = self.copy(ticket.number);
-                if is_lost(&copy, engine) {
-                    return Some((look, copy));
-                }
+            } else if is_lost(ticket.number, engine) {
+                return Some((look, self.copy(ticket.number)));
             }
         }
     }
@@ -237,8 +234,8 @@ const fn is_outstanding(number: u32, oldest: u32) -> bool {
 
 /// Whether an acknowledged copy is asked for: then it leaves to be sent again.
 #[cold]
-fn is_lost<P>(copy: &Copied<P>, engine: &mut Sender) -> bool {
-    !engine.has_abandoned(copy.number) && engine.inspect_copy(copy.position) == CopyFate::Retransmit
+fn is_lost(number: u32, engine: &mut Sender) -> bool {
+    !engine.has_abandoned(number) && engine.inspect_copy(engine.position_of(number)) == CopyFate::Retransmit
 }
 
 #[cfg(test)]
@@ -286,7 +283,7 @@ mod tests {
                         self.entries += 1;
                         self.looks.insert((left + self.way_round, false, self.entries, number, octets));
                     }
-                } else if is_lost(&self.copies[number as usize], engine) {
+                } else if is_lost(number, engine) {
                     lost.push((look, number));
                 }
             }

@@ -204,7 +204,10 @@ impl<P: Payload> SendingSwitch<P> {
         if left > waiting {
             return None;
         }
-        let (train, frame) = source.train(waiting - left, until, apart)?;
+        // Room that one makes who leaves is certain only if one leaves before the second comes.
+        let makes_room =
+            |octets| Some(apart(octets)).filter(|&apart| first <= comes + apart).unwrap_or(Duration::MAX);
+        let (train, frame) = source.train(waiting - left, until, makes_room)?;
         if !wire.expects(frame.octets + HEADER_OCTETS) {
             return None;
         }
@@ -220,10 +223,16 @@ impl<P: Payload> SendingSwitch<P> {
                 let find = slack / (train.spacing - leave.apart).as_ps() + 1;
                 count = count.min(u32::try_from(find).unwrap_or(u32::MAX));
             }
-            // If frames come faster than others leave, most wait when the last has come; otherwise, when the first has.
-            let last = if come_faster { count.max(1) - 1 } else { 0 };
-            let left = if last > 0 { leave.by(train.nth(last)) } else { left };
-            let most = waiting + last as usize + 1 - left;
+            let train = train.up_to(count.max(1));
+            // If frames come faster than others leave, most wait when the last has come; otherwise, when the last has that comes
+            // before one leaves.
+            let most = if come_faster {
+                waiting + train.count as usize - leave.by(train.last())
+            } else if comes < first {
+                waiting + train.come_by(first.just_before()) as usize
+            } else {
+                waiting + 1 - left
+            };
             (count, Together::OfOneSize(most as u64))
         } else {
             // It is known when those leave that are of the size of the first.

@@ -147,6 +147,8 @@ struct World {
     ordered: bool,
     /// Whether buffers and thresholds are so small that frames are dropped and the sender is paused.
     tight: bool,
+    /// Whether the queue is so small that frames are dropped, and marked if they can be.
+    narrow: bool,
     dummies: u8,
     losses: (f64, f64),
     seed: u64,
@@ -156,12 +158,13 @@ fn worlds() -> impl Strategy<Value = World> {
     let profile = prop_oneof![3 => Just("tofino1"), 1 => Just("ideal")];
     let gbps = prop::sample::select(vec![10, 100, 400]);
     let losses = || prop::sample::select(vec![0.0, 0.001, 0.003, 0.01]);
-    (profile, gbps, any::<(bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000).prop_map(
-        |(profile, gbps, (ordered, tight), dummies, losses, seed)| World {
+    (profile, gbps, any::<(bool, bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000).prop_map(
+        |(profile, gbps, (ordered, tight, narrow), dummies, losses, seed)| World {
             profile,
             gbps,
             ordered,
             tight,
+            narrow,
             dummies,
             losses,
             seed,
@@ -181,6 +184,9 @@ impl World {
             for threshold in &mut profile.threshold {
                 (threshold.resume_bytes, threshold.pause_bytes) = (7_920, 8_000);
             }
+        }
+        if self.narrow {
+            (profile.queue_bytes, profile.ecn_threshold_bytes) = (40_000, 6_000);
         }
         let sender = SenderConfig { copies: 2, dummies: self.dummies, hole_cap: Some(5) };
         let options = Options {
@@ -206,6 +212,7 @@ struct Burst {
     bytes: u32,
     count: u64,
     pace: Pace,
+    ecn: Ecn,
     goes_back: bool,
 }
 
@@ -225,10 +232,11 @@ fn bursts() -> impl Strategy<Value = Vec<Burst>> {
     // Frames of 74 bytes fill little more than half of their cells, so that a queue of them holds more bytes than one of others.
     let bytes = prop_oneof![2 => Just(1514u32), 1 => Just(60), 1 => Just(74), 1 => 60u32..1515];
     let count = prop_oneof![1u64..8, 8u64..100, 100u64..400];
-    let burst = (0u64..3000, bytes, count, pace, 0u8..6);
-    let burst = burst.prop_map(|(wait_ns, bytes, count, pace, way)| {
+    let ecn = prop_oneof![3 => Just(Ecn::NotCapable), 1 => Just(Ecn::Capable)];
+    let burst = (0u64..3000, bytes, count, pace, ecn, 0u8..6);
+    let burst = burst.prop_map(|(wait_ns, bytes, count, pace, ecn, way)| {
         let count = if way == 0 { count % 16 } else { count };
-        Burst { wait_ns, bytes, count, pace, goes_back: way == 0 }
+        Burst { wait_ns, bytes, count, pace, ecn, goes_back: way == 0 }
     });
     prop::collection::vec(burst, 1..8)
 }
@@ -238,7 +246,7 @@ fn frames_of(bursts: &[Burst], rate: LineRate) -> Vec<(Instant, bool, Frame<u64>
     let (mut at, mut frames) = (Instant::ZERO, Vec::new());
     for burst in bursts {
         at += Duration::from_ns(burst.wait_ns);
-        let frame = |number| Frame::of_frame_bytes(burst.bytes, Ecn::NotCapable, number);
+        let frame = |number| Frame::of_frame_bytes(burst.bytes, burst.ecn, number);
         let line = rate.serialisation(frame(0).octets + HEADER_OCTETS).as_ps();
         let apart = match burst.pace {
             Pace::AtOnce => 0,
@@ -256,8 +264,10 @@ fn frames_of(bursts: &[Burst], rate: LineRate) -> Vec<(Instant, bool, Frame<u64>
 /// All that whoever asks may see: what waits where, and what was carried.
 fn described(link: &mut LinkGuardianLink<u64>, now: Instant) -> String {
     let (bytes, high_water) = (link.buffer_bytes(now), link.take_rx_high_water(now));
+    let queue = link.queue();
+    let queued = (queue.len(), queue.bytes(), queue.high_water_bytes(), queue.dropped(), queue.marked());
     format!(
-        "{bytes:?} {high_water} {:?} {:?} {:?}",
+        "{bytes:?} {high_water} {queued:?} {:?} {:?} {:?}",
         link.traffic(),
         link.reverse_traffic(),
         link.retransmission_delay()
@@ -370,6 +380,7 @@ fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
         gbps: 100,
         ordered: true,
         tight: false,
+        narrow: false,
         dummies: 3,
         losses: (0.0, 1.0),
         seed: 1,
@@ -377,8 +388,10 @@ fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
     for more in [0, 1, 100] {
         let count = u64::from(Position::WINDOW) + more;
         let pace = Pace::LineRate { offset_ps: 0 };
-        let frames =
-            frames_of(&[Burst { wait_ns: 0, bytes: 60, count, pace, goes_back: false }], world.rate());
+        let frames = frames_of(
+            &[Burst { wait_ns: 0, bytes: 60, count, pace, ecn: Ecn::NotCapable, goes_back: false }],
+            world.rate(),
+        );
         let (mut ahead, mut stepped) = (world.link(), world.link());
         let mut forward = Trains::new();
         for (at, _, frame) in frames {

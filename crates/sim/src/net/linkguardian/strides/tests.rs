@@ -1,11 +1,13 @@
 //! What the switches do ahead of each other is what they do event by event.
 
 use super::super::{HEADER_OCTETS, LinkGuardianLink, Options};
+use crate::Control;
 use crate::config::switch_profile;
 use crate::kernel::Trains;
 use crate::net::source::Saturated;
 use crate::net::source::filling::step_filling;
 use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
+use crate::world::stress::{self, Stress};
 use lossylink_core::engine::linkguardian::{Position, SenderConfig};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
@@ -369,6 +371,28 @@ proptest! {
             prop_assert_eq!(seen(&mut ahead, until), seen(&mut stepped, until));
             prop_assert_eq!(described(&mut ahead, until), described(&mut stepped, until));
         }
+    }
+
+    #[test]
+    fn a_packet_generator_is_taken_as_tick_by_tick(
+        world in worlds(),
+        frame_bytes in prop_oneof![Just(60u32), Just(1514), 60u32..1515],
+        pace in prop_oneof![(-1_000i64..2_000).prop_map(|offset_ps| (100, offset_ps)), (50u64..300).prop_map(|percent| (percent, 0))],
+        queue_packets in prop_oneof![1usize..8, 8usize..400],
+        packets in 1u64..1_500,
+    ) {
+        let line = world.rate().serialisation(Frame::of_frame_bytes(frame_bytes, Ecn::NotCapable, ()).octets + HEADER_OCTETS);
+        let (percent, offset_ps) = pace;
+        let period = Duration::from_ps((line.as_ps() * percent / 100).saturating_add_signed(offset_ps).max(1));
+        let told = |skips| {
+            let mut link = world.link();
+            let source = stress::Source::Generator { period, queue_packets };
+            let stress = Stress { packets, frame_bytes, source, skips };
+            let result = stress::run(&mut link, stress, &Control::default());
+            let (end, text) = (result.end, format!("{result:?}"));
+            format!("{text} {} {:?}", described(&mut link, end), link.counters(end))
+        };
+        prop_assert_eq!(told(true), told(false));
     }
 }
 

@@ -170,17 +170,6 @@ impl LossProcess {
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
-    /// Offers `frames` frames of `bytes` in all at once, all of which pass.
-    ///
-    /// # Panics
-    /// If they are not certain to pass.
-    #[inline]
-    pub fn skip_many(&mut self, frames: u64, bytes: u64) {
-        let units = self.per_frame * frames + self.per_byte * bytes;
-        self.clear =
-            self.clear.checked_sub(units).expect("only frames that are certain to pass can be skipped");
-    }
-
     /// The size of a frame in the law's unit.
     #[inline]
     fn units(&self, frame_bytes: u32) -> u64 {
@@ -213,7 +202,6 @@ impl LossProcess {
 mod tests {
     use super::*;
     use crate::rng::Streams;
-    use alloc::format;
     use alloc::vec;
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -315,14 +303,6 @@ mod tests {
         process.skip(4, 64);
     }
 
-    #[test]
-    #[should_panic(expected = "certain to pass")]
-    fn a_loss_cannot_be_skipped_among_many() {
-        let mut process = process(&LossModel::at(vec![3]).unwrap(), 1);
-        process.skip_many(3, 200);
-        process.skip_many(1, 64);
-    }
-
     fn any_model() -> impl Strategy<Value = LossModel> {
         let chance = || prop_oneof![Just(0.0), Just(1.0), 1e-4..0.9f64];
         prop_oneof![
@@ -357,27 +337,6 @@ mod tests {
                 }
                 prop_assert_eq!(skipping.clear_frames(frame_bytes), offering.clear_frames(frame_bytes));
                 prop_assert_eq!(skipping.is_lost(frame_bytes), offering.is_lost(frame_bytes));
-            }
-        }
-
-        /// The same of frames of many sizes, as many as are certain to pass if each were of the largest.
-        #[test]
-        fn skipping_many_sizes_equals_offering(
-            model in any_model(),
-            seed in any::<u64>(),
-            steps in prop::collection::vec((1u32..9018, prop::collection::vec(1u32..9018, 0..40)), 1..40),
-        ) {
-            let mut skipping = process(&model, seed);
-            let mut offering = skipping.clone();
-            for (last, mut sizes) in steps {
-                let largest = sizes.iter().copied().max().unwrap_or(1);
-                sizes.truncate(skipping.clear_frames(largest).min(40) as usize);
-                skipping.skip_many(sizes.len() as u64, sizes.iter().copied().map(u64::from).sum());
-                for size in sizes {
-                    prop_assert!(!offering.is_lost(size));
-                }
-                prop_assert_eq!(format!("{skipping:?}"), format!("{offering:?}"));
-                prop_assert_eq!(skipping.is_lost(last), offering.is_lost(last));
             }
         }
     }

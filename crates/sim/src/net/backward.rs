@@ -47,7 +47,7 @@ impl<P: Payload> Backward<P> {
         let starts = starts.unwrap_or_else(|| Train::of_one(train.first.max(self.busy_until)));
         self.busy_until = starts.last() + serialisation;
         if clear > 0 {
-            self.wire.carry_clear(starts.count, frame.octets);
+            self.wire.carry_clear(starts.count, frame.octets, 0);
         } else if !self.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
             return Passage::LOST;
         }

@@ -86,7 +86,7 @@ impl<P: Payload> Line<P> {
     fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
         self.busy_until = starts.last() + serialisation;
         if is_clear {
-            self.wire.carry_clear(starts.count, octets);
+            self.wire.carry_clear(starts.count, octets, 0);
         } else if !self.wire.carry(octets, Kind::Data { header_octets: 0 }) {
             return Passage::LOST;
         }

@@ -46,27 +46,6 @@ pub enum Kind {
     Control,
 }
 
-/// Data frames that go over the wire one behind another.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DataFrames {
-    /// How many.
-    pub count: u64,
-    /// Their octets, with what the protection adds.
-    pub octets: u64,
-    /// Those of the largest.
-    pub largest_octets: u32,
-}
-
-impl DataFrames {
-    /// Adds one of so many octets.
-    #[inline]
-    pub fn add(&mut self, octets: u32) {
-        self.count += 1;
-        self.octets += u64::from(octets);
-        self.largest_octets = self.largest_octets.max(octets);
-    }
-}
-
 /// What hangs on a frame that nothing repairs: data, or nothing.
 const fn plain(kind: Kind) -> Stake {
     match kind {
@@ -137,19 +116,6 @@ impl Wire {
         !lost
     }
 
-    /// Carries data frames that are certain to arrive whole, each with a header of so many octets from the protection.
-    #[inline]
-    pub fn carry_many(&mut self, frames: &DataFrames, header_octets: u32) {
-        let DataFrames { count, octets, largest_octets } = *frames;
-        self.loss.skip_many(count, octets - count * u64::from(GAP_OCTETS));
-        let (traffic, header) = (&mut self.traffic, count * u64::from(header_octets));
-        traffic.frames += count;
-        traffic.data_frames += count;
-        traffic.data_octets += octets - header;
-        traffic.header_octets += header;
-        traffic.largest_octets = traffic.largest_octets.max(largest_octets.saturating_sub(header_octets));
-    }
-
     /// Carries `frames` control frames of `octets` that are certain to arrive whole.
     #[inline]
     pub fn carry_control(&mut self, frames: u64, octets: u32) {
@@ -179,16 +145,17 @@ impl Wire {
         self.loss.skip(frames, octets - GAP_OCTETS);
     }
 
-    /// Carries `frames` data frames of `octets` that are certain to arrive whole.
+    /// Carries `frames` data frames of `octets` that are certain to arrive whole, `header_octets` of each from the protection.
     #[inline]
-    pub fn carry_clear(&mut self, frames: u32, octets: u32) {
-        let frames = u64::from(frames);
+    pub fn carry_clear(&mut self, frames: u32, octets: u32, header_octets: u32) {
+        let (frames, bare) = (u64::from(frames), octets - header_octets);
         self.loss.skip(frames, octets - GAP_OCTETS);
         let traffic = &mut self.traffic;
         traffic.frames += frames;
         traffic.data_frames += frames;
-        traffic.data_octets += frames * u64::from(octets);
-        traffic.largest_octets = traffic.largest_octets.max(octets);
+        traffic.data_octets += frames * u64::from(bare);
+        traffic.header_octets += frames * u64::from(header_octets);
+        traffic.largest_octets = traffic.largest_octets.max(bare);
     }
 
     /// What has been carried.
@@ -221,17 +188,17 @@ mod tests {
         fn frames_carried_together_are_carried_one_by_one(
             model in losses(),
             seed: u64,
-            turns in prop::collection::vec((prop::collection::vec(87..LARGEST_OCTETS, 0..40), 0u64..40), 1..20),
+            turns in prop::collection::vec((87..LARGEST_OCTETS, 1u64..40, 0u64..40), 1..20),
         ) {
             let mut together = Wire::new(LossProcess::new(&model, Streams::new(seed).stream("loss")));
             let mut apart = together.clone();
             let data = Kind::Data { header_octets: HEADER_OCTETS };
-            for (mut sizes, control) in turns {
-                sizes.truncate(together.clear_frames(LARGEST_OCTETS).min(40) as usize);
-                let mut frames = DataFrames::default();
-                sizes.iter().for_each(|&octets| frames.add(octets));
-                together.carry_many(&frames, HEADER_OCTETS);
-                for octets in sizes {
+            for (octets, frames, control) in turns {
+                let frames = frames.min(together.clear_frames(octets));
+                if frames > 0 {
+                    together.carry_clear(frames as u32, octets, HEADER_OCTETS);
+                }
+                for _ in 0..frames {
                     prop_assert!(apart.carry(octets, data));
                 }
                 prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));

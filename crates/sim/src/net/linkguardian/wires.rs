@@ -4,7 +4,7 @@ use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_buffer::Copied;
 use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::frame::MINIMUM_OCTETS;
-use crate::net::wire::{DataFrames, Kind};
+use crate::net::wire::Kind;
 use crate::net::{Frame, Payload, Wire};
 use lossylink_core::engine::linkguardian::{Notification, PauseRequest, Position};
 use lossylink_core::loss::Stake;
@@ -159,9 +159,7 @@ impl<P: Payload> ForwardWire<P> {
     /// [`ForwardWire::send_data`] of each.
     #[inline]
     pub(super) fn send_train(&mut self, arrive: Train, data: &Copied<P>) {
-        let (count, octets) = (u64::from(arrive.count), data.frame.octets);
-        let frames = DataFrames { count, octets: count * u64::from(octets), largest_octets: octets };
-        self.wire.carry_many(&frames, HEADER_OCTETS);
+        self.wire.carry_clear(arrive.count, data.frame.octets, HEADER_OCTETS);
         self.arrivals.push_if_many(arrive, &Arrival::Data(*data));
     }
 

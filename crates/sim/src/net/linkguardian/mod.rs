@@ -46,10 +46,6 @@ use strides::Leads;
 use tx_buffer::TxBuffer;
 use wires::{BackwardWire, ForwardWire};
 
-/// Frames that one loop takes together at the most, in whose time the switches run ahead of each other: what is in flight
-/// between them stays in the caches.
-const FRAMES_TOGETHER: usize = 64;
-
 /// What the operator chooses about the protection.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {

@@ -11,14 +11,17 @@
 //! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
 //! switch go first.
 
+use super::LinkGuardianLink;
 use super::timing::{self, Timing};
 use super::wires::ControlFrame;
-use super::{FRAMES_TOGETHER, LinkGuardianLink};
 use crate::net::Payload;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
+
+/// Frames in whose time the switches run ahead of each other at the most: what is in flight between them stays in the caches.
+const FRAMES_TOGETHER: u64 = 64;
 
 /// How far the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +42,7 @@ impl Leads {
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
-        let longest = (timing.rate.serialisation(timing::USUAL_OCTETS) * FRAMES_TOGETHER as u64).min(safe);
+        let longest = (timing.rate.serialisation(timing::USUAL_OCTETS) * FRAMES_TOGETHER).min(safe);
         Self {
             told: just_before(timing.least_told()),
             pause: just_before(timing.least_pause()),

@@ -42,8 +42,8 @@ impl Departures {
 
 impl<P: Payload> SendingSwitch<P> {
     /// Takes the frames that `source` has by `until` and sends what the port sends by then, from `now` on, as long as only
-    /// data frames and dummies leave that are certain to arrive, nobody looks, no copy is asked for, and the sender hears of no loss. Says when the last of it
-    /// happened; `None` if nothing did.
+    /// data frames and dummies leave that are certain to arrive, nobody looks, no copy is asked for, and the sender hears of no
+    /// loss. Says when the last of it happened; `None` if nothing did.
     #[inline]
     pub(in crate::net::linkguardian) fn send_steadily(
         &mut self,

@@ -7,6 +7,24 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 /// The generator behind every stream: xoshiro256++, 2^256 - 1 long, about a nanosecond a number.
 pub type Stream = Xoshiro256PlusPlus;
 
+/// The name of a stream, for those that are asked for often.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamName(u64);
+
+impl StreamName {
+    /// FNV-1a over the name.
+    pub const fn new(name: &str) -> Self {
+        const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+        let (bytes, mut hash, mut place) = (name.as_bytes(), FNV_OFFSET, 0);
+        while place < bytes.len() {
+            hash = (hash ^ bytes[place] as u64).wrapping_mul(FNV_PRIME);
+            place += 1;
+        }
+        Self(hash)
+    }
+}
+
 /// The family of random streams of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Streams {
@@ -21,23 +39,25 @@ impl Streams {
 
     /// The stream called `name`, for instance `"link/3/loss"`.
     pub fn stream(&self, name: &str) -> Stream {
+        self.named(StreamName::new(name))
+    }
+
+    /// The stream of this name.
+    pub fn named(&self, name: StreamName) -> Stream {
         Stream::seed_from_u64(self.derive(name))
     }
 
     /// The family for the `index`-th trial: trials are independent of each other, of their
     /// number and of the threads that run them.
     pub fn trial(&self, index: u64) -> Self {
-        let mut mix = SplitMix64::seed_from_u64(self.derive("trial") ^ index);
+        const TRIAL: StreamName = StreamName::new("trial");
+        let mut mix = SplitMix64::seed_from_u64(self.derive(TRIAL) ^ index);
         Self { seed: mix.next_u64() }
     }
 
-    /// Mixes the seed and a name: FNV-1a over the name, then one step of SplitMix64.
-    fn derive(&self, name: &str) -> u64 {
-        const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-        let hash =
-            name.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
-        SplitMix64::seed_from_u64(self.seed ^ hash).next_u64()
+    /// Mixes the seed and a name: one step of SplitMix64.
+    fn derive(&self, name: StreamName) -> u64 {
+        SplitMix64::seed_from_u64(self.seed ^ name.0).next_u64()
     }
 }
 

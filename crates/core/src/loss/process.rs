@@ -170,6 +170,25 @@ impl LossProcess {
         self.clear = rest.expect("only frames that are certain to pass can be skipped");
     }
 
+    /// Whether so many frames, of `bytes` together, are certain to pass.
+    pub const fn is_clear(&self, frames: u64, bytes: u64) -> bool {
+        self.units_of(frames, bytes) <= self.clear
+    }
+
+    /// Lets so many frames pass, of `bytes` together: as [`LossProcess::is_lost`] of each.
+    ///
+    /// # Panics
+    /// Unless [`LossProcess::is_clear`] says that they do.
+    pub fn skip_all(&mut self, frames: u64, bytes: u64) {
+        let rest = self.clear.checked_sub(self.units_of(frames, bytes));
+        self.clear = rest.expect("only frames that are certain to pass can be skipped");
+    }
+
+    /// The size of frames in the law's unit.
+    const fn units_of(&self, frames: u64, bytes: u64) -> u64 {
+        (self.per_frame * frames).saturating_add(self.per_byte.saturating_mul(bytes))
+    }
+
     /// The size of a frame in the law's unit.
     #[inline]
     fn units(&self, frame_bytes: u32) -> u64 {

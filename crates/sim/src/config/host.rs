@@ -1,6 +1,7 @@
 //! A host profile: everything that belongs to the end hosts, as data.
 
-use crate::world::host::{Reception, latency_at};
+use crate::world::host::Reception;
+use crate::world::quantiles::Quantiles;
 use lossylink_core::time::Duration;
 use serde::Deserialize;
 
@@ -75,11 +76,32 @@ impl HostProfile {
         Reception::new(&self.receive_latency, &self.moderation_latency, segment, self.generic_receive_offload)
     }
 
-    /// What the RDMA interfaces add to a message of `bytes`, at `quantile`. (HOST-8)
-    pub fn rdma_message(&self, quantile: f64, bytes: u64) -> Duration {
-        let fetched = bytes > self.rdma_inline_bytes;
-        let fetch = if fetched { Duration::from_ns_f64(self.rdma_fetch_ns) } else { Duration::ZERO };
-        latency_at(&self.rdma_latency, quantile) + fetch
+    /// What the RDMA interfaces add to messages.
+    pub fn rdma_messages(&self) -> MessageLatency {
+        MessageLatency {
+            drawn: Quantiles::new(&self.rdma_latency),
+            inline_bytes: self.rdma_inline_bytes,
+            fetch: Duration::from_ns_f64(self.rdma_fetch_ns),
+        }
+    }
+}
+
+/// What the RDMA interfaces of two hosts add to a message.
+#[derive(Clone, Debug)]
+pub struct MessageLatency {
+    drawn: Quantiles,
+    /// The largest message that comes with its doorbell.
+    inline_bytes: u64,
+    /// What a larger one takes more.
+    fetch: Duration,
+}
+
+impl MessageLatency {
+    /// What they add to a message of `bytes` at `quantile`. (HOST-8)
+    #[inline]
+    pub fn at(&self, quantile: f64, bytes: u64) -> Duration {
+        let drawn = self.drawn.at(quantile);
+        if bytes > self.inline_bytes { drawn + self.fetch } else { drawn }
     }
 }
 
@@ -118,7 +140,7 @@ pub(crate) mod tests {
         let mut host = host_profile("ideal");
         host.rdma_latency = vec![(0.0, 100.0), (1.0, 300.0)];
         (host.rdma_inline_bytes, host.rdma_fetch_ns) = (220, 7_000.0);
-        let ns = |quantile, bytes| host.rdma_message(quantile, bytes).as_ps() / 1000;
+        let ns = |quantile, bytes| host.rdma_messages().at(quantile, bytes).as_ps() / 1000;
         assert_eq!([ns(0.5, 220), ns(0.5, 221), ns(0.0, 24_387)], [200, 7_200, 7_100]);
     }
 }

@@ -9,7 +9,7 @@ mod switch;
 
 pub use capture::CaptureConfig;
 pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
-pub use host::{HostProfile, LatencyTable};
+pub use host::{HostProfile, LatencyTable, MessageLatency};
 pub use sections::{
     FlowConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig, RunConfig,
     TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,

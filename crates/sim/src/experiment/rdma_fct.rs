@@ -5,7 +5,7 @@
 use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
 use crate::capture::RdmaConnection;
-use crate::config::{Config, HostProfile};
+use crate::config::{Config, HostProfile, MessageLatency};
 use crate::transport::rdma::{Operation, Packet, Place, Psn, Request, Requester, Responder, Status, Verb};
 use crate::world::network::Conversation;
 use crate::world::{Protocol, Rdma, Reception};
@@ -83,7 +83,7 @@ impl SerialProtocol for Rdma {
         Reception::default()
     }
 
-    fn once(host: &HostProfile, quantile: f64, flow_bytes: u64) -> Duration {
-        host.rdma_message(quantile, flow_bytes)
+    fn once(host: &HostProfile) -> Option<MessageLatency> {
+        Some(host.rdma_messages())
     }
 }

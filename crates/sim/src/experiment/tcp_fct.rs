@@ -125,8 +125,7 @@ impl SerialProtocol for Tcp {
         host.reception()
     }
 
-    /// All that the hosts add, they add to packets.
-    fn once(_host: &HostProfile, _quantile: f64, _flow_bytes: u64) -> Duration {
-        Duration::ZERO
+    fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
+        self.config.steady_for(flow_bytes)
     }
 }

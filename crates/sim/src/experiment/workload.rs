@@ -10,18 +10,18 @@ use super::blocks::{Block, Workers};
 use super::counted_flow::Flow;
 use super::inspecting::{inspected, states};
 use super::row::Row;
-use super::serial::{Counters, SerialProtocol, timer_phases};
+use super::serial::{Counters, SerialProtocol, draw_once, timer_phases};
 use super::setup::Setup;
 use super::slowdown::set_slowdowns;
 use super::stress::ratio;
-use crate::config::{Config, HostProfile, WorkloadConfig, WorkloadProtocol};
+use crate::config::{Config, HostProfile, MessageLatency, WorkloadConfig, WorkloadProtocol};
 use crate::measure::Spans;
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
 use crate::world::{Network, Path, Protocol, Rdma, Tcp};
 use crate::{Columns, ConfigError, Control, Outcome};
-use lossylink_core::rng::{Stream, Streams, uniform};
+use lossylink_core::rng::{Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use serde_json::Value;
@@ -59,6 +59,8 @@ struct Shared<'a, T> {
     sizes: FlowSizes,
     protocol: T,
     path: Path,
+    /// What the hosts add to a whole flow.
+    once: Option<MessageLatency>,
 }
 
 type SharedNetwork<T> = Network<T, AnyLink<Addressed<<T as Protocol>::Packet>>>;
@@ -95,7 +97,8 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         let workload = config.require(&config.workload, "workload")?;
         let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
         let sizes = FlowSizes::new(workload.points.clone()).map_err(|error| refuse(&error))?;
-        let shared = Self { host, workload, sizes, path: setup.path(one_way_ns)?, protocol, setup };
+        let (path, once) = (setup.path(one_way_ns)?, T::once(host));
+        let shared = Self { host, workload, sizes, path, protocol, once, setup };
         shared.arrivals(&Streams::new(0))?;
         Ok(shared)
     }
@@ -283,7 +286,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             return;
         };
         let start = self.network.now();
-        let once = T::once(self.shared.host, uniform(&mut self.hosts), arrival.size_bytes);
+        let once = draw_once(self.shared.once.as_ref(), &mut self.hosts, arrival.size_bytes);
         let phases = timer_phases(self.shared.host, start, &mut self.hosts);
         let mut before = Counters::default();
         let round_trip = self.round_trip;

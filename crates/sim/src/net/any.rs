@@ -4,7 +4,7 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
+    Advice, Calm, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
     LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
 use crate::ConfigError;
@@ -293,6 +293,14 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
+    fn calm(&self) -> Option<Calm> {
+        each!(&self.line, link => link.calm())
+    }
+
+    fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
+        each!(&mut self.line, link => link.carry_calmly(calm, end))
+    }
+
     fn decides_at_once(&self) -> bool {
         each!(&self.line, link => link.decides_at_once())
     }

@@ -61,6 +61,16 @@ impl Hop {
         self.pass(now, frame).map(|arrival| (start, arrival))
     }
 
+    /// What a frame of `octets` takes that finds the port idle.
+    pub fn time_of(&self, octets: u32) -> Duration {
+        self.rate.serialisation(octets) + self.delay
+    }
+
+    /// Whether its queue has room for so many octets.
+    pub fn has_room_for(&self, octets: u32) -> bool {
+        self.rate.serialisation(octets) <= self.limit
+    }
+
     /// What a frame takes beyond its serialisation.
     pub const fn delay(&self) -> Duration {
         self.delay

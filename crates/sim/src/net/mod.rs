@@ -41,7 +41,7 @@ pub use frame::{Ecn, Frame, LineRate};
 pub use hop::Hop;
 pub use inspected::Inspected;
 pub use latency::Latency;
-pub use linkguardian::LinkGuardianLink;
+pub use linkguardian::{Calm, LinkGuardianLink};
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
 pub use passage::Passage;
@@ -247,6 +247,17 @@ pub trait ProtectedLink<P: Payload> {
     /// Lets `frames` data frames of `octets` pass without looking at each, if they are certain to cross
     /// as others before them did; false, and nothing has happened, if they are not.
     fn skip_clean(&mut self, _frames: u64, _octets: u32) -> bool {
+        false
+    }
+
+    /// The link, if it is at rest, nobody looks at it, and it carries frames that are certain to arrive by arithmetic.
+    fn calm(&self) -> Option<Calm> {
+        None
+    }
+
+    /// Carries what `calm` has carried since it was this link, if all of it is certain to arrive and the link is at rest again
+    /// by `end`; false, and nothing has happened, if not.
+    fn carry_calmly(&mut self, _calm: Calm, _end: Instant) -> bool {
         false
     }
 

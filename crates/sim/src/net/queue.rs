@@ -177,6 +177,12 @@ impl<P: Payload> FrameQueue<P> {
         frame.ecn == Ecn::Capable && self.marker.marks_from() <= self.bytes
     }
 
+    /// Whether it has room for frames of these octets, all at once, and marks none of them.
+    pub fn holds_unmarked(&self, octets: impl Iterator<Item = u32>) -> bool {
+        let bytes = octets.map(|octets| self.space(octets)).sum();
+        self.limits.limit_bytes >= bytes && self.marker.marks_from() > bytes
+    }
+
     /// Whether it held as much before as with `count` frames of `octets` more.
     #[inline]
     pub fn was_as_full(&self, count: u32, octets: u32) -> bool {

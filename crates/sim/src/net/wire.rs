@@ -64,6 +64,31 @@ pub struct Wire {
     traffic: Traffic,
 }
 
+impl Traffic {
+    /// Counts a data frame of `octets`, to which the protection added `header_octets`.
+    #[inline]
+    pub fn count_data(&mut self, octets: u32, header_octets: u32) {
+        self.frames += 1;
+        self.data_frames += 1;
+        self.data_octets += u64::from(octets);
+        self.header_octets += u64::from(header_octets);
+        self.largest_octets = self.largest_octets.max(octets);
+    }
+
+    /// Counts a frame of the protection itself.
+    #[inline]
+    pub fn count_control(&mut self, octets: u32) {
+        self.frames += 1;
+        self.control_octets += u64::from(octets);
+    }
+
+    /// What of data frames and control frames can be corrupted: how many they are, and their bytes.
+    const fn exposed(&self) -> (u64, u64) {
+        let octets = self.data_octets + self.header_octets + self.control_octets;
+        (self.frames, octets - self.frames * GAP_OCTETS as u64)
+    }
+}
+
 impl Wire {
     /// A wire that corrupts by `loss`.
     pub fn new(loss: LossProcess) -> Self {
@@ -122,6 +147,25 @@ impl Wire {
         self.loss.skip(frames, octets - GAP_OCTETS);
         self.traffic.frames += frames;
         self.traffic.control_octets += frames * u64::from(octets);
+    }
+
+    /// Whether these data frames and control frames are certain to arrive whole, if they are sent next.
+    pub fn is_clear(&self, load: &Traffic) -> bool {
+        let (frames, bytes) = load.exposed();
+        self.loss.is_clear(frames, bytes)
+    }
+
+    /// Carries data frames and control frames that are certain to arrive whole.
+    pub fn carry_all(&mut self, load: &Traffic) {
+        let (frames, bytes) = load.exposed();
+        self.loss.skip_all(frames, bytes);
+        let traffic = &mut self.traffic;
+        traffic.frames += load.frames;
+        traffic.data_frames += load.data_frames;
+        traffic.data_octets += load.data_octets;
+        traffic.header_octets += load.header_octets;
+        traffic.control_octets += load.control_octets;
+        traffic.largest_octets = traffic.largest_octets.max(load.largest_octets);
     }
 
     /// Replaces the loss process from now on.

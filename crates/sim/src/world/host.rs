@@ -12,26 +12,29 @@
 //! what flows on one core cost each other, the budget of a poll, and the way out of a packet, which
 //! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
+use super::quantiles::Quantiles;
 use crate::config::LatencyTable;
 use crate::kernel::{Pipe, Train};
-use lossylink_core::rng::{Stream, uniform};
+use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
+use std::sync::Arc;
 
 /// The packet of a wake-up that makes it one of a burst. Two are not: the end of a handshake is
 /// followed by the first data.
-const BURST_PACKETS: u32 = 3;
+pub(super) const BURST_PACKETS: u32 = 3;
 
 /// A latency, drawn anew whenever it is asked for.
 #[derive(Clone, Debug, PartialEq)]
 enum Latency {
     Constant(Duration),
-    Drawn(LatencyTable),
+    Drawn(Arc<Quantiles>),
 }
 
 impl Latency {
     fn new(table: &LatencyTable) -> Self {
-        let (least, most) = (latency_at(table, 0.0), latency_at(table, 1.0));
-        if least == most { Self::Constant(least) } else { Self::Drawn(table.clone()) }
+        let quantiles = Quantiles::new(table);
+        let least = quantiles.at(0.0);
+        if least == quantiles.at(1.0) { Self::Constant(least) } else { Self::Drawn(Arc::new(quantiles)) }
     }
 
     /// A constant one takes no random number.
@@ -39,7 +42,14 @@ impl Latency {
     fn draw(&self, draws: &mut Stream) -> Duration {
         match self {
             Self::Constant(latency) => *latency,
-            Self::Drawn(table) => draw_from(table, draws),
+            Self::Drawn(quantiles) => quantiles.draw(draws),
+        }
+    }
+
+    fn least(&self) -> Duration {
+        match self {
+            Self::Constant(latency) => *latency,
+            Self::Drawn(quantiles) => quantiles.at(0.0),
         }
     }
 }
@@ -75,10 +85,23 @@ impl Reception {
 
     /// What a packet that finds the host idle waits at the least.
     pub fn least_wake_up(&self) -> Duration {
-        match &self.wake_up {
-            Latency::Constant(latency) => *latency,
-            Latency::Drawn(table) => latency_at(table, 0.0),
-        }
+        self.wake_up.least()
+    }
+
+    /// A host that is handed at one instant what came during a wake-up, which always takes so long. `None` if it takes time for
+    /// each segment.
+    pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
+        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
+        let is_handed_at_once = self.segment == Duration::ZERO;
+        is_handed_at_once.then_some(Self { wake_up, moderation, ..*self })
+    }
+
+    /// What passes from the arrival of a packet at an idle host until it is handled, with all that comes meanwhile, which is a
+    /// burst or not: as long as nothing is taken for a segment.
+    #[inline]
+    pub(super) fn draw_wake_up(&self, draws: &mut Stream, is_burst: bool) -> Duration {
+        let wake_up = self.wake_up.draw(draws);
+        if is_burst { wake_up + self.moderation.draw(draws) } else { wake_up }
     }
 
     /// Whether a packet is handled the instant it arrives, for itself.
@@ -127,6 +150,11 @@ impl<F: Copy + Default> Core<F> {
     #[inline]
     pub fn take<R>(&mut self, take: impl FnOnce(Instant, &F) -> R) -> Option<R> {
         self.waiting.take(take)
+    }
+
+    /// How many packets have come since the last of them that found the core idle.
+    pub(super) const fn packets(&self) -> u32 {
+        self.packets
     }
 
     /// A packet arrives at a host that only wakes up. Arrivals come in order. (HOST-1)
@@ -225,23 +253,6 @@ impl<F: Copy + Default> Core<F> {
         self.done_at += delay;
         self.waiting.put_off(self.segments as usize, delay);
     }
-}
-
-#[inline(never)]
-fn draw_from(table: &LatencyTable, draws: &mut Stream) -> Duration {
-    latency_at(table, uniform(draws))
-}
-
-/// The latency at `fraction` of a quantile function, linear between its points.
-pub fn latency_at(table: &LatencyTable, fraction: f64) -> Duration {
-    let above = table.partition_point(|&(probability, _)| probability < fraction);
-    let (Some(&(p0, ns0)), Some(&(p1, ns1))) =
-        (table.get(above.saturating_sub(1)), table.get(above.min(table.len().saturating_sub(1))))
-    else {
-        return Duration::ZERO;
-    };
-    let weight = if p1 > p0 { (fraction - p0) / (p1 - p0) } else { 0.0 };
-    Duration::from_ns_f64(ns0 + weight * (ns1 - ns0))
 }
 
 #[cfg(test)]
@@ -431,15 +442,5 @@ mod tests {
         for host in [host(0.0, 0.0, 0, true), host(0.0, 0.0, 1, false), host(1.0, 0.0, 0, false)] {
             assert!(!host.is_free(), "{host:?}");
         }
-    }
-
-    #[test]
-    fn latencies_interpolate() {
-        let table = vec![(0.0, 0.0), (0.5, 100.0), (1.0, 1000.0)];
-        assert_eq!(latency_at(&table, 0.0), Duration::ZERO);
-        assert_eq!(latency_at(&table, 0.25), Duration::from_ns(50));
-        assert_eq!(latency_at(&table, 0.5), Duration::from_ns(100));
-        assert_eq!(latency_at(&table, 0.75), Duration::from_ns(550));
-        assert_eq!(latency_at(&table, 1.0), Duration::from_ns(1000));
     }
 }

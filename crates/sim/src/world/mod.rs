@@ -14,6 +14,7 @@ pub mod journeys;
 pub mod network;
 pub mod path;
 pub mod protocol;
+pub mod quantiles;
 pub mod rare;
 pub mod stress;
 pub mod tails;

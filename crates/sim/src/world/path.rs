@@ -38,6 +38,16 @@ impl Leg {
         self.hops.iter().fold(self.delay, |time, hop| time + hop.delay())
     }
 
+    /// How long a frame of `octets` takes that finds all queues empty.
+    pub fn time_of(&self, octets: u32) -> Duration {
+        self.hops.iter().fold(self.delay, |time, hop| time + hop.time_of(octets))
+    }
+
+    /// Whether every queue has room for so many octets.
+    pub fn has_room_for(&self, octets: u32) -> bool {
+        self.hops.iter().all(|hop| hop.has_room_for(octets))
+    }
+
     /// When a frame that enters at `now` comes out; `None` if a queue was full.
     #[inline]
     pub fn cross<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {

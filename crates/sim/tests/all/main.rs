@@ -1,5 +1,6 @@
 //! The tests of the simulator from outside, as one program: each module has one subject.
 
+mod clean_flows;
 mod dialogue;
 mod dialogue_linkguardian;
 mod dialogue_llr;

@@ -222,6 +222,19 @@ impl Sender {
         self.next
     }
 
+    /// So many data frames left, followed by so many dummies, all that were due, and so many acknowledgements said that all of
+    /// the frames arrived: as [`Sender::stamp`], [`Sender::poll_dummy`] and [`Sender::handle_ack`] of each, while nothing is
+    /// outstanding or asked for (LG-3, LG-4, LG-8).
+    pub fn pass_acknowledged(&mut self, data: u32, dummies: u64, acks: u64) {
+        debug_assert!(self.outstanding() == 0 && self.holes.is_empty(), "something is outstanding");
+        self.next = self.next.plus(data);
+        self.leading_ack = self.next.previous();
+        self.dummies_pending = 0;
+        self.counters.data += u64::from(data);
+        self.counters.dummies += dummies;
+        self.counters.acks += acks;
+    }
+
     /// An acknowledgement arrives (LG-8).
     #[inline]
     pub fn handle_ack(&mut self, leading: Position) {

@@ -20,6 +20,11 @@ pub(super) struct Trial {
 }
 
 impl Trial {
+    /// One that met no loss.
+    pub(super) const fn clean(took: Duration) -> Self {
+        Self { took, lost_frames: 0, retransmissions: 0, timeouts: 0, repair: None }
+    }
+
     /// With what the hosts add to the whole flow.
     pub(super) fn with(self, once: Duration) -> Self {
         Self { took: self.took + once, ..self }

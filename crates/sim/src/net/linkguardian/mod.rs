@@ -3,6 +3,7 @@
 //! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
 
 mod build;
+mod calm;
 mod circulating;
 mod port_queue;
 mod receiving_switch;
@@ -20,6 +21,7 @@ mod tx_loop;
 mod wires;
 
 pub use build::{advised_control_copies, advised_copies, gaps};
+pub use calm::Calm;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
@@ -323,6 +325,14 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
         let bytes = self.receiving.rx_high_water_bytes();
         self.receiving.reset_rx_high_water(now);
         bytes
+    }
+
+    fn calm(&self) -> Option<Calm> {
+        self.at_rest()
+    }
+
+    fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
+        Self::carry_calmly(self, calm, end)
     }
 
     fn report(&mut self, now: Instant) -> Report {

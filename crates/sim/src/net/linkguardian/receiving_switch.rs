@@ -422,6 +422,12 @@ impl<P: Payload> ReceivingSwitch<P> {
         holds_nothing && !self.engine.is_waiting() && self.back.is_quiet()
     }
 
+    /// Whether nothing waits, is missing or was given up lately, and the sender is not paused.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
+        self.is_quiet() && self.engine.is_in_sequence() && !pauses
+    }
+
     /// Starts the high-water mark of the reorder buffer anew at `now`.
     pub(super) fn reset_rx_high_water(&mut self, now: Instant) {
         match &mut self.buffer {

@@ -164,6 +164,17 @@ impl<P: Payload> ReturnPort<P> {
         self.notifications.is_empty() && self.urgent.is_empty()
     }
 
+    /// The register and the packet of the explicit ACK, if nothing waits or is to be said.
+    pub(super) fn at_rest(&self) -> Option<(Acknowledgement, Circulating)> {
+        let is_at_rest = self.is_quiet() && self.normal.is_empty() && !self.register.is_pending();
+        (is_at_rest && self.updates.is_empty()).then(|| (self.register.clone(), self.ack_packet))
+    }
+
+    /// The port comes to rest like this.
+    pub(super) fn rest(&mut self, busy_until: Instant, register: Acknowledgement, packet: Circulating) {
+        (self.busy_until, self.register, self.ack_packet) = (busy_until, register, packet);
+    }
+
     /// Forgets pending acknowledgements (LG-30).
     pub(super) fn forget_acknowledgements(&mut self) {
         self.updates.clear();

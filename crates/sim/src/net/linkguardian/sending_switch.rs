@@ -407,6 +407,23 @@ impl<P: Payload> SendingSwitch<P> {
         self.tap.see_on_link(now, sight);
     }
 
+    /// Whether nothing waits or is under way, all is acknowledged and nothing was ever let go, and nobody looks.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let is_idle = self.port.is_never() && self.normal.is_empty() && self.is_quiet();
+        let is_known = self.engine.outstanding() == 0 && self.engine.counters().abandoned == 0;
+        is_idle && is_known && !self.pause.holds() && !self.tap.is_open()
+    }
+
+    /// Since when the port was busy without a break, until when, and its dummy.
+    pub(super) const fn port_at_rest(&self) -> (Instant, Instant, Circulating) {
+        (self.busy_since, self.busy_until, self.dummy)
+    }
+
+    /// The port comes to rest like this.
+    pub(super) const fn rest(&mut self, busy_since: Instant, busy_until: Instant, dummy: Circulating) {
+        (self.busy_since, self.busy_until, self.dummy) = (busy_since, busy_until, dummy);
+    }
+
     /// Takes over the port of a link without protection, which is busy until then.
     pub(super) fn take_over(&mut self, busy_until: Instant, queue: FrameQueue<P>) {
         self.busy_until = busy_until;

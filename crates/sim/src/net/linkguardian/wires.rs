@@ -92,6 +92,11 @@ impl<P: Payload> ForwardWire<P> {
         self.told.min(self.surprise)
     }
 
+    /// Whether the receiver has missed every frame that was lost.
+    pub(super) const fn is_settled(&self) -> bool {
+        self.told.is_never()
+    }
+
     /// From now on frames of `octets` make no news at the receiver as long as none is lost; if there is none such, none do.
     #[inline]
     pub(super) const fn expect(&mut self, octets: Option<u32>) {

@@ -79,6 +79,23 @@ impl Config {
         self.ecn || self.congestion_control.counts_marks()
     }
 
+    /// How long a flow of `flow_bytes` may take so that its ends send the same, and as long after what they are handed,
+    /// whenever that is. They are handed in order and at once all that was sent, and nothing is lost or marked. `None` if it
+    /// depends on when.
+    ///
+    /// Within a tick no timer fires and no window decays, because each lasts a tick at the least. What the windows allow
+    /// beyond the initial one may depend on measured round trips. So what comes after the first acknowledgement must fit
+    /// the initial one.
+    pub(crate) fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
+        let segments = flow_bytes.div_ceil(u64::from(self.payload_bytes()));
+        let fits =
+            segments <= 2 * u64::from(self.initial_window) && segments <= self.receive_window_segments();
+        // Stamps are in milliseconds of a clock, bursts and the pace of a model follow from measured rates.
+        let is_measured =
+            self.timestamps || self.max_burst_segments > 1 || self.congestion_control.models_path();
+        (fits && !is_measured).then_some(self.tick)
+    }
+
     /// Receive window in full segments.
     pub(super) fn receive_window_segments(&self) -> u64 {
         (self.receive_window_bytes / u64::from(self.payload_bytes())).max(2)
@@ -88,6 +105,21 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flow_is_steady_as_long_as_nothing_of_it_follows_from_what_was_measured() {
+        let bytes = |segments: u64| segments * 1460;
+        let usual = Config::default();
+        assert_eq!([20, 21].map(|segments| usual.steady_for(bytes(segments))), [Some(usual.tick), None]);
+        assert_eq!(usual.steady_for(bytes(20) + 1), None);
+        let others = [
+            Config { timestamps: true, ..usual.clone() },
+            Config { max_burst_segments: 2, ..usual.clone() },
+            Config { congestion_control: CongestionControl::Bbr, ..usual.clone() },
+            Config { receive_window_bytes: bytes(2), ..usual },
+        ];
+        others.iter().for_each(|other| assert_eq!(other.steady_for(bytes(3)), None, "{other:?}"));
+    }
 
     #[test]
     fn payload_is_capped_by_the_path_and_by_timestamps() {

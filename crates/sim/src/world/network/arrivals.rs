@@ -113,6 +113,19 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
+    /// From now on packets are counted, even where only the wake-up matters.
+    pub(super) const fn count_packets(&mut self) {
+        self.is_simple = false;
+    }
+
+    /// How many packets have come to the only core since the last of them that found it idle; `None` if there is none.
+    pub(super) const fn packets(&self) -> Option<u32> {
+        match &self.cores {
+            Cores::One(core) => Some(core.packets()),
+            _ => None,
+        }
+    }
+
     /// The packets that come next, if they are a train of several and no core handles them, and the first of them.
     #[inline]
     pub(super) fn train(&self) -> Option<(Train, &Arrived<P>)> {

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod arrivals;
+mod course;
 mod outside;
 mod sending;
 mod strides;
@@ -20,6 +21,7 @@ use crate::kernel::{Member, Train, Trains};
 use crate::measure::Delays;
 use crate::net::tap::LegName;
 use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
+pub use course::{Course, Taken};
 pub use outside::End;
 
 use ahead::Ahead;

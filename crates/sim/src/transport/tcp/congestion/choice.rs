@@ -28,6 +28,11 @@ impl CongestionControl {
         Congestion::new(self).counts_marks()
     }
 
+    /// Whether the algorithm models the path, see [`Algorithm::models_path`].
+    pub(in super::super) fn models_path(self) -> bool {
+        Congestion::new(self).models_path()
+    }
+
     /// The algorithm's name in settings and tables.
     pub const fn name(self) -> &'static str {
         match self {

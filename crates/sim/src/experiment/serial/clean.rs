@@ -1,0 +1,104 @@
+//! Flows that meet no loss: what is the same in all of them is computed once.
+
+use super::results::Trial;
+use super::{Serial, SerialNetwork, SerialProtocol, draws};
+use crate::net::{AnyLink, ProtectedLink};
+use crate::world::network::{Course, Taken};
+use crate::world::{Network, Reception};
+use lossylink_core::rng::Streams;
+use lossylink_core::time::Duration;
+
+/// A flow on hosts that add nothing to its packets: the next one that meets no loss takes exactly as long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CleanFlow {
+    pub(super) trial: Trial,
+    pub(super) frames: u64,
+    pub(super) octets: u32,
+}
+
+/// The course of a flow on hosts that draw what they take: the next one that meets no loss takes the same, with draws of its
+/// own.
+#[derive(Clone, Debug)]
+pub(super) struct CleanCourse {
+    course: Course,
+    /// A flow that takes longer is not certain to take this course.
+    limit: Duration,
+    /// Frames that it puts on an unprotected link, forward, and the octets of the largest.
+    frames: u64,
+    octets: u32,
+    /// Whether the link is one that every flow crosses like the one before.
+    crosses_alike: bool,
+}
+
+impl CleanCourse {
+    /// A flow that takes this course at once, and lets the time pass that it takes. Gives the frames that it put on the link
+    /// forward, too. `None`, and nothing has happened, if it is not certain to take this course.
+    #[inline]
+    pub(super) fn take<T: SerialProtocol>(
+        &self,
+        network: &mut SerialNetwork<T>,
+        reception: &Reception,
+        streams: &Streams,
+    ) -> Option<(Trial, u64)> {
+        let (taken, frames) = if self.crosses_alike {
+            (self.skip(network, reception, streams)?, self.frames)
+        } else {
+            let before = network.link.traffic().frames;
+            (self.carry(network, reception, streams)?, network.link.traffic().frames - before)
+        };
+        network.wait_until(network.now() + taken.whole);
+        Some((Trial::clean(taken.counted), frames))
+    }
+
+    /// Every flow crosses the link like the one before.
+    fn skip<T: SerialProtocol>(
+        &self,
+        network: &mut SerialNetwork<T>,
+        reception: &Reception,
+        streams: &Streams,
+    ) -> Option<Taken> {
+        let taken = self.course.taken(reception, draws(streams));
+        let is_certain = taken.whole < self.limit && network.link.skip_clean(self.frames, self.octets);
+        is_certain.then_some(taken)
+    }
+
+    /// The link says when each frame leaves it.
+    fn carry<T: SerialProtocol>(
+        &self,
+        network: &mut SerialNetwork<T>,
+        reception: &Reception,
+        streams: &Streams,
+    ) -> Option<Taken> {
+        let (start, mut calm) = (network.now(), network.link.calm()?);
+        let taken = self.course.taken_over(&mut calm, start, reception, draws(streams))?;
+        let is_certain = taken.whole < self.limit && network.link.carry_calmly(calm, start + taken.whole);
+        is_certain.then_some(taken)
+    }
+}
+
+impl<T: SerialProtocol> Serial<'_, T> {
+    /// The course of a flow that meets no loss, if it has one.
+    pub(super) fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
+        if self.once.is_some() {
+            return None;
+        }
+        let bytes = self.flow.size_bytes;
+        let limit = self.protocol.steady_for(bytes)?;
+        let link = AnyLink::bare(&self.setup.plan, &Streams::new(self.setup.config.seed));
+        let conversation = self.protocol.conversation(bytes);
+        let mut network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
+        let no_phases = (Duration::ZERO, Duration::ZERO);
+        let open = |now, ends: &mut _| T::start(now, ends, bytes, no_phases);
+        let course = network.rehearse(&self.reception, open, T::completion)?;
+        let counted = T::counters(network.conversation(0));
+        let is_clean = counted.retransmissions == 0 && counted.slowest().is_none();
+        let traffic = network.link.traffic();
+        is_clean.then_some(CleanCourse {
+            course,
+            limit,
+            frames: traffic.frames,
+            octets: traffic.largest_octets,
+            crosses_alike,
+        })
+    }
+}

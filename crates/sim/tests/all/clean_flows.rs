@@ -1,0 +1,163 @@
+//! Flows that meet no loss are not computed packet by packet: what they take is what their packets make of it.
+
+use crate::support::{column, config, number, profile, run};
+use lossylink_sim::Outcome;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Flows of so many bytes between the published hosts, of which some meet a loss.
+fn flows(protection: &str, bytes: u64) -> Value {
+    let mut config = config("tcp-fct", protection);
+    config["host"] = profile("host", "ae-hosts");
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 4e-3});
+    config["flow"]["size_bytes"] = json!(bytes);
+    config["flow"]["trials"] = json!(400);
+    config
+}
+
+/// The outcome of a configuration, which is that of event by event, and how many frames were not computed.
+pub(crate) fn compared(config: &Value) -> (Outcome, f64) {
+    let counts = ["frames_simulated", "frames_skipped"];
+    let without_counts = |outcome: &Outcome| {
+        let mut row = outcome.row.clone();
+        counts.iter().for_each(|key| drop(row.remove(*key)));
+        row
+    };
+    let mut event_by_event = config.clone();
+    event_by_event["skip"] = json!(false);
+    let (short, long) = (run(config), run(&event_by_event));
+    assert_eq!(short.columns, long.columns, "{config}");
+    assert_eq!(without_counts(&short), without_counts(&long), "{config}");
+    let count =
+        |outcome: &Outcome| counts.map(|key| outcome.row.get(key).and_then(Value::as_f64).unwrap_or(0.0));
+    let ([simulated, skipped], [all, none]) = (count(&short), count(&long));
+    assert_eq!((simulated + skipped, none), (all, 0.0), "{config}");
+    (short, skipped)
+}
+
+/// Sizes on both sides of a full segment, of the initial window and of twice as much, at rates whose frames leave at
+/// the pace of the host's stack or at once. At 10G frames are under way for so long that five segments come later, behind
+/// the end of the handshake, than a host may wake up.
+#[test]
+fn flows_of_two_windows_at_most_are_sums() {
+    let all = [143, 1_461, 4_380, 7_300, 14_600, 24_387, 29_200, 29_201];
+    for protection in ["none", "lg", "lg-nb"] {
+        for (gbps, sums) in [(10u64, &all[..3]), (100, &all[..7])] {
+            for (algorithm, bytes) in ["reno", "cubic", "dctcp"].into_iter().cycle().zip(all) {
+                let mut config = flows(protection, bytes);
+                config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
+                config["transport"]["congestion_control"] = json!(algorithm);
+                let (outcome, skipped) = compared(&config);
+                assert_eq!(skipped > 0.0, sums.contains(&bytes), "{bytes} B at {gbps}G under {protection}");
+                assert!(number(&outcome, "flows_hit") > 0.0, "{bytes} B at {gbps}G under {protection}");
+            }
+        }
+    }
+}
+
+/// What a flow leaves behind in the switches of LinkGuardian, the next one finds: circulating packets, positions, losses
+/// that are still to come.
+#[test]
+fn flows_over_linkguardian_are_sums_in_between_others() {
+    for (switch, protection) in [("tofino1", "lg"), ("tofino1", "lg-nb"), ("ideal", "lg"), ("ideal", "lg-nb")]
+    {
+        for loss in [
+            json!({"model": "bernoulli", "p": 1e-2}),
+            json!({"model": "bit-error-rate", "ber": 5e-7}),
+            json!({"model": "gilbert-elliott", "p": 2e-3, "r": 0.3, "loss_good": 0.0, "loss_bad": 0.7}),
+        ] {
+            let mut config = flows(protection, 24_387);
+            config["switch"] = profile("switch", switch);
+            (config["loss"]["forward"], config["loss"]["reverse"]) = (loss.clone(), loss);
+            let (outcome, skipped) = compared(&config);
+            let simulated = number(&outcome, "frames_simulated");
+            assert!(skipped > 0.0 && simulated > 0.0, "{switch} {protection}: {skipped} and {simulated}");
+        }
+    }
+}
+
+/// A model of the path paces by what it measures, and timestamps tell the time: each flow is another.
+#[test]
+fn flows_that_follow_from_what_is_measured_are_computed() {
+    for (key, value) in [("congestion_control", json!("bbr")), ("timestamps", json!(true))] {
+        let mut config = flows("none", 24_387);
+        config["transport"][key] = value;
+        assert_eq!(compared(&config).1, 0.0, "{key}");
+    }
+}
+
+/// Without losses on the way back: one that is there may hit an acknowledgement.
+#[test]
+fn a_lossy_way_back_is_computed() {
+    let mut config = flows("none", 24_387);
+    config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 1e-3});
+    assert_eq!(compared(&config).1, 0.0);
+}
+
+/// Hosts of every kind: whatever they draw, whether they merge, how often a jiffy comes and what is acknowledged.
+fn any_hosts() -> impl Strategy<Value = Value> {
+    let latency = (0u32..30_000, 0u32..60_000);
+    let counts = (1u32..5, 1u32..20, 0u32..18);
+    (latency.clone(), latency, any::<bool>(), 1u64..8, counts, prop_oneof![4 => Just(0), 1 => 1u32..300])
+        .prop_map(
+            |(
+                (least, more),
+                (put_off, longer),
+                merges,
+                tick_us,
+                (delayed_ack, window, quick),
+                segment_ns,
+            )| {
+                let table = |least: u32, more: u32| {
+                    json!([
+                        [0.0, f64::from(least)],
+                        [0.9, f64::from(least + more / 4)],
+                        [1.0, f64::from(least + more)]
+                    ])
+                };
+                json!({
+                    "receive_latency": table(least, more),
+                    "moderation_latency": table(put_off / 3, longer),
+                    "generic_receive_offload": merges,
+                    "tick_us": tick_us * 125,
+                    "quick_acks": quick,
+                    "receive_segment_ns": segment_ns,
+                    "delayed_ack": delayed_ack,
+                    "initial_window": window,
+                })
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn flows_between_any_hosts_take_what_their_packets_make(
+        protection in prop::sample::select(vec!["none", "none", "lg", "lg-nb"]),
+        hosts in any_hosts(),
+        bytes in prop_oneof![2 => 1u64..15_000, 1 => 15_000u64..60_000],
+        gbps in prop::sample::select(vec![10u64, 25, 100, 400]),
+        seed: u32,
+    ) {
+        let mut config = flows(protection, bytes);
+        config["flow"]["trials"] = json!(60);
+        config["seed"] = json!(seed);
+        config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
+        for (key, value) in hosts.as_object().unwrap() {
+            let place = if matches!(key.as_str(), "delayed_ack" | "initial_window") { "transport" } else { "host" };
+            config[place][key] = value.clone();
+        }
+        compared(&config);
+    }
+}
+
+/// The column of a run that was looked at in part is that of the whole.
+#[test]
+fn flows_are_those_of_their_own_draws() {
+    let few = compared(&flows("none", 24_387)).0;
+    let mut config = flows("none", 24_387);
+    config["flow"]["trials"] = json!(150);
+    let fewer = compared(&config).0;
+    let fct = |outcome| column(outcome, "trials", "fct_us");
+    assert_eq!(fct(&few)[..150], fct(&fewer)[..]);
+}

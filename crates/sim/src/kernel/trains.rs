@@ -59,11 +59,17 @@ impl<T: Member> Trains<T> {
     /// Puts in what is due at `at`, no sooner than what came before, as a train by itself.
     #[inline(always)]
     pub fn push_apart(&mut self, at: Instant, value: T) {
-        debug_assert!(self.last_due() <= at, "something due at {at} would overtake what came before");
+        self.push_entry(Train::of_one(at), value);
+    }
+
+    /// Puts in a train whose first is `value`, due no sooner than what came before, as an entry by itself.
+    #[inline(always)]
+    pub fn push_entry(&mut self, train: Train, value: T) {
+        debug_assert!(self.last_due() <= train.first, "a train would overtake what came before");
         if self.entries.is_empty() {
-            self.due = at;
+            self.due = train.first;
         }
-        self.entries.push((Train::of_one(at), value));
+        self.entries.push((train, value));
     }
 
     /// Puts in a train whose first is `value`, like [`Trains::push_train`], but one that comes alone stays alone: where most
@@ -167,6 +173,13 @@ impl<T: Member> Trains<T> {
         newest
     }
 
+    /// Takes members one after another with the train that comes next at hand.
+    #[inline]
+    pub fn taking(&mut self) -> Taking<'_, T> {
+        let (train, value) = self.entries.front().copied().unwrap_or_default();
+        Taking { due: self.due, trains: self, train, value }
+    }
+
     /// Hands every train, whenever it is due, to `take` with its first, and removes it.
     #[inline]
     pub fn take_trains(&mut self, mut take: impl FnMut(Train, &T)) {
@@ -257,6 +270,62 @@ impl<T: Member> Trains<T> {
     pub fn clear(&mut self) {
         self.due = Instant::NEVER;
         self.entries.clear();
+    }
+}
+
+/// Trains of which members are taken. What is left of the train at hand comes back with [`Taking::finish`].
+#[must_use]
+pub struct Taking<'a, T: Member> {
+    trains: &'a mut Trains<T>,
+    train: Train,
+    value: T,
+    due: Instant,
+}
+
+impl<T: Member> Taking<'_, T> {
+    /// When the next is due.
+    #[inline(always)]
+    pub const fn poll_timeout(&self) -> Instant {
+        self.due
+    }
+
+    /// As [`Trains::take_newest_due`].
+    #[inline(always)]
+    pub fn take_newest_due(&mut self, now: Instant) -> Option<T> {
+        let mut newest = None;
+        while self.due <= now {
+            let second = self.due + self.train.spacing;
+            let due = if self.train.count > 1 && second <= now { self.train.come_by(now) } else { 1 };
+            let mut last = self.value;
+            if due > 1 {
+                last.follow(due - 1, self.train.step);
+            }
+            newest = Some(last);
+            self.skip(due);
+        }
+        newest
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: u32) {
+        if count < self.train.count {
+            self.value.follow(count, self.train.step);
+            self.train = self.train.behind(count);
+            self.due = self.train.first;
+            return;
+        }
+        self.trains.entries.skip_front();
+        (self.train, self.value) = self.trains.entries.front().copied().unwrap_or_default();
+        self.due = if self.trains.entries.is_empty() { Instant::NEVER } else { self.train.first };
+    }
+
+    /// No more is taken.
+    #[inline(always)]
+    pub fn finish(self) {
+        self.trains.due = self.due;
+        if let Some(front) = self.trains.entries.front_mut() {
+            *front = (self.train, self.value);
+        }
     }
 }
 

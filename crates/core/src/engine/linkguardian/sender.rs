@@ -250,6 +250,18 @@ impl Sender {
         is_repeated
     }
 
+    /// So many acknowledgements arrive, each of which says what the one before it said, or more, and the last of them says
+    /// `leading`: as [`Sender::handle_ack`] of each (LG-8).
+    ///
+    /// # Panics
+    /// In debug builds, if it says less than was known, or more than was sent.
+    #[inline]
+    pub fn pass_acks(&mut self, count: u64, leading: Position) {
+        debug_assert!(leading.steps_after(self.leading_ack) <= self.outstanding(), "nobody sent {leading}");
+        self.counters.acks += count;
+        self.leading_ack = leading;
+    }
+
     /// A loss notification arrives (LG-8, LG-9). It is the only request for its hole (LG-31); further copies of
     /// it say nothing new, and what it asked for is sent again once (LG-46).
     pub fn handle_notification(&mut self, notification: &Notification) {

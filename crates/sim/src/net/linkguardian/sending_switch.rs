@@ -180,20 +180,33 @@ impl<P: Payload> SendingSwitch<P> {
     pub(super) fn take_late_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let Self { engine, copies, seen_until, .. } = self;
         let mut changes = [(Instant::ZERO, 0); ACKS_TOGETHER];
-        let (mut count, mut oldest) = (0, engine.oldest_outstanding());
-        let latest = wire.take_acks(until, |at, leading| {
-            if engine.handle_repeated_ack(leading) {
-                *seen_until = at;
-                return;
-            }
-            engine.handle_ack(leading);
-            changes[count] = (at, engine.oldest_outstanding());
-            count += 1;
-            if count == ACKS_TOGETHER {
-                copies.free(oldest, &changes);
-                (count, oldest) = (0, engine.oldest_outstanding());
+        let (before, outstanding) = (engine.leading_ack(), engine.outstanding());
+        let first = engine.oldest_outstanding();
+        let (mut count, mut oldest, mut acknowledged, mut acks) = (0, first, 0, 0);
+        let latest = wire.take_acks(until, |train, leading| {
+            let ahead = leading.steps_after(before);
+            if ahead > acknowledged && ahead <= outstanding {
+                acknowledged = ahead;
+                changes[count] = (train.first, first.wrapping_add(ahead));
+                count += 1;
+                acks += u64::from(train.count);
+                if train.count > 1 {
+                    *seen_until = train.last();
+                }
+                if count == ACKS_TOGETHER {
+                    copies.free(oldest, &changes);
+                    (count, oldest) = (0, first.wrapping_add(ahead));
+                }
+            } else if ahead == acknowledged {
+                acks += u64::from(train.count);
+                *seen_until = train.last();
+            } else {
+                // It was overtaken, or the sender has started over since.
+                engine.pass_acks(0, before.plus(acknowledged));
+                (0..train.count).for_each(|_| engine.handle_ack(leading));
             }
         });
+        engine.pass_acks(acks, before.plus(acknowledged));
         copies.free(oldest, &changes[..count]);
         latest
     }

@@ -207,6 +207,19 @@ pub(super) enum ControlFrame {
     Pause(PauseRequest),
 }
 
+impl Member for ControlFrame {
+    #[inline]
+    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
+        match (self, next) {
+            (Self::Ack(leading), Self::Ack(next)) => (leading == next).then_some(count),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn follow(&mut self, _count: u32, _step: u32) {}
+}
+
 impl Default for ControlFrame {
     fn default() -> Self {
         Self::Ack(Position::ZERO)
@@ -220,7 +233,8 @@ impl Default for ControlFrame {
 pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) returned: Pipe<Frame<P>>,
-    acks: Pipe<ControlFrame>,
+    /// Acknowledgements that say the same at equal distances are one entry.
+    acks: Trains<ControlFrame>,
     pauses: Pipe<ControlFrame>,
     /// Notifications in flight.
     notifications: usize,
@@ -233,7 +247,7 @@ impl<P: Payload> BackwardWire<P> {
         Self {
             wire,
             returned: Pipe::new(),
-            acks: Pipe::new(),
+            acks: Trains::new(),
             pauses: Pipe::new(),
             notifications: 0,
             due: Instant::NEVER,
@@ -253,8 +267,15 @@ impl<P: Payload> BackwardWire<P> {
     /// An ACK rides on a frame that arrives.
     #[inline]
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
-        self.acks.push(effective, ControlFrame::Ack(leading));
+        self.acks.push_apart(effective, ControlFrame::Ack(leading));
         self.due = self.due.min(effective);
+    }
+
+    /// Explicit ACKs are sent that say the same and arrive, to be effective when the train says.
+    #[inline]
+    pub(super) fn push_acks(&mut self, effective: Train, leading: Position) {
+        self.acks.push_entry(effective, ControlFrame::Ack(leading));
+        self.due = self.due.min(effective.first);
     }
 
     /// A notification or a pause is sent, to be effective at `effective`; true if it arrives.
@@ -267,9 +288,15 @@ impl<P: Payload> BackwardWire<P> {
         if arrives {
             let is_pause = matches!(frame, ControlFrame::Pause(_));
             self.notifications += usize::from(!is_pause);
-            let pipe = if is_pause { &mut self.pauses } else { &mut self.acks };
-            let effective = effective.max(pipe.last_due());
-            pipe.push(effective, frame);
+            let effective = if is_pause {
+                let effective = effective.max(self.pauses.last_due());
+                self.pauses.push(effective, frame);
+                effective
+            } else {
+                let effective = effective.max(self.acks.last_due());
+                self.acks.push_apart(effective, frame);
+                effective
+            };
             self.due = self.due.min(effective);
         }
         arrives
@@ -281,23 +308,20 @@ impl<P: Payload> BackwardWire<P> {
         self.due
     }
 
-    /// Hands the acknowledgements that have taken effect by `until` to `take`, each with when it did. Nothing else has, and is
-    /// still there. Says when the last of them did, or [`Instant::ZERO`].
+    /// Hands the acknowledgements that have taken effect by `until` to `take`, each with when it did, or those that say the same
+    /// with when each did. Nothing else has, and is still there. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Instant, Position)) -> Instant {
+    pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, Position)) -> Instant {
         let mut latest = Instant::ZERO;
         while self.due <= until {
-            let mut count = 0;
-            for (at, frame) in self.acks.oldest() {
-                let ControlFrame::Ack(leading) = *frame else { break };
-                if *at > until {
-                    break;
-                }
-                take(*at, leading);
-                (latest, count) = (*at, count + 1);
-            }
-            assert!(count > 0, "the sender ran past what it was told");
-            self.acks.skip_many(count);
+            let ack = self.acks.front().filter(|(train, _)| train.first <= until);
+            let Some((train, &ControlFrame::Ack(leading))) = ack else {
+                panic!("the sender ran past what it was told");
+            };
+            let train = train.up_to(train.come_by(until));
+            take(train, leading);
+            latest = train.last();
+            self.acks.skip(train.count);
             self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
         }
         latest
@@ -328,6 +352,15 @@ impl<P: Payload> BackwardWire<P> {
 }
 
 #[cfg(test)]
+impl<P: Payload + std::fmt::Debug> BackwardWire<P> {
+    /// All that is under way, frame by frame.
+    pub(super) fn under_way(&self) -> String {
+        let Self { wire, returned, acks, pauses, notifications, due } = self;
+        format!("{wire:?} {returned:?} {:?} {pauses:?} {notifications} {due:?}", acks.members())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use lossylink_core::loss::{LossModel, LossProcess};
@@ -339,11 +372,20 @@ mod tests {
         let mut wire = BackwardWire::<u64>::new(Wire::new(loss));
         let at = Instant::from_ps;
         let acks: Vec<_> = (10..14).map(|ps| (at(ps), Position::new(ps as u16, false))).collect();
-        acks.iter().for_each(|&(at, leading)| wire.push_ack(at, leading));
+        // The middle two say the same, and are one entry.
+        let acks = [acks[0], acks[1], (acks[2].0, acks[1].1), acks[3]];
+        wire.push_ack(acks[0].0, acks[0].1);
+        wire.push_acks(
+            Train { spacing: Duration::from_ps(1), count: 2, ..Train::of_one(acks[1].0) },
+            acks[1].1,
+        );
+        wire.push_ack(acks[3].0, acks[3].1);
         wire.send_urgent(at(13), ControlFrame::Pause(PauseRequest::Pause));
         for (until, expected, next) in [(9, 0..0, 10), (11, 0..2, 12), (12, 2..3, 13)] {
             let mut taken = Vec::new();
-            let latest = wire.take_acks(at(until), |at, leading| taken.push((at, leading)));
+            let latest = wire.take_acks(at(until), |train, leading| {
+                taken.extend((0..train.count).map(|index| (train.nth(index), leading)));
+            });
             assert_eq!(taken, acks[expected]);
             assert_eq!(latest, taken.last().map_or(Instant::ZERO, |&(at, _)| at));
             assert_eq!(wire.poll_timeout(), at(next));

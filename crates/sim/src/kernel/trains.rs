@@ -173,6 +173,12 @@ impl<T: Member> Trains<T> {
         newest
     }
 
+    /// The trains that come next, as many as lie behind each other in memory.
+    #[inline]
+    pub fn oldest(&self) -> &[(Train, T)] {
+        self.entries.oldest()
+    }
+
     /// Takes members one after another with the train that comes next at hand.
     #[inline]
     pub fn taking(&mut self) -> Taking<'_, T> {
@@ -304,6 +310,21 @@ impl<T: Member> Taking<'_, T> {
             self.skip(due);
         }
         newest
+    }
+
+    /// When the next is due, what it is, and when the one behind it is due, if both are of one train.
+    #[inline(always)]
+    pub fn first_of_many(&self) -> Option<(Instant, T, Instant)> {
+        (self.train.count > 1).then(|| (self.due, self.value, self.due + self.train.spacing))
+    }
+
+    /// Removes the next, of a train with others behind it.
+    #[inline(always)]
+    pub fn skip_first(&mut self) {
+        debug_assert!(self.train.count > 1, "it is the last of its train");
+        self.value.follow(1, self.train.step);
+        self.due += self.train.spacing;
+        (self.train.first, self.train.count) = (self.due, self.train.count - 1);
     }
 
     #[inline(always)]

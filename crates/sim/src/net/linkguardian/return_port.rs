@@ -276,6 +276,29 @@ impl<P: Payload> ReturnPort<P> {
         let (mut register, mut updates) = (self.register.clone(), self.updates.taking());
         let mut latest = Instant::ZERO;
         while due <= until && sent < clear {
+            if !register.is_pending() {
+                // Mostly nothing comes between the two times that each state is said (LG-15).
+                let (apart, before) = (packet.period().max(serialisation), sent);
+                while let Some((changed, Update(AckUpdate::Advance(leading)), next)) = updates.first_of_many()
+                {
+                    let first = packet.next_return(changed).max(busy_until);
+                    let again = first + apart;
+                    if again > until || again >= next || clear - sent < 2 {
+                        break;
+                    }
+                    let effective = Train { spacing: apart, count: 2, ..Train::of_one(first + flight) };
+                    wire.push_acks(effective, leading);
+                    packet.depart(again);
+                    busy_until = again + serialisation;
+                    (latest, sent) = (again, sent + 2);
+                    register.note_said(leading);
+                    updates.skip_first();
+                }
+                if sent > before {
+                    due = packet.next_return(updates.poll_timeout()).max(busy_until);
+                    continue;
+                }
+            }
             latest = due;
             if busy_until > due {
                 due = busy_until;
@@ -287,22 +310,8 @@ impl<P: Payload> ReturnPort<P> {
             if let Some(leading) = register.poll() {
                 packet.depart(due);
                 busy_until = due + serialisation;
-                let again = packet.next_return(due).max(busy_until);
-                // Mostly nothing comes between the two times that each state is said (LG-15).
-                let is_sure = again <= until && again < updates.poll_timeout() && sent + 1 < clear;
-                if is_sure && register.poll().is_some() {
-                    wire.push_acks(
-                        Train { spacing: again - due, count: 2, ..Train::of_one(due + flight) },
-                        leading,
-                    );
-                    packet.depart(again);
-                    busy_until = again + serialisation;
-                    (due, latest) = (again, again);
-                    sent += 2;
-                } else {
-                    wire.push_ack(due + flight, leading);
-                    sent += 1;
-                }
+                wire.push_ack(due + flight, leading);
+                sent += 1;
             }
             let since = if register.is_pending() { due } else { updates.poll_timeout() };
             due = if since.is_never() { since } else { packet.next_return(since).max(busy_until) };

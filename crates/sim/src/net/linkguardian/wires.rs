@@ -314,14 +314,26 @@ impl<P: Payload> BackwardWire<P> {
     pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, Position)) -> Instant {
         let mut latest = Instant::ZERO;
         while self.due <= until {
-            let ack = self.acks.front().filter(|(train, _)| train.first <= until);
-            let Some((train, &ControlFrame::Ack(leading))) = ack else {
-                panic!("the sender ran past what it was told");
-            };
-            let train = train.up_to(train.come_by(until));
-            take(train, leading);
-            latest = train.last();
-            self.acks.skip(train.count);
+            let (mut whole, mut part) = (0, 0);
+            for (train, frame) in self.acks.oldest() {
+                let &ControlFrame::Ack(leading) = frame else { break };
+                if train.last() > until {
+                    part = if train.first <= until { train.come_by(until) } else { 0 };
+                    if part > 0 {
+                        latest = train.nth(part - 1);
+                        take(train.up_to(part), leading);
+                    }
+                    break;
+                }
+                latest = train.last();
+                take(*train, leading);
+                whole += 1;
+            }
+            assert!(whole > 0 || part > 0, "the sender ran past what it was told");
+            self.acks.skip_trains(whole);
+            if part > 0 {
+                self.acks.skip(part);
+            }
             self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
         }
         latest

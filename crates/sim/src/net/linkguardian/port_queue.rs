@@ -81,38 +81,6 @@ pub(super) struct PortQueue {
     dropped: u64,
 }
 
-/// The way into a queue for many frames, of which most find it empty and the line idle: that the line is busy is at hand, and
-/// comes to the queue when something waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Door {
-    rate: LineRate,
-    /// From then on a frame leaves at once; never, where it counts while it leaves.
-    idle_from: Instant,
-}
-
-impl Door {
-    /// As [`PortQueue::enter`].
-    #[inline(always)]
-    pub(super) fn enter(&mut self, queue: &mut PortQueue, now: Instant, octets: u32) -> Option<Instant> {
-        if self.idle_from <= now {
-            self.idle_from = now + self.rate.serialisation(octets);
-            return Some(self.idle_from);
-        }
-        self.close(queue);
-        let left = queue.enter(now, octets);
-        *self = queue.door();
-        left
-    }
-
-    /// No more frames enter this way.
-    #[inline(always)]
-    pub(super) fn close(self, queue: &mut PortQueue) {
-        if !self.idle_from.is_never() {
-            queue.busy_until = self.idle_from;
-        }
-    }
-}
-
 impl PortQueue {
     pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64, counts: Counts) -> Self {
         let lag = match counts {
@@ -131,13 +99,6 @@ impl PortQueue {
             high_water: Level::default(),
             dropped: 0,
         }
-    }
-
-    /// The way in for many frames.
-    #[inline(always)]
-    pub(super) fn door(&self) -> Door {
-        let may_leave_at_once = self.lag == Duration::ZERO;
-        Door { rate: self.rate, idle_from: if may_leave_at_once { self.busy_until } else { Instant::NEVER } }
     }
 
     /// A frame of `octets` enters at `now`: when it has left, `None` if there is no room for it (LG-34).

@@ -180,18 +180,15 @@ impl<P: Payload> TxLoop<P> {
         let Self { rounds, queue, way_round, fresh, .. } = self;
         let mut changes = changes.iter().copied();
         let mut change = changes.next().unwrap_or((Instant::NEVER, 0));
-        let mut door = queue.door();
-        let way_round = *way_round;
         rounds.turn(fresh, last, |look, ticket| {
             while look >= change.0 {
                 oldest = change.1;
                 change = changes.next().unwrap_or((Instant::NEVER, 0));
             }
             let goes_round = is_outstanding(ticket.number, oldest);
-            let left = if goes_round { door.enter(queue, look, ticket.octets) } else { None };
-            left.map(|left| left + way_round)
+            let left = if goes_round { queue.enter(look, ticket.octets) } else { None };
+            left.map(|left| left + *way_round)
         });
-        door.close(queue);
     }
 
     #[inline]

@@ -61,6 +61,12 @@ impl Hop {
         self.pass(now, frame).map(|arrival| (start, arrival))
     }
 
+    /// The hop before anything has passed it.
+    pub fn at_rest(&self) -> Self {
+        let (busy_until, foreseen) = (Instant::ZERO, Instant::ZERO);
+        Self { busy_until, foreseen, dropped: 0, ..*self }
+    }
+
     /// What a frame of `octets` takes that finds the port idle.
     pub fn time_of(&self, octets: u32) -> Duration {
         self.rate.serialisation(octets) + self.delay

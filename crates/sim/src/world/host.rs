@@ -96,12 +96,16 @@ impl Reception {
         is_handed_at_once.then_some(Self { wake_up, moderation, ..*self })
     }
 
-    /// What passes from the arrival of a packet at an idle host until it is handled, with all that comes meanwhile, which is a
-    /// burst or not: as long as nothing is taken for a segment.
+    /// From the arrival of a packet at an idle host until the host is awake. (HOST-1)
     #[inline]
-    pub(super) fn draw_wake_up(&self, draws: &mut Stream, is_burst: bool) -> Duration {
-        let wake_up = self.wake_up.draw(draws);
-        if is_burst { wake_up + self.moderation.draw(draws) } else { wake_up }
+    pub(super) fn draw_wake_up(&self, draws: &mut Stream) -> Duration {
+        self.wake_up.draw(draws)
+    }
+
+    /// What the interface puts a burst off by. (HOST-2)
+    #[inline]
+    pub(super) fn draw_moderation(&self, draws: &mut Stream) -> Duration {
+        self.moderation.draw(draws)
     }
 
     /// Whether a packet is handled the instant it arrives, for itself.

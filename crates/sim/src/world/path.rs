@@ -10,7 +10,7 @@
 //! ```
 
 use crate::kernel::Train;
-use crate::net::{Frame, Hop, LineRate};
+use crate::net::{Ecn, Frame, Hop, LineRate};
 use lossylink_core::time::{Duration, Instant};
 
 /// Hops from a host to the link on the artifact's path.
@@ -41,6 +41,22 @@ impl Leg {
     /// How long a frame of `octets` takes that finds all queues empty.
     pub fn time_of(&self, octets: u32) -> Duration {
         self.hops.iter().fold(self.delay, |time, hop| time + hop.time_of(octets))
+    }
+
+    /// When frames come out behind a line of this rate, to which they come at these times, each with its octets, if all queues are
+    /// empty then: but for what all take alike. `None` if a queue is too small.
+    pub fn behind(&self, rate: LineRate, frames: &[(Duration, u32)]) -> Option<Vec<Instant>> {
+        let (mut leg, mut line) = (self.at_rest(), Hop::new(rate, Duration::ZERO, UNLIMITED_BYTES));
+        let come_out = frames.iter().map(|&(after, octets)| {
+            let frame = Frame { octets, ecn: Ecn::NotCapable, payload: () };
+            leg.cross(line.pass(Instant::ZERO + after, &frame)?, &frame)
+        });
+        come_out.collect()
+    }
+
+    /// The leg before anything has crossed it.
+    fn at_rest(&self) -> Self {
+        Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay }
     }
 
     /// Whether every queue has room for so many octets.

@@ -36,19 +36,18 @@ pub(crate) fn compared(config: &Value) -> (Outcome, f64) {
 }
 
 /// Sizes on both sides of a full segment, of the initial window and of twice as much, at rates whose frames leave at
-/// the pace of the host's stack or at once. At 10G frames are under way for so long that five segments come later, behind
-/// the end of the handshake, than a host may wake up.
+/// the pace of the host's stack or at once. At 10G the initial window takes longer than some wake-ups.
 #[test]
 fn flows_of_two_windows_at_most_are_sums() {
-    let all = [143, 1_461, 4_380, 7_300, 14_600, 24_387, 29_200, 29_201];
+    let all = [143, 1_461, 4_380, 14_600, 24_387, 29_200, 29_201];
     for protection in ["none", "lg", "lg-nb"] {
-        for (gbps, sums) in [(10u64, &all[..3]), (100, &all[..7])] {
+        for gbps in [10u64, 100] {
             for (algorithm, bytes) in ["reno", "cubic", "dctcp"].into_iter().cycle().zip(all) {
                 let mut config = flows(protection, bytes);
                 config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
                 config["transport"]["congestion_control"] = json!(algorithm);
                 let (outcome, skipped) = compared(&config);
-                assert_eq!(skipped > 0.0, sums.contains(&bytes), "{bytes} B at {gbps}G under {protection}");
+                assert_eq!(skipped > 0.0, bytes != 29_201, "{bytes} B at {gbps}G under {protection}");
                 assert!(number(&outcome, "flows_hit") > 0.0, "{bytes} B at {gbps}G under {protection}");
             }
         }

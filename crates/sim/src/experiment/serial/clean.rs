@@ -8,6 +8,9 @@ use crate::world::{Network, Reception};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 
+/// How often the hosts of a rehearsal take twice as long to wake up, at the most, the first one included.
+const WAKE_UPS_TRIED: u32 = 4;
+
 /// A flow on hosts that add nothing to its packets: the next one that meets no loss takes exactly as long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CleanFlow {
@@ -57,7 +60,7 @@ impl CleanCourse {
         reception: &Reception,
         streams: &Streams,
     ) -> Option<Taken> {
-        let taken = self.course.taken(reception, draws(streams));
+        let taken = self.course.taken(reception, draws(streams))?;
         let is_certain = taken.whole < self.limit && network.link.skip_clean(self.frames, self.octets);
         is_certain.then_some(taken)
     }
@@ -84,21 +87,25 @@ impl<T: SerialProtocol> Serial<'_, T> {
         }
         let bytes = self.flow.size_bytes;
         let limit = self.protocol.steady_for(bytes)?;
-        let link = AnyLink::bare(&self.setup.plan, &Streams::new(self.setup.config.seed));
+        // Long enough for all that is sent in a turn, and no longer than must be: timers run.
+        let wake_ups = (0..WAKE_UPS_TRIED).map(|doublings| self.reception.least_wake_up() * (1 << doublings));
+        let (course, network) = { wake_ups }.find_map(|wake_up| self.rehearsed_in(wake_up))?;
+        let traffic = network.link.traffic();
+        let (frames, octets) = (traffic.frames, traffic.largest_octets);
+        Some(CleanCourse { course, limit, frames, octets, crosses_alike })
+    }
+
+    /// The course of a flow between hosts that always wake up in `wake_up`, if it has one, and the network in which it was found.
+    fn rehearsed_in(&self, wake_up: Duration) -> Option<(Course, SerialNetwork<T>)> {
+        let (bytes, plan) = (self.flow.size_bytes, &self.setup.plan);
+        let link = AnyLink::bare(plan, &Streams::new(self.setup.config.seed));
         let conversation = self.protocol.conversation(bytes);
         let mut network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
         let no_phases = (Duration::ZERO, Duration::ZERO);
         let open = |now, ends: &mut _| T::start(now, ends, bytes, no_phases);
-        let course = network.rehearse(&self.reception, open, T::completion)?;
+        let course = network.rehearse((&self.reception, wake_up), plan.rate, open, T::completion)?;
         let counted = T::counters(network.conversation(0));
         let is_clean = counted.retransmissions == 0 && counted.slowest().is_none();
-        let traffic = network.link.traffic();
-        is_clean.then_some(CleanCourse {
-            course,
-            limit,
-            frames: traffic.frames,
-            octets: traffic.largest_octets,
-            crosses_alike,
-        })
+        is_clean.then_some((course, network))
     }
 }

@@ -9,21 +9,21 @@
 //!  far             '- wake-up - sends         '- wake-up - sends
 //! ```
 //!
-//! [`Network::rehearse`] finds the course by a flow over an unprotected link, whose hosts wake up a little more quickly than
-//! they can. All that a host is sent in a turn comes within that time, and so within any other wake-up. A flow whose packets come in any other way has no
-//! course. Whether the ends do the same after other wake-ups is for the caller to know.
+//! [`Network::rehearse`] finds the course by a flow over an unprotected link, whose hosts always take the same time to wake
+//! up. Another flow takes this course if all that a host is sent in a turn comes before that host is awake, too. Whether the
+//! ends do the same after other wake-ups is for the caller to know.
 
 use super::outside::End;
 use super::{Addressed, Conversation, Network, Source};
-use crate::net::{Calm, ProtectedLink};
+use crate::net::{Calm, LineRate, ProtectedLink};
 use crate::world::host::BURST_PACKETS;
 use crate::world::path::Leg;
 use crate::world::{Path, Protocol, Reception};
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 
-/// Part of the quickest wake-up by which a protected link may spread further what is sent in a turn.
-const SLACK: u64 = 32;
+/// What a protected link may add to the time of a frame, beyond what it takes unprotected.
+const SLACK: Duration = Duration::from_ns(500);
 
 /// A host is handed all that the other sent in the turn before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +31,28 @@ struct Turn {
     host: End,
     /// From the turn before to the arrival of the first packet.
     flight: Duration,
-    /// Whether the interface takes it for a burst.
-    is_burst: bool,
+    /// From there to the packet that makes it a burst to the interface, if there are so many, and to the last.
+    burst_after: Option<Duration>,
+    last_after: Duration,
     /// What the other sent: when it came to the link, from the turn before on, and its octets.
     sent: Vec<(Duration, u32)>,
     /// What the first of it takes from the link to the host.
     beyond: Duration,
+}
+
+impl Turn {
+    /// What passes from the arrival of the first packet until all are handled, which come up to `slack` later than they would;
+    /// `None` if they are not handled together.
+    #[inline]
+    fn draw(&self, reception: &Reception, draws: &mut Stream, slack: Duration) -> Option<Duration> {
+        let wake_up = reception.draw_wake_up(draws);
+        let awake_after = match self.burst_after {
+            Some(after) if after + slack > wake_up => return None,
+            Some(_) => wake_up + reception.draw_moderation(draws),
+            None => wake_up,
+        };
+        (self.last_after + slack <= awake_after).then_some(awake_after)
+    }
 }
 
 /// The turns of a flow that loses nothing.
@@ -45,8 +61,6 @@ pub struct Course {
     turns: Vec<Turn>,
     /// Turns before the flow counts, that of its opening included.
     uncounted: usize,
-    /// What a link may add to the time of a frame, beyond what it takes unprotected.
-    slack: Duration,
 }
 
 /// How long a flow took.
@@ -60,13 +74,12 @@ pub struct Taken {
 
 impl Course {
     /// How long the flow takes between hosts that receive like this and draw from these streams, the near one's first,
-    /// over an unprotected link.
-    pub fn taken(&self, reception: &Reception, draws: (Stream, Stream)) -> Taken {
-        let flight = |turn: &Turn, _| Some(turn.flight);
-        self.walk(Instant::ZERO, reception, draws, flight).expect("each flight is known")
+    /// over an unprotected link; `None` if it takes another course.
+    pub fn taken(&self, reception: &Reception, draws: (Stream, Stream)) -> Option<Taken> {
+        self.walk(Instant::ZERO, reception, draws, Duration::ZERO, |turn, _| Some(turn.flight))
     }
 
-    /// The same over a link at rest, if the flow begins at `start`; `None` if the link carries it in another way.
+    /// The same over a link at rest, if the flow begins at `start`.
     pub fn taken_over(
         &self,
         link: &mut Calm,
@@ -74,7 +87,7 @@ impl Course {
         reception: &Reception,
         draws: (Stream, Stream),
     ) -> Option<Taken> {
-        self.walk(start, reception, draws, |turn, at| {
+        self.walk(start, reception, draws, SLACK, |turn, at| {
             let (mut left, mut busy_until) = (None, at);
             for &(after, octets) in &turn.sent {
                 let entry = at + after;
@@ -82,7 +95,7 @@ impl Course {
                     End::Far => link.forward(entry, octets),
                     End::Near => link.back(entry, octets)?,
                 };
-                if leaves > link.unprotected(entry, &mut busy_until, octets) + self.slack {
+                if leaves > link.unprotected(entry, &mut busy_until, octets) + SLACK {
                     return None;
                 }
                 left = left.or(Some(leaves));
@@ -97,12 +110,13 @@ impl Course {
         start: Instant,
         reception: &Reception,
         (mut near, mut far): (Stream, Stream),
+        slack: Duration,
         mut flight: impl FnMut(&Turn, Instant) -> Option<Duration>,
     ) -> Option<Taken> {
         let (mut whole, mut uncounted) = (Duration::ZERO, Duration::ZERO);
         for (index, turn) in self.turns.iter().enumerate() {
             let draws = if turn.host == End::Near { &mut near } else { &mut far };
-            whole += flight(turn, start + whole)? + reception.draw_wake_up(draws, turn.is_burst);
+            whole += flight(turn, start + whole)? + turn.draw(reception, draws, slack)?;
             if index + 1 == self.uncounted {
                 uncounted = whole;
             }
@@ -113,16 +127,15 @@ impl Course {
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Opens the only conversation of a network in which nothing has happened, and lets it run to its end between hosts
-    /// that receive like `reception`, and wake up as quickly as they can. The link loses nothing. `count` says how long
-    /// the flow took, as it is counted. `None` if it was no chain of turns.
+    /// that receive like `reception`, but always wake up in `wake_up`. The link has this rate and loses nothing. `count`
+    /// says how long the flow took, as it is counted. `None` if it was no chain of turns.
     pub fn rehearse(
         &mut self,
-        reception: &Reception,
+        (reception, wake_up): (&Reception, Duration),
+        rate: LineRate,
         open: impl FnOnce(Instant, &mut Conversation<T>),
         count: impl FnOnce(&mut Conversation<T>) -> Option<Duration>,
     ) -> Option<Course> {
-        let slack = reception.least_wake_up() / SLACK;
-        let wake_up = reception.least_wake_up() - slack;
         self.set_reception(&reception.waking_at_once_in(wake_up)?);
         self.at_near.count_packets();
         self.at_far.count_packets();
@@ -153,15 +166,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             if let Some(handles) = handles.filter(|_| !goes_on) {
                 let is_turn = handles != host && !self.has_under_way(host);
                 let packets = self.packets_at(handles).filter(|_| is_turn)?;
-                let leg = if handles == End::Far { &self.path.to_far } else { &self.path.to_near };
-                let beyond = leg.time_of(sent.first()?.1);
-                turns.push(Turn {
-                    host: handles,
-                    flight: next - at - wake_up,
-                    is_burst: packets >= BURST_PACKETS,
-                    sent: std::mem::take(&mut sent),
-                    beyond,
-                });
+                let sent = std::mem::take(&mut sent);
+                turns.push(self.turn(handles, packets, next - at - wake_up, rate, sent)?);
                 instants.push(next);
                 (host, at) = (handles, next);
             }
@@ -172,7 +178,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         let counted = count(&mut self.conversations[0])?;
         let uncounted = instants.iter().position(|&instant| instant + counted == at)?;
-        (host == End::Near).then_some(Course { turns, uncounted, slack })
+        (host == End::Near).then_some(Course { turns, uncounted })
     }
 
     /// Whether no queue drops or marks what is sent in a turn, even if all of it comes at once.
@@ -191,6 +197,30 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             End::Far => (&self.at_far, &self.at_link),
         };
         !(arrivals.poll_timeout().is_never() && at_link.is_empty() && self.link.poll_timeout().is_never())
+    }
+
+    /// The turn of a host that is handed so many packets of what was sent over a link of this rate; `flight` is that of the first.
+    fn turn(
+        &self,
+        host: End,
+        packets: u32,
+        flight: Duration,
+        rate: LineRate,
+        sent: Vec<(Duration, u32)>,
+    ) -> Option<Turn> {
+        let leg = if host == End::Far { &self.path.to_far } else { &self.path.to_near };
+        let arrivals = leg.behind(rate, &sent)?;
+        let (&first, &last) = arrivals.first().zip(arrivals.last())?;
+        let burst = arrivals.get(BURST_PACKETS as usize - 1);
+        let is_all = arrivals.len() == packets as usize;
+        is_all.then(|| Turn {
+            host,
+            flight,
+            burst_after: burst.map(|&at| at - first),
+            last_after: last - first,
+            beyond: leg.time_of(sent[0].1),
+            sent,
+        })
     }
 
     fn packets_at(&self, host: End) -> Option<u32> {

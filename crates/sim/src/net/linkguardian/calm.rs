@@ -250,3 +250,162 @@ impl<P: Payload> LinkGuardianLink<P> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Counters, Options};
+    use super::*;
+    use crate::config::switch_profile;
+    use crate::net::{Ecn, Frame};
+    use lossylink_core::engine::linkguardian::SenderConfig;
+    use lossylink_core::loss::{LossModel, LossProcess};
+    use lossylink_core::rng::Streams;
+    use lossylink_core::units::BitRate;
+    use proptest::prelude::*;
+
+    /// A link that loses one frame in 300, both ways.
+    fn link(profile: &str, gbps: u64, ordered: bool, dummies: u8, seed: u64) -> LinkGuardianLink<u64> {
+        let sender = SenderConfig { copies: 1, dummies, hole_cap: Some(5) };
+        let options = Options { sender, control_copies: 1, ordered, backpressure: true, deduplicate: true };
+        let streams = Streams::new(seed);
+        let loss = |name| LossProcess::new(&LossModel::bernoulli(1.0 / 300.0).unwrap(), streams.stream(name));
+        let rate = LineRate::new(BitRate::from_gbps(gbps));
+        let losses = (loss("forward"), loss("back"));
+        let mut phases = streams.stream("phases");
+        LinkGuardianLink::new(&switch_profile(profile), rate, Duration::ZERO, &options, losses, &mut phases)
+    }
+
+    /// What one host sends and the other answers: frames at these distances, ns, and how much later, us, one comes back.
+    #[derive(Clone, Debug)]
+    struct Turn {
+        frames: Vec<(u64, u32)>,
+        answered_us: u64,
+        answer_bytes: u32,
+    }
+
+    fn turns() -> impl Strategy<Value = Vec<Turn>> {
+        let distance = prop_oneof![Just(0u64), 0u64..300, 0u64..2_000];
+        let frames = prop::collection::vec((distance, 60u32..1515), 1..12);
+        let turn = (frames, 1u64..30, 60u32..1515).prop_map(|(frames, answered_us, answer_bytes)| Turn {
+            frames,
+            answered_us,
+            answer_bytes,
+        });
+        prop::collection::vec(turn, 1..5)
+    }
+
+    fn frame(bytes: u32, number: u64) -> Frame<u64> {
+        Frame::of_frame_bytes(bytes, Ecn::NotCapable, number)
+    }
+
+    /// Lets the link run, and takes what has come out of it.
+    fn out(link: &mut LinkGuardianLink<u64>, until: Instant) -> Vec<(Instant, Frame<u64>)> {
+        link.advance(until);
+        let mut out = Vec::new();
+        link.delivered().take_all(|at, frame| out.push((at, *frame)));
+        link.returned().take_all(|at, frame| out.push((at, *frame)));
+        out
+    }
+
+    /// Carries what is sent in turns, and says when each frame came out, and when all are done; `None` if an answer
+    /// comes too soon.
+    fn carried(
+        link: &mut LinkGuardianLink<u64>,
+        calm: &mut Calm,
+        turns: &[Turn],
+    ) -> Option<(Vec<(Instant, Instant)>, Instant)> {
+        let (mut now, mut times) = (Instant::ZERO + Duration::from_us(5), Vec::new());
+        for turn in turns {
+            for &(distance, bytes) in &turn.frames {
+                now += Duration::from_ns(distance);
+                link.advance(now);
+                link.offer(now, frame(bytes, 0));
+                let octets = frame(bytes, 0).octets;
+                times.push((calm.forward(now, octets), Instant::ZERO));
+            }
+            now += Duration::from_us(turn.answered_us);
+            link.advance(now);
+            link.offer_back(now, frame(turn.answer_bytes, 1));
+            times.push((calm.back(now, frame(turn.answer_bytes, 1).octets)?, Instant::ZERO));
+            now += Duration::from_us(2);
+        }
+        let end = now + Duration::from_us(40);
+        let mut came = out(link, end);
+        came.sort_by_key(|&(at, _)| at);
+        times.sort_unstable();
+        times.iter_mut().zip(came).for_each(|(times, (at, _))| times.1 = at);
+        Some((times, end))
+    }
+
+    proptest! {
+        // LG-15, LG-17, LG-18, LG-29
+        #[test]
+        fn a_calm_link_does_what_a_link_does(
+            profile in prop::sample::select(vec!["tofino1", "ideal"]),
+            gbps in prop::sample::select(vec![10u64, 25, 100, 400]),
+            ordered: bool,
+            dummies in 0u8..5,
+            seed in 0u64..1_000,
+            turns in turns(),
+            later in prop::collection::vec((0u64..1_000, 60u32..1515, any::<bool>()), 1..300),
+        ) {
+            let mut each = link(profile, gbps, ordered, dummies, seed);
+            let mut together = each.clone();
+            let mut calm = together.calm().expect("nothing has happened");
+            let Some((times, end)) = carried(&mut each, &mut calm, &turns) else { return Ok(()) };
+            let lost = each.traffic().lost + each.reverse_traffic().lost;
+            prop_assert_eq!(together.carry_calmly(calm, end), lost == 0);
+            if lost > 0 {
+                return Ok(());
+            }
+            prop_assert!(times.iter().all(|(said, came)| said == came), "{:?}", times);
+            prop_assert_eq!(format!("{:?}", together.calm()), format!("{:?}", each.calm()));
+            prop_assert_eq!(together.traffic(), each.traffic());
+            prop_assert_eq!(together.reverse_traffic(), each.reverse_traffic());
+            // What comes later finds both alike, and so do losses.
+            let mut now = end;
+            for (number, (distance, bytes, is_back)) in (0..).zip(later) {
+                now += Duration::from_ns(distance);
+                prop_assert_eq!(out(&mut together, now), out(&mut each, now));
+                for link in [&mut together, &mut each] {
+                    let frame = frame(bytes, number);
+                    if is_back { link.offer_back(now, frame) } else { link.offer(now, frame) }
+                }
+            }
+            now += Duration::from_us(100);
+            prop_assert_eq!(out(&mut together, now), out(&mut each, now));
+            let Counters { sender, receiver, .. } = each.counters(now);
+            let found = together.counters(now);
+            prop_assert_eq!((found.sender, found.receiver), (sender, receiver));
+        }
+    }
+
+    /// The canary: a frame that may be lost, and one that does not wait for the link to rest, are not carried.
+    #[test]
+    fn nothing_is_carried_that_is_not_certain() {
+        let end = Instant::ZERO + Duration::from_ms(1);
+        let calm = |frames: u64| {
+            let link = link("tofino1", 100, true, 3, 1);
+            let mut calm = link.calm().unwrap();
+            for place in 0..frames {
+                calm.forward(Instant::from_ps(place * 1_000_000), 1538);
+            }
+            (link, calm)
+        };
+        let (mut few, few_carried) = calm(5);
+        assert!(!few.carry_calmly(few_carried.clone(), Instant::ZERO + Duration::from_us(5)));
+        assert!(few.carry_calmly(few_carried, end));
+        let (mut many, many_carried) = calm(900);
+        assert!(!many.carry_calmly(many_carried, end));
+        assert_eq!(many.traffic().frames, 0);
+    }
+
+    #[test]
+    fn a_link_that_is_not_at_rest_is_not_calm() {
+        let mut link = link("tofino1", 100, true, 3, 1);
+        link.offer(Instant::ZERO, frame(1514, 0));
+        assert!(link.calm().is_none());
+        out(&mut link, Instant::ZERO + Duration::from_us(100));
+        assert!(link.calm().is_some());
+    }
+}

@@ -380,6 +380,39 @@ mod tests {
         }
     }
 
+    // LG-17, LG-29: at the same instant the explicit ACK goes first, and one that leaves holds the line.
+    #[test]
+    fn an_answer_meets_an_explicit_acknowledgement_as_on_a_link() {
+        let sent = Instant::ZERO + Duration::from_us(5);
+        for seed in 0..50 {
+            let mut each = link("tofino1", 100, true, 3, seed);
+            let mut calm = each.calm().expect("nothing has happened");
+            let data = frame(1514, 0);
+            each.offer(sent, data);
+            calm.forward(sent, data.octets);
+            let due = calm.far.ack_due.as_ps();
+            for (distance, first) in
+                (0..9).flat_map(|step| [(step * 1_000, due), (step * 75_000, due - 300_000)])
+            {
+                for at in [first + distance, (first + distance).saturating_sub(1)].map(Instant::from_ps) {
+                    let (mut each, mut calm) = (each.clone(), calm.clone());
+                    each.advance(at);
+                    each.offer_back(at, frame(60, 1));
+                    let Some(said) = calm.back(at, frame(60, 1).octets) else { continue };
+                    let end = at + Duration::from_us(20);
+                    let came = out(&mut each, end).into_iter().find(|(_, frame)| frame.payload == 1);
+                    if each.traffic().lost + each.reverse_traffic().lost > 0 {
+                        continue;
+                    }
+                    assert_eq!(came.map(|(at, _)| at), Some(said), "{seed} {distance}");
+                    let mut together = link("tofino1", 100, true, 3, seed);
+                    assert!(together.carry_calmly(calm, end));
+                    assert_eq!(format!("{:?}", together.calm()), format!("{:?}", each.calm()));
+                }
+            }
+        }
+    }
+
     /// The canary: a frame that may be lost, and one that does not wait for the link to rest, are not carried.
     #[test]
     fn nothing_is_carried_that_is_not_certain() {

@@ -2,11 +2,13 @@
 //! (Chen and Asau 1974).
 
 use crate::config::LatencyTable;
-use lossylink_core::rng::{Stream, uniform};
+use lossylink_core::rng::{RngCore, Stream, as_uniform};
 use lossylink_core::time::Duration;
 
 /// Parts of the unit interval, for each of which the guide knows where to begin.
-const PARTS: usize = 256;
+const PARTS: usize = 1 << PART_BITS;
+/// So many bits of a fraction say in which part it is.
+const PART_BITS: u32 = 8;
 
 /// A line between two points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,7 +58,19 @@ impl Quantiles {
     /// The latency at `fraction`, which is at least zero.
     #[inline]
     pub fn at(&self, fraction: f64) -> Duration {
-        let part = ((fraction * PARTS as f64) as usize).min(PARTS - 1);
+        self.in_part(((fraction * PARTS as f64) as usize).min(PARTS - 1), fraction)
+    }
+
+    /// A latency that is drawn.
+    #[inline]
+    pub fn draw(&self, draws: &mut Stream) -> Duration {
+        let bits = draws.next_u64();
+        self.in_part((bits >> (u64::BITS - PART_BITS)) as usize, as_uniform(bits))
+    }
+
+    /// The latency at `fraction`, which lies in this part.
+    #[inline]
+    fn in_part(&self, part: usize, fraction: f64) -> Duration {
         let mut place = usize::from(self.guide[part]);
         while self.lines[place].end < fraction {
             place += 1;
@@ -65,17 +79,12 @@ impl Quantiles {
         let weight = if line.span > 0.0 { (fraction - line.start) / line.span } else { 0.0 };
         Duration::from_ns_f64(line.ns + weight * line.rise_ns)
     }
-
-    /// A latency that is drawn.
-    #[inline]
-    pub fn draw(&self, draws: &mut Stream) -> Duration {
-        self.at(uniform(draws))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::rng::{Streams, uniform};
     use proptest::prelude::*;
 
     /// By a search for the points on both sides.
@@ -106,6 +115,16 @@ mod tests {
             for fraction in fractions.into_iter().chain(probabilities).chain(parts) {
                 prop_assert_eq!(quantiles.at(fraction), searched(&table, fraction), "at {}", fraction);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_is_the_latency_at_a_uniform_fraction() {
+        let quantiles = Quantiles::new(&vec![(0.0, 100.0), (0.3, 200.0), (0.99, 300.0), (1.0, 90_000.0)]);
+        let mut draws = Streams::new(1).stream("draws");
+        let mut fractions = draws.clone();
+        for _ in 0..10_000 {
+            assert_eq!(quantiles.draw(&mut draws), quantiles.at(uniform(&mut fractions)));
         }
     }
 

@@ -88,8 +88,9 @@ impl<T: SerialProtocol> Serial<'_, T> {
         let bytes = self.flow.size_bytes;
         let limit = self.protocol.steady_for(bytes)?;
         // Long enough for all that is sent in a turn, and no longer than must be: timers run.
-        let wake_ups = (0..WAKE_UPS_TRIED).map(|doublings| self.reception.least_wake_up() * (1 << doublings));
-        let (course, network) = { wake_ups }.find_map(|wake_up| self.rehearsed_in(wake_up))?;
+        let least = self.reception.least_wake_up();
+        let (course, network) =
+            (0..WAKE_UPS_TRIED).find_map(|doublings| self.rehearsed_in(least * (1 << doublings)))?;
         let traffic = network.link.traffic();
         let (frames, octets) = (traffic.frames, traffic.largest_octets);
         Some(CleanCourse { course, limit, frames, octets, crosses_alike })

@@ -102,8 +102,8 @@ WORKS = {
     ),
     "cubic": _long("CUBIC, the artifact's path, `none`", 10, _CUBIC),
     "cubic-lg": _long("CUBIC, the artifact's path, `lg`", 10, _CUBIC, protection="lg"),
-    "fct": _flows("`tcp-fct`, `none`", 100_000, htsim=("fct", 20_000, ()), ns3=("fct", 500)),
-    "fct-lg": _flows("`tcp-fct`, `lg`", 100_000, "lg"),
+    "fct": _flows("`tcp-fct`, `none`", 1e6, htsim=("fct", 20_000, ()), ns3=("fct", 500)),
+    "fct-lg": _flows("`tcp-fct`, `lg`", 3e5, "lg"),
     "writes": Work(
         "`rdma-fct`, `none`",
         "message",

@@ -439,7 +439,12 @@ mod tests {
                     Move::TakeNewestDue(ps) => {
                         let now = plain.front().map_or(at, |&(first, _)| first) + Duration::from_ps(ps);
                         let newest = due(&mut plain, now).last().map(|&(_, number)| number);
+                        let mut apart = trains.clone();
+                        let mut taking = apart.taking();
+                        prop_assert_eq!(taking.take_newest_due(now), newest);
+                        taking.finish();
                         prop_assert_eq!(trains.take_newest_due(now), newest);
+                        prop_assert_eq!((apart.members(), apart.poll_timeout()), (trains.members(), trains.poll_timeout()));
                     }
                     Move::DrainDue(ps) => {
                         let now = plain.front().map_or(at, |&(first, _)| first) + Duration::from_ps(ps);

@@ -182,7 +182,12 @@ impl<T: Copy + Default> Pipe<T> {
 
     /// The entries, the next one first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).filter_map(|offset| self.entries.get(offset)).map(|(_, value)| value)
+        self.entries().map(|(_, value)| value)
+    }
+
+    /// The entries, the next one first, each with when it is due.
+    pub fn entries(&self) -> impl Iterator<Item = &(Instant, T)> + Clone {
+        (0..self.len()).filter_map(|offset| self.entries.get(offset))
     }
 
     /// How many entries are in flight.

@@ -154,6 +154,36 @@ impl PortQueue {
         Some(Train { first: start + serialisation, spacing: serialisation, count, ..train })
     }
 
+    /// The same of frames none of which waits, or up to as much as the queue ever held.
+    #[inline]
+    pub(super) fn enter_train(&mut self, train: Train, octets: u32) -> Option<Train> {
+        if self.busy_until <= train.first && self.lag == Duration::ZERO {
+            let serialisation = self.rate.serialisation(octets);
+            let train = if train.spacing >= serialisation { train } else { train.up_to(1) };
+            self.busy_until = train.last() + serialisation;
+            return Some(train.from(train.first + serialisation));
+        }
+        self.enter_train_below(train, octets, self.high_water)
+    }
+
+    /// When a frame that enters at `now` begins to leave.
+    #[inline]
+    pub(super) fn next_start(&self, now: Instant) -> Instant {
+        self.busy_until.max(now)
+    }
+
+    /// Frames passed that found the line free, the last of which has left at `until`.
+    #[inline]
+    pub(super) fn pass(&mut self, until: Instant) {
+        self.busy_until = self.busy_until.max(until);
+    }
+
+    /// How long a frame takes on the line.
+    #[inline]
+    pub(super) fn serialisation(&self, octets: u32) -> Duration {
+        self.rate.serialisation(octets)
+    }
+
     /// A frame that does not follow the one before it, or may fill the queue as never before.
     #[inline(never)]
     fn enter_apart(&mut self, now: Instant, octets: u32) -> Option<Instant> {

@@ -20,9 +20,6 @@ const REQUEUE: usize = 1;
 const PAUSE_EXPIRY: usize = 2;
 const SOURCES: usize = 3;
 
-/// Acknowledgements that are taken in together at the most.
-const ACKS_TOGETHER: usize = 8;
-
 /// The sending switch of a protected link.
 ///
 /// Its port serves, strictly in this order (LG-29): retransmissions, normal frames unless paused,
@@ -179,23 +176,17 @@ impl<P: Payload> SendingSwitch<P> {
     #[inline]
     pub(super) fn take_late_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let Self { engine, copies, seen_until, .. } = self;
-        let mut changes = [(Instant::ZERO, 0); ACKS_TOGETHER];
         let (before, outstanding) = (engine.leading_ack(), engine.outstanding());
         let first = engine.oldest_outstanding();
-        let (mut count, mut oldest, mut acknowledged, mut acks) = (0, first, 0, 0);
+        let (mut acknowledged, mut acks) = (0, 0);
         let latest = wire.take_acks(until, |train, leading| {
             let ahead = leading.steps_after(before);
             if ahead > acknowledged && ahead <= outstanding {
+                copies.free(train.first, first.wrapping_add(acknowledged), first.wrapping_add(ahead));
                 acknowledged = ahead;
-                changes[count] = (train.first, first.wrapping_add(ahead));
-                count += 1;
                 acks += u64::from(train.count);
                 if train.count > 1 {
                     *seen_until = train.last();
-                }
-                if count == ACKS_TOGETHER {
-                    copies.free(oldest, &changes);
-                    (count, oldest) = (0, first.wrapping_add(ahead));
                 }
             } else if ahead == acknowledged {
                 acks += u64::from(train.count);
@@ -207,7 +198,6 @@ impl<P: Payload> SendingSwitch<P> {
             }
         });
         engine.pass_acks(acks, before.plus(acknowledged));
-        copies.free(oldest, &changes[..count]);
         latest
     }
 

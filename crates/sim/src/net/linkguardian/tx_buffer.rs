@@ -101,11 +101,11 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// Looks at the copies whose turn came before the last of the changes, while none is asked for ([`TxLoop::free`]).
+    /// From `at` on frames from number `oldest` on are outstanding, while no copy is asked for ([`TxLoop::free`]).
     #[inline]
-    pub(super) fn free(&mut self, oldest: u32, changes: &[(Instant, u32)]) {
+    pub(super) fn free(&mut self, at: Instant, before: u32, oldest: u32) {
         if let Self::Loop(buffer) = self {
-            buffer.free(oldest, changes);
+            buffer.free(at, before, oldest);
         }
     }
 

@@ -1,0 +1,163 @@
+//! Looks at copies that keep out of each other's way, where the port is mostly idle: then each of them comes back after the same
+//! time, and only those are computed that are still in the loop at the end.
+
+use super::outstanding::is_outstanding;
+use super::{LONGEST_TRAIN, Outstanding, Ticket, TxLoop};
+use crate::kernel::{Member, Train};
+use crate::net::Payload;
+use crate::net::source::MANY;
+use lossylink_core::time::{Duration, Instant};
+
+/// So many copies are in the loop at once, at the most.
+const MOST_COPIES: usize = 16;
+
+/// The newest copies whose first looks are equally far apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Even {
+    looks: Train,
+    first: Ticket,
+    /// Of copies that are no further apart than that, none finds the other at the port.
+    reach: u32,
+    /// How far apart the looks are for which this is the reach.
+    reach_spacing: Duration,
+    /// Whether no copy in the loop has met another.
+    pub(super) is_undisturbed: bool,
+}
+
+impl Even {
+    /// Copies come to their first looks, as much as these or differently.
+    #[inline]
+    pub(super) fn add(&mut self, looks: Train, ticket: &Ticket) {
+        let count = self.looks.count;
+        if !self.looks.append(looks, || self.first.distance(ticket, count)) {
+            *self = Self { looks, first: *ticket, ..Self::default() };
+        }
+    }
+
+    /// The first look at the copy of this number, one of these or of those that come after them.
+    #[inline]
+    fn look(&self, number: u32) -> Instant {
+        self.looks.nth(number.wrapping_sub(self.first.number))
+    }
+
+    /// Whether the copy of this number is one of these.
+    #[inline]
+    const fn has(&self, number: u32) -> bool {
+        number.wrapping_sub(self.first.number) < self.looks.count
+    }
+
+    /// Whether all copies that are in the loop at once by `last` are so close to each other that none finds another at the port.
+    #[inline]
+    fn keeps_apart(&self, last: Instant, serialisation: Duration, outstanding: &Outstanding) -> bool {
+        outstanding.spans().all(|(oldest, end)| {
+            let beyond = self.look(oldest.wrapping_add(self.reach + 1));
+            beyond > last || beyond >= end.saturating_add(serialisation)
+        })
+    }
+
+    /// Finds out how far apart copies may be which come round in `round` and keep the port busy for `serialisation`.
+    #[inline]
+    fn find_reach(&mut self, round: Duration, serialisation: Duration) {
+        if self.reach_spacing == self.looks.spacing {
+            return;
+        }
+        let step = self.looks.spacing.as_ps() % round.as_ps();
+        let (mut reach, mut phase) = (0, 0);
+        while reach < MOST_COPIES as u32 {
+            phase = (phase + step) % round.as_ps();
+            if phase < serialisation.as_ps() || round.as_ps() - phase < serialisation.as_ps() {
+                break;
+            }
+            reach += 1;
+        }
+        (self.reach, self.reach_spacing) = (reach, self.looks.spacing);
+    }
+}
+
+impl<P: Payload> TxLoop<P> {
+    /// Looks at the copies whose turn comes by `last`, if none of them meets another: those that are outstanding go round, the others
+    /// leave the loop. Otherwise false, and nothing has happened.
+    #[inline]
+    pub(super) fn coast(&mut self, last: Instant, outstanding: &Outstanding) -> bool {
+        let Some((train, fresh)) = self.fresh.front() else { return false };
+        let (comes, fresh, even) = (train.first, *fresh, &mut self.even);
+        // Each copy in the loop is looked at once at the least, so that those leave that have been acknowledged.
+        let has_time = comes.max(self.rounds.last_due()) <= last && self.trains.is_empty();
+        if !has_time || !even.has(fresh.number) || even.looks.count < MANY {
+            return false;
+        }
+        let serialisation = self.queue.serialisation(fresh.octets);
+        let round = serialisation + self.way_round;
+        even.find_reach(round, serialisation);
+        let next = comes.min(self.rounds.poll_timeout());
+        let is_idle = self.queue.next_start(next) == next;
+        if !is_idle || !(even.is_undisturbed || self.is_undisturbed(round, fresh.number, outstanding)) {
+            return false;
+        }
+        if !self.even.keeps_apart(last, serialisation, outstanding) {
+            return false;
+        }
+        self.skip_to(last, round, fresh.number, outstanding)
+    }
+
+    /// Whether those of the copies in the loop that are outstanding are all before number `next`, and come when they would if none
+    /// had ever met another.
+    #[cold]
+    fn is_undisturbed(&self, round: Duration, next: u32, outstanding: &Outstanding) -> bool {
+        let oldest = outstanding.oldest();
+        let stays = |&&(_, ticket): &&(Instant, Ticket)| is_outstanding(ticket.number, oldest);
+        let mut copies = self.rounds.entries().filter(stays);
+        let all_come = copies.clone().count() == next.wrapping_sub(oldest) as usize;
+        all_come
+            && copies.all(|&(at, ticket)| {
+                self.even.has(ticket.number)
+                    && (at - self.even.look(ticket.number)).as_ps().is_multiple_of(round.as_ps())
+            })
+    }
+
+    /// Looks at the copies by `last`, none of which meets another; `next` is the number of the first that comes to its first look.
+    #[inline]
+    fn skip_to(&mut self, last: Instant, round: Duration, next: u32, outstanding: &Outstanding) -> bool {
+        let even = &mut self.even;
+        let end = even.first.number.wrapping_add(even.looks.come_by(last));
+        // Whatever had been acknowledged one round before has left.
+        let mut outstanding = outstanding.clone();
+        let oldest = outstanding.oldest_at(Instant::from_ps(last.as_ps().saturating_sub(round.as_ps())));
+        let count = end.wrapping_sub(oldest) as usize;
+        if count > MOST_COPIES {
+            return false;
+        }
+        let mut copies = [(Instant::ZERO, Ticket::default()); MOST_COPIES];
+        let (mut staying, mut busy_until) = (0, Instant::ZERO);
+        for number in (0..count as u32).map(|place| oldest.wrapping_add(place)) {
+            let first = even.look(number);
+            let latest = first + round * ((last - first).as_ps() / round.as_ps());
+            if !outstanding.clone().has(number, latest) {
+                continue;
+            }
+            let again = latest + round;
+            busy_until = busy_until.max(again);
+            let place = copies[..staying].partition_point(|&(at, _)| at < again);
+            copies.copy_within(place..staying, place + 1);
+            copies[place] = (again, Ticket { number, ..even.first });
+            staying += 1;
+        }
+        even.is_undisturbed = true;
+        if even.looks.count > LONGEST_TRAIN {
+            let before = oldest.wrapping_sub(even.first.number);
+            (even.looks, even.first.number) = (even.looks.behind(before), oldest);
+        }
+        self.rounds.clear();
+        copies[..staying].iter().for_each(|&(at, ticket)| self.rounds.push(at, ticket));
+        self.queue.pass(Instant::from_ps(busy_until.as_ps().saturating_sub(self.way_round.as_ps())));
+        let mut left = end.wrapping_sub(next);
+        while left > 0
+            && let Some((train, _)) = self.fresh.front()
+        {
+            let count = train.count.min(left);
+            self.fresh.skip(count);
+            left -= count;
+        }
+        true
+    }
+}

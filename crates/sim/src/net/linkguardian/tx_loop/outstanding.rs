@@ -1,0 +1,75 @@
+//! Which copies are outstanding, as time goes on.
+
+use crate::kernel::Train;
+use lossylink_core::time::Instant;
+use std::slice::Iter;
+
+/// Frames from some number on are outstanding, and from each of some times on those from a higher one.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding<'a> {
+    oldest: u32,
+    next: (Instant, u32),
+    changes: Iter<'a, (Instant, u32)>,
+}
+
+impl<'a> Outstanding<'a> {
+    /// Those from number `oldest` on are, and from the time of each change on those from its number on.
+    #[inline]
+    pub(super) fn new(oldest: u32, changes: &'a [(Instant, u32)]) -> Self {
+        let mut changes = changes.iter();
+        let next = changes.next().copied().unwrap_or((Instant::NEVER, 0));
+        Self { oldest, next, changes }
+    }
+
+    /// The oldest at `now`, which never goes back.
+    #[inline(always)]
+    pub(super) fn oldest_at(&mut self, now: Instant) -> u32 {
+        while now >= self.next.0 {
+            self.oldest = self.next.1;
+            self.next = self.changes.next().copied().unwrap_or((Instant::NEVER, 0));
+        }
+        self.oldest
+    }
+
+    /// Whether the frame of this number is outstanding at `now`, which never goes back.
+    #[inline(always)]
+    pub(super) fn has(&mut self, number: u32, now: Instant) -> bool {
+        is_outstanding(number, self.oldest_at(now))
+    }
+
+    /// The oldest before the changes that are still to come.
+    #[inline]
+    pub(super) const fn oldest(&self) -> u32 {
+        self.oldest
+    }
+
+    /// The oldest one after another, each with until when it is.
+    #[inline]
+    pub(super) fn spans(&self) -> impl Iterator<Item = (u32, Instant)> {
+        let numbers = std::iter::once(self.next.1).chain(self.changes.clone().map(|&(_, number)| number));
+        let ends = self.changes.clone().map(|&(at, _)| at).chain([Instant::NEVER]);
+        std::iter::once((self.oldest, self.next.0))
+            .chain(numbers.zip(ends).take_while(move |_| !self.next.0.is_never()))
+    }
+
+    /// How many frames of a train, the first of which has this number and is outstanding when it comes, are so one after another.
+    #[inline]
+    pub(super) fn stretch(&self, train: Train, number: u32) -> u32 {
+        let mut changes = self.changes.clone();
+        let (mut at, mut oldest) = self.next;
+        while at <= train.last() {
+            let done = oldest.wrapping_sub(number);
+            if done as i32 > 0 && (done > train.count || train.nth(done - 1) >= at) {
+                return train.come_by(at.just_before());
+            }
+            (at, oldest) = changes.next().copied().unwrap_or((Instant::NEVER, 0));
+        }
+        train.count
+    }
+}
+
+/// Whether the frame of this number is outstanding, `oldest` being the first that is.
+#[inline]
+pub(super) const fn is_outstanding(number: u32, oldest: u32) -> bool {
+    number.wrapping_sub(oldest) as i32 >= 0
+}

@@ -1,0 +1,106 @@
+//! Looks at trains of copies, where frames leave so close behind each other that the port hardly has a pause: then most copies go
+//! round once, one behind another, and have been acknowledged when they come back.
+
+use super::{Outstanding, TxLoop};
+use crate::net::Payload;
+use crate::net::source::MANY;
+use lossylink_core::time::Instant;
+
+/// With more trains than that, copies come back one by one.
+const MOST_TRAINS: usize = 4;
+
+impl<P: Payload> TxLoop<P> {
+    /// Whether copies go round in trains: so they did, or those do that have not been round yet.
+    #[inline]
+    pub(super) fn streams(&self) -> bool {
+        if !self.trains.is_empty() {
+            return true;
+        }
+        let Some((train, ticket)) = self.fresh.front() else { return false };
+        // The port could not keep up if more than a few of them went round twice.
+        train.count >= MANY && train.spacing * 4 < self.queue.serialisation(ticket.octets) * 5
+    }
+
+    /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. False if some
+    /// are left to be looked at one by one, because too many come back alone.
+    #[inline(never)]
+    pub(super) fn look_at_trains(&mut self, last: Instant, outstanding: &mut Outstanding) -> bool {
+        let mut still = outstanding.clone();
+        loop {
+            // Copies that leave the loop do not meet any other.
+            self.skip_acknowledged(last, &mut still);
+            let (round, fresh) = (self.next_round(), self.fresh.poll_timeout());
+            if round.min(fresh) > last {
+                return true;
+            }
+            if self.trains.trains() > MOST_TRAINS {
+                let Self { trains, rounds, .. } = self;
+                trains.take_all(|at, &ticket| rounds.push(at, ticket));
+                return false;
+            }
+            if round <= fresh {
+                if let Some((look, ticket)) = self.pop_round() {
+                    self.send_round(look, ticket);
+                }
+            } else {
+                // What enters now comes back behind all that goes round.
+                let back =
+                    if round.is_never() { self.queue.next_start(fresh) + self.way_round } else { round };
+                self.send_fresh(last.min(back.just_before()), outstanding);
+            }
+        }
+    }
+
+    /// Lets the copies leave the loop that come back by `last` and have been acknowledged, up to the first that has not.
+    #[inline]
+    fn skip_acknowledged(&mut self, last: Instant, outstanding: &mut Outstanding) {
+        while self.rounds.poll_timeout() <= last {
+            let (look, front) = (self.rounds.poll_timeout(), self.rounds.front());
+            if front.is_some_and(|ticket| outstanding.has(ticket.number, look)) {
+                return;
+            }
+            self.rounds.skip();
+        }
+        if !self.rounds.is_empty() {
+            return;
+        }
+        while let Some((train, first)) = self.trains.front().filter(|(train, _)| train.first <= last) {
+            // So many of them are known to have been acknowledged when they come back.
+            let mut leave = 0;
+            while leave < train.count {
+                let oldest = outstanding.oldest_at(train.nth(leave));
+                let acknowledged = oldest.wrapping_sub(first.number);
+                if acknowledged as i32 <= leave as i32 {
+                    break;
+                }
+                leave = acknowledged.min(train.count);
+            }
+            if leave == 0 {
+                return;
+            }
+            let leave = train.up_to(leave).come_by(last);
+            self.trains.skip(leave);
+        }
+    }
+
+    /// Looks at the next copies that have not been round yet, up to `until`, by which none comes back.
+    #[inline]
+    fn send_fresh(&mut self, until: Instant, outstanding: &mut Outstanding) {
+        let Some((train, &ticket)) = self.fresh.front() else { return };
+        if !outstanding.has(ticket.number, train.first) {
+            self.fresh.skip(1);
+            return;
+        }
+        let train = train.up_to(train.come_by(until));
+        let train = train.up_to(outstanding.stretch(train, ticket.number));
+        if let Some(left) = self.queue.enter_train(train, ticket.octets) {
+            self.trains.push_train(left.from(left.first + self.way_round), &ticket);
+            self.fresh.skip(left.count);
+        } else {
+            self.fresh.skip(1);
+            if let Some(left) = self.queue.enter(train.first, ticket.octets) {
+                self.trains.push(left + self.way_round, &ticket);
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The loop beside a list of its copies, looked at one by one.
+
+use super::*;
+use crate::config::switch_profile;
+use crate::net::{Ecn, Frame, LineRate};
+use lossylink_core::engine::linkguardian::{Notification, Position, SenderConfig};
+use lossylink_core::units::BitRate;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// The next look at a copy: when, whether behind those that have been round, in turn; its number and octets.
+type Look = (Instant, bool, usize, u32, u32);
+
+/// The loop as a list, looked at one by one.
+struct Model {
+    first_check: Duration,
+    way_round: Duration,
+    queue: PortQueue,
+    looks: BTreeSet<Look>,
+    entries: usize,
+    copies: Vec<Copied<u64>>,
+}
+
+impl Model {
+    fn insert(&mut self, now: Instant, copy: Copied<u64>) {
+        self.entries += 1;
+        let look = (now + self.first_check, true, self.entries, copy.number, copy.frame.octets);
+        self.looks.insert(look);
+        self.copies.push(copy);
+    }
+
+    fn next_look(&self) -> Instant {
+        self.looks.first().map_or(Instant::NEVER, |&(look, ..)| look)
+    }
+
+    /// A copy that is looked at at `look` goes round.
+    fn send_round(&mut self, look: Instant, number: u32, octets: u32) {
+        if let Some(left) = self.queue.enter(look, octets) {
+            self.entries += 1;
+            self.looks.insert((left + self.way_round, false, self.entries, number, octets));
+        }
+    }
+
+    /// Looks at all copies whose turn came before `until`, of which those from number `oldest` on are outstanding.
+    fn look(&mut self, until: Instant, oldest: u32) {
+        while self.next_look() < until {
+            let Some((look, _, _, number, octets)) = self.looks.pop_first() else { break };
+            if is_outstanding(number, oldest) {
+                self.send_round(look, number, octets);
+            }
+        }
+    }
+
+    /// Looks at all copies whose turn came before `until`: those that were lost, and when they were found.
+    fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Vec<(Instant, u32)> {
+        let mut lost = Vec::new();
+        while self.next_look() < until {
+            let Some((look, _, _, number, octets)) = self.looks.pop_first() else { break };
+            if is_outstanding(number, engine.oldest_outstanding()) {
+                self.send_round(look, number, octets);
+            } else if is_lost(number, engine) {
+                lost.push((look, number));
+            }
+        }
+        lost
+    }
+}
+
+proptest! {
+    // LG-34
+    #[test]
+    fn what_has_left_the_loop_is_counted_when_it_matters(
+        copies in prop::collection::vec((0u64..200, 60u32..1515, any::<bool>()), 1..300),
+    ) {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+        let mut buffer = TxLoop::<u64>::new(&timing, Cells::new(80), 12_000);
+        let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
+        let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
+        for (wait, bytes, asks) in copies {
+            now += Duration::from_ns(wait);
+            let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0_u64);
+            buffer.send_round(now, Ticket { number: 0, octets: frame.octets });
+            queue.retain(|&(start, _)| start > now);
+            let space = u64::from(frame.frame_bytes_with_fcs().div_ceil(80) * 80);
+            let depth: u64 = queue.iter().map(|&(_, space)| space).sum();
+            let start = now.max(busy_until);
+            if start > now && depth + space > 12_000 {
+                dropped += 1;
+            } else {
+                if start > now {
+                    queue.push((start, space));
+                    most = most.max(depth + space);
+                }
+                busy_until = start + rate.serialisation(frame.octets);
+            }
+            prop_assert_eq!((buffer.high_water_bytes(), buffer.dropped()), (most, dropped));
+            if asks {
+                prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
+            }
+        }
+    }
+
+    // LG-5, LG-6: no acknowledgement comes between two turns.
+    #[test]
+    fn copies_that_are_looked_at_late_are_looked_at_in_time(
+        turns in prop::collection::vec(
+            (0u64..150, 87u32..1542, 0u32..100, 0u64..4_000, 0u32..60, 0u8..20, any::<bool>()),
+            1..40,
+        ),
+        limit_bytes in prop_oneof![Just(12_000_u64), Just(8_000_000)],
+    ) {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+        let mut late = TxLoop::<u64>::new(&timing, Cells::new(80), limit_bytes);
+        let mut in_time = Model {
+            first_check: timing.copy_first_check,
+            way_round: timing.tx_loop_fixed,
+            queue: PortQueue::new(&timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
+            looks: BTreeSet::new(),
+            entries: 0,
+            copies: Vec::new(),
+        };
+        let config = SenderConfig { copies: 1, dummies: 0, hole_cap: None };
+        let mut engines = [(); 2].map(|()| Sender::new(config));
+        let mut now = Instant::ZERO;
+        for (apart, octets, count, wait, acked, lost, together) in turns {
+            let (number, first) = (engines[0].counters().data as u32, engines[0].next());
+            let apart = rate.serialisation(octets) + Duration::from_ns(apart);
+            let copy = |step: u32| Copied {
+                position: first.plus(step),
+                number: number.wrapping_add(step),
+                frame: Frame { octets, ..Frame::default() },
+            };
+            if count > 0 {
+                let train = Train { spacing: apart, count, step: 0, ..Train::of_one(now) };
+                if together { late.insert_train(train, &copy(0)) } else { (0..count).for_each(|step| late.insert(train.nth(step), &copy(step))) }
+            }
+            (0..count).for_each(|step| in_time.insert(now + apart * u64::from(step), copy(step)));
+            now += apart * u64::from(count) + Duration::from_ns(wait);
+            for engine in &mut engines {
+                (0..count).for_each(|_| _ = engine.stamp());
+                if lost == 0 && acked > 0 && engine.outstanding() > acked {
+                    let leading = engine.leading_ack().plus(acked);
+                    engine.handle_notification(&Notification { leading, first_lost: leading, hole_size: 1 });
+                } else {
+                    engine.handle_ack(engine.leading_ack().plus(acked.min(engine.outstanding())));
+                }
+            }
+            let [one, other] = &mut engines;
+            let found = std::iter::from_fn(|| late.find_lost(now, one)).map(|(at, copy)| (at, copy.number));
+            prop_assert_eq!(found.collect::<Vec<_>>(), in_time.find_lost(now, other));
+            prop_assert_eq!((late.len(), late.next_look()), (in_time.looks.len(), in_time.next_look()));
+            prop_assert_eq!(late.depth_bytes(now), in_time.queue.bytes_at(now));
+            prop_assert_eq!(late.high_water_bytes(), in_time.queue.high_water_bytes());
+            prop_assert_eq!(late.dropped(), in_time.queue.dropped());
+            prop_assert_eq!(one.holes(), other.holes());
+        }
+    }
+}
+
+/// Frames that leave one behind another, and what comes after the last.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    count: u32,
+    apart: Duration,
+    octets: u32,
+    wait: Duration,
+}
+
+/// Frames as they leave at lines of several rates, full or nearly so.
+fn sendings() -> impl Strategy<Value = Vec<Sending>> {
+    let octets = prop_oneof![6 => Just(1541_u32), 1 => 87u32..1542];
+    let slower = prop_oneof![4 => Just(10_u64), 2 => Just(1), 1 => Just(4), 1 => 1u64..12];
+    let gap = prop_oneof![4 => Just(0), 2 => Just(1_310), 1 => 0u64..400_000];
+    let wait = prop_oneof![5 => Just(0), 2 => 0u64..10_000, 1 => 0u64..5_000_000];
+    let sending = (1u32..60, octets, slower, gap, wait).prop_map(|(count, octets, slower, gap, wait)| {
+        let serialisation = LineRate::new(BitRate::from_gbps(100)).serialisation(octets);
+        let apart = serialisation * slower + Duration::from_ps(gap);
+        Sending { count, apart, octets, wait: Duration::from_ps(wait) }
+    });
+    // Mostly one goes on like the one before.
+    prop::collection::vec((sending, 1usize..5), 1..12)
+        .prop_map(|some| some.into_iter().flat_map(|(sending, times)| vec![sending; times]).collect())
+}
+
+/// The loop, and the same as a list.
+struct Both {
+    late: TxLoop<u64>,
+    in_time: Model,
+    /// When each frame left.
+    left: Vec<Instant>,
+    oldest: u32,
+}
+
+impl Both {
+    fn new(limit_bytes: u64) -> Self {
+        let rate = LineRate::new(BitRate::from_gbps(100));
+        let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
+        let late = TxLoop::new(&timing, Cells::new(80), limit_bytes);
+        let in_time = Model {
+            first_check: timing.copy_first_check,
+            way_round: timing.tx_loop_fixed,
+            queue: PortQueue::new(&timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
+            looks: BTreeSet::new(),
+            entries: 0,
+            copies: Vec::new(),
+        };
+        Self { late, in_time, left: Vec::new(), oldest: 0 }
+    }
+
+    /// Frames leave, in one train or each by itself.
+    fn send(&mut self, train: Train, octets: u32, together: bool) {
+        let copies: Vec<_> = (self.left.len() as u32..)
+            .take(train.count as usize)
+            .map(|number| {
+                let frame = Frame { octets, ..Frame::default() };
+                Copied { position: Position::ZERO.plus(number), number, frame }
+            })
+            .collect();
+        for (place, copy) in (0..).zip(&copies) {
+            let left = train.nth(place);
+            self.left.push(left);
+            self.in_time.insert(left, *copy);
+            if !together {
+                self.late.insert(left, copy);
+            }
+        }
+        if together {
+            self.late.insert_train(Train { step: 0, ..train }, &copies[0]);
+        }
+    }
+
+    /// At `at` all frames that left by `known` have been acknowledged.
+    fn acknowledge(&mut self, at: Instant, known: Instant) {
+        let oldest = self.left.partition_point(|&left| left <= known) as u32;
+        if oldest > self.oldest {
+            self.in_time.look(at, self.oldest);
+            self.late.free(at, self.oldest, oldest);
+            self.oldest = oldest;
+        }
+    }
+
+    /// Looks at all copies whose turn came before `now`.
+    fn catch_up(&mut self, now: Instant) {
+        self.in_time.look(now, self.oldest);
+        self.late.catch_up();
+        self.late.look_at_all(now.just_before(), self.oldest, &[]);
+    }
+
+    fn compare(&mut self, now: Instant) -> Result<(), TestCaseError> {
+        let Self { late, in_time, .. } = self;
+        prop_assert_eq!((late.len(), late.next_look()), (in_time.looks.len(), in_time.next_look()));
+        let mut rest = late.clone();
+        let numbers: Vec<_> = std::iter::from_fn(|| rest.pop_round().or_else(|| rest.fresh.pop()))
+            .map(|(at, ticket)| (at, ticket.number))
+            .collect();
+        let by_way = |is_fresh| in_time.looks.iter().filter(move |look| look.1 == is_fresh);
+        let model: Vec<_> =
+            by_way(false).chain(by_way(true)).map(|&(at, _, _, number, _)| (at, number)).collect();
+        prop_assert_eq!(numbers, model);
+        prop_assert_eq!(late.depth_bytes(now), in_time.queue.bytes_at(now));
+        prop_assert_eq!(late.high_water_bytes(), in_time.queue.high_water_bytes());
+        prop_assert_eq!(late.dropped(), in_time.queue.dropped());
+        Ok(())
+    }
+
+    /// Sends it all; each frame is acknowledged `round_trip` later, by one acknowledgement every `cycle`. Looks at the copies after
+    /// so many frames each, and compares.
+    fn run(
+        &mut self,
+        sendings: &[Sending],
+        round_trip: Duration,
+        cycle: Duration,
+        together: bool,
+        looks: &[(u32, bool)],
+    ) -> Result<(), TestCaseError> {
+        let (mut now, mut acked) = (Instant::ZERO + cycle, Instant::ZERO);
+        let mut looks = looks.iter().cycle();
+        for sending in sendings {
+            let mut rest = Train { spacing: sending.apart, count: sending.count, ..Train::of_one(now) };
+            now = rest.last() + sending.apart + sending.wait;
+            loop {
+                let &(frames, compares) = looks.next().unwrap_or(&(1, true));
+                let some = rest.up_to(frames.min(rest.count));
+                self.send(some, sending.octets, together && some.count > 1);
+                while acked + cycle <= some.last() {
+                    acked += cycle;
+                    if acked.as_ps() > round_trip.as_ps() {
+                        self.acknowledge(acked, Instant::from_ps((acked.as_ps()) - round_trip.as_ps()));
+                    }
+                }
+                if compares {
+                    self.catch_up(some.last());
+                    self.compare(some.last())?;
+                }
+                if some.count == rest.count {
+                    break;
+                }
+                rest = rest.behind(some.count);
+            }
+        }
+        self.catch_up(now);
+        self.compare(now)
+    }
+}
+
+proptest! {
+    // LG-5, LG-6: acknowledgements come all the time.
+    #[test]
+    fn copies_that_are_looked_at_together_are_looked_at_in_time(
+        sendings in sendings(),
+        round_trip_ns in prop_oneof![3 => 1_500u64..5_000, 1 => 0u64..20_000],
+        cycle_ns in prop_oneof![Just(600_u64), 100u64..3_000],
+        together in prop::sample::select(vec![true, true, true, false]),
+        looks in prop::collection::vec((1u32..70, prop::sample::select(vec![true, false, false, false])), 1..12),
+        limit_bytes in prop_oneof![1 => Just(12_000_u64), 3 => Just(8_000_000)],
+    ) {
+        let (round_trip, cycle) = (Duration::from_ns(round_trip_ns), Duration::from_ns(cycle_ns));
+        Both::new(limit_bytes).run(&sendings, round_trip, cycle, together, &looks)?;
+    }
+}
+
+#[test]
+fn copies_of_a_slow_line_keep_out_of_each_others_way_and_those_of_a_fast_one_go_round_in_trains() {
+    let octets = 1541;
+    let serialisation = LineRate::new(BitRate::from_gbps(100)).serialisation(octets);
+    for (apart, expected) in [(serialisation * 10, (true, false)), (serialisation, (false, true))] {
+        let mut both = Both::new(8_000_000);
+        let sendings = [Sending { count: 200, apart, octets, wait: Duration::ZERO }; 3];
+        both.run(&sendings, Duration::from_ns(3_000), Duration::from_ns(600), true, &[(9, true)]).unwrap();
+        assert_eq!((both.late.even.is_undisturbed, !both.late.trains.is_empty()), expected);
+    }
+}

@@ -312,23 +312,21 @@ impl<T: Member> Taking<'_, T> {
         newest
     }
 
-    /// When the next is due, what it is, and when the one behind it is due, if both are of one train.
+    /// The train at hand, and its first; of a count of zero, if there is none.
     #[inline(always)]
-    pub fn first_of_many(&self) -> Option<(Instant, T, Instant)> {
-        (self.train.count > 1).then(|| (self.due, self.value, self.due + self.train.spacing))
+    pub const fn front(&self) -> (Train, T) {
+        (self.train, self.value)
     }
 
-    /// Removes the next, of a train with others behind it.
+    /// When the train behind the one at hand is due.
     #[inline(always)]
-    pub fn skip_first(&mut self) {
-        debug_assert!(self.train.count > 1, "it is the last of its train");
-        self.value.follow(1, self.train.step);
-        self.due += self.train.spacing;
-        (self.train.first, self.train.count) = (self.due, self.train.count - 1);
+    pub fn next_train(&self) -> Instant {
+        self.trains.entries.get(1).map_or(Instant::NEVER, |(train, _)| train.first)
     }
 
+    /// Removes the next `count` of the train at hand, of which there are so many.
     #[inline(always)]
-    fn skip(&mut self, count: u32) {
+    pub fn skip(&mut self, count: u32) {
         if count < self.train.count {
             self.value.follow(count, self.train.step);
             self.train = self.train.behind(count);

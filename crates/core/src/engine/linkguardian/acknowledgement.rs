@@ -51,13 +51,6 @@ impl Acknowledgement {
         Some(self.leading)
     }
 
-    /// Every position up to this one was sent as often as it is sent: as [`Acknowledgement::apply`], and [`Acknowledgement::poll`]
-    /// until nothing is due (LG-15).
-    #[inline]
-    pub const fn note_said(&mut self, leading: Position) {
-        (self.leading, self.pending) = (leading, 0);
-    }
-
     /// How many sendings are due.
     pub const fn pending(&self) -> u8 {
         self.pending

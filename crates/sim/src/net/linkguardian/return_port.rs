@@ -13,6 +13,8 @@
 //! when something waits for its time or for the line, and when the explicit ACK may leave: it calls
 //! [`ReturnPort::serve`] and [`ReturnPort::send_ack`] then, in this order on a tie.
 
+mod even;
+
 use super::circulating::Circulating;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
@@ -22,6 +24,7 @@ use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;
 use crate::net::wire::Kind;
 use crate::net::{Direction, Frame, Payload, Sight, Tap};
+use even::EvenAcks;
 use lossylink_core::engine::linkguardian::{
     AckUpdate, Acknowledgement, Notification, PauseRequest, Position,
 };
@@ -276,42 +279,35 @@ impl<P: Payload> ReturnPort<P> {
         let (mut register, mut updates) = (self.register.clone(), self.updates.taking());
         let mut latest = Instant::ZERO;
         while due <= until && sent < clear {
-            if !register.is_pending() {
-                // Mostly nothing comes between the two times that each state is said (LG-15).
-                let (apart, before) = (packet.period().max(serialisation), sent);
-                while let Some((changed, Update(AckUpdate::Advance(leading)), next)) = updates.first_of_many()
-                {
-                    let first = packet.next_return(changed).max(busy_until);
-                    let again = first + apart;
-                    if again > until || again >= next || clear - sent < 2 {
-                        break;
-                    }
-                    let effective = Train { spacing: apart, count: 2, ..Train::of_one(first + flight) };
-                    wire.push_acks(effective, leading);
-                    packet.depart(again);
-                    busy_until = again + serialisation;
-                    (latest, sent) = (again, sent + 2);
-                    register.note_said(leading);
-                    updates.skip_first();
-                }
-                if sent > before {
-                    due = packet.next_return(updates.poll_timeout()).max(busy_until);
-                    continue;
-                }
-            }
             latest = due;
             if busy_until > due {
                 due = busy_until;
                 continue;
             }
-            if let Some(newest) = updates.take_newest_due(due) {
-                register.apply(newest.0);
-            }
-            if let Some(leading) = register.poll() {
-                packet.depart(due);
-                busy_until = due + serialisation;
-                wire.push_ack(due + flight, leading);
-                sent += 1;
+            let (most, known) = (clear - sent, until.min(updates.next_train().just_before()));
+            if let (train, Update(AckUpdate::Advance(first))) = updates.front()
+                && let Some(even) =
+                    EvenAcks::new((due, known), most, packet.period().max(serialisation), train, first)
+            {
+                latest = even.leave.last();
+                wire.push_acks(even.leave.from(due + flight), even.acks);
+                updates.skip(even.changes);
+                register.apply(AckUpdate::Advance(even.leading));
+                (0..even.times).for_each(|_| _ = register.poll());
+                packet.depart(latest);
+                busy_until = latest + serialisation;
+                sent += u64::from(even.leave.count);
+                due = latest;
+            } else {
+                if let Some(newest) = updates.take_newest_due(due) {
+                    register.apply(newest.0);
+                }
+                if let Some(leading) = register.poll() {
+                    packet.depart(due);
+                    busy_until = due + serialisation;
+                    wire.push_ack(due + flight, leading);
+                    sent += 1;
+                }
             }
             let since = if register.is_pending() { due } else { updates.poll_timeout() };
             due = if since.is_never() { since } else { packet.next_return(since).max(busy_until) };

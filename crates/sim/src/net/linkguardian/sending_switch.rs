@@ -179,22 +179,18 @@ impl<P: Payload> SendingSwitch<P> {
         let (before, outstanding) = (engine.leading_ack(), engine.outstanding());
         let first = engine.oldest_outstanding();
         let (mut acknowledged, mut acks) = (0, 0);
-        let latest = wire.take_acks(until, |train, leading| {
-            let ahead = leading.steps_after(before);
-            if ahead > acknowledged && ahead <= outstanding {
-                copies.free(train.first, first.wrapping_add(acknowledged), first.wrapping_add(ahead));
-                acknowledged = ahead;
-                acks += u64::from(train.count);
-                if train.count > 1 {
-                    *seen_until = train.last();
-                }
-            } else if ahead == acknowledged {
-                acks += u64::from(train.count);
+        let latest = wire.take_acks(until, |train, some| {
+            let ahead = some.leading.steps_after(before);
+            let last =
+                if train.count > 1 { some.nth(train.count - 1).leading.steps_after(before) } else { ahead };
+            if acknowledged <= ahead && ahead <= last && last <= outstanding {
+                copies.free(train, first.wrapping_add(acknowledged), first.wrapping_add(ahead), some);
+                (acknowledged, acks) = (last, acks + u64::from(train.count));
                 *seen_until = train.last();
             } else {
                 // It was overtaken, or the sender has started over since.
                 engine.pass_acks(0, before.plus(acknowledged));
-                (0..train.count).for_each(|_| engine.handle_ack(leading));
+                (0..train.count).for_each(|place| engine.handle_ack(some.nth(place).leading));
             }
         });
         engine.pass_acks(acks, before.plus(acknowledged));

@@ -7,7 +7,8 @@
 
 use super::timing::{HEADER_OCTETS, Timing};
 use super::tx_loop::TxLoop;
-use crate::kernel::{Member, Ring};
+use super::wires::Acks;
+use crate::kernel::{Member, Ring, Train};
 use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
 use lossylink_core::time::Instant;
@@ -101,11 +102,11 @@ impl<P: Payload> TxBuffer<P> {
         }
     }
 
-    /// From `at` on frames from number `oldest` on are outstanding, while no copy is asked for ([`TxLoop::free`]).
+    /// Acknowledgements take effect, while no copy is asked for ([`TxLoop::free`]).
     #[inline]
-    pub(super) fn free(&mut self, at: Instant, before: u32, oldest: u32) {
+    pub(super) fn free(&mut self, train: Train, before: u32, oldest: u32, acks: &Acks) {
         if let Self::Loop(buffer) = self {
-            buffer.free(at, before, oldest);
+            buffer.free(train, before, oldest, acks);
         }
     }
 

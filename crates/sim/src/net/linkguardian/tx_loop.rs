@@ -16,6 +16,7 @@ mod streaming;
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
+use super::wires::Acks;
 use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::{Cells, Payload};
 use coasting::Even;
@@ -71,6 +72,8 @@ pub(super) struct TxLoop<P: Payload> {
     /// The others in the loop, by the time of the next look: one by one, and behind these such as left the port in trains.
     rounds: Pipe<Ticket>,
     trains: Trains<Ticket>,
+    /// Whether those that come back are looked at in trains.
+    is_streaming: bool,
     /// The newest copies, as far as they are equally far apart.
     even: Even,
     /// Acknowledgements since the last look.
@@ -88,6 +91,7 @@ impl<P: Payload> TxLoop<P> {
             fresh: Trains::new(),
             rounds: Pipe::new(),
             trains: Trains::new(),
+            is_streaming: false,
             even: Even::default(),
             pending: Pending::default(),
         }
@@ -198,17 +202,32 @@ impl<P: Payload> TxLoop<P> {
         }
     }
 
-    /// From `at` on frames from number `oldest` on are outstanding, before that those from number `before` on; no copy is asked for.
-    /// The looks up to then are left for later, as long as only a few of such changes wait.
+    /// Acknowledgements take effect when the train says, none of which asks for a copy. From the first of them on frames from number
+    /// `oldest` on are outstanding, before that those from number `before` on. The looks up to then are left for later, as long as
+    /// only a few changes wait.
     #[inline]
-    pub(super) fn free(&mut self, at: Instant, before: u32, oldest: u32) {
-        if self.pending.is_full() {
-            self.catch_up();
+    pub(super) fn free(&mut self, train: Train, mut before: u32, mut oldest: u32, acks: &Acks) {
+        let step = if acks.step > Duration::ZERO { acks.step } else { Duration::from_ps(u64::MAX) };
+        let (mut at, mut held) = (train.first, acks.held);
+        for _ in 0..train.count {
+            if oldest != before {
+                if self.pending.is_full() {
+                    self.catch_up();
+                }
+                self.pending.add(at, before, oldest);
+                before = oldest;
+            }
+            at += train.spacing;
+            held += acks.every;
+            while held >= step {
+                held -= step;
+                oldest = oldest.wrapping_add(1);
+            }
         }
-        self.pending.add(at, before, oldest);
     }
 
     /// Looks at the copies whose turn came before the last change.
+    #[inline(never)]
     fn catch_up(&mut self) {
         let pending = self.pending.take();
         let (oldest, changes) = pending.changes();
@@ -243,10 +262,10 @@ impl<P: Payload> TxLoop<P> {
     fn send_round(&mut self, now: Instant, ticket: Ticket) {
         if let Some(left) = self.queue.enter(now, ticket.octets) {
             let again = left + self.way_round;
-            if self.trains.is_empty() {
-                self.rounds.push(again, ticket);
-            } else {
+            if self.is_streaming {
                 self.trains.push(again, &ticket);
+            } else {
+                self.rounds.push(again, ticket);
             }
         }
     }

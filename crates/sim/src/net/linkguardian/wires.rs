@@ -207,22 +207,74 @@ pub(super) enum ControlFrame {
     Pause(PauseRequest),
 }
 
-impl Member for ControlFrame {
-    #[inline]
-    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
-        match (self, next) {
-            (Self::Ack(leading), Self::Ack(next)) => (leading == next).then_some(count),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn follow(&mut self, _count: u32, _step: u32) {}
-}
-
 impl Default for ControlFrame {
     fn default() -> Self {
         Self::Ack(Position::ZERO)
+    }
+}
+
+/// Acknowledgements that leave at equal distances while the register changes at equal distances: each says the newest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acks {
+    /// What the first says.
+    pub(super) leading: Position,
+    /// How long the register has held that when the first leaves.
+    pub(super) held: Duration,
+    /// From one acknowledgement to the next.
+    pub(super) every: Duration,
+    /// From one position of the register to the next; zero, if it does not change.
+    pub(super) step: Duration,
+}
+
+impl Acks {
+    /// One, or such as say the same.
+    pub(super) const fn of(leading: Position) -> Self {
+        Self { leading, held: Duration::ZERO, every: Duration::ZERO, step: Duration::ZERO }
+    }
+
+    /// Turns it into the one `count` places behind it.
+    #[inline]
+    fn follow(&mut self, count: u32) {
+        if self.step > Duration::ZERO {
+            let held = self.held + self.every * u64::from(count);
+            let changes = held.as_ps() / self.step.as_ps();
+            self.leading = self.leading.plus(changes as u32);
+            self.held = held - self.step * changes;
+        }
+    }
+
+    /// The one `count` places behind it.
+    #[inline]
+    pub(super) fn nth(mut self, count: u32) -> Self {
+        self.follow(count);
+        self
+    }
+}
+
+/// What says what has arrived.
+#[derive(Clone, Copy, Debug)]
+enum Telling {
+    Acks(Acks),
+    Notification(Notification),
+}
+
+impl Default for Telling {
+    fn default() -> Self {
+        Self::Acks(Acks::default())
+    }
+}
+
+impl Member for Telling {
+    #[inline]
+    fn distance(&self, _next: &Self, _count: u32) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn follow(&mut self, count: u32, _step: u32) {
+        if let Self::Acks(acks) = self {
+            acks.follow(count);
+        }
     }
 }
 
@@ -233,8 +285,8 @@ impl Default for ControlFrame {
 pub(super) struct BackwardWire<P: Payload> {
     pub(super) wire: Wire,
     pub(super) returned: Pipe<Frame<P>>,
-    /// Acknowledgements that say the same at equal distances are one entry.
-    acks: Trains<ControlFrame>,
+    /// Acknowledgements and notifications.
+    tellings: Trains<Telling>,
     pauses: Pipe<ControlFrame>,
     /// Notifications in flight.
     notifications: usize,
@@ -247,7 +299,7 @@ impl<P: Payload> BackwardWire<P> {
         Self {
             wire,
             returned: Pipe::new(),
-            acks: Trains::new(),
+            tellings: Trains::new(),
             pauses: Pipe::new(),
             notifications: 0,
             due: Instant::NEVER,
@@ -267,14 +319,14 @@ impl<P: Payload> BackwardWire<P> {
     /// An ACK rides on a frame that arrives.
     #[inline]
     pub(super) fn push_ack(&mut self, effective: Instant, leading: Position) {
-        self.acks.push_apart(effective, ControlFrame::Ack(leading));
+        self.tellings.push_apart(effective, Telling::Acks(Acks::of(leading)));
         self.due = self.due.min(effective);
     }
 
-    /// Explicit ACKs are sent that say the same and arrive, to be effective when the train says.
+    /// Explicit ACKs are sent that arrive, to be effective when the train says.
     #[inline]
-    pub(super) fn push_acks(&mut self, effective: Train, leading: Position) {
-        self.acks.push_entry(effective, ControlFrame::Ack(leading));
+    pub(super) fn push_acks(&mut self, effective: Train, acks: Acks) {
+        self.tellings.push_entry(effective, Telling::Acks(acks));
         self.due = self.due.min(effective.first);
     }
 
@@ -286,15 +338,14 @@ impl<P: Payload> BackwardWire<P> {
         };
         let arrives = self.wire.carry_with(MINIMUM_OCTETS, Kind::Control, stake);
         if arrives {
-            let is_pause = matches!(frame, ControlFrame::Pause(_));
-            self.notifications += usize::from(!is_pause);
-            let effective = if is_pause {
-                let effective = effective.max(self.pauses.last_due());
-                self.pauses.push(effective, frame);
+            let effective = if let ControlFrame::Notification(notification) = frame {
+                self.notifications += 1;
+                let effective = effective.max(self.tellings.last_due());
+                self.tellings.push_apart(effective, Telling::Notification(notification));
                 effective
             } else {
-                let effective = effective.max(self.acks.last_due());
-                self.acks.push_apart(effective, frame);
+                let effective = effective.max(self.pauses.last_due());
+                self.pauses.push(effective, frame);
                 effective
             };
             self.due = self.due.min(effective);
@@ -308,33 +359,20 @@ impl<P: Payload> BackwardWire<P> {
         self.due
     }
 
-    /// Hands the acknowledgements that have taken effect by `until` to `take`, each with when it did, or those that say the same
-    /// with when each did. Nothing else has, and is still there. Says when the last of them did, or [`Instant::ZERO`].
+    /// Hands the acknowledgements that have taken effect by `until` to `take`, each train with its first. Nothing else has, and is
+    /// still there. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]
-    pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, Position)) -> Instant {
+    pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, &Acks)) -> Instant {
         let mut latest = Instant::ZERO;
         while self.due <= until {
-            let (mut whole, mut part) = (0, 0);
-            for (train, frame) in self.acks.oldest() {
-                let &ControlFrame::Ack(leading) = frame else { break };
-                if train.last() > until {
-                    part = if train.first <= until { train.come_by(until) } else { 0 };
-                    if part > 0 {
-                        latest = train.nth(part - 1);
-                        take(train.up_to(part), leading);
-                    }
-                    break;
-                }
-                latest = train.last();
-                take(*train, leading);
-                whole += 1;
-            }
-            assert!(whole > 0 || part > 0, "the sender ran past what it was told");
-            self.acks.skip_trains(whole);
-            if part > 0 {
-                self.acks.skip(part);
-            }
-            self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
+            let Some((train, Telling::Acks(acks))) = self.tellings.front() else {
+                panic!("the sender ran past what it was told");
+            };
+            let train = train.up_to(train.come_by(until));
+            take(train, acks);
+            latest = train.last();
+            self.tellings.skip(train.count);
+            self.due = self.tellings.poll_timeout().min(self.pauses.poll_timeout());
         }
         latest
     }
@@ -356,8 +394,12 @@ impl<P: Payload> BackwardWire<P> {
         if self.due > now {
             return None;
         }
-        let (at, frame) = self.acks.pop_due(now).or_else(|| self.pauses.pop_due(now))?;
-        self.due = self.acks.poll_timeout().min(self.pauses.poll_timeout());
+        let told = self.tellings.pop_due(now).map(|(at, telling)| match telling {
+            Telling::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
+            Telling::Notification(notification) => (at, ControlFrame::Notification(notification)),
+        });
+        let (at, frame) = told.or_else(|| self.pauses.pop_due(now))?;
+        self.due = self.tellings.poll_timeout().min(self.pauses.poll_timeout());
         self.notifications -= usize::from(matches!(frame, ControlFrame::Notification(_)));
         Some((at, frame))
     }
@@ -367,8 +409,14 @@ impl<P: Payload> BackwardWire<P> {
 impl<P: Payload + std::fmt::Debug> BackwardWire<P> {
     /// All that is under way, frame by frame.
     pub(super) fn under_way(&self) -> String {
-        let Self { wire, returned, acks, pauses, notifications, due } = self;
-        format!("{wire:?} {returned:?} {:?} {pauses:?} {notifications} {due:?}", acks.members())
+        let Self { wire, returned, tellings, pauses, notifications, due } = self;
+        let told: Vec<_> = (tellings.members().into_iter())
+            .map(|(at, telling)| match telling {
+                Telling::Acks(acks) => (at, ControlFrame::Ack(acks.leading)),
+                Telling::Notification(notification) => (at, ControlFrame::Notification(notification)),
+            })
+            .collect();
+        format!("{wire:?} {returned:?} {told:?} {pauses:?} {notifications} {due:?}")
     }
 }
 
@@ -389,14 +437,14 @@ mod tests {
         wire.push_ack(acks[0].0, acks[0].1);
         wire.push_acks(
             Train { spacing: Duration::from_ps(1), count: 2, ..Train::of_one(acks[1].0) },
-            acks[1].1,
+            Acks::of(acks[1].1),
         );
         wire.push_ack(acks[3].0, acks[3].1);
         wire.send_urgent(at(13), ControlFrame::Pause(PauseRequest::Pause));
         for (until, expected, next) in [(9, 0..0, 10), (11, 0..2, 12), (12, 2..3, 13)] {
             let mut taken = Vec::new();
-            let latest = wire.take_acks(at(until), |train, leading| {
-                taken.extend((0..train.count).map(|index| (train.nth(index), leading)));
+            let latest = wire.take_acks(at(until), |train, acks| {
+                taken.extend((0..train.count).map(|index| (train.nth(index), acks.nth(index).leading)));
             });
             assert_eq!(taken, acks[expected]);
             assert_eq!(latest, taken.last().map_or(Instant::ZERO, |&(at, _)| at));
@@ -404,5 +452,16 @@ mod tests {
         }
         wire.poll(at(13));
         assert_eq!(wire.poll_timeout(), at(13), "the pause takes effect, too");
+    }
+
+    // LG-15, LG-17: the register changes every 3 ps, and every 2 ps is said what it holds.
+    #[test]
+    fn acknowledgements_of_a_register_that_changes_say_the_newest() {
+        let leading = Position::new(65_534, false);
+        let (every, step) = (Duration::from_ps(2), Duration::from_ps(3));
+        let acks = Acks { leading, held: Duration::from_ps(1), every, step };
+        let said: Vec<_> = (0..6).map(|place| acks.nth(place).leading.steps_after(leading)).collect();
+        assert_eq!(said, [0, 1, 1, 2, 3, 3]);
+        assert_eq!(acks.nth(2).nth(3).leading, acks.nth(5).leading);
     }
 }

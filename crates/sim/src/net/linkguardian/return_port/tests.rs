@@ -13,6 +13,8 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Advance,
+    /// So many frames arrive in sequence, so far apart.
+    AdvanceEvenly(u32, u64),
     Notified,
     /// A loss is told, whose notification holds the line when its time has come.
     Notify,
@@ -20,9 +22,18 @@ enum Step {
     Nothing,
 }
 
+/// How far apart frames arrive: those of 1541 octets at lines of several rates, and others.
+fn apart_ps() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        3 => prop::sample::select(vec![123_280, 124_590, 493_120, 600_000, 1_200_000, 1_232_800]),
+        2 => 1u64..5_000_000,
+    ]
+}
+
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let step = prop_oneof![
-        8 => Just(Step::Advance),
+        6 => Just(Step::Advance),
+        4 => (2u32..40, apart_ps()).prop_map(|(count, ps)| Step::AdvanceEvenly(count, ps)),
         1 => Just(Step::Notified),
         1 => Just(Step::Notify),
         1 => (60u32..1515).prop_map(Step::Frame),
@@ -46,6 +57,14 @@ fn port(
     let packet = Circulating::new(timing.cycle, Duration::from_ps(phase));
     let loss = LossProcess::new(loss, Streams::new(seed).stream("back"));
     (ReturnPort::new(timing, packet, 1), BackwardWire::new(Wire::new(loss)))
+}
+
+/// All that is in a port, change by change.
+fn inside(port: &ReturnPort<u64>) -> String {
+    let mut rest = port.clone();
+    rest.updates.clear();
+    format!("{:?} {:?}", rest.updates.poll_timeout(), ReturnPort { updates: Trains::new(), ..rest })
+        + &format!("{:?}", port.updates.members())
 }
 
 /// As [`ReturnPort::send_acks`], one by one.
@@ -89,12 +108,20 @@ proptest! {
         let (mut many, mut many_wire) = port(profile, gbps, &loss, seed, phase);
         let (mut each, mut each_wire) = (many.clone(), many_wire.clone());
         let mut now = Instant::ZERO;
-        for ((wait_ns, step), ahead) in steps.into_iter().zip(0..) {
-            let position = Position::new(65_500, true).plus(ahead);
+        let mut next = Position::new(65_500, true);
+        for (wait_ns, step) in steps {
+            let position = next;
             now += Duration::from_ns(wait_ns);
+            let mut last = now;
+            next = next.next();
             for (port, wire) in [(&mut many, &mut many_wire), (&mut each, &mut each_wire)] {
                 match step {
                     Step::Advance => port.update(now, AckUpdate::Advance(position)),
+                    Step::AdvanceEvenly(count, ps) => {
+                        let train = Train { spacing: Duration::from_ps(ps), count, ..Train::of_one(now) };
+                        port.update_train(train, position);
+                        (last, next) = (train.last(), position.plus(count));
+                    }
                     Step::Notified => port.update(now, AckUpdate::Notified(position)),
                     Step::Frame(bytes) => {
                         port.offer(now, Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0), wire);
@@ -106,18 +133,19 @@ proptest! {
                     Step::Nothing => {}
                 }
             }
+            now = last;
             if matches!(step, Step::Nothing) {
                 let last = send_all(&mut many, now, &mut many_wire, ReturnPort::send_acks);
                 let last_of_each = send_all(&mut each, now, &mut each_wire, send_each);
                 prop_assert_eq!(last, last_of_each);
-                prop_assert_eq!(format!("{many:?}"), format!("{each:?}"));
+                prop_assert_eq!(inside(&many), inside(&each));
                 prop_assert_eq!(many_wire.under_way(), each_wire.under_way());
             }
         }
-        let end = now + Duration::from_ns(100_000);
+        let end = now + Duration::from_ns(1_000_000);
         let last = send_all(&mut many, end, &mut many_wire, ReturnPort::send_acks);
         prop_assert_eq!(last, send_all(&mut each, end, &mut each_wire, send_each));
-        prop_assert_eq!(format!("{many:?}"), format!("{each:?}"));
+        prop_assert_eq!(inside(&many), inside(&each));
         prop_assert_eq!(many_wire.under_way(), each_wire.under_way());
         prop_assert!(many.poll_ack().is_never(), "all has been said");
     }
@@ -132,5 +160,23 @@ proptest! {
         prop_assert_eq!((port.poll_ack(), wire.wire.traffic().frames), (due, 0));
         prop_assert_eq!(port.send_acks(due, &mut wire), due);
         prop_assert_eq!(wire.wire.traffic().frames, 1);
+    }
+}
+
+// LG-15, LG-17: one entry stands for all that are said of a train, whichever pace is the faster.
+#[test]
+fn acks_of_a_train_are_a_train() {
+    for apart_ps in [124_590, 1_232_800] {
+        let (mut port, mut wire) = port("tofino1", 100, &LossModel::None, 0, 0);
+        let train = Train { spacing: Duration::from_ps(apart_ps), count: 64, ..Train::of_one(Instant::ZERO) };
+        port.update_train(train, Position::ZERO);
+        let end = train.last();
+        port.send_acks(end, &mut wire);
+        let (mut entries, mut acks) = (0u32, 0u32);
+        wire.take_acks(end + Duration::from_ns(10_000), |train, _| {
+            (entries, acks) = (entries + 1, acks + train.count)
+        });
+        assert_eq!(u64::from(acks), wire.wire.traffic().frames);
+        assert!(acks >= 5 * entries, "{acks} in {entries}");
     }
 }

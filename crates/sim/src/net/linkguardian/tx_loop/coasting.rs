@@ -49,7 +49,7 @@ impl Even {
     /// Whether all copies that are in the loop at once by `last` are so close to each other that none finds another at the port.
     #[inline]
     fn keeps_apart(&self, last: Instant, serialisation: Duration, outstanding: &Outstanding) -> bool {
-        outstanding.spans().all(|(oldest, end)| {
+        outstanding.all(|oldest, end| {
             let beyond = self.look(oldest.wrapping_add(self.reach + 1));
             beyond > last || beyond >= end.saturating_add(serialisation)
         })

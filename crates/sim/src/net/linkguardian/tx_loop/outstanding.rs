@@ -43,13 +43,17 @@ impl<'a> Outstanding<'a> {
         self.oldest
     }
 
-    /// The oldest one after another, each with until when it is.
+    /// Whether `holds` of each oldest frame, and of until when it is the oldest.
     #[inline]
-    pub(super) fn spans(&self) -> impl Iterator<Item = (u32, Instant)> {
-        let numbers = std::iter::once(self.next.1).chain(self.changes.clone().map(|&(_, number)| number));
-        let ends = self.changes.clone().map(|&(at, _)| at).chain([Instant::NEVER]);
-        std::iter::once((self.oldest, self.next.0))
-            .chain(numbers.zip(ends).take_while(move |_| !self.next.0.is_never()))
+    pub(super) fn all(&self, holds: impl Fn(u32, Instant) -> bool) -> bool {
+        let (mut oldest, (mut end, mut next)) = (self.oldest, self.next);
+        for &(at, number) in self.changes.clone() {
+            if !holds(oldest, end) {
+                return false;
+            }
+            (oldest, end, next) = (next, at, number);
+        }
+        holds(oldest, end) && (end.is_never() || holds(next, Instant::NEVER))
     }
 
     /// How many frames of a train, the first of which has this number and is outstanding when it comes, are so one after another.

@@ -3,7 +3,7 @@
 use lossylink_core::time::Instant;
 
 /// So many wait at the most.
-const MOST: usize = 16;
+const MOST: usize = 32;
 
 /// From when on which frames are outstanding.
 #[derive(Clone, Debug, Default)]

@@ -1,24 +1,31 @@
 //! Looks at trains of copies, where frames leave so close behind each other that the port hardly has a pause: then most copies go
 //! round once, one behind another, and have been acknowledged when they come back.
 
-use super::{Outstanding, TxLoop};
+use super::{Outstanding, Ticket, TxLoop};
+use crate::kernel::Train;
 use crate::net::Payload;
 use crate::net::source::MANY;
 use lossylink_core::time::Instant;
 
-/// With more trains than that, copies come back one by one.
-const MOST_TRAINS: usize = 4;
+/// So many trains may be short, and those of more have so many copies each, or copies come back one by one.
+const FEW_TRAINS: usize = 4;
+const FEWEST_COPIES: usize = 2;
 
 impl<P: Payload> TxLoop<P> {
     /// Whether copies go round in trains: so they did, or those do that have not been round yet.
     #[inline]
-    pub(super) fn streams(&self) -> bool {
-        if !self.trains.is_empty() {
+    pub(super) fn streams(&mut self) -> bool {
+        if self.is_streaming {
             return true;
         }
-        let Some((train, ticket)) = self.fresh.front() else { return false };
         // The port could not keep up if more than a few of them went round twice.
-        train.count >= MANY && train.spacing * 4 < self.queue.serialisation(ticket.octets) * 5
+        let is_close = |(train, ticket): &(Train, Ticket)| {
+            train.count >= MANY && train.spacing * 4 < self.queue.serialisation(ticket.octets) * 5
+        };
+        // Some of the first may have been looked at already.
+        self.is_streaming =
+            self.fresh.get(0).is_some_and(is_close) || self.fresh.get(1).is_some_and(is_close);
+        self.is_streaming
     }
 
     /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. False if some
@@ -33,9 +40,10 @@ impl<P: Payload> TxLoop<P> {
             if round.min(fresh) > last {
                 return true;
             }
-            if self.trains.trains() > MOST_TRAINS {
+            if self.trains.trains() > FEW_TRAINS && self.are_short() {
                 let Self { trains, rounds, .. } = self;
                 trains.take_all(|at, &ticket| rounds.push(at, ticket));
+                self.is_streaming = false;
                 return false;
             }
             if round <= fresh {
@@ -49,6 +57,14 @@ impl<P: Payload> TxLoop<P> {
                 self.send_fresh(last.min(back.just_before()), outstanding);
             }
         }
+    }
+
+    /// Whether the trains have but few copies.
+    fn are_short(&self) -> bool {
+        let (Some((_, first)), Some(newest)) = (self.trains.front(), self.trains.newest()) else {
+            return false;
+        };
+        (newest.number.wrapping_sub(first.number) as usize) < FEWEST_COPIES * self.trains.trains()
     }
 
     /// Lets the copies leave the loop that come back by `last` and have been acknowledged, up to the first that has not.

@@ -236,7 +236,7 @@ impl Both {
         let oldest = self.left.partition_point(|&left| left <= known) as u32;
         if oldest > self.oldest {
             self.in_time.look(at, self.oldest);
-            self.late.free(at, self.oldest, oldest);
+            self.late.free(Train::of_one(at), self.oldest, oldest, &Acks::default());
             self.oldest = oldest;
         }
     }

@@ -20,8 +20,9 @@ use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
-/// Frames in whose time the switches run ahead of each other at the most: what is in flight between them stays in the caches.
-const FRAMES_TOGETHER: u64 = 64;
+/// Frames in whose time the switches run ahead of each other at the most: long trains cost little, and what is in flight between the
+/// switches stays in the caches.
+const FRAMES_TOGETHER: u64 = 1024;
 
 /// How far the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]

@@ -106,7 +106,7 @@ impl<P: Payload> TxLoop<P> {
         let look = now + self.first_check;
         self.copies.push_apart(look, *copy);
         self.fresh.push_apart(look, Ticket::of(copy));
-        self.even.add(Train::of_one(look), &Ticket::of(copy));
+        self.even.add(look, &Ticket::of(copy));
     }
 
     /// The same of a train of frames, `copy` first, which left when it says.
@@ -120,7 +120,7 @@ impl<P: Payload> TxLoop<P> {
         self.copies.push_if_many(looks, copy);
         let looks = Train { step: 1, ..looks };
         self.fresh.push_if_many(looks, &Ticket::of(copy));
-        self.even.add(looks, &Ticket::of(copy));
+        self.even.add_train(looks, &Ticket::of(copy));
     }
 
     /// Lets go of copies that are not in the loop any more, before the first that is.
@@ -207,23 +207,35 @@ impl<P: Payload> TxLoop<P> {
     /// only a few changes wait.
     #[inline]
     pub(super) fn free(&mut self, train: Train, mut before: u32, mut oldest: u32, acks: &Acks) {
-        let step = if acks.step > Duration::ZERO { acks.step } else { Duration::from_ps(u64::MAX) };
+        if oldest != before {
+            self.note_oldest(train.first, before, oldest);
+            before = oldest;
+        }
+        if acks.step == Duration::ZERO {
+            return;
+        }
         let (mut at, mut held) = (train.first, acks.held);
-        for _ in 0..train.count {
-            if oldest != before {
-                if self.pending.is_full() {
-                    self.catch_up();
-                }
-                self.pending.add(at, before, oldest);
-                before = oldest;
-            }
+        for _ in 1..train.count {
             at += train.spacing;
             held += acks.every;
-            while held >= step {
-                held -= step;
+            while held >= acks.step {
+                held -= acks.step;
                 oldest = oldest.wrapping_add(1);
             }
+            if oldest != before {
+                self.note_oldest(at, before, oldest);
+                before = oldest;
+            }
         }
+    }
+
+    /// From `at` on frames from number `oldest` on are outstanding, before that those from number `before` on.
+    #[inline]
+    fn note_oldest(&mut self, at: Instant, before: u32, oldest: u32) {
+        if self.pending.is_full() {
+            self.catch_up();
+        }
+        self.pending.add(at, before, oldest);
     }
 
     /// Looks at the copies whose turn came before the last change.

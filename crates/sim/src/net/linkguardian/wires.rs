@@ -365,13 +365,29 @@ impl<P: Payload> BackwardWire<P> {
     pub(super) fn take_acks(&mut self, until: Instant, mut take: impl FnMut(Train, &Acks)) -> Instant {
         let mut latest = Instant::ZERO;
         while self.due <= until {
-            let Some((train, Telling::Acks(acks))) = self.tellings.front() else {
-                panic!("the sender ran past what it was told");
-            };
-            let train = train.up_to(train.come_by(until));
-            take(train, acks);
-            latest = train.last();
-            self.tellings.skip(train.count);
+            let (mut whole, mut part) = (0, 0);
+            for (train, telling) in self.tellings.oldest() {
+                let Telling::Acks(acks) = telling else { break };
+                if train.first > until {
+                    break;
+                }
+                if train.last() <= until {
+                    whole += 1;
+                } else {
+                    part = train.come_by(until);
+                }
+                let train = if part > 0 { train.up_to(part) } else { *train };
+                take(train, acks);
+                latest = train.last();
+                if part > 0 {
+                    break;
+                }
+            }
+            assert!(whole > 0 || part > 0, "the sender ran past what it was told");
+            self.tellings.skip_trains(whole);
+            if part > 0 {
+                self.tellings.skip(part);
+            }
             self.due = self.tellings.poll_timeout().min(self.pauses.poll_timeout());
         }
         latest

@@ -25,12 +25,22 @@ pub(super) struct Even {
 }
 
 impl Even {
-    /// Copies come to their first looks, as much as these or differently.
+    /// A train of copies comes to its first looks: it goes on as these do, or they are the newest.
     #[inline]
-    pub(super) fn add(&mut self, looks: Train, ticket: &Ticket) {
+    pub(super) fn add_train(&mut self, looks: Train, ticket: &Ticket) {
         let count = self.looks.count;
         if !self.looks.append(looks, || self.first.distance(ticket, count)) {
             *self = Self { looks, first: *ticket, ..Self::default() };
+        }
+    }
+
+    /// A copy comes to its first look at `look`: unless it goes on as these do, there are none until the next train.
+    #[inline]
+    pub(super) fn add(&mut self, look: Instant, ticket: &Ticket) {
+        let count = self.looks.count;
+        if count > 0 {
+            let goes_on = look == self.looks.nth(count) && self.first.distance(ticket, count).is_some();
+            self.looks.count = if goes_on { count + 1 } else { 0 };
         }
     }
 

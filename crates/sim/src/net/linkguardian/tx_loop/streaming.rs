@@ -15,7 +15,7 @@ impl<P: Payload> TxLoop<P> {
     /// Whether copies go round in trains: so they did, or those do that have not been round yet.
     #[inline]
     pub(super) fn streams(&mut self) -> bool {
-        if self.is_streaming {
+        if !self.trains.is_empty() {
             return true;
         }
         // The port could not keep up if more than a few of them went round twice.

@@ -241,6 +241,9 @@ impl<P: Payload> TxLoop<P> {
     /// Looks at the copies whose turn came before the last change.
     #[inline(never)]
     fn catch_up(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
         let pending = self.pending.take();
         let (oldest, changes) = pending.changes();
         if let Some((until, _)) = changes.last() {

@@ -7,7 +7,8 @@ use crate::net::Payload;
 use crate::net::source::MANY;
 use lossylink_core::time::Instant;
 
-/// So many trains may be short, and those of more have so many copies each, or copies come back one by one.
+/// So many trains may be short, and those of more have so many copies each, or copies come back one by one. Both are chosen by the
+/// instructions that a frame of the stress test and a message of `rdma-fct` take.
 const FEW_TRAINS: usize = 4;
 const FEWEST_COPIES: usize = 2;
 

@@ -22,6 +22,17 @@ struct Model {
 }
 
 impl Model {
+    fn new(timing: &Timing, limit_bytes: u64) -> Self {
+        Self {
+            first_check: timing.copy_first_check,
+            way_round: timing.tx_loop_fixed,
+            queue: PortQueue::new(timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
+            looks: BTreeSet::new(),
+            entries: 0,
+            copies: Vec::new(),
+        }
+    }
+
     fn insert(&mut self, now: Instant, copy: Copied<u64>) {
         self.entries += 1;
         let look = (now + self.first_check, true, self.entries, copy.number, copy.frame.octets);
@@ -113,14 +124,7 @@ proptest! {
         let rate = LineRate::new(BitRate::from_gbps(100));
         let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
         let mut late = TxLoop::<u64>::new(&timing, Cells::new(80), limit_bytes);
-        let mut in_time = Model {
-            first_check: timing.copy_first_check,
-            way_round: timing.tx_loop_fixed,
-            queue: PortQueue::new(&timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
-            looks: BTreeSet::new(),
-            entries: 0,
-            copies: Vec::new(),
-        };
+        let mut in_time = Model::new(&timing, limit_bytes);
         let config = SenderConfig { copies: 1, dummies: 0, hole_cap: None };
         let mut engines = [(); 2].map(|()| Sender::new(config));
         let mut now = Instant::ZERO;
@@ -198,14 +202,7 @@ impl Both {
         let rate = LineRate::new(BitRate::from_gbps(100));
         let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
         let late = TxLoop::new(&timing, Cells::new(80), limit_bytes);
-        let in_time = Model {
-            first_check: timing.copy_first_check,
-            way_round: timing.tx_loop_fixed,
-            queue: PortQueue::new(&timing, Cells::new(80), limit_bytes, Counts::UntilItLeaves),
-            looks: BTreeSet::new(),
-            entries: 0,
-            copies: Vec::new(),
-        };
+        let in_time = Model::new(&timing, limit_bytes);
         Self { late, in_time, left: Vec::new(), oldest: 0 }
     }
 

@@ -93,6 +93,16 @@ impl<T: Copy + Default> Ring<T> {
         self.head = self.head.wrapping_add(1);
     }
 
+    /// Removes the oldest entry, of which there is one, and appends another.
+    #[inline]
+    pub fn turn_front(&mut self, value: T) {
+        debug_assert!(!self.is_empty(), "nothing to remove");
+        let mask = self.slots.len() - 1;
+        self.slots[self.tail & mask] = value;
+        self.head = self.head.wrapping_add(1);
+        self.tail = self.tail.wrapping_add(1);
+    }
+
     /// Removes entries, oldest first, while `is_wanted` says so.
     #[inline]
     pub fn drain_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {

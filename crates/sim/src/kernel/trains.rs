@@ -133,6 +133,21 @@ impl<T: Member> Trains<T> {
         }
     }
 
+    /// Puts the next member behind all others, due at `at`, as a train by itself.
+    #[inline(always)]
+    pub fn turn_front(&mut self, at: Instant) {
+        debug_assert!(self.last_due() <= at, "a train would overtake what came before");
+        let Some((train, value)) = self.entries.front() else { return };
+        let turned = (Train::of_one(at), *value);
+        if train.count > 1 {
+            self.skip(1);
+            self.entries.push(turned);
+        } else {
+            self.entries.turn_front(turned);
+            self.due = self.entries.front().map_or(Instant::NEVER, |(train, _)| train.first);
+        }
+    }
+
     /// Removes the next `count` trains, of which there are so many.
     #[inline]
     pub fn skip_trains(&mut self, count: usize) {
@@ -384,6 +399,7 @@ mod tests {
         },
         Skip(u32),
         Pop,
+        TurnFront(u64),
         TakeNewestDue(u64),
         DrainDue(u64),
         Clear,
@@ -396,6 +412,7 @@ mod tests {
             1 => (1u32..4, 0u64..3).prop_map(|(count, spacing)| Move::ComeApart { count, spacing }),
             2 => (1u32..4).prop_map(Move::Skip),
             2 => Just(Move::Pop),
+            2 => (0u64..3).prop_map(Move::TurnFront),
             2 => (0u64..20).prop_map(Move::TakeNewestDue),
             1 => (0u64..10).prop_map(Move::DrainDue),
             1 => Just(Move::Clear),
@@ -434,6 +451,14 @@ mod tests {
                         plain.drain(..count as usize);
                     },
                     Move::Pop => prop_assert_eq!(trains.pop(), plain.pop_front()),
+                    Move::TurnFront(gap) => {
+                        at += Duration::from_ps(gap);
+                        trains.turn_front(at);
+                        if let Some((_, first)) = plain.pop_front() {
+                            plain.push_back((at, first));
+                            number = number.max(first);
+                        }
+                    }
                     Move::TakeNewestDue(ps) => {
                         let now = plain.front().map_or(at, |&(first, _)| first) + Duration::from_ps(ps);
                         let newest = due(&mut plain, now).last().map(|&(_, number)| number);

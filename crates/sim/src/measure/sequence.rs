@@ -28,6 +28,18 @@ impl SequenceCheck {
         }
     }
 
+    /// Frames come out whose numbers are `step` apart, from `first` on: as [`SequenceCheck::note`] of each.
+    #[inline]
+    pub fn note_train(&mut self, first: u64, count: u32, step: u32) {
+        let count = u64::from(count);
+        if first == self.next && step == 1 {
+            self.received += count;
+            self.next += count;
+        } else {
+            (0..count).for_each(|place| self.note(first + place * u64::from(step)));
+        }
+    }
+
     #[cold]
     fn note_out_of_sequence(&mut self, number: u64) {
         if number > self.next {
@@ -68,5 +80,16 @@ mod tests {
         let mut check = SequenceCheck::default();
         [0, 1, 4, 2, 2, 5].iter().for_each(|&number| check.note(number));
         assert_eq!((check.received(), check.reordered(), check.duplicated()), (6, 1, 1));
+    }
+
+    #[test]
+    fn a_train_is_noted_as_frame_by_frame() {
+        let (mut together, mut apart) = (SequenceCheck::default(), SequenceCheck::default());
+        for (first, count, step) in [(0, 5, 1), (7, 1, 1), (8, 3, 2), (5, 2, 1), (11, 2, 1), (13, 2, 0)] {
+            together.note_train(first, count, step);
+            (0..count).for_each(|place| apart.note(first + u64::from(place * step)));
+            assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+        }
+        assert_eq!((apart.received(), apart.reordered(), apart.duplicated()), (15, 3, 2));
     }
 }

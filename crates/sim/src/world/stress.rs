@@ -13,10 +13,11 @@ use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
-/// Ticks of the generator, or frames of it, between two looks at what was delivered.
-const COLLECT_FRAMES: u64 = 64;
-/// Time that a saturated source fills between two looks at what was delivered: of 64 frames at 100 Gb/s.
-const SATURATED_TURN: Duration = Duration::from_us(8);
+/// Ticks of the generator, or frames of it, between two looks at what was delivered, and before the end of the run.
+const COLLECT_FRAMES: u64 = 1024;
+const LAST_FRAMES: u64 = 64;
+/// Time that a saturated source fills between two looks at what was delivered: of 1,000 frames at 100 Gb/s.
+const SATURATED_TURN: Duration = Duration::from_us(125);
 /// Frames between two looks at the caller's wishes.
 const PROGRESS_FRAMES: u64 = 1 << 16;
 
@@ -174,8 +175,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             let before_sample = self.next_sample.just_before();
             if self.stress.skips && tick <= before_sample {
                 // The run ends with what happens last, not before the last frame was offered.
-                let is_near_end = self.stress.packets - self.offered <= COLLECT_FRAMES;
-                let ticks = if is_near_end { 1 } else { COLLECT_FRAMES };
+                let left = self.stress.packets - self.offered;
+                let ticks = left.saturating_sub(LAST_FRAMES).clamp(1, COLLECT_FRAMES);
                 let until = before_sample.min(tick + period * (ticks - 1));
                 self.link.feed(until, &mut generator);
                 self.collect();
@@ -269,10 +270,10 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
 
     fn collect(&mut self) {
         let StressResult { delivered, first, last, .. } = &mut self.result;
-        self.link.delivered().take_all(|at, frame| {
-            delivered.note(frame.payload);
-            *first = at.min(*first);
-            *last = at;
+        self.link.delivered().take_trains(|train, frame| {
+            delivered.note_train(frame.payload, train.count, train.step);
+            *first = train.first.min(*first);
+            *last = train.last();
         });
     }
 

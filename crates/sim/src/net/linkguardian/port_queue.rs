@@ -101,6 +101,13 @@ impl PortQueue {
         }
     }
 
+    /// Whether a frame of `octets` that enters at `now` follows the one before it as that one does.
+    #[inline(always)]
+    pub(super) fn goes_on(&self, now: Instant, octets: u32) -> bool {
+        let Run { end, octets: newest, .. } = self.newest;
+        octets == newest && now.max(self.busy_until) + self.lag == end && self.older.is_empty()
+    }
+
     /// A frame of `octets` enters at `now`: when it has left, `None` if there is no room for it (LG-34).
     #[inline(always)]
     pub(super) fn enter(&mut self, now: Instant, octets: u32) -> Option<Instant> {
@@ -116,13 +123,12 @@ impl PortQueue {
     /// is no more than it ever held. Otherwise `None`, and nothing has happened.
     #[inline(always)]
     pub(super) fn enter_below(&mut self, now: Instant, octets: u32, level: Level) -> Option<Instant> {
-        let start = now.max(self.busy_until);
-        let newest = &mut self.newest;
-        let goes_on = octets == newest.octets && start + self.lag == newest.end && self.older.is_empty();
         // As many as fit in the level would be there if the first of so many still counted.
-        if !goes_on || newest.end > now + level.span {
+        if !self.goes_on(now, octets) || self.newest.end > now + level.span {
             return None;
         }
+        let start = now.max(self.busy_until);
+        let newest = &mut self.newest;
         newest.end += newest.serialisation;
         self.busy_until = start + newest.serialisation;
         Some(self.busy_until)
@@ -131,12 +137,11 @@ impl PortQueue {
     /// The same of the first frames of a train of `octets` that enters, as many as do so without a break: when they have left.
     #[inline]
     pub(super) fn enter_train_below(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
-        let start = train.first.max(self.busy_until);
-        let newest = &mut self.newest;
-        let goes_on = octets == newest.octets && start + self.lag == newest.end && self.older.is_empty();
-        if !goes_on || newest.end > train.first + level.span {
+        if !self.goes_on(train.first, octets) || self.newest.end > train.first + level.span {
             return None;
         }
+        let start = train.first.max(self.busy_until);
+        let newest = &mut self.newest;
         let serialisation = newest.serialisation;
         let count = if train.count == 1 || train.spacing == serialisation {
             train.count
@@ -232,6 +237,17 @@ impl PortQueue {
         let newest = self.newest.from(now);
         let next = self.older.front().copied().or((newest.first < newest.end).then_some(newest));
         next.map_or(Instant::NEVER, |run| run.first - self.lag)
+    }
+
+    /// When the first of the frames that count at `now` begins to leave beside which no more than `bytes` wait, itself included, if
+    /// none enters meanwhile, or the last if there is none such. It may be one of those before if they are of several sizes.
+    pub(super) fn next_leave_below(&mut self, now: Instant, bytes: u64) -> Instant {
+        let next = self.next_leave(now);
+        if next.is_never() || !self.older.is_empty() {
+            return next;
+        }
+        let Run { serialisation, space, .. } = self.newest;
+        next + serialisation * self.newest.count_at(now).saturating_sub((bytes / space).max(1))
     }
 
     /// Bytes that wait at `now`, which never goes back.

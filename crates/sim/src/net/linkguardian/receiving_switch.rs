@@ -277,10 +277,14 @@ impl<P: Payload> ReceivingSwitch<P> {
             RxBuffer::Loop(buffer) => {
                 buffer.hold(now, item);
                 self.round = buffer.next_round();
-                let Some(backpressure) = &self.backpressure else { return };
-                let dequeue = buffer.next_dequeue(now, backpressure);
-                if !dequeue.is_never() {
-                    self.agenda.set(DEQUEUE, dequeue);
+                // Another frame behind them lets none leave sooner.
+                if let Some(backpressure) = &self.backpressure
+                    && self.agenda.get(DEQUEUE).is_never()
+                {
+                    let dequeue = buffer.next_dequeue(now, backpressure);
+                    if !dequeue.is_never() {
+                        self.agenda.set(DEQUEUE, dequeue);
+                    }
                 }
             }
             RxBuffer::Memory(memory) => {
@@ -347,23 +351,21 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.dispose(now, &held, delivery);
     }
 
-    /// Arms the timer when a wait begins and disarms it when nothing is missing any more: asked after a loss,
-    /// and after a frame that was missing or held. What comes in between can only put the end of the
-    /// wait off, so the timer sees to that when it fires.
+    /// Arms the timer while something is missing: asked after a loss, and after a frame that was missing or held.
     #[inline]
     fn watch(&mut self) {
-        let armed = !self.agenda.get(TIMEOUT).is_never();
-        if armed != self.engine.is_waiting() {
-            self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        let timeout = self.engine.poll_timeout();
+        if timeout != self.agenda.get(TIMEOUT) {
+            self.agenda.set(TIMEOUT, timeout);
         }
     }
 
-    /// The missing frame did not come back in time (LG-21), or the wait has begun anew since.
+    /// The missing frame did not come back in time (LG-21).
     fn give_up(&mut self, now: Instant) {
         if self.engine.handle_timeout(now).is_some() {
             self.release(now);
         }
-        self.agenda.set(TIMEOUT, self.engine.poll_timeout());
+        self.watch();
     }
 
     /// Gives up what lies more than a window back (LG-33).

@@ -7,9 +7,9 @@
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
-use crate::kernel::{Train, Trains};
+use crate::kernel::{Member, Train, Trains};
 use crate::net::{Cells, Frame, Payload};
-use lossylink_core::engine::linkguardian::{Backpressure, Position};
+use lossylink_core::engine::linkguardian::{Backpressure, PauseState, Position};
 use lossylink_core::time::{Duration, Instant};
 
 /// Slots of a memory before it grows; a power of two.
@@ -27,6 +27,18 @@ pub(super) struct RxLoop<P: Payload> {
     /// How many there are.
     held: usize,
     forgotten: u64,
+}
+
+/// What [`RxLoop::turn`] did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turned {
+    /// How many new frames it holds.
+    pub(super) held: u32,
+    /// The position that is awaited now, and when the one before it went on, if it did.
+    pub(super) next: Position,
+    pub(super) delivered: Instant,
+    /// When the last of it happened, or [`Instant::ZERO`].
+    pub(super) last: Instant,
 }
 
 impl<P: Payload> RxLoop<P> {
@@ -89,6 +101,75 @@ impl<P: Payload> RxLoop<P> {
         left.count
     }
 
+    /// Whether a frame as large as that which comes round next, held at `now`, follows the one before it as that one does.
+    #[inline]
+    pub(super) fn goes_on(&self, now: Instant) -> bool {
+        self.front().is_some_and(|held| self.queue.goes_on(now, held.frame.octets))
+    }
+
+    /// Holds the frames of a train that arrives, and sends what comes round on another round or, from position `next` on, lets it go
+    /// on in its turn. Something is awaited before `expected`. It ends by `until`, as soon as nothing is awaited any more, and before
+    /// the queue is fuller than ever before or holds `calm_below` bytes. A position before `next` ends it, too.
+    #[inline]
+    pub(super) fn turn(
+        &mut self,
+        come: Option<(Train, &Copied<P>)>,
+        (next, expected): (Position, Position),
+        (until, calm_below): (Instant, u64),
+        delivered: &mut Trains<Frame<P>>,
+    ) -> Turned {
+        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
+        let level = self.queue.level(most);
+        let mut turned = Turned { next, ..Turned::default() };
+        let mut awaited = expected.steps_after(next);
+        let mut comes = come.map_or(Instant::NEVER, |(train, _)| train.first);
+        let mut newest = self.rounds.newest().map(|newest| newest.position);
+        loop {
+            let round = self.rounds.poll_timeout();
+            let now = comes.min(round);
+            if now > until {
+                return turned;
+            }
+            let position = if let Some((train, first)) = come.filter(|_| comes <= round) {
+                let Some(left) = self.queue.enter_below(now, first.frame.octets, level) else {
+                    return turned;
+                };
+                let mut arriving = *first;
+                arriving.follow(turned.held, train.step);
+                self.rounds.push_apart(left + self.way_round, arriving);
+                self.held += 1;
+                turned.held += 1;
+                awaited += 1;
+                comes = if turned.held < train.count { comes + train.spacing } else { Instant::NEVER };
+                arriving.position
+            } else {
+                let Some(held) = self.front() else { return turned };
+                let (position, octets) = (held.position, held.frame.octets);
+                let ahead = position.steps_from(turned.next);
+                if ahead <= 0 {
+                    if ahead < 0 {
+                        return turned;
+                    }
+                    delivered.push_apart(now, held.bare());
+                    self.skip();
+                    (turned.next, turned.delivered, turned.last) = (position.next(), now, now);
+                    awaited -= 1;
+                    if awaited == 0 {
+                        return turned;
+                    }
+                    continue;
+                }
+                let Some(left) = self.queue.enter_below(now, octets, level) else { return turned };
+                self.rounds.turn_front(left + self.way_round);
+                position
+            };
+            let follows = newest.is_some_and(|newest| newest.next() == position);
+            self.in_turn = if follows { self.in_turn + 1 } else { 1 };
+            newest = Some(position);
+            turned.last = now;
+        }
+    }
+
     /// Hands on what comes round by `until`, which is in its turn; says how many do, and when the last of them does.
     #[inline]
     pub(super) fn come_round_in_turn(
@@ -108,12 +189,17 @@ impl<P: Payload> RxLoop<P> {
         (count, last)
     }
 
-    /// When the queue next lets a frame go on which backpressure may act; never, if it may act on none before
-    /// another frame is held.
+    /// When the queue next lets a frame go on which backpressure may act, if no other is held by then; never, if it may act on
+    /// none. It acts no sooner if others are held.
     #[inline]
     pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
-        let may_act = backpressure.may_act(self.queue.bytes_at(now));
-        if may_act { self.queue.next_leave(now) } else { Instant::NEVER }
+        if !backpressure.may_act(self.queue.bytes_at(now)) {
+            return Instant::NEVER;
+        }
+        match backpressure.state() {
+            PauseState::Running => self.queue.next_leave(now),
+            PauseState::Paused => self.queue.next_leave_below(now, backpressure.thresholds().resume_bytes),
+        }
     }
 
     /// When a frame next comes round.
@@ -279,135 +365,4 @@ impl<P: Payload> RxMemory<P> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::switch_profile;
-    use crate::net::{Ecn, Frame, LineRate};
-    use lossylink_core::units::BitRate;
-    use proptest::prelude::*;
-
-    fn held(number: u16) -> Copied<u32> {
-        let frame = Frame::of_frame_bytes(1514, Ecn::NotCapable, u32::from(number));
-        Copied { position: Position::new(number, false), number: u32::from(number), frame }
-    }
-
-    #[test]
-    fn a_memory_finds_frames_by_position_and_grows() {
-        let mut memory = RxMemory::new(u64::MAX);
-        let numbers = [3u16, 3 + 256, 3 + 512, 9];
-        numbers.iter().for_each(|&number| memory.hold(held(number)));
-        memory.hold(held(9));
-        assert_eq!(memory.depth_bytes(), 4 * 1518);
-        assert!(memory.take(Position::new(4, false)).is_none());
-        for number in numbers {
-            assert_eq!(memory.take(Position::new(number, false)).unwrap().frame.payload, u32::from(number));
-        }
-        assert_eq!((memory.depth_bytes(), memory.high_water_bytes()), (0, 4 * 1518));
-    }
-
-    proptest! {
-        // LG-34
-        #[test]
-        fn what_has_left_the_loop_is_counted_when_it_matters(
-            frames in prop::collection::vec((0u64..200, 60u32..1515, any::<bool>()), 1..300),
-        ) {
-            let rate = LineRate::new(BitRate::from_gbps(100));
-            let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
-            let mut buffer = RxLoop::<u32>::new(&timing, Cells::new(80), 12_000);
-            let (mut queue, mut busy_until) = (Vec::new(), Instant::ZERO);
-            let (mut now, mut most, mut dropped) = (Instant::ZERO, 0, 0);
-            for (wait, bytes, asks) in frames {
-                now += Duration::from_ns(wait);
-                let frame = Frame::of_frame_bytes(bytes, Ecn::NotCapable, 0);
-                buffer.hold(now, &Copied { frame, ..Copied::default() });
-                queue.retain(|&(start, _)| start >= now);
-                let space = u64::from(frame.frame_bytes_with_fcs().div_ceil(80) * 80);
-                let depth: u64 = queue.iter().map(|&(_, space)| space).sum();
-                if depth + space > 12_000 {
-                    dropped += 1;
-                } else {
-                    let start = now.max(busy_until);
-                    queue.push((start, space));
-                    most = most.max(depth + space);
-                    busy_until = start + rate.serialisation(frame.octets);
-                }
-                prop_assert_eq!((buffer.high_water_bytes(), buffer.dropped()), (most, dropped));
-                if asks {
-                    prop_assert_eq!(buffer.depth_bytes(now), queue.iter().map(|&(_, space)| space).sum::<u64>());
-                }
-            }
-        }
-    }
-
-    /// A loop at 100 Gb/s, and how long it takes for one of the frames of [`held`].
-    fn rx_loop() -> (RxLoop<u32>, Duration) {
-        let rate = LineRate::new(BitRate::from_gbps(100));
-        let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
-        (RxLoop::new(&timing, Cells::new(80), 1_000_000), rate.serialisation(held(0).frame.octets))
-    }
-
-    // LG-23: five frames were there at the most, of which three still wait. Each takes 1520 bytes of cells.
-    #[test]
-    fn a_sequence_is_held_while_the_queue_is_calm_and_no_fuller_than_ever() {
-        let (mut buffer, serialisation) = rx_loop();
-        (0..5).for_each(|number| buffer.hold(Instant::ZERO, &held(number)));
-        let now = Instant::ZERO + serialisation + Duration::from_ps(1);
-        let train = Train { count: 10, ..Train::of_one(now) };
-        let depth = 1520;
-        for (calm_below, expected) in
-            [(u64::MAX, 2), (5 * depth + 1, 2), (5 * depth, 1), (4 * depth, 0), (0, 0)]
-        {
-            let mut buffer = buffer.clone();
-            let count = buffer.hold_train(train, &held(5), calm_below);
-            assert_eq!((count, buffer.high_water_bytes()), (expected, 5 * depth), "{calm_below}");
-        }
-    }
-
-    proptest! {
-        // LG-20
-        #[test]
-        fn a_train_is_held_as_its_frames_one_by_one(
-            before_ns in prop::collection::vec(0u64..200, 1..40),
-            trains in prop::collection::vec((0u64..400, 90u64..150, 1u32..60), 1..6),
-            resets: bool,
-            calm_below in prop_oneof![Just(u64::MAX), 0u64..40_000],
-        ) {
-            let (mut together, _) = rx_loop();
-            let (mut now, mut number) = (Instant::ZERO, 0);
-            for wait in before_ns {
-                now += Duration::from_ns(wait);
-                together.hold(now, &held(number));
-                number += 1;
-            }
-            if resets {
-                together.reset_high_water(now);
-            }
-            for (wait, spacing, count) in trains {
-                let spacing = Duration::from_ns(spacing);
-                let train = Train { spacing, count, ..Train::of_one(now + Duration::from_ns(wait)) };
-                let mut apart = together.clone();
-                let count = together.hold_train(train, &held(number), calm_below);
-                let most = apart.high_water_bytes();
-                for index in 0..count {
-                    let at = train.nth(index);
-                    prop_assert!(!apart.is_empty());
-                    apart.hold(at, &held(number + index as u16));
-                    prop_assert!(apart.depth_bytes(at) < calm_below && apart.high_water_bytes() == most);
-                }
-                prop_assert_eq!(together.rounds.members(), apart.rounds.members());
-                let rest = |buffer: &RxLoop<u32>| (format!("{:?}", buffer.queue), buffer.in_turn, buffer.held);
-                prop_assert_eq!(rest(&together), rest(&apart));
-                (now, number) = (train.nth(count.max(1) - 1), number + count as u16);
-            }
-        }
-    }
-
-    // LG-34
-    #[test]
-    fn a_full_memory_drops() {
-        let mut memory = RxMemory::new(2 * 1518);
-        (0..3).for_each(|number| memory.hold(held(number)));
-        assert_eq!(memory.dropped(), 1);
-        assert!(memory.take(Position::new(2, false)).is_none());
-    }
-}
+mod tests;

@@ -38,6 +38,22 @@ impl Model {
         self.waiting(now).map(|&(start, _)| start).next().unwrap_or(Instant::NEVER)
     }
 
+    /// The first that leaves beside which no more than so many bytes wait, or the last.
+    fn next_leave_below(&self, now: Instant, bytes: u64) -> Instant {
+        let is_below = |&(start, _): &(Instant, u64)| self.bytes_at(start.max(now)) <= bytes;
+        let last = self.waiting(now).last().map(|&(start, _)| start);
+        self.waiting(now)
+            .find(|&frame| is_below(frame))
+            .map(|&(start, _)| start)
+            .or(last)
+            .unwrap_or(Instant::NEVER)
+    }
+
+    fn is_of_one_size(&self, now: Instant) -> bool {
+        let mut spaces = self.waiting(now).map(|&(_, space)| space);
+        spaces.next().is_none_or(|first| spaces.all(|space| space == first))
+    }
+
     fn space(octets: u32) -> u64 {
         u64::from(octets - GAP_OCTETS).div_ceil(CELL_BYTES) * CELL_BYTES
     }
@@ -211,6 +227,24 @@ proptest! {
                     prop_assert_eq!(queue.clone().bytes_at(at), model.bytes_at(at));
                     prop_assert_eq!(queue.clone().next_leave(at), model.next_leave(at));
                 }
+            }
+        }
+    }
+
+    // LG-23: no frame that leaves before that finds so little beside it.
+    #[test]
+    fn the_first_that_leaves_beside_few_is_known(steps in steps(), bytes in 0u64..12_000) {
+        let (mut queue, mut model) = both(Counts::WhileItLeaves);
+        let mut now = Instant::ZERO;
+        for (when, next) in steps {
+            now = when.instant(now, model.busy_until);
+            step(&mut queue, &mut model, now, next)?;
+            now += Duration::from_ps(5);
+            model.frames.retain(|&(start, _)| start >= now);
+            let (found, expected) = (queue.clone().next_leave_below(now, bytes), model.next_leave_below(now, bytes));
+            prop_assert!(found <= expected && model.waiting(now).any(|&(start, _)| start == found) != found.is_never());
+            if queue.older.is_empty() && model.is_of_one_size(now) {
+                prop_assert_eq!(found, expected);
             }
         }
     }

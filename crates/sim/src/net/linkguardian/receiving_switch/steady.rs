@@ -1,6 +1,6 @@
 //! Takes in frames that arrive one behind another in one loop, as long as nothing is missing.
 
-use super::{ReceivingSwitch, RxBuffer};
+use super::{DEQUEUE, ReceivingSwitch, RxBuffer};
 use crate::kernel::Trains;
 use crate::net::Payload;
 use crate::net::linkguardian::wires::Arrival;
@@ -20,8 +20,68 @@ impl<P: Payload> ReceivingSwitch<P> {
             self.pass_on(arrivals, until)
         } else {
             let held = self.hold_train(arrivals, until);
-            held.max(self.let_go(until.min(arrivals.poll_timeout().just_before())))
+            let last = held.max(self.let_go(until.min(arrivals.poll_timeout().just_before())));
+            if last.is_none() && self.may_turn(arrivals.poll_timeout()) {
+                self.turn(arrivals, until)
+            } else {
+                last
+            }
         }
+    }
+
+    /// Whether the first of what comes round, and of what arrives at `arrival`, may be held as the one before it was.
+    #[inline]
+    fn may_turn(&self, arrival: Instant) -> bool {
+        matches!(&self.buffer, RxBuffer::Loop(buffer) if buffer.goes_on(self.round.min(arrival)))
+    }
+
+    /// Holds the new frames that arrive in sequence by `until`, and lets all that comes round by then go on or round again, as long
+    /// as something is awaited.
+    #[inline(never)]
+    fn turn(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
+        let calm_below = match &self.backpressure {
+            // What enters behind the others changes nothing about when they leave.
+            Some(backpressure) if self.agenda.get(DEQUEUE).is_never() => backpressure.acts_from(),
+            _ => u64::MAX,
+        };
+        let mut latest = None;
+        while let Some(next) = self.engine.may_hold(0).filter(|&next| next != self.engine.expected()) {
+            let expected = self.engine.expected();
+            let (mut come, mut end) = (None, until);
+            if let Some((train, arrival)) = arrivals.front().filter(|(train, _)| train.first <= until) {
+                match arrival {
+                    Arrival::Data(data)
+                        if data.position == expected && self.engine.may_hold(train.count).is_some() =>
+                    {
+                        come = Some((train, data));
+                        end = until.min(train.last());
+                    }
+                    _ => end = train.first.just_before(),
+                }
+            }
+            let turned = buffer.turn(come, (next, expected), (end, calm_below), &mut self.delivered);
+            if turned.last == Instant::ZERO {
+                break;
+            }
+            latest = Some(turned.last);
+            let gone = turned.next.steps_after(next);
+            if gone > 0 {
+                self.engine.deliver_many_in_turn(turned.delivered, gone);
+            }
+            let Some((train, _)) = come else { break };
+            if turned.held > 0 {
+                self.back.update_train(train.up_to(turned.held), expected);
+                self.engine.hold_in_sequence(turned.held);
+                arrivals.skip(turned.held);
+            }
+            if turned.held < train.count {
+                break;
+            }
+        }
+        self.round = buffer.next_round();
+        self.watch();
+        latest
     }
 
     /// Takes in the new frames that arrive in sequence by `until`, if nothing waits for its turn: each goes on.

@@ -1,10 +1,10 @@
 //! A first-in first-out queue on one block of memory.
 
-/// Entries of a ring before it grows for the first time; a power of two.
+/// Entries that a ring has room for once there was one; a power of two.
 const INITIAL_CAPACITY: usize = 16;
 
-/// A FIFO of copyable values in a power-of-two buffer. It doubles when full, so a run that has
-/// seen its largest backlog allocates nothing any more.
+/// A FIFO of copyable values in a power-of-two buffer. It takes no memory before the first, and doubles when full, so a run that
+/// has seen its largest backlog allocates nothing any more.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Vec<T>,
@@ -16,8 +16,14 @@ pub struct Ring<T> {
 
 impl<T: Copy + Default> Ring<T> {
     /// An empty queue.
-    pub fn new() -> Self {
-        Self { slots: vec![T::default(); INITIAL_CAPACITY], head: 0, tail: 0 }
+    pub const fn new() -> Self {
+        Self { slots: Vec::new(), head: 0, tail: 0 }
+    }
+
+    /// What the index of an entry is taken by to find its slot.
+    #[inline]
+    const fn mask(&self) -> usize {
+        self.slots.len().wrapping_sub(1)
     }
 
     /// How many entries wait.
@@ -41,7 +47,7 @@ impl<T: Copy + Default> Ring<T> {
     /// The oldest entry, to be changed.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        let slot = self.head & (self.slots.len() - 1);
+        let slot = self.head & self.mask();
         (!self.is_empty()).then(|| &mut self.slots[slot])
     }
 
@@ -54,14 +60,14 @@ impl<T: Copy + Default> Ring<T> {
     /// The entry `offset` places before the newest, to be changed.
     #[inline]
     pub fn from_back_mut(&mut self, offset: usize) -> Option<&mut T> {
-        let slot = self.tail.wrapping_sub(1 + offset) & (self.slots.len() - 1);
+        let slot = self.tail.wrapping_sub(1 + offset) & self.mask();
         (offset < self.len()).then(|| &mut self.slots[slot])
     }
 
     /// The entry `offset` places behind the oldest.
     #[inline]
     pub fn get(&self, offset: usize) -> Option<&T> {
-        (offset < self.len()).then(|| &self.slots[self.head.wrapping_add(offset) & (self.slots.len() - 1)])
+        (offset < self.len()).then(|| &self.slots[self.head.wrapping_add(offset) & self.mask()])
     }
 
     /// Appends an entry.
@@ -70,7 +76,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.len() == self.slots.len() {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
+        let mask = self.mask();
         self.slots[self.tail & mask] = value;
         self.tail = self.tail.wrapping_add(1);
     }
@@ -81,7 +87,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() {
             return None;
         }
-        let value = self.slots[self.head & (self.slots.len() - 1)];
+        let value = self.slots[self.head & self.mask()];
         self.head = self.head.wrapping_add(1);
         Some(value)
     }
@@ -97,7 +103,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub fn turn_front(&mut self, value: T) {
         debug_assert!(!self.is_empty(), "nothing to remove");
-        let mask = self.slots.len() - 1;
+        let mask = self.mask();
         self.slots[self.tail & mask] = value;
         self.head = self.head.wrapping_add(1);
         self.tail = self.tail.wrapping_add(1);
@@ -106,7 +112,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Removes entries, oldest first, while `is_wanted` says so.
     #[inline]
     pub fn drain_while(&mut self, is_wanted: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {
-        let mask = self.slots.len() - 1;
+        let mask = self.mask();
         let mut head = self.head;
         while head != self.tail && is_wanted(&self.slots[head & mask]) {
             take(self.slots[head & mask]);
@@ -118,7 +124,7 @@ impl<T: Copy + Default> Ring<T> {
     /// The oldest entries, as many as lie behind each other in memory: all of them, or those up to the end of the block.
     #[inline]
     pub fn oldest(&self) -> &[T] {
-        let from = self.head & (self.slots.len() - 1);
+        let from = self.head & self.mask();
         let to = self.slots.len().min(from + self.len());
         &self.slots[from..to]
     }
@@ -143,7 +149,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Hands every entry to `take` where it lies, oldest first, and removes it.
     #[inline]
     pub fn take_all(&mut self, mut take: impl FnMut(&T)) {
-        let mask = self.slots.len() - 1;
+        let mask = self.mask();
         while self.head != self.tail {
             take(&self.slots[self.head & mask]);
             self.head = self.head.wrapping_add(1);
@@ -157,10 +163,11 @@ impl<T: Copy + Default> Ring<T> {
 
     #[cold]
     fn grow(&mut self) {
-        let mut slots = Vec::with_capacity(2 * self.slots.len());
+        let capacity = INITIAL_CAPACITY.max(2 * self.slots.len());
+        let mut slots = Vec::with_capacity(capacity);
         slots.extend((0..self.len()).filter_map(|offset| self.get(offset).copied()));
         let len = slots.len();
-        slots.resize(2 * self.slots.len(), T::default());
+        slots.resize(capacity, T::default());
         (self.slots, self.head, self.tail) = (slots, 0, len);
     }
 }

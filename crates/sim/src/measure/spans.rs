@@ -3,8 +3,10 @@
 use super::figures::Ascending;
 use crate::numbers::Ordered;
 use lossylink_core::time::Duration;
-use rayon::prelude::*;
 use std::io;
+
+/// So many numbers are worth another thread.
+const FEWEST: usize = 1 << 14;
 
 /// Spans of picoseconds, in any order. Those within 4.29 ms of the shortest take four octets each: what lies further away
 /// waited for a timer, and is rare.
@@ -31,10 +33,23 @@ impl Spans {
 
     /// Puts them in order, by all threads of the pool that this runs in.
     pub fn sort(mut self) -> SortedSpans {
-        self.near.par_sort_unstable();
-        self.far.par_sort_unstable();
+        let threads = rayon::current_num_threads();
+        sort(&mut self.near, threads);
+        sort(&mut self.far, threads);
         SortedSpans(self)
     }
+}
+
+/// Puts numbers in order by so many threads: each has as many of them, none of which is below those of the thread before.
+fn sort<T: Ord + Send>(numbers: &mut [T], threads: usize) {
+    if threads < 2 || numbers.len() < FEWEST {
+        return numbers.sort_unstable();
+    }
+    let first_threads = threads / 2;
+    let place = numbers.len() / threads * first_threads;
+    numbers.select_nth_unstable(place);
+    let (low, high) = numbers.split_at_mut(place);
+    rayon::join(|| sort(low, first_threads), || sort(high, threads - first_threads));
 }
 
 /// Spans in ascending order, in microseconds when they are read.
@@ -70,6 +85,7 @@ mod tests {
     use super::*;
     use crate::measure::{Description, Figures};
     use crate::numbers::Packed;
+    use lossylink_core::rng::{RngCore, Streams};
     use proptest::prelude::*;
 
     fn sorted(spans: &[u64], shortest_ps: u64) -> SortedSpans {
@@ -99,6 +115,19 @@ mod tests {
             let others = [of_numbers.mean(), of_numbers.standard_deviation()];
             prop_assert_eq!(&sorted, &percentiles.chain(others).map(f64::to_bits).collect::<Vec<_>>());
             prop_assert_eq!(&sorted, &bits(&Ordered::in_slices(&[&Packed::from(spans)], 20).unwrap()));
+        }
+    }
+
+    #[test]
+    fn all_threads_put_in_order_what_one_does() {
+        let mut draws = Streams::new(1).stream("numbers");
+        let numbers: Vec<u64> = (0..5 * FEWEST + 7).map(|_| draws.next_u64() >> 50).collect();
+        let mut in_order = numbers.clone();
+        in_order.sort_unstable();
+        for threads in 0..8 {
+            let mut shared = numbers.clone();
+            sort(&mut shared, threads);
+            assert_eq!(shared, in_order, "{threads} threads");
         }
     }
 

@@ -97,7 +97,7 @@ impl Ordering {
     fn sort(&self, numbers: &[&Packed], count: usize) -> io::Result<Packed> {
         let mut all = Vec::with_capacity(count);
         numbers.iter().try_for_each(|packed| packed.for_each(|number| all.push(number)))?;
-        all.par_sort_unstable();
+        all.sort_unstable();
         let mut packing = Packing::new(self.store.clone());
         all.into_iter().for_each(|number| packing.push(number));
         Ok(packing.finish())

@@ -90,6 +90,12 @@ impl<P: Payload> Arrivals<P> {
         self.due
     }
 
+    /// Whether a packet waits than which each that comes is handled no sooner: so it is on the only core.
+    #[inline]
+    pub(super) const fn holds_others(&self) -> bool {
+        matches!(self.cores, Cores::One(_)) && !self.due.is_never()
+    }
+
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
     pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {

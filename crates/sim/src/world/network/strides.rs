@@ -83,13 +83,17 @@ impl Next {
     }
 
     /// How far the link may run: no host's packet reaches it sooner, nor an answer to what it will
-    /// do. A packet that finds a host idle is handled when the host is awake, and any other with packets that wait there.
-    /// On a tie the link goes before the hosts.
-    fn link_until(&self, leads: &Leads) -> Instant {
+    /// do. A packet that finds a host idle is handled when the host is awake. At the near or the far host that `holds` packets any
+    /// other is handled no sooner than these. On a tie the link goes before the hosts.
+    fn link_until(&self, leads: &Leads, (near_holds, far_holds): (bool, bool)) -> Instant {
         let near = self.near.max(before(self.near, leads.near_to_link));
         let far = self.far.max(before(self.far, leads.far_to_link));
-        let way = (leads.link_to_far + leads.far_to_link).min(leads.link_to_near + leads.near_to_link);
-        near.min(far).min(self.link.max(before(self.link, way + leads.wake_up)))
+        let answer = |holds: bool, way: Duration| {
+            if holds { Instant::NEVER } else { self.link.max(before(self.link, way + leads.wake_up)) }
+        };
+        near.min(far)
+            .min(answer(far_holds, leads.link_to_far + leads.far_to_link))
+            .min(answer(near_holds, leads.link_to_near + leads.near_to_link))
     }
 
     /// How far the far host may run, which goes after the link and before the near host.
@@ -189,7 +193,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) -> (Next, Instant) {
         let mut latest = Instant::ZERO;
-        let until = next.link_until(&self.leads).min(end);
+        let holds = (self.at_near.holds_others(), self.at_far.holds_others());
+        let until = next.link_until(&self.leads, holds).min(end);
         if next.link <= until {
             latest = self.link.run(until, &mut self.at_link, &mut self.back_at_link);
             self.collect();

@@ -184,7 +184,8 @@ impl<P: Payload> SendingSwitch<P> {
             let last =
                 if train.count > 1 { some.nth(train.count - 1).leading.steps_after(before) } else { ahead };
             if acknowledged <= ahead && ahead <= last && last <= outstanding {
-                copies.free(train, first.wrapping_add(acknowledged), first.wrapping_add(ahead), some);
+                let oldest = (first.wrapping_add(ahead), first.wrapping_add(last));
+                copies.free(train, first.wrapping_add(acknowledged), oldest, some);
                 (acknowledged, acks) = (last, acks + u64::from(train.count));
                 *seen_until = train.last();
             } else {

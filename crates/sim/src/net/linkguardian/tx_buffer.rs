@@ -104,7 +104,7 @@ impl<P: Payload> TxBuffer<P> {
 
     /// Acknowledgements take effect, while no copy is asked for ([`TxLoop::free`]).
     #[inline]
-    pub(super) fn free(&mut self, train: Train, before: u32, oldest: u32, acks: &Acks) {
+    pub(super) fn free(&mut self, train: Train, before: u32, oldest: (u32, u32), acks: &Acks) {
         if let Self::Loop(buffer) = self {
             buffer.free(train, before, oldest, acks);
         }

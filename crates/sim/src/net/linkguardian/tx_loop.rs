@@ -24,9 +24,14 @@ use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::{Duration, Instant};
 use outstanding::{Outstanding, is_outstanding};
 use pending::Pending;
+use std::mem;
 
 /// Trains of copies that are kept before those that nobody needs any more are looked for.
 const INITIAL_TRAINS: usize = 16;
+
+/// So many changes of what is outstanding are at hand for looks at trains, which go through them: chosen by the instructions that a
+/// frame of the stress test takes.
+const CHANGES_TOGETHER: usize = 32;
 
 /// So many copies of one train are too many to let the first of them lie.
 const LONGEST_TRAIN: u32 = 1 << 16;
@@ -181,7 +186,7 @@ impl<P: Payload> TxLoop<P> {
         self.catch_up();
         let (oldest, is_asked) = (engine.oldest_outstanding(), engine.holes() > 0);
         if !is_asked {
-            self.look_at_all(until.just_before(), oldest, &[]);
+            self.look_at_all(until.just_before(), &mut Pending::none(oldest));
             return None;
         }
         self.even.is_undisturbed = false;
@@ -203,68 +208,52 @@ impl<P: Payload> TxLoop<P> {
     }
 
     /// Acknowledgements take effect when the train says, none of which asks for a copy. From the first of them on frames from number
-    /// `oldest` on are outstanding, before that those from number `before` on. The looks up to then are left for later, as long as
-    /// only a few changes wait.
+    /// `first` on are outstanding, from the last of them on those from number `last` on, and before those from number `before` on. The
+    /// looks up to then are left for later, as long as only a few trains wait.
     #[inline]
-    pub(super) fn free(&mut self, train: Train, mut before: u32, mut oldest: u32, acks: &Acks) {
-        if oldest != before {
-            self.note_oldest(train.first, before, oldest);
-            before = oldest;
-        }
-        if acks.step == Duration::ZERO {
+    pub(super) fn free(&mut self, train: Train, before: u32, (first, last): (u32, u32), acks: &Acks) {
+        if last == before {
             return;
         }
-        let (mut at, mut held) = (train.first, acks.held);
-        for _ in 1..train.count {
-            at += train.spacing;
-            held += acks.every;
-            while held >= acks.step {
-                held -= acks.step;
-                oldest = oldest.wrapping_add(1);
-            }
-            if oldest != before {
-                self.note_oldest(at, before, oldest);
-                before = oldest;
-            }
-        }
-    }
-
-    /// From `at` on frames from number `oldest` on are outstanding, before that those from number `before` on.
-    #[inline]
-    fn note_oldest(&mut self, at: Instant, before: u32, oldest: u32) {
         if self.pending.is_full() {
             self.catch_up();
         }
-        self.pending.add(at, before, oldest);
+        self.pending.add(train, before, (first, last), acks);
     }
 
-    /// Looks at the copies whose turn came before the last change.
+    /// Looks at the copies whose turn came before the last acknowledgement.
     #[inline(never)]
     fn catch_up(&mut self) {
-        if self.pending.is_empty() {
-            return;
-        }
-        let pending = self.pending.take();
-        let (oldest, changes) = pending.changes();
-        if let Some((until, _)) = changes.last() {
-            self.look_at_all(until.just_before(), oldest, changes);
-        }
+        let Some(until) = self.pending.last() else { return };
+        let mut pending = mem::take(&mut self.pending);
+        self.look_at_all(until.just_before(), &mut pending);
+        pending.clear();
+        self.pending = pending;
     }
 
-    /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. Those from
-    /// number `oldest` on are outstanding, and from the time of each change on those from its number on.
+    /// Looks at the copies whose turn comes by `last`: those that are outstanding go round, the others leave the loop. Which those are
+    /// follows from the acknowledgements.
     #[inline]
-    fn look_at_all(&mut self, last: Instant, oldest: u32, changes: &[(Instant, u32)]) {
-        let mut outstanding = Outstanding::new(oldest, changes);
-        if self.streams() {
-            self.even.is_undisturbed = false;
-            if self.look_at_trains(last, &mut outstanding) {
-                return;
-            }
-        } else if self.coast(last, &outstanding) {
+    fn look_at_all(&mut self, last: Instant, pending: &mut Pending) {
+        if !self.streams() && self.coast(last, pending) {
             return;
         }
+        let (mut oldest, changes) = pending.changes();
+        for some in changes.chunks(CHANGES_TOGETHER) {
+            let (until, newest) = some[some.len() - 1];
+            self.look_at_some(until.just_before(), Outstanding::new(oldest, some));
+            oldest = newest;
+        }
+        self.look_at_some(last, Outstanding::new(oldest, &[]));
+    }
+
+    /// The same up to a few changes of what is outstanding.
+    #[inline]
+    fn look_at_some(&mut self, last: Instant, mut outstanding: Outstanding) {
         self.even.is_undisturbed = false;
+        if self.streams() && self.look_at_trains(last, &mut outstanding) {
+            return;
+        }
         let Self { rounds, queue, way_round, fresh, .. } = self;
         rounds.turn(fresh, last, |look, ticket| {
             let goes_round = outstanding.has(ticket.number, look);

@@ -2,7 +2,7 @@
 //! time, and only those are computed that are still in the loop at the end.
 
 use super::outstanding::is_outstanding;
-use super::{LONGEST_TRAIN, Outstanding, Ticket, TxLoop};
+use super::{LONGEST_TRAIN, Pending, Ticket, TxLoop};
 use crate::kernel::{Member, Train};
 use crate::net::Payload;
 use crate::net::source::MANY;
@@ -56,13 +56,47 @@ impl Even {
         number.wrapping_sub(self.first.number) < self.looks.count
     }
 
+    /// When the first copy is looked at that is too far behind the oldest outstanding one to keep out of its way.
+    #[inline]
+    fn beyond(&self, oldest: u32) -> Instant {
+        self.look(oldest.wrapping_add(self.reach + 1))
+    }
+
     /// Whether all copies that are in the loop at once by `last` are so close to each other that none finds another at the port.
     #[inline]
-    fn keeps_apart(&self, last: Instant, serialisation: Duration, outstanding: &Outstanding) -> bool {
-        outstanding.all(|oldest, end| {
-            let beyond = self.look(oldest.wrapping_add(self.reach + 1));
-            beyond > last || beyond >= end.saturating_add(serialisation)
-        })
+    fn keeps_apart(&self, last: Instant, serialisation: Duration, pending: &mut Pending) -> bool {
+        self.surely_keeps_apart(last, serialisation, pending)
+            || pending.outstanding_from(Instant::ZERO).all(|oldest, end| {
+                let beyond = self.beyond(oldest);
+                beyond > last || beyond >= end.saturating_add(serialisation)
+            })
+    }
+
+    /// The same, without a look at each acknowledgement: false if it does not follow.
+    #[inline]
+    fn surely_keeps_apart(&self, last: Instant, serialisation: Duration, pending: &Pending) -> bool {
+        let mut oldest = pending.oldest();
+        for freed in pending.freed() {
+            if freed.first != oldest {
+                let beyond = self.beyond(oldest);
+                if beyond <= last && beyond < freed.train.first + serialisation {
+                    return false;
+                }
+            }
+            // Both sides grow evenly with the number of the oldest. So the first and the last tell of those between them.
+            let changes = freed.last.wrapping_sub(freed.first);
+            if changes > 0 && self.beyond(freed.first) <= last {
+                let is_apart = |count: u32| {
+                    let beyond = self.beyond(freed.first.wrapping_add(count - 1));
+                    beyond >= freed.known_by(count) + serialisation
+                };
+                if !(is_apart(1) && is_apart(changes)) {
+                    return false;
+                }
+            }
+            oldest = freed.last;
+        }
+        self.beyond(oldest) > last
     }
 
     /// Finds out how far apart copies may be which come round in `round` and keep the port busy for `serialisation`.
@@ -88,7 +122,7 @@ impl<P: Payload> TxLoop<P> {
     /// Looks at the copies whose turn comes by `last`, if none of them meets another: those that are outstanding go round, the others
     /// leave the loop. Otherwise false, and nothing has happened.
     #[inline]
-    pub(super) fn coast(&mut self, last: Instant, outstanding: &Outstanding) -> bool {
+    pub(super) fn coast(&mut self, last: Instant, pending: &mut Pending) -> bool {
         let Some((train, fresh)) = self.fresh.front() else { return false };
         let (comes, fresh, even) = (train.first, *fresh, &mut self.even);
         // Each copy in the loop is looked at once at the least, so that those leave that have been acknowledged.
@@ -101,20 +135,19 @@ impl<P: Payload> TxLoop<P> {
         even.find_reach(round, serialisation);
         let next = comes.min(self.rounds.poll_timeout());
         let is_idle = self.queue.next_start(next) == next;
-        if !is_idle || !(even.is_undisturbed || self.is_undisturbed(round, fresh.number, outstanding)) {
+        if !is_idle || !(even.is_undisturbed || self.is_undisturbed(round, fresh.number, pending.oldest())) {
             return false;
         }
-        if !self.even.keeps_apart(last, serialisation, outstanding) {
+        if !self.even.keeps_apart(last, serialisation, pending) {
             return false;
         }
-        self.skip_to(last, round, fresh.number, outstanding)
+        self.skip_to(last, round, fresh.number, pending)
     }
 
-    /// Whether those of the copies in the loop that are outstanding are all before number `next`, and come when they would if none
+    /// Whether those of the copies in the loop from number `oldest` on are all before number `next`, and come when they would if none
     /// had ever met another.
     #[cold]
-    fn is_undisturbed(&self, round: Duration, next: u32, outstanding: &Outstanding) -> bool {
-        let oldest = outstanding.oldest();
+    fn is_undisturbed(&self, round: Duration, next: u32, oldest: u32) -> bool {
         let stays = |&&(_, ticket): &&(Instant, Ticket)| is_outstanding(ticket.number, oldest);
         let mut copies = self.rounds.entries().filter(stays);
         let all_come = copies.clone().count() == next.wrapping_sub(oldest) as usize;
@@ -127,12 +160,13 @@ impl<P: Payload> TxLoop<P> {
 
     /// Looks at the copies by `last`, none of which meets another; `next` is the number of the first that comes to its first look.
     #[inline]
-    fn skip_to(&mut self, last: Instant, round: Duration, next: u32, outstanding: &Outstanding) -> bool {
+    fn skip_to(&mut self, last: Instant, round: Duration, next: u32, pending: &mut Pending) -> bool {
         let even = &mut self.even;
         let end = even.first.number.wrapping_add(even.looks.come_by(last));
         // Whatever had been acknowledged one round before has left.
-        let mut outstanding = outstanding.clone();
-        let oldest = outstanding.oldest_at(Instant::from_ps(last.as_ps().saturating_sub(round.as_ps())));
+        let left_by = Instant::from_ps(last.as_ps().saturating_sub(round.as_ps()));
+        let mut outstanding = pending.outstanding_from(left_by);
+        let oldest = outstanding.oldest_at(left_by);
         let count = end.wrapping_sub(oldest) as usize;
         if count > MOST_COPIES {
             return false;

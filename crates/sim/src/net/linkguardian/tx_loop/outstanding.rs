@@ -37,12 +37,6 @@ impl<'a> Outstanding<'a> {
         is_outstanding(number, self.oldest_at(now))
     }
 
-    /// The oldest before the changes that are still to come.
-    #[inline]
-    pub(super) const fn oldest(&self) -> u32 {
-        self.oldest
-    }
-
     /// Whether `holds` of each oldest frame, and of until when it is the oldest.
     #[inline]
     pub(super) fn all(&self, holds: impl Fn(u32, Instant) -> bool) -> bool {

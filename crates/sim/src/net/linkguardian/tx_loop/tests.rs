@@ -195,6 +195,8 @@ struct Both {
     /// When each frame left.
     left: Vec<Instant>,
     oldest: u32,
+    /// How many frames one train of acknowledgements told of, at the most.
+    most_changes: u32,
 }
 
 impl Both {
@@ -203,7 +205,7 @@ impl Both {
         let timing = Timing::new(&switch_profile("tofino1"), rate, Duration::ZERO);
         let late = TxLoop::new(&timing, Cells::new(80), limit_bytes);
         let in_time = Model::new(&timing, limit_bytes);
-        Self { late, in_time, left: Vec::new(), oldest: 0 }
+        Self { late, in_time, left: Vec::new(), oldest: 0, most_changes: 0 }
     }
 
     /// Frames leave, in one train or each by itself.
@@ -228,13 +230,38 @@ impl Both {
         }
     }
 
-    /// At `at` all frames that left by `known` have been acknowledged.
-    fn acknowledge(&mut self, at: Instant, known: Instant) {
-        let oldest = self.left.partition_point(|&left| left <= known) as u32;
-        if oldest > self.oldest {
-            self.in_time.look(at, self.oldest);
-            self.late.free(Train::of_one(at), self.oldest, oldest, &Acks::default());
-            self.oldest = oldest;
+    /// The oldest of the frames that left behind `known`.
+    fn left_behind(&self, known: Instant) -> u32 {
+        self.left.partition_point(|&left| left <= known) as u32
+    }
+
+    /// Each acknowledgement tells of all frames that left `round_trip` before it. They are taken in trains as far as they are even.
+    fn acknowledge(&mut self, mut acks: &[Instant], round_trip: Duration, cycle: Duration) {
+        let known = |at: Instant| Instant::from_ps(at.as_ps().saturating_sub(round_trip.as_ps()));
+        while let Some(&at) = acks.first() {
+            let first = self.left_behind(known(at));
+            let (mut count, mut even) = (1, Acks::default());
+            if let [.., newest] = self.left[..first as usize]
+                && let Some(&next) = self.left.get(first as usize)
+                && known(at) < next
+            {
+                even = Acks { held: known(at) - newest, every: cycle, step: next - newest, ..even };
+                let told = |place: u64| (even.held + cycle * place).as_ps() / even.step.as_ps();
+                let is_even = |&&(place, &at): &&(u64, &Instant)| {
+                    self.left_behind(known(at)) == first + told(place) as u32
+                };
+                count += (1..).zip(&acks[1..]).collect::<Vec<_>>().iter().take_while(is_even).count();
+            }
+            let (some, others) = acks.split_at(count);
+            let before = self.oldest;
+            for &at in some {
+                self.in_time.look(at, self.oldest);
+                self.oldest = self.left_behind(known(at));
+            }
+            let train = Train { spacing: cycle, count: count as u32, ..Train::of_one(at) };
+            self.late.free(train, before, (first, self.oldest), &even);
+            self.most_changes = self.most_changes.max(self.oldest - first);
+            acks = others;
         }
     }
 
@@ -242,7 +269,7 @@ impl Both {
     fn catch_up(&mut self, now: Instant) {
         self.in_time.look(now, self.oldest);
         self.late.catch_up();
-        self.late.look_at_all(now.just_before(), self.oldest, &[]);
+        self.late.look_at_all(now.just_before(), &mut Pending::none(self.oldest));
     }
 
     fn compare(&mut self, now: Instant) -> Result<(), TestCaseError> {
@@ -281,12 +308,10 @@ impl Both {
                 let &(frames, compares) = looks.next().unwrap_or(&(1, true));
                 let some = rest.up_to(frames.min(rest.count));
                 self.send(some, sending.octets, together && some.count > 1);
-                while acked + cycle <= some.last() {
-                    acked += cycle;
-                    if acked.as_ps() > round_trip.as_ps() {
-                        self.acknowledge(acked, Instant::from_ps((acked.as_ps()) - round_trip.as_ps()));
-                    }
-                }
+                let count = (some.last() - acked).as_ps() / cycle.as_ps();
+                let acks: Vec<_> = (1..=count).map(|place| acked + cycle * place).collect();
+                acked += cycle * count;
+                self.acknowledge(&acks, round_trip, cycle);
                 if compares {
                     self.catch_up(some.last());
                     self.compare(some.last())?;
@@ -327,5 +352,6 @@ fn copies_of_a_slow_line_keep_out_of_each_others_way_and_those_of_a_fast_one_go_
         let sendings = [Sending { count: 200, apart, octets, wait: Duration::ZERO }; 3];
         both.run(&sendings, Duration::from_ns(3_000), Duration::from_ns(600), true, &[(9, true)]).unwrap();
         assert_eq!((both.late.even.is_undisturbed, !both.late.trains.is_empty()), expected);
+        assert!(both.most_changes > 3, "acknowledgements come in trains");
     }
 }

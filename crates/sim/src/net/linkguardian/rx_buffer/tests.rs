@@ -224,6 +224,19 @@ fn frames_turn_together() {
     assert!(delivered.is_empty());
 }
 
+// LG-20: what arrives behind the last that was awaited goes on, and is for others to take.
+#[test]
+fn frames_turn_as_long_as_one_is_awaited() {
+    let (mut buffer, serialisation) = rx_loop();
+    (0..10).for_each(|_| buffer.hold(Instant::ZERO, &held(0)));
+    let train = Train { count: 5, spacing: serialisation, ..Train::of_one(buffer.next_round()) };
+    let (come, until) = (train.from(train.first + Duration::from_ps(1)), train.last());
+    let (next, expected) = (held(0).position, held(1).position);
+    let mut delivered = Trains::new();
+    let turned = buffer.turn(Some((come, &held(1))), (next, expected), (until, u64::MAX), &mut delivered);
+    assert_eq!((turned.held, turned.next, turned.last), (0, expected, train.first));
+}
+
 // LG-34
 #[test]
 fn a_full_memory_drops() {

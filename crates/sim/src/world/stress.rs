@@ -13,8 +13,9 @@ use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
-/// Ticks of the generator, or frames of it, between two looks at what was delivered, and before the end of the run.
+/// Ticks of the generator, or frames of it, between two looks at what was delivered.
 const COLLECT_FRAMES: u64 = 1024;
+/// Frames at the end of a run that are offered one by one, because the run ends with what happens last.
 const LAST_FRAMES: u64 = 64;
 /// Time that a saturated source fills between two looks at what was delivered: of 1,000 frames at 100 Gb/s.
 const SATURATED_TURN: Duration = Duration::from_us(125);
@@ -174,7 +175,6 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             let tick = generator.tick;
             let before_sample = self.next_sample.just_before();
             if self.stress.skips && tick <= before_sample {
-                // The run ends with what happens last, not before the last frame was offered.
                 let left = self.stress.packets - self.offered;
                 let ticks = left.saturating_sub(LAST_FRAMES).clamp(1, COLLECT_FRAMES);
                 let until = before_sample.min(tick + period * (ticks - 1));

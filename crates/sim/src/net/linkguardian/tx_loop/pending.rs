@@ -17,8 +17,7 @@ pub(super) struct Freed {
     /// The oldest outstanding frame from the first of them on, and from the last of them on.
     pub(super) first: u32,
     pub(super) last: u32,
-    /// How long before the first of them takes effect the next frame had begun to be the oldest, if each change were told at once, and
-    /// from one such change to the next.
+    /// How long the register had held what the first of them says, and from one change of the register to the next ([`Acks`]).
     held: Duration,
     step: Duration,
 }
@@ -44,7 +43,8 @@ impl Freed {
         }
     }
 
-    /// By when the oldest frame is `count` behind the first at the latest, of which there are so many.
+    /// By when the oldest frame is at the latest `count` beyond that of the first acknowledgement, if they tell of so many: the next
+    /// acknowledgement says what the register holds.
     #[inline]
     pub(super) fn known_by(&self, count: u32) -> Instant {
         self.train.first + self.step * u64::from(count) + self.train.spacing - self.held
@@ -57,7 +57,7 @@ pub(super) struct Pending {
     /// The oldest that was before all of them.
     oldest: u32,
     freed: Vec<Freed>,
-    /// Memory for each change.
+    /// Memory for the changes of the oldest.
     changes: Vec<(Instant, u32)>,
 }
 

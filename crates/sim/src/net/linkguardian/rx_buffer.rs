@@ -135,7 +135,9 @@ impl<P: Payload> RxLoop<P> {
                     return turned;
                 };
                 let mut arriving = *first;
-                arriving.follow(turned.held, train.step);
+                if turned.held > 0 {
+                    arriving.follow(turned.held, train.step);
+                }
                 self.rounds.push_apart(left + self.way_round, arriving);
                 self.held += 1;
                 turned.held += 1;

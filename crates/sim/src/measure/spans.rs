@@ -5,7 +5,7 @@ use crate::numbers::Ordered;
 use lossylink_core::time::Duration;
 use std::io;
 
-/// So many numbers are worth another thread.
+/// So many numbers are worth another thread. Chosen, not measured.
 const FEWEST: usize = 1 << 14;
 
 /// Spans of picoseconds, in any order. Those within 4.29 ms of the shortest take four octets each: what lies further away

@@ -13,7 +13,8 @@ use lossylink_core::time::{Duration, Instant};
 
 /// Time between two samples of the buffers, as published.
 pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
-/// Ticks of the generator, or frames of it, between two looks at what was delivered.
+/// Ticks of the generator, or frames of it, between two looks at what was delivered: so many frames LinkGuardian's switches run ahead of
+/// each other at the most. Chosen by the instructions that a frame takes: 197 with 64, 176 with 1,024.
 const COLLECT_FRAMES: u64 = 1024;
 /// Frames at the end of a run that are offered one by one, because the run ends with what happens last.
 const LAST_FRAMES: u64 = 64;

@@ -173,7 +173,13 @@ fn enter_below(
     Ok(true)
 }
 
-fn step(queue: &mut PortQueue, model: &mut Model, now: Instant, step: Step) -> Result<(), TestCaseError> {
+/// Does a step at both; returns when it is over.
+fn step(
+    queue: &mut PortQueue,
+    model: &mut Model,
+    now: Instant,
+    step: Step,
+) -> Result<Instant, TestCaseError> {
     match step {
         Step::Enter { octets } => prop_assert_eq!(queue.enter(now, octets), model.enter(now, octets)),
         Step::Below { octets, spare, frames } => {
@@ -202,7 +208,10 @@ fn step(queue: &mut PortQueue, model: &mut Model, now: Instant, step: Step) -> R
             model.forget();
         }
     }
-    Ok(())
+    // The calls of one step are a picosecond apart.
+    let end = now + Duration::from_ps(5);
+    model.frames.retain(|&(start, _)| start >= end);
+    Ok(end)
 }
 
 proptest! {
@@ -213,10 +222,7 @@ proptest! {
         let mut now = Instant::ZERO;
         for (when, next) in steps {
             now = when.instant(now, model.busy_until);
-            step(&mut queue, &mut model, now, next)?;
-            // The calls of one step are a picosecond apart.
-            now += Duration::from_ps(5);
-            model.frames.retain(|&(start, _)| start >= now);
+            now = step(&mut queue, &mut model, now, next)?;
             prop_assert_eq!((queue.high_water_bytes(), queue.dropped()), (model.high_water, model.dropped));
             prop_assert_eq!(queue.busy_until, model.busy_until);
             let leaves = model.next_leave(now);
@@ -238,9 +244,7 @@ proptest! {
         let mut now = Instant::ZERO;
         for (when, next) in steps {
             now = when.instant(now, model.busy_until);
-            step(&mut queue, &mut model, now, next)?;
-            now += Duration::from_ps(5);
-            model.frames.retain(|&(start, _)| start >= now);
+            now = step(&mut queue, &mut model, now, next)?;
             let (found, expected) = (queue.clone().next_leave_below(now, bytes), model.next_leave_below(now, bytes));
             prop_assert!(found <= expected && model.waiting(now).any(|&(start, _)| start == found) != found.is_never());
             if queue.older.is_empty() && model.is_of_one_size(now) {

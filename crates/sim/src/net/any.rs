@@ -190,6 +190,19 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     }
 
     #[inline]
+    fn poll_forward(&self) -> Option<Instant> {
+        each!(&self.line, link => link.poll_forward())
+    }
+
+    fn run_forward(&mut self, until: Instant, forward: &mut Trains<Frame<P>>) -> Instant {
+        each!(&mut self.line, link => link.run_forward(until, forward))
+    }
+
+    fn run_back(&mut self, until: Instant, backward: &mut Trains<Frame<P>>) -> Instant {
+        each!(&mut self.line, link => link.run_back(until, backward))
+    }
+
+    #[inline]
     fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         each!(&mut self.line, link => link.delivered())
     }

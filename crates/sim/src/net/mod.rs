@@ -164,6 +164,23 @@ pub trait ProtectedLink<P: Payload> {
         }
     }
 
+    /// When the forward direction next does something by itself, if the two may go apart for now: what the way back does concerns only
+    /// what leaves it, and no frame of a host waits there.
+    fn poll_forward(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Lets happen in the forward direction alone what happens up to and including `until`, as far as the two may go apart. Gives the
+    /// time of the last that happened, as [`ProtectedLink::advance`] does.
+    fn run_forward(&mut self, _until: Instant, _forward: &mut Trains<Frame<P>>) -> Instant {
+        Instant::ZERO
+    }
+
+    /// The same on the way back, up to an instant before the forward direction next does something, while the two may go apart.
+    fn run_back(&mut self, _until: Instant, _backward: &mut Trains<Frame<P>>) -> Instant {
+        Instant::ZERO
+    }
+
     /// Frames that leave the far switch forward, by the time of its decision.
     fn delivered(&mut self) -> &mut Trains<Frame<P>>;
 

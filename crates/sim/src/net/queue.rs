@@ -18,15 +18,6 @@ pub struct QueueLimits {
     pub header_bytes: u32,
 }
 
-/// How many frames of a train wait together with those before them, at the most, while others leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
-    /// All: none leaves before the last has come.
-    All,
-    /// So many, all of one size.
-    OfOneSize(u64),
-}
-
 /// The normal-priority queue of a port.
 #[derive(Clone, Debug)]
 pub struct FrameQueue<P: Payload> {
@@ -105,17 +96,14 @@ impl<P: Payload> FrameQueue<P> {
         self.frames.push((train, frame));
     }
 
-    /// Takes in a train of frames, `frame` first, while others leave: if there is room for them with never more than
-    /// `together` frames like it in the queue, and none would be marked. Otherwise false, and nothing has happened. (The
-    /// caller takes out those that leave in between afterwards.)
+    /// Takes in a train of frames, `frame` first, while others leave: if there is room for them with never more than `more` frames
+    /// like it beyond what waits now, and none would be marked. Otherwise false, and nothing has happened. (The caller takes out
+    /// those that leave in between afterwards.)
     #[inline]
-    pub fn take_in(&mut self, train: Train, frame: &Frame<P>, together: Together) -> bool {
+    pub fn take_in(&mut self, train: Train, frame: &Frame<P>, more: u64) -> bool {
         let space = self.space(frame.octets);
         let bytes = self.bytes + u64::from(train.count) * space;
-        let most = match together {
-            Together::All => bytes,
-            Together::OfOneSize(most) => most * space,
-        };
+        let most = self.bytes + more * space;
         let may_mark = (frame.ecn == Ecn::Capable || self.capable > 0) && self.marker.marks_from() <= bytes;
         if most > self.limits.limit_bytes || may_mark {
             return false;

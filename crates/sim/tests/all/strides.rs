@@ -140,7 +140,7 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
         Just(CongestionControl::Cubic),
         Just(CongestionControl::Dctcp),
     ];
-    let loss = prop_oneof![Just(0.0), 0.0..0.05f64];
+    let loss = prop_oneof![Just(0.0), 0.0..0.003f64, 0.0..0.05f64];
     let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, 1usize..4, algorithm);
     let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4);
     (place, traffic, source).prop_map(

@@ -2,6 +2,7 @@
 //!
 //! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
 
+mod apart;
 mod build;
 mod calm;
 mod circulating;
@@ -249,6 +250,19 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
         backward: &mut Trains<Frame<P>>,
     ) -> Instant {
         self.go_ahead(until, forward, backward)
+    }
+
+    #[inline]
+    fn poll_forward(&self) -> Option<Instant> {
+        self.next_forward()
+    }
+
+    fn run_forward(&mut self, until: Instant, forward: &mut Trains<Frame<P>>) -> Instant {
+        self.go_forward(until, forward)
+    }
+
+    fn run_back(&mut self, until: Instant, backward: &mut Trains<Frame<P>>) -> Instant {
+        self.go_back(until, backward)
     }
 
     #[inline]

@@ -93,6 +93,14 @@ impl<P: Payload> ReceivingSwitch<P> {
         holds || self.engine.is_waiting() || backpressure.is_active()
     }
 
+    /// Whether nothing is missing or held, or waits at the port back, and the sender is not paused.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
+        let is_calm = self.agenda.poll_timeout().is_never() && self.round.is_never();
+        is_calm && !self.engine.is_waiting() && !pauses
+    }
+
     /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
     /// round in its turn and leaves as fast as more can come, and all that is on the way to it is of one size.
     #[inline]

@@ -171,6 +171,13 @@ impl<P: Payload> SendingSwitch<P> {
         !asks && !is_narrow && self.copies.is_loop()
     }
 
+    /// The same while nothing is to be sent again and no pause holds.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        let is_calm = self.urgent.is_empty() && self.agenda.poll_timeout().is_never() && !self.pause.holds();
+        is_calm && self.is_patient()
+    }
+
     /// Takes in the acknowledgements that took effect by `until`, while [`SendingSwitch::is_patient`]: they only free copies, and
     /// those are looked at together. Says when the last of them did, or [`Instant::ZERO`].
     #[inline]

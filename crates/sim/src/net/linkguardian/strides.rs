@@ -52,6 +52,12 @@ impl Leads {
         }
     }
 
+    /// Whether the switches may run ahead of each other at all.
+    #[inline]
+    pub(super) fn go_ahead(&self) -> bool {
+        self.longest > Duration::ZERO
+    }
+
     /// None at all: both switches go event by event.
     pub(super) const NONE: Self =
         Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO, many: Duration::ZERO };
@@ -125,15 +131,25 @@ impl<P: Payload> LinkGuardianLink<P> {
         };
     }
 
+    /// The same while the two directions may go apart, of which nothing has happened since `behind`, before `now` in the forward
+    /// one; false, if the way back has stayed too far behind.
+    #[inline]
+    pub(super) fn look_forward(&mut self, now: Instant, behind: Instant) -> bool {
+        self.forward.expect(None);
+        self.acks_may_wait = true;
+        self.heard = behind.saturating_add(self.leads.longest);
+        now <= self.heard
+    }
+
     /// The same, before it could hear of a loss that the receiving switch does not know yet.
     #[inline]
-    fn hears_loss_until(&self) -> Instant {
+    pub(super) fn hears_loss_until(&self) -> Instant {
         self.heard.min(self.forward.poll_told())
     }
 
     /// The sending switch does what is due up to and including `until`, as far as it knows all that concerns it.
     #[inline]
-    fn run_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
+    pub(super) fn run_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
         let mut now = Instant::ZERO;
         loop {
             let told =
@@ -184,7 +200,7 @@ impl<P: Payload> LinkGuardianLink<P> {
 
     /// The receiving switch does what is due up to and including `end`.
     #[inline]
-    fn run_far(&mut self, end: Instant, backward: &mut impl Source<P>) -> Instant {
+    pub(super) fn run_far(&mut self, end: Instant, backward: &mut impl Source<P>) -> Instant {
         let mut latest = Instant::ZERO;
         loop {
             let entry = backward.poll_timeout(0);
@@ -208,7 +224,7 @@ impl<P: Payload> LinkGuardianLink<P> {
 
     /// Takes in the acknowledgements that took effect by `end`, beyond which the sending switch has run.
     #[inline]
-    fn take_late_acks(&mut self, end: Instant) -> Instant {
+    pub(super) fn take_late_acks(&mut self, end: Instant) -> Instant {
         if self.backward.poll_timeout() > end {
             return Instant::ZERO;
         }

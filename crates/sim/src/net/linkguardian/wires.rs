@@ -404,6 +404,12 @@ impl<P: Payload> BackwardWire<P> {
         self.notifications > 0
     }
 
+    /// Whether nothing is in flight but acknowledgements and frames of the hosts.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        !self.has_notification() && self.pauses.is_empty()
+    }
+
     /// Takes a control frame that has taken effect by `now`, with when it did: pauses last.
     #[inline]
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Instant, ControlFrame)> {

@@ -5,6 +5,7 @@
 //! queues decide nothing have no events: a frame's arrival is known when it sets out.
 
 mod ahead;
+mod apart;
 mod arrivals;
 mod course;
 mod outside;

@@ -12,12 +12,12 @@ use lossylink_core::time::{Duration, Instant};
 /// The least time between two places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leads {
-    near_to_link: Duration,
-    link_to_far: Duration,
-    far_to_link: Duration,
-    link_to_near: Duration,
+    pub(super) near_to_link: Duration,
+    pub(super) link_to_far: Duration,
+    pub(super) far_to_link: Duration,
+    pub(super) link_to_near: Duration,
     /// What a host takes at the least to handle a packet that finds it idle.
-    wake_up: Duration,
+    pub(super) wake_up: Duration,
     /// Whether nothing but the far host answers the near one, and the other way round: the link adds no frame.
     only_hosts_answer: bool,
 }
@@ -45,14 +45,14 @@ impl Leads {
     }
 
     /// The least time from what the near host does to what comes of it there.
-    fn near_to_near(&self) -> Duration {
+    pub(super) fn near_to_near(&self) -> Duration {
         let beyond =
             if self.only_hosts_answer { self.link_to_far + self.far_to_link } else { Duration::ZERO };
         self.near_to_link + beyond + self.link_to_near
     }
 
     /// The least time from what the far host does to what comes of it there.
-    fn far_to_far(&self) -> Duration {
+    pub(super) fn far_to_far(&self) -> Duration {
         let beyond =
             if self.only_hosts_answer { self.link_to_near + self.near_to_link } else { Duration::ZERO };
         self.far_to_link + beyond + self.link_to_far
@@ -71,10 +71,10 @@ impl Leads {
 
 /// When each place does something next.
 #[derive(Clone, Copy, Debug)]
-struct Next {
-    near: Instant,
+pub(super) struct Next {
+    pub(super) near: Instant,
     link: Instant,
-    far: Instant,
+    pub(super) far: Instant,
 }
 
 impl Next {
@@ -192,6 +192,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         end: Instant,
         act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) -> (Next, Instant) {
+        if let Some(forward) = self.link.poll_forward()
+            && let Some(latest) = self.stride_apart(forward, next, end, act)
+        {
+            return (self.next_of_each(), latest);
+        }
         let mut latest = Instant::ZERO;
         let holds = (self.at_near.holds_others(), self.at_far.holds_others());
         let until = next.link_until(&self.leads, holds).min(end);
@@ -218,17 +223,29 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     fn next_of_each(&self) -> Next {
         Next {
-            near: self.at_near.poll_timeout().min(self.near_timers.next()),
+            near: self.next_at_near(),
             link: self
                 .link
                 .poll_timeout()
                 .min(self.at_link.poll_timeout())
                 .min(self.back_at_link.poll_timeout()),
-            far: self.at_far.poll_timeout().min(self.far_timers.next()),
+            far: self.next_at_far(),
         }
     }
 
-    fn run_far(&mut self, until: Instant) {
+    /// When the near host next does something.
+    #[inline]
+    pub(super) fn next_at_near(&self) -> Instant {
+        self.at_near.poll_timeout().min(self.near_timers.next())
+    }
+
+    /// When the far host next does something.
+    #[inline]
+    pub(super) fn next_at_far(&self) -> Instant {
+        self.at_far.poll_timeout().min(self.far_timers.next())
+    }
+
+    pub(super) fn run_far(&mut self, until: Instant) {
         loop {
             let (packet, timer) = (self.at_far.poll_timeout(), self.far_timers.next());
             if packet.min(timer) > until {
@@ -243,7 +260,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    fn run_near(
+    pub(super) fn run_near(
         &mut self,
         until: Instant,
         act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,

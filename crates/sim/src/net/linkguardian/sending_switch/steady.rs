@@ -11,7 +11,6 @@ use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
 use crate::net::linkguardian::tx_buffer::{Copied, TxBuffer};
 use crate::net::linkguardian::wires::ForwardWire;
-use crate::net::queue::Together;
 use crate::net::source::Source;
 use crate::net::{Frame, Payload};
 use lossylink_core::time::{Duration, Instant};
@@ -212,38 +211,46 @@ impl<P: Payload> SendingSwitch<P> {
             return None;
         }
         let leave = Departures { first, apart: apart(frame.octets) };
-        let is_of_one_size = self.normal.octets().is_none_or(|octets| octets == frame.octets);
-        let (count, together) = if is_of_one_size && (waiting == 0 || self.normal.octets().is_some()) {
-            let known = leave.behind(most).just_before();
+        // So many are known to leave one behind another, of the size of the first: all, where all are of that size.
+        let is_of_one_size = waiting == 0 || self.normal.octets().is_some();
+        let alike = head.map_or(0, |(alike, _)| if is_of_one_size { waiting as u32 } else { alike });
+        let (count, more) = if head.is_none_or(|(_, octets)| octets == frame.octets) {
+            let known = leave.behind(if is_of_one_size { most } else { alike.min(most) }).just_before();
             let mut count = if train.last() <= known { train.count } else { train.come_by(known) };
             let come_faster = train.spacing < leave.apart;
             if count > 1 && train.spacing > leave.apart {
                 // The last ones may find nobody waiting.
-                let slack = (leave.behind(waiting as u32) - comes).as_ps() - 1;
+                let slack = (leave.behind(alike) - comes).as_ps() - 1;
                 let find = slack / (train.spacing - leave.apart).as_ps() + 1;
                 count = count.min(u32::try_from(find).unwrap_or(u32::MAX));
             }
-            let train = train.up_to(count.max(1));
+            if count == 0 {
+                return None;
+            }
+            let train = train.up_to(count);
             // If frames come faster than others leave, most wait when the last has come; otherwise, when the last has that comes
             // before one leaves.
-            let most = if come_faster {
-                waiting + train.count as usize - leave.by(train.last())
+            let (come, gone) = if come_faster {
+                (train.count, leave.by(train.last()))
             } else if comes < first {
-                waiting + train.come_by(first.just_before()) as usize
+                (train.come_by(first.just_before()), 0)
             } else {
-                waiting + 1 - left
+                (1, left)
             };
-            (count, Together::OfOneSize(most as u64))
+            (count, u64::from(come).saturating_sub(gone as u64))
         } else {
             // It is known when those leave that are of the size of the first.
-            let (alike, octets) = head?;
-            let alike = self.normal.octets().map_or(alike, |_| waiting as u32).min(most);
+            let (_, octets) = head?;
             let unnoticed = self.normal.was_as_full(train.count, frame.octets);
-            let known =
-                if unnoticed { Departures { first, apart: apart(octets) }.behind(alike) } else { first };
-            (train.come_by(known.just_before()), Together::All)
+            let known = if unnoticed {
+                Departures { first, apart: apart(octets) }.behind(alike.min(most))
+            } else {
+                first
+            };
+            let count = train.come_by(known.just_before());
+            (count, u64::from(count))
         };
-        if count == 0 || !self.normal.take_in(train.up_to(count), &frame, together) {
+        if count == 0 || !self.normal.take_in(train.up_to(count), &frame, more) {
             return None;
         }
         source.skip(count);
@@ -265,7 +272,7 @@ impl<P: Payload> SendingSwitch<P> {
         let apart = self.timing.rate.serialisation(frame.octets + HEADER_OCTETS);
         let leave = Departures { first, apart }.by(until).min(most as usize);
         let train = train.up_to(train.count.min(leave as u32));
-        if leave > 0 && !self.normal.take_in(train, &frame, Together::OfOneSize(waiting as u64)) {
+        if leave > 0 && !self.normal.take_in(train, &frame, 0) {
             return false;
         }
         source.skip(train.count);

@@ -304,6 +304,29 @@ impl Reach {
     }
 }
 
+/// Runs up to `until`, but first the two directions one behind the other, each up to so many percent of the way, as long as they may
+/// go apart. Says when the last of it happened.
+fn run_apart(
+    link: &mut LinkGuardianLink<u64>,
+    (now, until): (Instant, Instant),
+    shares: &[(u8, u8)],
+    forward: &mut Trains<Frame<u64>>,
+    backward: &mut Trains<Frame<u64>>,
+) -> Instant {
+    let at = |percent: u8| now + Duration::from_ps((until - now).as_ps() * u64::from(percent) / 100);
+    let mut latest = Instant::ZERO;
+    for &(far, back) in shares.iter().filter(|_| until > now) {
+        if link.poll_forward().is_some() {
+            latest = latest.max(link.run_forward(at(far), forward));
+        }
+        if let Some(next) = link.poll_forward() {
+            let known = next.min(forward.poll_timeout()).just_before();
+            latest = latest.max(link.run_back(at(back).min(known), backward));
+        }
+    }
+    latest.max(link.run(until, forward, backward))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -314,6 +337,7 @@ proptest! {
         feeds: bool,
         asks: bool,
         reaches in reaches(),
+        shares in prop::collection::vec((0u8..=100, 0u8..=100), 0..4),
     ) {
         let (mut ahead, mut stepped) = (world.link(), world.link());
         let mut frames = frames_of(&bursts, world.rate());
@@ -328,6 +352,7 @@ proptest! {
             if until >= end {
                 break;
             }
+            let now = until;
             until = reach.end(until, rest.clone().map(|(at, ..)| at));
             let mut last = Instant::ZERO;
             while let Some((at, goes_back, frame)) = rest.next_if(|&(at, ..)| at <= until) {
@@ -339,7 +364,8 @@ proptest! {
                 ahead.feed(until, &mut forward);
                 ahead.advance(until);
             } else {
-                prop_assert_eq!(ahead.run(until, &mut forward, &mut backward), last);
+                let latest = run_apart(&mut ahead, (now, until), &shares, &mut forward, &mut backward);
+                prop_assert_eq!(latest, last);
             }
             prop_assert_eq!(ahead.poll_timeout(), stepped.poll_timeout());
             if asks {

@@ -7,7 +7,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// One deadline for each of a number of owners, and the earliest of them.
 ///
-/// Those that are armed stand in a list without order. It is searched only when the first of them moves later: of
+/// That of an only owner is the earliest, and nothing else is kept. Of several, those that are armed stand in a list without order. It is searched only when the first of them moves later: of
 /// many timers that is rarely the one, and of the cores of a host few have something to do.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
@@ -26,6 +26,9 @@ impl Deadlines {
 
     /// Makes room for `count` deadlines.
     pub(super) fn grow(&mut self, count: usize) {
+        if self.is_alone() && count > 1 && !self.first.0.is_never() {
+            self.arm(self.first);
+        }
         self.places.resize(count.max(self.places.len()), NOWHERE);
     }
 
@@ -51,11 +54,26 @@ impl Deadlines {
         }
     }
 
-    /// Moves the deadline of `owner`; [`Instant::NEVER`] disarms it. In line it costs a flow more
-    /// instructions than the call.
-    #[inline(never)]
+    /// Whether there is one owner only.
+    #[inline]
+    const fn is_alone(&self) -> bool {
+        self.places.len() == 1
+    }
+
+    /// Moves the deadline of `owner`; [`Instant::NEVER`] disarms it.
+    #[inline]
     pub(super) fn set(&mut self, owner: usize, deadline: Instant) {
         let entry = (deadline, owner as u32);
+        if self.is_alone() {
+            self.first = entry;
+        } else {
+            self.set_among_others(entry);
+        }
+    }
+
+    /// In line it costs a flow more instructions than the call.
+    #[inline(never)]
+    fn set_among_others(&mut self, entry: (Instant, u32)) {
         if !self.put(entry) {
             return;
         }
@@ -70,6 +88,10 @@ impl Deadlines {
     #[inline]
     pub(super) fn set_beside(&mut self, owner: usize, deadline: Instant, others: (Instant, u32)) {
         let entry = (deadline, owner as u32);
+        if self.is_alone() {
+            self.first = entry;
+            return;
+        }
         self.put(entry);
         self.first = others.min(entry);
     }

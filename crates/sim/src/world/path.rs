@@ -75,9 +75,15 @@ impl Leg {
     }
 
     /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
-    #[inline]
+    #[inline(always)]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
+        if self.hops.is_empty() { Some(entered) } else { self.cross_hops(entered, octets) }
+    }
+
+    /// The same of the hops of the leg.
+    #[inline(never)]
+    fn cross_hops(&mut self, entered: Train, octets: u32) -> Option<Train> {
         let arrives = self.hops.iter_mut().try_fold(entered, |train, hop| hop.foresee(train, octets))?;
         self.hops.iter_mut().for_each(Hop::let_through);
         Some(arrives)

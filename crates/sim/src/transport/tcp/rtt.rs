@@ -124,7 +124,7 @@ impl RoundTrip {
     #[inline(always)]
     pub(super) fn sample_on(&mut self, sample_us: u64, una: u64, next: u64) {
         self.smooth(sample_us);
-        self.take_deviation(una, next);
+        self.take_deviation(self.deviation_4, una, next);
     }
 
     /// What follows from the estimates.
@@ -135,22 +135,40 @@ impl RoundTrip {
         self.double.set(self.smoothed_8 >> 2, clock);
     }
 
-    /// Gains of 1/8 for the mean and 1/4 for the deviation; a deviation that grows because the
-    /// round-trip time falls counts an eighth only. Neither falls by more than the gain's part of itself.
-    fn smooth(&mut self, sample_us: u64) {
-        let error = sample_us as i64 - (self.smoothed_8 >> 3) as i64;
-        self.smoothed_8 = self.smoothed_8.wrapping_add_signed(error).max(1);
-        let mut excess = error.abs() - (self.deviation_4 >> 2) as i64;
-        if error < 0 && excess > 0 {
-            excess >>= 3;
+    /// The same for each of so many acknowledgements of `step` segments each, from `una` and `next` before the first: `sample` gives
+    /// the samples, microseconds, one a call.
+    #[inline(always)]
+    pub(super) fn sample_train(
+        &mut self,
+        acknowledgements: u32,
+        step: u64,
+        (mut una, mut next): (u64, u64),
+        mut sample: impl FnMut() -> u64,
+    ) {
+        let mut left = u64::from(acknowledgements);
+        while left > 0 {
+            // The last of these may be the first beyond the end of the flight.
+            let count = left.min(self.flight_end.saturating_sub(una) / step + 1);
+            let (mut mean, mut most) = ((self.smoothed_8, self.deviation_4), 0);
+            for _ in 0..count {
+                mean = smoothed(mean, sample());
+                most = most.max(mean.1);
+            }
+            (self.smoothed_8, self.deviation_4) = mean;
+            (una, next, left) = (una + count * step, next + count * step, left - count);
+            self.take_deviation(most, una, next - step);
         }
-        self.deviation_4 = self.deviation_4.wrapping_add_signed(excess);
     }
 
-    /// The variance term rises at once and falls by a quarter of the difference per flight.
-    fn take_deviation(&mut self, una: u64, next: u64) {
-        if self.deviation_4 > self.deviation_4_max {
-            self.deviation_4_max = self.deviation_4;
+    fn smooth(&mut self, sample_us: u64) {
+        (self.smoothed_8, self.deviation_4) = smoothed((self.smoothed_8, self.deviation_4), sample_us);
+    }
+
+    /// The variance term rises at once and falls by a quarter of the difference per flight; `most_4` is the largest deviation since
+    /// the last time.
+    fn take_deviation(&mut self, most_4: u64, una: u64, next: u64) {
+        if most_4 > self.deviation_4_max {
+            self.deviation_4_max = most_4;
             self.variance = self.variance.max(self.deviation_4_max);
         }
         if una > self.flight_end {
@@ -196,6 +214,18 @@ impl RoundTrip {
             self.timeout = Span::new(FALLBACK_TIMEOUT_US, clock);
         }
     }
+}
+
+/// The mean times 8 and the deviation times 4 after a sample, microseconds: gains of 1/8 for the mean and 1/4 for the deviation. A
+/// deviation that grows because the round-trip time falls counts an eighth only. Neither falls by more than the gain's part of itself.
+#[inline(always)]
+fn smoothed((mean_8, deviation_4): (u64, u64), sample_us: u64) -> (u64, u64) {
+    let error = sample_us as i64 - (mean_8 >> 3) as i64;
+    let excess = error.abs() - (deviation_4 >> 2) as i64;
+    // Whether the sample lies below the mean cannot be foretold: no branch may depend on it.
+    let is_eased = (error < 0) & (excess > 0);
+    let eased = excess >> (3 * u32::from(is_eased));
+    (mean_8.wrapping_add_signed(error).max(1), deviation_4.wrapping_add_signed(eased))
 }
 
 /// A span of time in jiffies, divided anew only when it leaves the jiffy it is in.

@@ -47,7 +47,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                     let mut frame = address(protocol, owner, packet);
                     if train.count > 1 {
                         Way::forward(protocol, path, link, at_link, at_far, (None, latency.as_mut()))
-                            .send(train, &mut frame);
+                            .send(&train, &mut frame);
                     } else if let Some(at) =
                         cross(tap, LegName::ToLink, &mut path.to_link, (*now, *now), &frame)
                     {
@@ -66,7 +66,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             let looks = (Some(ahead), latency.as_mut());
             let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
             protocol.cut(packet, &mut |packet| {
-                way.send(train, &mut address(protocol, owner, packet));
+                way.send(&train, &mut address(protocol, owner, packet));
             });
             *now = train.last();
         }
@@ -89,7 +89,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let Some(packet) = near.send_paced(*now, horizon) else { return false };
         let looks = (Some(ahead), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
-        way.send(Train::of_one(*now), &mut address(protocol, owner, packet));
+        way.send(&Train::of_one(*now), &mut address(protocol, owner, packet));
         near_timers.set_beside(index, near.poll_timeout(), others);
         true
     }
@@ -109,7 +109,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 continue;
             };
             let mut way = Way::backward(protocol, path, link, back_at_link, at_near, Some(ahead));
-            way.send(Train::of_one(*now), &mut frame);
+            way.send(&Train::of_one(*now), &mut frame);
         }
         self.far_timers.set(index, far.poll_timeout());
     }

@@ -23,7 +23,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let far = &mut self.conversations[index].far;
         let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead.as_mut());
         let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
-            way.send(train, &mut address(protocol, owner, packet));
+            way.send(&train, &mut address(protocol, owner, packet));
         });
         if taken > 0 {
             self.now = train.nth(taken - 1);
@@ -48,7 +48,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let looks = (ahead.as_mut(), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
-            way.send(train, &mut address(protocol, owner, packet));
+            way.send(&train, &mut address(protocol, owner, packet));
         });
         if taken > 0 {
             self.now = train.nth(taken - 1);

@@ -87,7 +87,7 @@ impl<'a, T: Protocol, L> Way<'a, T, L> {
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     /// Sends `frame` and those that follow it, when the train says.
     #[inline]
-    pub(super) fn send(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
+    pub(super) fn send(&mut self, train: &Train, frame: &mut Frame<Addressed<T::Packet>>) {
         if train.count == 1 {
             self.send_one(train.first, frame);
         } else {
@@ -112,10 +112,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
     }
 
     #[inline(never)]
-    fn send_train(&mut self, train: Train, frame: &mut Frame<Addressed<T::Packet>>) {
-        match self.to_link.cross_train(train, frame.octets) {
+    fn send_train(&mut self, train: &Train, frame: &mut Frame<Addressed<T::Packet>>) {
+        match self.to_link.cross_train(*train, frame.octets) {
             Some(train) => self.reach_link(train, frame),
-            None => self.each(train, frame, Self::send_one),
+            None => self.each(*train, frame, Self::send_one),
         }
     }
 

@@ -72,7 +72,7 @@ impl Receiver {
     /// Takes as many of `left` segments as are acknowledged by groups of `step`, like the group whose acknowledgement is
     /// `ack`: gives that and theirs.
     fn repeat_ack(&mut self, ack: Train, spacing: Duration, step: u32, left: u32) -> Train {
-        let more = left / step;
+        let more = if step == 1 { left } else { left / step };
         self.next += u64::from(more * step);
         self.acknowledged = self.next;
         Train { spacing: spacing * u64::from(step), count: 1 + more, step, ..ack }

@@ -222,15 +222,26 @@ impl Scoreboard {
             NONE => self.oldest = first as u32,
             newest => self.slots[newest as usize].later = first as u32,
         }
-        let mut slot = first.wrapping_sub(1);
-        for index in 0..times.count {
-            let sent_us = Clock::micros_at(times.nth(index));
-            for _ in 0..size {
-                slot = slot.wrapping_add(1) & mask;
-                let (earlier, later, delivered) = (newest, ((slot + 1) & mask) as u32, delivered as u32);
-                self.slots[slot] = Segment { sent_us, delivered, earlier, later, flags: LISTED };
-                newest = slot as u32;
+        let (slots, mut slot, mut at) = (self.slots.as_mut_slice(), first, times.first);
+        let mut leave = |sent_us: u64, delivered: u64| {
+            let later = (slot + 1) & mask;
+            slots[slot] = Segment {
+                sent_us,
+                delivered: delivered as u32,
+                earlier: newest,
+                later: later as u32,
+                flags: LISTED,
+            };
+            (newest, slot) = (slot as u32, later);
+        };
+        for _ in 0..times.count {
+            let sent_us = Clock::micros_at(at);
+            if size == 1 {
+                leave(sent_us, delivered);
+            } else {
+                (0..size).for_each(|_| leave(sent_us, delivered));
             }
+            at += times.spacing;
             delivered += more;
         }
         self.slots[newest as usize].later = NONE;

@@ -20,7 +20,8 @@ impl Sender {
         // All of them are out now: what leaves with the first ones is acknowledged later.
         let by_window = self.window.segments_without_growth(per_growth).min(outstanding.saturating_sub(1));
         let by_flow = self.flow.leaves_in_full(by_window, outstanding, self.board.next());
-        self.clock.within_tick(acks).min(by_flow / acks.step)
+        let by_flow = if acks.step == 1 { by_flow } else { by_flow / acks.step };
+        self.clock.within_tick(acks).min(by_flow)
     }
 
     /// Takes these acknowledgements and sends what they let go; returns what was known of the last segment. (TCP-9, TCP-20)
@@ -41,19 +42,22 @@ impl Sender {
     /// The round trips that they tell of. (TCP-7)
     fn note_even_round_trips(&mut self, acks: Train) {
         let step = u64::from(acks.step);
-        let (mut una, mut next) = (self.board.una(), self.board.next());
-        let (mut rtt, mut sum_us, mut least_us, mut least_of_last_us) = (self.rtt, 0, u64::MAX, u64::MAX);
-        for index in 0..acks.count {
-            let now_us = Clock::micros_at(acks.nth(index));
-            let first_us = now_us - self.board.get(una).sent_us;
-            let last_us = now_us - self.board.get(una + step - 1).sent_us;
-            una += step;
-            rtt.sample_on(first_us, una, next);
-            next += step;
-            sum_us += first_us;
-            (least_us, least_of_last_us) = (least_us.min(first_us), least_of_last_us.min(last_us));
-        }
+        let (board, mut rtt) = (&self.board, self.rtt);
+        let (mut number, mut at) = (board.una(), acks.first);
+        let (mut sum_us, mut least_us, mut least_of_last_us) = (0, u64::MAX, u64::MAX);
+        rtt.sample_train(acks.count, step, (board.una(), board.next()), || {
+            let now_us = Clock::micros_at(at);
+            let first_us = now_us - board.get(number).sent_us;
+            if step > 1 {
+                let last_us = now_us - board.get(number + step - 1).sent_us;
+                least_of_last_us = least_of_last_us.min(last_us);
+            }
+            (number, at) = (number + step, at + acks.spacing);
+            (sum_us, least_us) = (sum_us + first_us, least_us.min(first_us));
+            first_us
+        });
         self.rtt = rtt;
+        let least_of_last_us = if step > 1 { least_of_last_us } else { least_us };
         self.statistics.note_round_trips(u64::from(acks.count), sum_us, least_us);
         if self.rtt.may_lower_minimum(least_of_last_us, &self.clock) {
             self.note_even_minima(acks);

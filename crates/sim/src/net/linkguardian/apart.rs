@@ -13,7 +13,7 @@ impl<P: Payload> LinkGuardianLink<P> {
     /// Whether nothing is missing, waits for its turn, or is about to be told but what has arrived.
     #[inline]
     fn may_go_apart(&self) -> bool {
-        self.leads.go_ahead()
+        self.leads.let_run_ahead()
             && self.forward.is_settled()
             && self.forward.copies.is_empty()
             && self.receiving.is_undisturbed()

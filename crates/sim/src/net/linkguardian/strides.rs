@@ -54,7 +54,7 @@ impl Leads {
 
     /// Whether the switches may run ahead of each other at all.
     #[inline]
-    pub(super) fn go_ahead(&self) -> bool {
+    pub(super) fn let_run_ahead(&self) -> bool {
         self.longest > Duration::ZERO
     }
 

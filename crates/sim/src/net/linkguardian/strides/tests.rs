@@ -422,6 +422,23 @@ proptest! {
     }
 }
 
+#[test]
+fn the_directions_stay_together_while_a_copy_is_on_its_way() {
+    let mut link = link(100, false, 1);
+    for number in 0..200 {
+        link.offer(Instant::ZERO, Frame::of_frame_bytes(1514, Ecn::NotCapable, number));
+    }
+    let (end, mut copies, mut apart) = (Instant::ZERO + Duration::from_us(100), 0, 0);
+    while link.poll_timeout() <= end {
+        link.advance(link.poll_timeout());
+        let goes_apart = link.poll_forward().is_some();
+        copies += usize::from(!link.forward.copies.is_empty());
+        apart += usize::from(goes_apart);
+        assert!(link.forward.copies.is_empty() || !goes_apart);
+    }
+    assert!(copies > 0 && apart > 0, "{copies} and {apart} of the instants show nothing");
+}
+
 // LG-33: the frame that fills the window costs the oldest its copy, so the looks before it come first.
 #[test]
 fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {

@@ -40,10 +40,14 @@ impl<P: Payload> LinkGuardianLink<P> {
             if next > until || !self.look_forward(next, next.min(behind)) {
                 return latest;
             }
-            latest = latest.max(self.run_near(until, source));
+            let sent = self.run_near(until, source);
             let end =
                 until.min(self.hears_loss_until()).min(self.forward.copies.poll_timeout().just_before());
-            latest = latest.max(self.receiving.take_in(&mut self.forward.arrivals, end));
+            let taken = self.receiving.take_in(&mut self.forward.arrivals, end);
+            if sent.max(taken) == Instant::ZERO {
+                return latest;
+            }
+            latest = latest.max(sent).max(taken);
         }
         latest
     }

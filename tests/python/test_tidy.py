@@ -59,6 +59,7 @@ CALLED_BY_LIBRARIES = {
     "process_request": "socketserver",
     "shutdown_request": "socketserver",
     "handle_error": "socketserver",
+    "server_activate": "socketserver",
     "service_actions": "socketserver",
 }
 

@@ -174,7 +174,15 @@ class Server(socketserver.UnixStreamServer):
 
     def __init__(self, path: str, agent: Agent) -> None:
         self.agent = agent
-        super().__init__(path, _Request)
+        self._path = path
+        unfinished = Path(path).with_suffix(".new")
+        unfinished.unlink(missing_ok=True)
+        super().__init__(str(unfinished), _Request)
+
+    def server_activate(self) -> None:
+        """Listen. The socket appears at its path when it already does: who sees it can connect."""
+        super().server_activate()
+        Path(str(self.server_address)).replace(self._path)
 
     def service_actions(self) -> None:
         """Notice, twice a second, that the switch has ended."""

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import textwrap
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,12 +132,12 @@ def _start_keeper(directory: Path) -> Process:
         str(directory),
     ]
     log = directory / "keeper.log"
-    start_daemon(command, log)
-    deadline = time.monotonic() + _KEEPER_SECONDS
-    while time.monotonic() < deadline:
-        if keeper := _keeper(directory):
-            return keeper
-        if complaint := log.read_text().strip():
-            raise RunError(f"without root the lab needs user namespaces, and the kernel refused: {complaint}")
-        time.sleep(0.005)
-    raise RunError("the private namespace of the lab did not come up")
+    try:
+        start_daemon(
+            command, log, is_up=lambda: _keeper(directory) is not None, patience_seconds=_KEEPER_SECONDS
+        )
+    except RunError as error:
+        raise RunError(f"without root the lab needs a user namespace of its own: {error}") from None
+    if (keeper := _keeper(directory)) is None:
+        raise RunError("the private namespace of the lab is gone as soon as it came up")
+    return keeper

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +72,8 @@ def start_plane(
     file.write_text(json.dumps(config))
     command = enclave.inside(namespace, [sys.executable, "-m", module, f"@{file}"])
     client.socket_path.unlink(missing_ok=True)
-    start_daemon(command, log)
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        if client.socket_path.exists():
-            return client
-        # A data plane that comes up has nothing to say.
-        if complaint := log.read_text().strip():
-            raise RunError(complaint)
-        time.sleep(0.002)
-    raise RunError(f"the data plane in {namespace} did not come up in {_START_SECONDS:g} s")
+    try:
+        start_daemon(command, log, is_up=client.socket_path.exists, patience_seconds=_START_SECONDS)
+    except RunError as error:
+        raise RunError(f"the data plane in {namespace}: {error}") from None
+    return client

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lossylink.errors import RunError
+
 #: How long a process may take to end of its own accord.
 _PATIENCE_SECONDS = 1.0
+#: How often a process that starts is asked whether it is up.
+_LOOK_MILLISECONDS = 2
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,51 @@ def process_of(pid: int) -> Process | None:
     return None if fields[0] in "ZX" else Process(pid=pid, start_ticks=int(fields[19]), command=command)
 
 
-def start_daemon(command: Sequence[str], log: Path) -> None:
-    """Start a process in a session of its own that is nobody's child, so that it outlives this one."""
-    with log.open("w") as output:
-        subprocess.run(
-            ["setsid", "--fork", *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=True
-        )
+def start_daemon(
+    command: Sequence[str], log: Path, *, is_up: Callable[[], bool], patience_seconds: float
+) -> None:
+    """Start a process in a session of its own that is nobody's child, so that it outlives this one.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments. It replaces itself by what serves, or lives as long as that does.
+    log
+        File for what the process says.
+    is_up
+        Whether the process serves; asked every 2 ms.
+    patience_seconds
+        How long the process may take to come up.
+
+    Raises
+    ------
+    RunError
+        The process ended before it was up, or is not up in time: in its own words, if it said any.
+    """
+    ended, held = os.pipe()
+    try:
+        # The process keeps its end of the pipe as long as it lives, and never uses it. So we see the end of a
+        # process that is not our child, and read what it said when that is whole.
+        with os.fdopen(held, "wb"), log.open("w") as output:
+            subprocess.run(
+                ["setsid", "--fork", *command],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=(held,), check=True,
+            )  # fmt: skip
+        poll = select.poll()
+        poll.register(ended, 0)  # a hang-up is told unasked
+        deadline = time.monotonic() + patience_seconds
+        while not is_up():
+            if poll.poll(_LOOK_MILLISECONDS):
+                raise RunError(_said(log) or "it ended at once and said nothing")
+            if time.monotonic() > deadline:
+                words = f"it did not come up in {patience_seconds:g} s"
+                raise RunError(f"{words}, and said: {said}" if (said := _said(log)) else words)
+    finally:
+        os.close(ended)
+
+
+def _said(log: Path) -> str:
+    return log.read_text(errors="replace").strip().removeprefix("error: ")
 
 
 def end(processes: Iterable[Process]) -> None:

@@ -159,6 +159,23 @@ impl PortQueue {
         Some(Train { first: start + serialisation, spacing: serialisation, count, ..train })
     }
 
+    /// The same of those that find the line idle, if they are as large as the frame before them.
+    #[inline]
+    pub(super) fn enter_train_idle(&mut self, train: Train, octets: u32, level: Level) -> Option<Train> {
+        let serialisation = self.newest.serialisation;
+        let is_alike = octets == self.newest.octets && self.older.is_empty();
+        if !is_alike || self.busy_until > train.first || level.span < serialisation {
+            return None;
+        }
+        let train = if train.spacing >= serialisation { train } else { train.up_to(1) };
+        // Of those that leave without a break the first begins the run; otherwise each is one by itself.
+        let begins = if train.spacing > serialisation { train.last() } else { train.first };
+        self.newest.first = begins + self.lag;
+        self.newest.end = train.last() + self.lag + serialisation;
+        self.busy_until = train.last() + serialisation;
+        Some(train.from(train.first + serialisation))
+    }
+
     /// The same of frames none of which waits, or up to as much as the queue ever held.
     #[inline]
     pub(super) fn enter_train(&mut self, train: Train, octets: u32) -> Option<Train> {
@@ -222,6 +239,12 @@ impl PortQueue {
         let newest = &self.newest;
         let is_below = self.older.is_empty() && newest.bytes_at(now) + SPARE_FRAMES * newest.space < bytes;
         is_below.then_some(newest.octets)
+    }
+
+    /// The most that it ever held, or just less than `bytes` if that is less.
+    #[inline]
+    pub(super) fn level_below(&self, bytes: u64) -> Level {
+        if self.high_water.bytes < bytes { self.high_water } else { self.level(bytes.saturating_sub(1)) }
     }
 
     /// A depth of `bytes`, beside the frames that are the newest now.

@@ -92,9 +92,16 @@ impl<P: Payload> RxLoop<P> {
     /// it holds.
     #[inline]
     pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, calm_below: u64) -> u32 {
-        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
-        let level = self.queue.level(most);
-        let Some(left) = self.queue.enter_train_below(train, first.frame.octets, level) else { return 0 };
+        // One that comes long behind the one before it may come when that has left the loop.
+        let train = if train.spacing <= self.way_round { train } else { train.up_to(1) };
+        if train.first > self.rounds.last_due() {
+            return 0;
+        }
+        let (octets, level) = (first.frame.octets, self.queue.level_below(calm_below));
+        let goes_on = self.queue.enter_train_below(train, octets, level);
+        let Some(left) = goes_on.or_else(|| self.queue.enter_train_idle(train, octets, level)) else {
+            return 0;
+        };
         self.rounds.push_if_many(left.from(left.first + self.way_round), first);
         self.in_turn += left.count as usize;
         self.held += left.count as usize;
@@ -118,8 +125,7 @@ impl<P: Payload> RxLoop<P> {
         (until, calm_below): (Instant, u64),
         delivered: &mut Trains<Frame<P>>,
     ) -> Turned {
-        let most = self.queue.high_water_bytes().min(calm_below.saturating_sub(1));
-        let level = self.queue.level(most);
+        let level = self.queue.level_below(calm_below);
         let mut turned = Turned { next, ..Turned::default() };
         let mut awaited = expected.steps_after(next);
         let mut comes = come.map_or(Instant::NEVER, |(train, _)| train.first);

@@ -19,7 +19,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         if self.round.is_never() {
             self.pass_on(arrivals, until)
         } else {
-            let held = self.hold_train(arrivals, until);
+            let held = self.hold_trains(arrivals, until);
             let last = held.max(self.let_go(until.min(arrivals.poll_timeout().just_before())));
             if last.is_none() && self.may_turn(arrivals.poll_timeout()) {
                 self.turn(arrivals, until)
@@ -114,29 +114,40 @@ impl<P: Payload> ReceivingSwitch<P> {
         latest
     }
 
-    /// Holds the first of the new frames that arrive by `until`, those of a train, if they come in sequence, as long as all that
-    /// is held before them comes round in its turn and some of it is still there.
+    /// Holds the new frames that arrive by `until`, if they come in sequence, as long as all that is held before them comes round in
+    /// its turn and some of it is still there.
     #[inline]
-    fn hold_train(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
+    fn hold_trains(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Option<Instant> {
         let RxBuffer::Loop(buffer) = &mut self.buffer else { return None };
-        let (train, Arrival::Data(first)) = arrivals.front().filter(|(train, _)| train.first <= until)?
-        else {
-            return None;
-        };
-        let train = train.up_to(train.come_by(until));
-        let (next, expected) = (self.engine.may_hold(train.count)?, self.engine.expected());
-        if first.position != expected || !buffer.is_in_turn(next, expected) {
+        if !buffer.is_in_turn(self.engine.may_hold(0)?, self.engine.expected()) {
             return None;
         }
         let calm_below = self.backpressure.as_ref().map_or(u64::MAX, Backpressure::acts_from);
-        let count = buffer.hold_train(train, first, calm_below);
-        if count == 0 {
-            return None;
+        let mut latest = None;
+        while let Some((train, arrival)) = arrivals.front().filter(|(train, _)| train.first <= until) {
+            let (train, expected) = (train.up_to(train.come_by(until)), self.engine.expected());
+            let count = match arrival {
+                Arrival::Data(first)
+                    if first.position == expected && self.engine.may_hold(train.count).is_some() =>
+                {
+                    let count = buffer.hold_train(train, first, calm_below);
+                    if count == 0 {
+                        break;
+                    }
+                    self.back.update_train(train.up_to(count), expected);
+                    self.engine.hold_in_sequence(count);
+                    count
+                }
+                Arrival::Dummy(position) if *position == expected => {
+                    self.engine.pass_dummies(u64::from(train.count));
+                    train.count
+                }
+                _ => break,
+            };
+            arrivals.skip(count);
+            latest = Some(train.nth(count - 1));
         }
-        arrivals.skip(count);
-        self.back.update_train(train.up_to(count), expected);
-        self.engine.hold_in_sequence(count);
-        Some(train.nth(count - 1))
+        latest
     }
 
     /// Lets go on what comes round by `until`, if all of it comes in its turn. Nothing arrives by then.

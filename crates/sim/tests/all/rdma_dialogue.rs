@@ -1,6 +1,7 @@
 //! The RDMA transport in dialogue: every packet and every instant spelled out.
 
 use crate::rdma_script;
+use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use lossylink_sim::transport::rdma::{Config, Dcqcn, Operation, Status};
 use rdma_script::{Script, at, at_ns};
@@ -157,6 +158,25 @@ fn retries_run_out() {
     script.post(at(7 * TIMEOUT_US), Operation::Write(100));
     assert_eq!(script.completion(), Some((2, Status::Flushed, at(7 * TIMEOUT_US))));
     assert_eq!((script.requester.statistics().timeouts, script.requester.statistics().failed), (6, 3));
+}
+
+// RDMA-14: of two retries one comes of the timer, which may be about to expire.
+#[test]
+fn it_is_known_how_long_a_connection_lives_at_the_least() {
+    let mut script = Script::new(Config::default());
+    script.post(at(0), Operation::Write(3_000));
+    script.requests(at(0));
+    for (made, timeouts) in [2, 1, 1, 0, 0, 0].into_iter().enumerate() {
+        let least = Duration::from_us(timeouts * TIMEOUT_US);
+        assert!(script.requester.may_fail_within(least), "{made} retries");
+        if timeouts > 0 {
+            assert!(!script.requester.may_fail_within(least - Duration::from_ps(1)), "{made} retries");
+        }
+        let expires = at((made as u64 + 1) * TIMEOUT_US);
+        script.timeout(expires);
+        script.requests(expires);
+    }
+    assert!(script.requester.has_failed());
 }
 
 // RDMA-14: progress gives the retries back.

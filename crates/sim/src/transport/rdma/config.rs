@@ -69,10 +69,12 @@ impl Config {
         }
     }
 
-    /// How long it takes at the least until retries that have not begun run out. A gap is told once, so that of two retries in
-    /// a row one comes of the timer, which may be about to expire.
-    pub(super) fn retries_last(&self) -> Duration {
-        self.timeout * u64::from(self.retry_count.div_ceil(2)).saturating_sub(1)
+    /// How long it takes at the least until the retries run out, of which so many have been made without progress. A gap is told
+    /// once, so that of two in a row one comes of the timer, which may be about to expire.
+    pub(super) fn retries_last(&self, made: u32) -> Duration {
+        // One more than there are makes the connection fail.
+        let more = u64::from(self.retry_count.saturating_sub(made)) + 1;
+        self.timeout * (more / 2).saturating_sub(1)
     }
 
     /// Packets between acknowledgement requests: at least two a window, or the window would stall.

@@ -160,7 +160,7 @@ impl Requester {
 
     /// Whether the connection may fail before `span` has passed (RDMA-14).
     pub fn may_fail_within(&self, span: Duration) -> bool {
-        self.retries > 0 || self.has_failed || self.config.retries_last() <= span
+        self.has_failed || self.config.retries_last(self.retries) <= span
     }
 
     /// The rate limiter, if DCQCN is on.

@@ -96,7 +96,7 @@ def start_daemon(
         deadline = time.monotonic() + patience_seconds
         while not is_up():
             if poll.poll(_LOOK_MILLISECONDS):
-                raise RunError(_said(log) or "it ended at once and said nothing")
+                raise RunError(_said(log) or "it ended and said nothing")
             if time.monotonic() > deadline:
                 words = f"it did not come up in {patience_seconds:g} s"
                 raise RunError(f"{words}, and said: {said}" if (said := _said(log)) else words)

@@ -40,10 +40,10 @@ def _open(asked: Asked) -> Iterator[Workers]:
     except (ValueError, TypeError, NameError, RuntimeError, AssertionError) as error:
         raise UserError(f"--slurm: {' '.join(str(error).split())}") from None
     jobs = _Jobs(executor)
+    # Only SLURM queues: submitit starts every job of this machine at once.
+    count = int(parameters["slurm_array_parallelism"]) if cluster == "slurm" else asked.threads
     try:
-        yield Workers(
-            submit=jobs.submit, count=int(parameters["slurm_array_parallelism"]), most_points=10_000
-        )
+        yield Workers(submit=jobs.submit, count=count, most_points=10_000)
     finally:
         jobs.close()
 

@@ -34,7 +34,7 @@ def flat(frame: polars.DataFrame) -> polars.DataFrame:
                 for place, end in enumerate(("low", "high"))
             ]
         elif column.dtype.is_nested():
-            words = [None if value is None else cell(value) for value in column.to_list()]
+            words = [None if value is None else _in_words(value) for value in column.to_list()]
             columns.append(polars.Series(name, words, dtype=polars.String))
         else:
             columns.append(column)
@@ -63,6 +63,18 @@ def cell(value: Any) -> str:
         failed = [name for name, verdict in value.items() if verdict and verdict["passed"] is False]
         return f"failed: {', '.join(failed)}" if failed else "passed"
     return str(value)
+
+
+def _in_words(value: Any) -> str:
+    """Write a list or a structure as text; a check that failed says why."""
+    if not isinstance(value, Mapping):
+        return cell(value)
+    failed = [
+        f"{name}: {verdict['message']}"
+        for name, verdict in value.items()
+        if verdict and verdict["passed"] is False
+    ]
+    return f"failed: {'; '.join(failed)}" if failed else "passed"
 
 
 def text_table(frame: polars.DataFrame, *, most: int = SHOWN_ROWS) -> str:

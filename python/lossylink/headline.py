@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -86,6 +86,19 @@ def headline_frame(
     heads = zip(table.labels, table.units, strict=True)
     names = [f"{label} ({unit})" if unit else label for label, unit in heads]
     return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
+
+
+def why_failed(rows: Sequence[Mapping[str, Any]], places: Sequence[str] = ()) -> list[str]:
+    """Return why checks of the rows failed, a line a check."""
+    if not any(verdict and verdict["passed"] is False for row in rows for verdict in _verdicts(row)):
+        return []
+    from lossylink.checks.reasons import reasons  # the checks are loaded where one failed
+
+    return reasons(rows, places)
+
+
+def _verdicts(row: Mapping[str, Any]) -> Iterable[Mapping[str, Any] | None]:
+    return (row.get("checks") or {}).values()
 
 
 class _Shown(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from lossylink.errors import UserError
 from lossylink.frames import html_table, text_table
-from lossylink.headline import headline_frame
+from lossylink.headline import headline_frame, why_failed
 from lossylink.table import Table
 
 if TYPE_CHECKING:
@@ -172,13 +172,14 @@ class Run(Struct, frozen=True, dict=True):
         return target
 
     def __str__(self) -> str:
-        """Return what was run, and the rows as a table."""
-        return f"{self._words()}\n{text_table(self._table())}"
+        """Return what was run, the rows as a table, and why checks failed."""
+        return "\n".join([self._words(), text_table(self._table()), *why_failed(self.records)])
 
     def _repr_html_(self) -> str:
         from html import escape  # a table of all entities, for notebooks alone
 
-        return f"<p>{escape(self._words())}</p>{html_table(self._table())}"
+        why = "".join(f"<p>{escape(words)}</p>" for words in why_failed(self.records))
+        return f"<p>{escape(self._words())}</p>{html_table(self._table())}{why}"
 
     def _words(self) -> str:
         stopped = ", interrupted" if self.interrupted else ""

@@ -21,6 +21,28 @@ Command = Callable[..., Ended]
         (("run", "stess"), "did you mean 'stress'"),
         (("run", "nowhere.toml"), "cannot read nowhere.toml: No such file"),
         (("run", "stress", "--protection", "lq"), "unknown protection 'lq'; did you mean 'lg'"),
+        (
+            ("run", "stress", "--protection", "linkguardian"),
+            "unknown protection 'linkguardian'; did you mean 'lg'?",
+        ),
+        (("run", "stress", "--protection", "LinkGaurdian:copies=2"), "did you mean 'lg'?"),
+        (("run", "stress", "--protection", "linkguardian-nb"), "did you mean 'lg-nb'?"),
+        (("run", "stress", "--protection", "reed-solomon:25/5"), "did you mean 'fec'?"),
+        (("run", "stress", "--protection", "link-level-retry"), "did you mean 'llr'?"),
+        (("run", "stress", "--protection", "off"), "did you mean 'none'?"),
+        (("plan", "--switch", "tofino"), "did you mean 'tofino1'?"),
+        (("reproduce", "--only", "figure11"), "for 'figure11' write --only tcp-fct,rdma-fct"),
+        (("reproduce", "--only", "Fig. 14"), "for 'Fig. 14' write --only stress"),
+        (("reproduce", "--only", "table3"), "for 'table3' write --only throughput"),
+        (("reproduce", "--only", "figure99"), "unknown published experiment"),
+        (("sweep", "stress", "-g", "losss=1e-3"), "unknown key 'losss'; did you mean 'loss'?"),
+        (("sweep", "stress", "-g", "protections=lg,none"), "did you mean 'protection'?"),
+        (("run", "stress", "--set", "seeds=3"), "did you mean 'seed'?"),
+        (("run", "stress", "--backend", "simulator"), "did you mean 'sim'?"),
+        (("run", "tcp-fct", "--set", "congestion_control=bbrv3"), "did you mean 'bbr3'?"),
+        (("virtual", "--control", "newreno", "--", "true"), "did you mean 'reno'?"),
+        (("run", "stress", "--set", "traffic.source=saturate"), "did you mean 'saturated'?"),
+        (("run", "mathis", "--trap", "percents"), "unknown trap 'percents'; did you mean 'percent'?"),
         (("run", "stress", "--protection", "fec:0/1"), "1 to 128 data frames"),
         (("run", "stress", "--set", "link.rat=10G"), "did you mean 'link.rate'"),
         (("run", "stress", "--set", "flow.size=10"), "stress does not use 'flow.size'"),
@@ -136,6 +158,38 @@ def test_a_slip_in_a_file_names_the_line_and_the_nearest_key(command: Command, t
     ended = command("run", "mine.toml")
     assert ended.code == MISTAKE
     assert "mine.toml:3: unknown key 'traffic.packts'; did you mean 'traffic.packets'" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[loss]\nforward = bernoulli", 'mine.toml:3: words are written in quotes: forward = "bernoulli"'),
+        ("[link]\nrate = 25G # of the link", 'mine.toml:3: words are written in quotes: rate = "25G"'),
+        ("[loss]\nforward = 1%", 'mine.toml:3: words are written in quotes: forward = "1%"'),
+        (
+            "protection = [lg, fec:25/5]",
+            'mine.toml:2: words are written in quotes: protection = ["lg", "fec:25/5"]',
+        ),
+        ("[link]\nrate = ", "mine.toml:3: Invalid value"),
+        ("[link\nrate = 25", "mine.toml:2: Expected"),
+        ('[link]\nrate = "25G', "mine.toml:3: "),
+    ],
+)
+def test_words_without_quotes_are_shown_with_them(
+    command: Command, tmp_path: Path, text: str, says: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(f'experiment = "stress"\n{text}\n')
+    ended = command("run", "mine.toml")
+    assert ended.code == MISTAKE
+    assert ended.err.startswith(f"error: {says}"), ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_names_the_one_that_was_meant(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "my-link.toml").write_text('experiment = "stress"\n')
+    ended = command("run", "my-lnik.toml")
+    assert ended.code == MISTAKE
+    assert "cannot read my-lnik.toml: No such file or directory; did you mean 'my-link.toml'?" in ended.err
 
 
 def test_a_directory_with_other_things_in_it_is_not_replaced(command: Command, tmp_path: Path) -> None:

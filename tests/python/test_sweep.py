@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from lossylink.cli.exits import INTERRUPTED
 from lossylink.errors import RunError
 from lossylink.sweeping import Sweep, shards
 from lossylink.writing import whole
+
+from .conftest import Ended
 
 SETTINGS = {"traffic.packets": 2_000}
 
@@ -314,9 +317,26 @@ def test_a_point_that_is_asked_for_twice_is_run_once(tmp_path: Path) -> None:
         progress=lambda done, total: told.append((done, total)),
         watch=lambda _experiment, ended: rows.extend(ended),
     )
-    assert result.rows["loss"].to_list() == ["0.1%", "1e-3"]
-    assert told == [(2, 2)]
-    assert [row["loss"] for row in rows] == ["0.1%", "1e-3"]
+    assert (result.points, result.finished) == (1, 1)
+    assert result.rows["loss"].to_list() == ["0.1%"]
+    assert told == [(1, 1)]
+    assert [row["loss"] for row in rows] == ["0.1%"]
+    assert result.repeats == "a point is given twice and runs once: loss=1e-3 is loss=0.1%"
+
+
+def test_points_are_equal_after_reading_and_not_as_text(tmp_path: Path) -> None:
+    grid: dict[str, list[Any]] = {"loss": ["1e-3", "0.001", "1e-4"], "link.rate": ["25G", "25Gbps", "100G"]}
+    result = sweep("stress", grid=grid, protection="none", settings=SETTINGS, output=tmp_path)
+    assert (result.points, result.rows.height) == (4, 4)
+    assert result.repeats == "5 points are given again and run once: link.rate=25Gbps is link.rate=25G, ..."
+    assert not run_small(tmp_path / "other", loss=["1e-3", "1e-4"]).repeats
+
+
+def test_a_repeated_point_is_told_in_one_line(command: Callable[..., Ended]) -> None:
+    words = ("sweep", "stress", "-g", "loss=1e-3,0.001", "-p", "none", "-s", "traffic.packets=1000")
+    ended = command(*words, "--output", "kept")
+    assert ended.out.count("a point is given twice and runs once: loss=0.001 is loss=1e-3\n") == 1
+    assert "1 of 1 points" in ended.out
 
 
 def test_a_directory_of_an_earlier_version_is_named(tmp_path: Path) -> None:

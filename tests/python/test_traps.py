@@ -95,5 +95,5 @@ def test_page_of_a_run_that_was_stopped() -> None:
 
 
 def test_unknown_trap_lists_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="unknown trap 'mtus'; valid: percent, duration"):
+    with pytest.raises(ValueError, match="unknown trap 'mtus'; did you mean 'mtu'[?] Valid: duration, mtu"):
         trap("mtus", BASE)

@@ -21,6 +21,7 @@ from typing import Any, Final
 from lossylink.checks.evidence import FlowEvidence, evidence_from
 from lossylink.checks.loss import check_duration, check_loss_ratio
 from lossylink.checks.queue import check_queue
+from lossylink.checks.reasons import reasons
 from lossylink.checks.render import MARKS, as_json, from_json, summary, table
 from lossylink.checks.segment import check_mss, check_mtu, check_offload
 from lossylink.checks.verdict import Check, Status, Thresholds
@@ -76,6 +77,7 @@ __all__ = [
     "as_json",
     "evidence_from",
     "from_json",
+    "reasons",
     "run_checks",
     "summary",
     "table",

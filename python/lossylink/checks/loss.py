@@ -56,7 +56,21 @@ def check_duration(evidence: FlowEvidence, thresholds: Thresholds) -> Check:
     if expected >= needed:
         return passed(name, f"{told}, at least {needed:g}")
     longer = _duration_needed_s(evidence, requested, expected, duration, needed)
-    return failed(name, f"{told}, fewer than {needed:g}: run for at least {longer:.0f} s")
+    return failed(name, f"{told}, fewer than {needed:g}: run for at least {_at_least(longer)} s")
+
+
+def _at_least(seconds: float) -> str:
+    """Write a time in whole seconds, or one below ten with two digits, of which the last is rounded up.
+
+    Examples
+    --------
+    >>> _at_least(479.6), _at_least(0.0491), _at_least(9.91), _at_least(math.inf)
+    ('480', '0.05', '10', 'inf')
+    """
+    if not 0 < seconds < 10:
+        return f"{seconds:.0f}"
+    digit = 10.0 ** (math.floor(math.log10(seconds)) - 1)
+    return f"{math.ceil(seconds / digit) * digit:.2g}"
 
 
 def _duration_needed_s(

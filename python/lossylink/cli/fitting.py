@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lossylink.headline import FEW, Headline
+from lossylink.headline import FEW, Headline, why_failed
 from lossylink.percentiles import LEAST_BEYOND
 
 #: Blanks between two columns.
@@ -22,12 +22,16 @@ def fitting(table: Headline, width: int) -> int:
     return len(table.labels)
 
 
-def notes(table: Headline, count: int, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def notes(
+    table: Headline, count: int, rows: Sequence[Mapping[str, Any]], places: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield what stands below a table of so many columns, each with its style."""
     if any(text == FEW for row in table.rows for text in row[:count]):
         yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
     for words in unfinished(rows):
         yield words, "yellow"
+    for words in why_failed(rows, places):
+        yield words, "red"
     left_out = len({key for row in rows for key in row}) - count
     hidden = [label for label in table.labels[count:] if not label.startswith("/")]
     words = f" ({', '.join(hidden)} did not fit)" if hidden else ""

@@ -135,6 +135,8 @@ def command(
         print(json.dumps(result.summary(), allow_nan=False))
     else:
         _show(result, figure, every_key=every_key)
+    if result.repeats:
+        print(result.repeats, file=sys.stderr if as_json else sys.stdout)
     _finish(result)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossylink.cli.fitting import GAP, fitting, notes
 from lossylink.frames import aligned
-from lossylink.headline import Headline, headline
+from lossylink.headline import Headline, headline, why_failed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,7 @@ def show_rows(
     if not rows:
         return
     if console is None and not every_key and not _is_drawn():
-        _print_plainly(headline(experiment, rows, places=places), rows)
+        _print_plainly(headline(experiment, rows, places=places), rows, places)
         return
     from rich.console import Console  # loads for longer than a short run lasts
 
@@ -51,11 +51,13 @@ def show_rows(
     console = console or Console()
     if every_key:
         print_every_key(rows, console)
+        for words in why_failed(rows, places):
+            console.print(words, style="red", highlight=False)
         return
     table = headline(experiment, rows, places=places)
     count = fitting(table, console.width)
     console.print(drawn(table, count))
-    for words, style in notes(table, count, rows):
+    for words, style in notes(table, count, rows, places):
         console.print(words, style=style, highlight=False)
 
 
@@ -63,15 +65,17 @@ def _is_drawn() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
-def _print_plainly(table: Headline, rows: Sequence[Mapping[str, Any]]) -> None:
+def _print_plainly(table: Headline, rows: Sequence[Mapping[str, Any]], places: Sequence[str]) -> None:
     width = _width()
     count = fitting(table, width)
     heads = [table.labels, table.units] if any(table.units[:count]) else [table.labels]
     lines = [line[:count] for line in (*heads, *table.rows)]
     left = {place for place, label in enumerate(table.labels) if label == "protection"}
     print("\n".join(aligned(lines, left=left, gap=GAP)))
-    for words, _ in notes(table, count, rows):
-        print(textwrap.fill(words, width))
+    why = why_failed(rows, places)
+    for words, _ in notes(table, count, rows, places):
+        # Why a check failed is one line, however long: whoever looks for it finds it whole.
+        print(words if words in why else textwrap.fill(words, width))
 
 
 def _width() -> int:

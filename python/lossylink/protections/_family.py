@@ -61,6 +61,8 @@ class Spelling(Struct, frozen=True, kw_only=True):
     argument: Argument | None = None
     options: tuple[Option, ...] = ()
     look: Look = Look()
+    also: tuple[str, ...] = ()
+    """What others call it: a user who writes so is told the word."""
     variants: Mapping[str, Look] = {}
     """How it is drawn with an argument or options, by what a label has after its colon."""
 

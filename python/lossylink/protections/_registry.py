@@ -48,8 +48,14 @@ def find(word: str) -> tuple[Family, Spelling]:
     known = {spelling.word: (family, spelling) for family, spelling in spellings()}
     wanted = word.strip().lower()
     if wanted not in known:
-        raise unknown("protection", word.strip(), known)
+        raise unknown("protection", word.strip(), known, also=_also())
     return known[wanted]
+
+
+def _also() -> dict[str, str]:
+    """Return the words of spellings by their names for readers, and by what else they are called."""
+    names = {spelling.name: spelling.word for _, spelling in reversed([*spellings()])}
+    return names | {name: spelling.word for _, spelling in spellings() for name in spelling.also}
 
 
 def tagged(tag: str) -> Family:

@@ -20,6 +20,7 @@ class _None(Family):
             word="none",
             name="no protection",
             meaning="the bare link",
+            also=("off", "plain", "unprotected", "baseline"),
             look=Look(slot="vermillion"),
         ),
     )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lossylink.charts.chart import Chart
 from lossylink.charts.figures import possible
+from lossylink.checks import reasons
 from lossylink.headline import headline
-from lossylink.loading import load, load_runs
+from lossylink.loading import SUMMARY, load, load_runs
 from lossylink.report.page import Command, Heading, Line, Link, Page, Section, Table, page_of
 from lossylink.results import Run
 from lossylink.scenario.save import scenario_toml
@@ -68,6 +69,7 @@ def _section(result: _Result, place: int, output: Path) -> Section:
         charts=_charts(result.runs, identifier),
         tables=(_table(result),),
         commands=_commands(result, output),
+        notes=tuple(reasons(result.kept.rows.to_dicts(), _places(result.kept))),
     )
 
 
@@ -89,16 +91,19 @@ def _charts(runs: Iterable[tuple[str, Run]], section: str) -> tuple[Chart, ...]:
 
 def _table(result: _Result) -> Table:
     kept = result.kept
-    places = tuple(kept.grid) if isinstance(kept, Sweep) else ()
-    table = headline(kept.experiment, kept.rows.to_dicts(), places=places)
+    table = headline(kept.experiment, kept.rows.to_dicts(), places=_places(kept))
     named = zip(table.labels, table.units, strict=True)
     heads = [f"{label} ({unit})" if unit else label for label, unit in named]
     return Table(
         "Rows",
         tuple(Heading(head) for head in heads[1:]),
         tuple(Line(row[0], tuple((text,) for text in row[1:])) for row in table.rows),
-        note="All keys of the rows are in rows.parquet.",
+        note=f"All keys of the rows are in {'rows.parquet' if isinstance(kept, Sweep) else SUMMARY}.",
     )
+
+
+def _places(kept: Run | Sweep) -> tuple[str, ...]:
+    return tuple(kept.grid) if isinstance(kept, Sweep) else ()
 
 
 def _commands(result: _Result, output: Path) -> tuple[Command, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossylink.errors import UserError
+from lossylink.errors import UserError, hint
 from lossylink.scenario.models import Sections
 from lossylink.scenario.profiles import check_order, thresholds_at
 
@@ -61,7 +61,8 @@ def _check_source(scenario: Scenario) -> None:
     sources = scenario.experiment.sources
     if traffic.source not in sources:
         raise UserError(
-            f"traffic.source = {traffic.source}: {name} has no such source; valid: {', '.join(sources)}"
+            f"traffic.source = {traffic.source}: {name} has no such source; "
+            f"{hint(traffic.source, sources)}valid: {', '.join(sources)}"
         )
 
 

@@ -20,6 +20,10 @@ _ALIASES = {
 }
 
 
+#: Keys above all sections.
+_OF_NO_SECTION = ("experiment", "title", "seed")
+
+
 def _spelt_out(declared: Iterable[str]) -> Iterator[str]:
     """Yield the keys that a declaration means: ``section.*`` is every key of a section."""
     for key in declared:
@@ -72,7 +76,7 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
             f"{prefix}{experiment.name} does not use '{typed}'; beside the common keys it takes"
             f" {', '.join(own)}"
         )
-    guess = nearest(key, own_keys) or _nearest_leaf(key, own_keys)
+    guess = _nearest(typed, own_keys)
     hint = f"did you mean '{guess}'? " if guess else ""
     section = key.partition(".")[0]
     near = sorted(full for full in own_keys if full.startswith(f"{section}."))
@@ -80,7 +84,18 @@ def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     raise UserError(f"{prefix}unknown key '{typed}'; {hint}Valid: {', '.join(valid)}")
 
 
-def _nearest_leaf(key: str, own_keys: Iterable[str]) -> str | None:
-    leaves = {full.partition(".")[2]: full for full in own_keys}
-    guess = nearest(key.rpartition(".")[2], leaves)
-    return leaves[guess] if guess else None
+def _nearest(typed: str, own_keys: Iterable[str]) -> str | None:
+    """Return the key that was meant: full, by its last part, or by the short name that people type.
+
+    Examples
+    --------
+    >>> _nearest("losss", ["loss.forward", "run.looks"]), _nearest("run.lookz", ["run.looks"])
+    ('loss', 'run.looks')
+    """
+    keys = sorted(own_keys)
+    leaves = {full.partition(".")[2]: full for full in keys}
+    aliases = {alias: alias for alias, full in _ALIASES.items() if full in keys}
+    own = {name: name for name in _OF_NO_SECTION}
+    return nearest(typed, keys, also={**leaves, **aliases, **own}) or nearest(
+        typed.rpartition(".")[2], keys, also=leaves
+    )

@@ -12,10 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from lossylink.errors import UserError
+from lossylink.errors import UserError, nearest
 
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
+#: An assignment whose value is words, or a list of words in one line.
+_BARE_WORDS = re.compile(
+    r"\s*(?P<key>[A-Za-z0-9_\-.\"']+)\s*=\s*(?P<words>\[[^\[\]{}#]+\]|[^\s\[{#\"'][^\[\]{}#\"]*?)\s*(?:#.*)?"
+)
 
 
 class Entry(Struct, frozen=True):
@@ -31,13 +35,20 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {path}: {error.strerror}{_meant(path)}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8 text") from None
     try:
         return copy.deepcopy(_parsed(text)), text
     except tomllib.TOMLDecodeError as error:
-        raise UserError(_syntax_error(path, str(error))) from None
+        raise UserError(_syntax_error(path, text, str(error))) from None
+
+
+def _meant(path: Path) -> str:
+    """Ask for the file beside it that was meant."""
+    beside = path.parent.glob(f"*{path.suffix}") if not path.exists() and path.parent.is_dir() else ()
+    guess = nearest(path.name, (one.name for one in beside))
+    return f"; did you mean '{path.parent / guess}'?" if guess else ""
 
 
 @lru_cache(maxsize=256)
@@ -46,11 +57,39 @@ def _parsed(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _syntax_error(path: Path, message: str) -> str:
+def _syntax_error(path: Path, text: str, message: str) -> str:
     match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if match is None:
         return f"{path}: {message}"
+    quoted = _in_quotes(text.splitlines()[int(match[1]) - 1])
+    if quoted is not None:
+        return f"{path}:{match[1]}: words are written in quotes: {quoted}"
     return f"{path}:{match[1]}: {message[: match.start()]} (column {match[2]})"
+
+
+def _in_quotes(line: str) -> str | None:
+    """Return an assignment with its bare words in quotes, where that is all that it lacks.
+
+    Examples
+    --------
+    >>> _in_quotes("forward = bernoulli # the link"), _in_quotes("protection = [lg, fec:25/5]")
+    ('forward = "bernoulli"', 'protection = ["lg", "fec:25/5"]')
+    >>> _in_quotes("rate = [") is None
+    True
+    """
+    match = _BARE_WORDS.fullmatch(line)
+    if match is None:
+        return None
+    words = [word.strip().strip("\"'") for word in match["words"].strip("[]").split(",") if word.strip()]
+    # One word of several is a list, as `--set` takes it.
+    is_list = match["words"].startswith("[")
+    texts = ", ".join(f'"{word}"' for word in (words if is_list else [", ".join(words)]))
+    mended = f"{match['key']} = {f'[{texts}]' if is_list else texts}"
+    try:
+        tomllib.loads(mended)
+    except tomllib.TOMLDecodeError:
+        return None
+    return mended
 
 
 def read_entries(path: Path) -> Iterator[Entry]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 from lossylink import backends
+from lossylink.errors import hint
 from lossylink.units import (
     parse_count,
     parse_length,
@@ -31,6 +32,14 @@ Count = Annotated[int, parse_count]
 Ratio = Annotated[float, parse_ratio]
 OnOff = Annotated[bool, parse_switch]
 
+#: What others call the backends.
+_BACKENDS_ALSO = {
+    "simulator": "sim",
+    "simulation": "sim",
+    "lab": "live",
+    "virtual": "kernel",
+    "uml": "kernel",
+}
 #: Packet payloads that a RoCE interface offers, in bytes (InfiniBand specification, path MTU).
 RDMA_MTUS = (256, 512, 1024, 2048, 4096)
 
@@ -45,7 +54,8 @@ def read_rdma_mtu(value: object) -> int:
 def read_backend(value: object) -> str:
     """Read the name of a backend."""
     if value not in backends.names():
-        raise ValueError(f"no such backend; valid: {', '.join(backends.names())}")
+        guess = hint(str(value), backends.names(), also=_BACKENDS_ALSO)
+        raise ValueError(f"no such backend; {guess}valid: {', '.join(backends.names())}")
     return str(value)
 
 
@@ -70,7 +80,7 @@ def one_of(choice: Any) -> Callable[[object], object]:
 
     def read(value: object) -> object:
         if value not in words:
-            raise ValueError(f"no such choice; valid: {', '.join(map(repr, words))}")
+            raise ValueError(f"no such choice; {hint(str(value), words)}valid: {', '.join(map(repr, words))}")
         return value
 
     return read

@@ -23,6 +23,15 @@ class Point:
     name: str
 
 
+@dataclass(frozen=True)
+class Points:
+    """The points of a grid, each once."""
+
+    points: tuple[Point, ...]
+    repeats: str
+    """One line about points that were given more than once, as ``1e-3`` and ``0.001`` are; or nothing."""
+
+
 def name_of(scenario: Scenario, until: Until | None) -> str:
     """Return what a point is called: a digest of code, scenario and stopping rule."""
     return scenario.fingerprint(f"{code()} {until or ''}")
@@ -36,15 +45,40 @@ def resolve_points(
     settings: Mapping[str, Any],
     seed: int | None,
     until: Until | None,
-) -> list[Point]:
-    """Resolve every combination, so that a mistake in any is told before the first one begins."""
-    points = []
+) -> Points:
+    """Resolve every combination, so that a mistake in any is told before the first one begins.
+
+    Combinations that are equal once they are read are one point.
+    """
+    points: dict[str, Point] = {}
+    repeats: list[tuple[Point, Point]] = []
     for place in places:
         scenario = _resolve(what, place, protection=protection, settings=settings, seed=seed)
         if until is not None:
             until.check(scenario)
-        points.append(Point(place, scenario, name_of(scenario, until)))
-    return points
+        point = Point(place, scenario, name_of(scenario, until))
+        first = points.setdefault(point.name, point)
+        if first is not point:
+            repeats.append((first, point))
+    return Points(tuple(points.values()), _told(repeats))
+
+
+def _told(repeats: Sequence[tuple[Point, Point]]) -> str:
+    """Say in one line which points are given more than once; nothing where none is."""
+    if not repeats:
+        return ""
+    first, again = repeats[0]
+    words = [_differing(first.place, again.place), _differing(again.place, first.place)]
+    same = f"{words[1]} is {words[0]}" if words[0] != words[1] else words[1]
+    if len(repeats) == 1:
+        return f"a point is given twice and runs once: {same}"
+    return f"{len(repeats)} points are given again and run once: {same}, ..."
+
+
+def _differing(place: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Return the values that two places do not share, or all of them where they share all."""
+    keys = [key for key in place if place[key] != other[key]] or list(place)
+    return ", ".join(f"{key}={place[key]}" for key in keys)
 
 
 def _resolve(

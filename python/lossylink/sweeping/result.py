@@ -14,7 +14,7 @@ import polars
 from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.frames import flat, html_table, text_table
-from lossylink.headline import headline_frame
+from lossylink.headline import headline_frame, why_failed
 from lossylink.manifest import manifest
 from lossylink.parquet import ROWS, write_table
 from lossylink.results import Run, alike, jsonable
@@ -52,6 +52,8 @@ class Sweep:
     interrupted: bool
     names: tuple[str, ...]
     """What each point of the grid is called in ``directory``, after everything that decides its result."""
+    repeats: str = ""
+    """One line about points that were given more than once, and ran once; or nothing."""
 
     def summary(self) -> dict[str, Any]:
         """Return the JSON object that ``--json`` prints and ``summary.json`` holds."""
@@ -92,7 +94,8 @@ class Sweep:
     def __str__(self) -> str:
         """Return the rows as a table."""
         words = f"sweep of {self.experiment}: {self.finished} of {self.points} points in {self.directory}"
-        return f"{words}\n{text_table(self._headline())}"
+        why = why_failed(self.rows.to_dicts(), tuple(self.grid))
+        return "\n".join([words, text_table(self._headline()), *why])
 
     def _repr_html_(self) -> str:
         words = f"sweep of {self.experiment}: {self.finished} of {self.points} points"
@@ -118,6 +121,7 @@ def collect(
     failed: Mapping[str, str],
     resumed: int,
     interrupted: bool,
+    repeats: str = "",
 ) -> Sweep:
     """Return the sweep of what is kept, in the order of the grid, whoever ran what and when."""
     rows: list[dict[str, Any]] = []
@@ -142,6 +146,7 @@ def collect(
         resumed=resumed,
         interrupted=interrupted,
         names=tuple(point.name for point in points),
+        repeats=repeats,
     )
 
 

@@ -123,7 +123,7 @@ def sweep(
         raise UserError(f"threads = {threads}: use at least 1")
     rule = parse_until(until) if until is not None else None
     check_options(executor, Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=Path()))
-    points = resolve_points(
+    asked_for = resolve_points(
         what,
         combinations(grid or {}, zipped),
         protection=[protection] if isinstance(protection, str) else protection,
@@ -131,6 +131,7 @@ def sweep(
         seed=seed,
         until=rule,
     )
+    points = asked_for.points
     directory = Path(output) if output is not None else default_directory(points)
     folder = directory / shards.FOLDER
     with output_to(directory):
@@ -169,6 +170,7 @@ def sweep(
             failed=outcome.failed,
             resumed=resumed,
             interrupted=outcome.interrupted,
+            repeats=asked_for.repeats,
         )
         write_sweep(result, points, kept if trials else {})
         if result.finished == result.points:

@@ -38,6 +38,7 @@ class _Fec(Family):
             name="FEC",
             meaning="a systematic block code, K data and H parity packets: K from 1 to 128, H up to 32",
             argument=code.CODE,
+            also=("reed-solomon", "rs-fec", "erasure code", "forward error correction"),
             options=(_RELEASE, code.FLUSH, code.METER, _PRIORITY, code.CHANGE),
             look=Look(slot="orange"),
             variants=code.LOOKS,

@@ -96,6 +96,7 @@ class _LinkGuardian(Family):
             word="lg-nb",
             name="LinkGuardian NB",
             meaning="LinkGuardian, non-blocking",
+            also=("non-blocking", "linkguardian non-blocking"),
             options=(_COPIES, _CONTROL_COPIES, _DUMMIES, _HOLES, _TAIL, _DEDUPLICATE),
             look=Look(slot="green"),
         ),

@@ -25,6 +25,7 @@ class _Llr(Family):
             name="LLR",
             meaning="link-level retry of Ultra Ethernet: go-back-N on the link",
             options=OPTIONS,
+            also=("link-level retry", "link-layer retry", "ultra ethernet"),
             look=Look(slot="purple"),
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,13 @@ from lossylink.discovery import modules_in
 from lossylink.errors import UserError, unknown
 from lossylink.experiments import experiment_named
 from lossylink.reproduce import experiments
+from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, PublishedExperiment, Scale
+
+#: A place in a publication, as people write it.
+_PLACE = re.compile(
+    r"(?P<kind>fig(?:ure)?|tab(?:le)?|sec(?:tion)?)s?[.\s_-]*(?P<number>\d+(?:\.\d+)*)[\s(]*(?P<letter>[a-z])?\)?"
+)
 
 
 def _declared() -> Iterator[PublishedExperiment]:
@@ -63,7 +70,34 @@ def _named(only: Sequence[str] | None, backend: str) -> tuple[PublishedExperimen
         return offered(backend)
     for name in only:
         if name not in names(backend):
+            shown = _showing(name, backend)
+            if shown:
+                raise UserError(f"--only names experiments: for '{name}' write --only {','.join(shown)}")
             raise unknown(f"published experiment on the backend {backend}", name, names(backend))
     if not only:
         raise UserError(f"no published experiment was named; valid: {', '.join(names(backend))}")
     return tuple(experiment for experiment in offered(backend) if experiment.name in only)
+
+
+def _showing(word: str, backend: str) -> list[str]:
+    """Return the experiments whose claims a published figure, table or section holds, if a word names one.
+
+    Examples
+    --------
+    >>> _showing("figure11", "sim"), _showing("Fig. 11(c)", "sim"), _showing("stress", "sim")
+    (['tcp-fct', 'rdma-fct'], ['rdma-fct'], [])
+    """
+    match = _PLACE.fullmatch(word.strip().lower())
+    if match is None:
+        return []
+    place = rf"{match['kind'][:3]}[a-z]* (?:\d+\w* and )?{match['number']}"
+    letter = rf"\(?{match['letter']}\b" if match["letter"] else r"(?!\d)"
+    published = published_figures.load()
+    return [
+        one.name
+        for one in offered(backend)
+        if any(
+            re.search(place + letter, source.lower())
+            for source in (one.source, *(claim.source for claim in one.claims(published)))
+        )
+    ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from lossylink.errors import unknown
 from lossylink.experiments.mathis.design import PICOSECONDS_PER_MILLISECOND, PICOSECONDS_PER_SECOND
 
 MEGABIT: Final = 10**6
@@ -247,10 +248,10 @@ def trap_named(name: str) -> Trap:
     'mtu'
     >>> trap_named("mtus")
     Traceback (most recent call last):
-    ValueError: unknown trap 'mtus'; valid: percent, duration, queue, timestamps, mtu, offload
+    lossylink.errors.UserError: unknown trap 'mtus'; did you mean 'mtu'? Valid: duration, mtu, ...
     """
     if name not in TRAPS:
-        raise ValueError(f"unknown trap '{name}'; valid: {', '.join(TRAPS)}")
+        raise unknown("trap", name, TRAPS)
     return TRAPS[name]
 
 

@@ -123,7 +123,7 @@ def test_a_trace_has_a_longest_file_and_most_frames(tmp_path: Path, monkeypatch:
     with pytest.raises(UserError, match="a trace holds at most 4 frames; shorten it"):
         parse_loss(f"trace:{path}")
     path.write_text("0101         ")
-    with pytest.raises(UserError, match="a trace file has at most 12 bytes; shorten it"):
+    with pytest.raises(UserError, match="the loss trace has at most 12 bytes; shorten it"):
         parse_loss(f"trace:{path}")
 
 

@@ -88,7 +88,13 @@ def measure(
 
 
 def fit(
-    recording: Annotated[Path, typer.Argument(help="A capture (pcapng or pcap) or a loss trace.")],
+    recording: Annotated[
+        Path,
+        typer.Argument(
+            help="A capture (pcapng or pcap), a loss trace, or what iperf3 --json, ss -tin or tc -s qdisc "
+            "printed; gzip and zstd too, - is standard input."
+        ),
+    ],
     rate_of_link: Annotated[str, typer.Option(help="Rate of the link for the scenario.")] = "100Gbps",
     frame: Annotated[
         str, typer.Option(help="Frame size for the scenario, without check sequence.")
@@ -99,32 +105,28 @@ def fit(
 
     A capture holds probes of `lossylink measure`, or frames of LinkGuardian, where they arrive and one way
     (tcpdump -Q in). What is missing between two numbers was lost. A loss trace is text of 0 and 1.
+    iperf3 and ss count, and tc says what netem was told; notes say what they cannot tell.
 
     Examples
     --------
         lossylink fit link.pcapng --rate-of-link 25Gbps
 
         lossylink fit runs/measure-eth2/forward.trace -o fitted
+
+        iperf3 -c 192.0.2.18 -u -b 100M --get-server-output --json | lossylink fit -
     """
     from lossylink.cli.progress import progress_bar
-    from lossylink.measuring.numbered import read_losses
-    from lossylink.measuring.outcome import Finding
+    from lossylink.measuring.recordings import findings_of
     from lossylink.run_directory import staged
     from lossylink.units import parse_rate, parse_size
 
     rate_bps = _read("--rate-of-link", parse_rate, rate_of_link)
     frame_bytes = _read("--frame", parse_size, frame)
-    target = output or _new_directory(f"fit-{recording.stem}")
+    stem = recording.name.partition(".")[0]
+    target = output or _new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")
     with staged(target) as folder:
-        with progress_bar("read") as progress:
-            found = read_losses(recording, progress)
-        # The busiest two: a scenario has two directions.
-        busiest = sorted(found.items(), key=lambda one: -one[1].record.frames)[:2]
-        with progress_bar("fit") as progress:
-            findings = [
-                Finding.of(key, name, direction, unit="frames", report=progress)
-                for key, (name, direction) in zip(("forward", "reverse"), busiest, strict=False)
-            ]
+        with progress_bar("read") as reading, progress_bar("fit") as fitting:
+            findings = findings_of(recording, read=reading, fit=fitting)
         told = {"recording": os.fspath(recording)}
         _keep(folder, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=recording.name)
     print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")

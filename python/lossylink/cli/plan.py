@@ -15,6 +15,7 @@ from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.planning import Comparison, Link, Plan
+    from lossylink.scenario.loss import Loss
 
 Value = TypeVar("Value")
 Transport = Literal["tcp", "rdma"]
@@ -27,9 +28,16 @@ def command(
         str,
         typer.Option(
             help="Loss: a ratio such as 1e-3 or 0.1%, or any loss model: quantised, bit-error-rate, "
-            "gilbert-elliott, at, trace."
+            "gilbert-elliott, at, trace, netem."
         ),
     ] = "1e-3",
+    loss_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Take the loss from a file that `lossylink fit` reads: iperf3, ss, tc, capture, trace.",
+            metavar="FILE",
+        ),
+    ] = None,
     target: Annotated[str, typer.Option(help="Effective loss ratio to reach.")] = "1e-8",
     length: Annotated[str | None, typer.Option(help="Length of the cable, e.g. 100m.")] = None,
     propagation: Annotated[str | None, typer.Option(help="Its one-way delay instead, e.g. 500ns.")] = None,
@@ -75,13 +83,16 @@ def command(
 
         lossylink plan --link 100G --loss gilbert-elliott:mean=1e-3,burst=1.5 --target 1e-6
 
+        lossylink plan --link 10G --loss "netem:loss gemodel 1% 10% 70% 0.1%" --target 1e-6
+
+        lossylink plan --link 10G --loss-from iperf3.json --target 1e-6
+
         lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
     from lossylink import units  # heavy imports wait until they are needed
     from lossylink.cli.plan_fabric import plan_whole_fabric
     from lossylink.cli.progress import progress_bar
     from lossylink.planning import Link, plan
-    from lossylink.scenario.loss import parse_loss
 
     _refuse_mixed(context, is_fabric=fabric is not None)
     if fabric is not None:
@@ -102,7 +113,7 @@ def command(
     if propagation is not None:
         delay = _read("--propagation", units.parse_time, propagation)
     planned_link = Link.losing(
-        _read("--loss", parse_loss, loss),
+        _loss(context, loss, loss_from),
         rate_bps=_read("--link", units.parse_rate, link),
         propagation_ps=delay,
         frame_bytes=_read("--frame", units.parse_size, frame),
@@ -159,6 +170,20 @@ def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:
         return parse(text)
     except ValueError as error:
         raise UserError(f"{option}: {error}") from None
+
+
+def _loss(context: typer.Context, text: str, recording: Path | None) -> Loss:
+    """Read the loss from its spelling, or from a file."""
+    from lossylink.scenario.loss import parse_loss
+
+    if recording is None:
+        return _read("--loss", parse_loss, text)
+    source = context.get_parameter_source("loss")
+    if source is not None and source.name == "COMMANDLINE":
+        raise UserError("--loss and --loss-from say the same; give one of them")
+    from lossylink.cli.recorded_loss import loss_of
+
+    return loss_of(recording)
 
 
 def _suffix(plot: Path | None) -> str:
@@ -243,6 +268,8 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     console = Console(highlight=False)
     console.print(table)
     console.print(LEGEND)
+    for note in link.loss.notes if link.loss is not None else ():
+        console.print(f"note: {note}")
     if comparisons is not None:
         console.print(_comparison_table(comparisons))
     console.print(f"take [bold]{plan.recommended}[/bold]: {plan.reason}")

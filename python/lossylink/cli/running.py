@@ -132,6 +132,8 @@ def _announce(scenario: Scenario, *, as_json: bool) -> None:
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
+    for note in dict.fromkeys((*scenario.forward.notes, *scenario.reverse.notes)):
+        print(f"note: {note}", file=sys.stderr)
 
 
 def _describe_losses(scenario: Scenario) -> str:

@@ -287,13 +287,9 @@ def _deviations(cost: Callable[[Floats], float], at: Floats, step: float = 1e-3)
 def _bursty_ratio(record: Record, chain: Chain) -> Estimate:
     """Return the loss ratio with an exact binomial interval of as many frames as would tell as much.
 
-    Neighbours in a burst tell less than frames apart: the variance of the number of losses is larger by a
-    factor that follows from the correlation of the chain, which fades by 1 - p - r a frame.
+    The variance of the number of losses is larger than that of independent ones by a factor of the chain.
     """
-    share, bad = record.losses / record.frames, float(chain.stationary[1])
-    mean, fading = chain.loss_ratio, chain.fading
-    together = bad * (1 - bad) * (chain.loss_bad - chain.loss_good) ** 2 * fading / (1 - fading)
-    factor = max(1.0, 1 + 2 * together / (mean * (1 - mean)))
+    share, factor = record.losses / record.frames, max(1.0, chain.dispersion)
     losses, frames = record.losses / factor, record.frames / factor
     tail = (1 - CONFIDENCE) / 2
     low = special.betaincinv(losses, frames - losses + 1, tail)

@@ -43,6 +43,10 @@ class Finding:
     unit: str = "probes"
     direction: Direction | None = None
     """The frames one by one, where they were recorded."""
+    notes: tuple[str, ...] = ()
+    """What the source of the counts cannot tell, and what was left out, in sentences."""
+    lost_word: str = "lost"
+    """What became of the frames that count as lost, such as ``sent again``."""
 
     @classmethod
     def of(
@@ -75,7 +79,8 @@ class Finding:
         share = f"{ratio.value:.4g} (95 % interval {ratio.low:.3g} to {ratio.high:.3g})"
         if not found.losses:
             share = f"less than {ratio.high:.3g} with 95 % confidence"
-        yield f"{self.title}: {found.frames:,} {self.unit}, {found.losses:,} lost: {share}"
+        counts = f"{found.frames:,} {self.unit}, {found.losses:,} {self.lost_word}: {share}"
+        yield f"{self.title}: {counts if found.frames else found.loss.describe()}"
         if self.direction is not None:
             told = self.direction
             yield (
@@ -89,12 +94,15 @@ class Finding:
             if runs:
                 yield f"  runs of losses, frames x times: {', '.join(runs[:_SHOWN_RUNS])}{more}"
         yield f"  {found.verdict}"
-        if found.losses:
+        for note in self.notes:
+            yield f"  note: {note}"
+        if found.ratio.value:
             yield f"  loss: {found.loss.spelling}"
 
     def figures(self) -> dict[str, Any]:
         """Return what is known as JSON."""
         told: dict[str, Any] = {"direction": self.title, **figures(self.fit), "is_valid": self.is_valid}
+        told["notes"] = list(self.notes)
         if self.direction is not None:
             one = self.direction
             told |= {
@@ -127,7 +135,7 @@ class Advice:
 
 def advise(finding: Finding, *, rate_bps: int, frame_bytes: int) -> Advice:
     """Plan for the loss of a direction; for the upper end of its interval if nothing was lost."""
-    loss = finding.fit.loss if finding.fit.losses else parse_loss(f"{finding.fit.ratio.high:.3g}")
+    loss = finding.fit.loss if finding.fit.ratio.value else parse_loss(f"{finding.fit.ratio.high:.3g}")
     words = ["--link", f"{rate_bps / 1e9:g}Gbps", "--loss", loss.spelling, "--target", f"{TARGET:g}"]
     words += ["--frame", f"{frame_bytes}B"]
     try:
@@ -186,13 +194,13 @@ def scenario_text(findings: Sequence[Finding], *, rate_bps: int, frame_bytes: in
             continue
         found = finding.fit
         interval = f"{found.ratio.low:.3g} to {found.ratio.high:.3g}"
-        text.append(
-            f"# {json.dumps(finding.title)[1:-1]}: {found.losses:,} of {found.frames:,} lost, {interval}"
-        )
+        counts = f"{found.losses:,} of {found.frames:,} {finding.lost_word}, {interval}"
+        text.append(f"# {json.dumps(finding.title)[1:-1]}: {counts if found.frames else found.verdict}")
+        text += [f"# note: {json.dumps(note)[1:-1]}" for note in finding.notes]
         if finding.direction is not None and found.losses:
             text.append(f'# as it was recorded: {key} = "trace:{key}.trace"')
         text.append(f'{key} = "{found.loss.spelling}"')
-    ratios = [finding.fit.ratio.value for finding in findings if finding.fit.losses]
+    ratios = [finding.fit.ratio.value for finding in findings if finding.fit.ratio.value]
     frames = min(_MOST_FRAMES, max(_FEWEST_FRAMES, int(_LOSSES / min(ratios)) if ratios else 0))
     text += ["", "[traffic]", f"packets = {frames}", f"frame = {frame_bytes}"]
     return "\n".join(text) + "\n"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lossylink.compressed import opened, plain
 from lossylink.errors import UserError
 
 _SECTION, _INTERFACE, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 3, 6
@@ -35,18 +36,15 @@ class Packet:
 
 def is_capture(path: Path) -> bool:
     """Whether a file begins like a capture."""
-    try:
-        with path.open("rb") as file:
-            begin = file.read(4)
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    with opened(path) as file:
+        begin = file.read(4)
     words = {int.from_bytes(begin, "little"), int.from_bytes(begin, "big")}
     return len(begin) == 4 and bool(words & (_PCAP | {_SECTION}))
 
 
 def packets(path: Path, report: Report) -> Iterator[Packet]:
     """Yield the frames of a capture in their order; a last one that was cut off is left out."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with plain(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         is_pcap = {int.from_bytes(data[:4], "little"), int.from_bytes(data[:4], "big")} & _PCAP
         try:
             for at, packet in (_pcap if is_pcap else _pcapng)(data, path):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
-import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lossylink import compressed
 from lossylink.errors import UserError, unknown
 from lossylink.units import describe_ratio, parse_ratio
 
@@ -19,7 +18,8 @@ USAGES: Mapping[str, str] = {
     "gilbert-elliott:P,R[,BAD[,GOOD]]": "good to bad with P, back with R, loss in each state (1 and 0)",
     "gilbert-elliott:mean=M,burst=B": "the same from the mean loss ratio and the mean burst length in frames",
     "at:17,18 or at:5-9": "exactly these frames, counted from 0",
-    "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up",
+    "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up; gzip and zstd too",
+    "netem:loss gemodel 1% 10% 70% 0.1%": "what tc's netem loses and corrupts, in its words and per cent",
     "none": "nothing is lost",
 }
 """Every spelling with what it means."""
@@ -40,6 +40,8 @@ class Loss(NamedTuple):
 
     spelling: str
     native: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    """What to know of it, in sentences: what of another tool's words is taken differently or left out."""
 
     @classmethod
     def of(cls, native: Mapping[str, Any]) -> Loss:
@@ -201,29 +203,15 @@ def _positions(text: str, rest: str) -> Loss:
 
 def _trace(text: str, name: str, folder: Path) -> Loss:
     path = folder / Path(name).expanduser()
-    try:
-        recording = _read_recording(path).decode("ascii")
-    except OSError as error:
-        raise UserError(f"cannot read the loss trace {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"the loss trace {path} is not text of 0 and 1") from None
+    recording = compressed.read_text(path, most_bytes=MAX_TRACE_BYTES, what="the loss trace")
     return Loss(text, {"model": "trace", "lost": _read_marks(recording, path)})
 
 
-def _read_recording(path: Path) -> bytes:
-    """Read a regular file, and no more of it than a trace may have: a device or a pipe may have no end."""
+def _netem(text: str, words: str) -> Loss:
+    from lossylink.scenario import netem  # for those who write its words
 
-    def at_once(name: str, flags: int) -> int:
-        # A pipe without a writer would hold the command up before it is seen to be a pipe.
-        return os.open(name, flags | os.O_NONBLOCK)
-
-    with open(path, "rb", opener=at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UserError(f"the loss trace {path} is no regular file; record it in one")
-        recording = file.read(MAX_TRACE_BYTES + 1)
-    if len(recording) > MAX_TRACE_BYTES:
-        raise UserError(f"{path}: a trace file has at most {MAX_TRACE_BYTES} bytes; shorten it")
-    return recording
+    native, notes = netem.parse(words)
+    return Loss(text, native, notes)
 
 
 def _read_marks(recording: str, path: Path) -> list[bool]:
@@ -246,6 +234,7 @@ _MODELS: dict[str, Callable[[str, str], Loss]] = {
     "bernoulli": _bernoulli,
     "bit-error-rate": _bit_error_rate,
     "gilbert-elliott": _gilbert_elliott,
+    "netem": _netem,
     "quantised": _quantised,
     "trace": lambda text, rest: _trace(text, rest, Path()),
 }

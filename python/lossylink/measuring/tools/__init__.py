@@ -1,0 +1,1 @@
+"""Losses from what other tools print: iperf3, ss and tc."""

@@ -1,0 +1,151 @@
+"""What another tool counted: packets sent and lost, in batches whose differences tell of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy import special, stats
+
+from lossylink.measuring.fit import DOUBT, Fit
+from lossylink.scenario.loss import Loss, parse_loss
+from lossylink.statistics import CONFIDENCE, Estimate, zero_events_upper_bound
+
+FEWEST_BATCHES: Final = 5
+"""Batches below which nothing is said about how losses come together."""
+
+
+class Batch(NamedTuple):
+    """What was counted of one interval or one connection."""
+
+    sent: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The counts of one direction, or the losses that a tool was told to make."""
+
+    title: str
+    """The direction in words."""
+    unit: str
+    """What was counted, such as ``datagrams``."""
+    batches: tuple[Batch, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the counts cannot tell, and what was left out, in sentences."""
+    loss: Loss | None = None
+    """The process where the tool was told one; without it losses are taken as independent."""
+    batch: str = "interval"
+    """What a batch is of."""
+    lost_word: str = "lost"
+    """What became of those that are counted as losses, such as ``sent again``."""
+
+    @property
+    def sent(self) -> int:
+        """Packets in all."""
+        return sum(batch.sent for batch in self.batches)
+
+    @property
+    def lost(self) -> int:
+        """Lost ones in all."""
+        return sum(batch.lost for batch in self.batches)
+
+    def fit(self) -> Fit:
+        """Return the loss model of the counts, with an interval as wide as their batches differ."""
+        if self.loss is not None:
+            return self._told(self.loss)
+        sent, lost = self.sent, self.lost
+        if not lost:
+            loss, verdict = (
+                Loss("none", {"model": "none"}),
+                f"none of {sent:,} {self.unit} was {self.lost_word}",
+            )
+        else:
+            loss, verdict = parse_loss(f"{lost / sent:.6g}"), self._verdict()
+        return Fit(sent, lost, loss, ratio_of(self.batches), None, {}, None, self._chance(), None, verdict)
+
+    def _told(self, loss: Loss) -> Fit:
+        """What a tool was told, beside what it counted while it did so."""
+        from lossylink.theory.bursts import Chain
+
+        mean = loss.mean or 0.0
+        chain = Chain.of(loss.native) if loss.native["model"] == "gilbert-elliott" else None
+        run = chain.mean_run if chain else None
+        if not self.sent:
+            words = "by the parameters of netem; nothing was counted"
+            return Fit(0, 0, loss, Estimate.exact(mean), run, {}, None, None, None, words)
+        # Counters of one queue are one batch; the parameters say how far its losses stand together.
+        ratio = interval(self.lost, self.sent, factor=chain.dispersion if chain else 1.0)
+        agrees = ratio.contains(mean)
+        words = f"by the parameters of netem, whose mean is {mean:.4g}; the counters " + (
+            "agree"
+            if agrees
+            else "do NOT agree: a full queue drops too, and so do counters from before a change"
+        )
+        return Fit(self.sent, self.lost, loss, ratio, run, {}, None, None, None, words)
+
+    def _verdict(self) -> str:
+        chance, count = self._chance(), len(self.batches)
+        if chance is None:
+            what = f"{count} {self.batch}s do" if count != 1 else f"one {self.batch} does"
+            return f"{what} not tell whether losses come together; taken as independent"
+        times = f"{self.batch}s differ {_excess(self.batches):.3g} times as much as independent losses do"
+        if chance < DOUBT:
+            return f"losses come together: {times}; the mean alone is taken"
+        if chance > 1 - DOUBT:
+            return f"losses keep apart, as those of a queue or a counter do: {times}; the mean alone is taken"
+        return f"{self.batch}s differ as independent losses do (p = {chance:.2g})"
+
+    def _chance(self) -> float | None:
+        """Chance of such a difference between batches if losses are independent (chi-square)."""
+        if len(self.batches) < FEWEST_BATCHES or not 0 < self.lost < self.sent:
+            return None
+        degrees = len(self.batches) - 1
+        return float(stats.chi2.sf(_excess(self.batches) * degrees, degrees))
+
+
+def _excess(batches: Sequence[Batch]) -> float:
+    """Return the variance of the batches over that of independent losses: Pearson's chi-square a degree."""
+    sent = np.array([batch.sent for batch in batches], dtype=np.float64)
+    lost = np.array([batch.lost for batch in batches], dtype=np.float64)
+    share = lost.sum() / sent.sum()
+    return float((((lost - share * sent) ** 2) / (share * (1 - share) * sent)).sum() / (len(batches) - 1))
+
+
+def ratio_of(batches: Sequence[Batch]) -> Estimate:
+    """Return the ratio of lost packets with its interval at 95 %, as wide as the batches differ.
+
+    The variance between batches widens the exact binomial interval; few batches know that variance badly, so
+    Student's quantile stands in for the normal one. A single batch tells nothing of it.
+
+    Examples
+    --------
+    >>> alike = ratio_of([Batch(1000, 10)] * 10)
+    >>> apart = ratio_of([Batch(1000, 100)] + [Batch(1000, 0)] * 9)
+    >>> [f"{one.low:.4f} to {one.high:.4f}" for one in (alike, apart)]
+    ['0.0081 to 0.0121', '0.0001 to 0.0468']
+    """
+    kept = [batch for batch in batches if batch.sent]
+    sent, lost = sum(one.sent for one in kept), sum(one.lost for one in kept)
+    if len(kept) < 2 or not 0 < lost < sent:
+        return interval(lost, sent)
+    excess = _excess(kept)
+    if excess <= 1:
+        return interval(lost, sent)
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(kept) - 1))
+    return interval(lost, sent, factor=excess * (quantile / float(special.ndtri((1 + CONFIDENCE) / 2))) ** 2)
+
+
+def interval(lost: int, sent: int, *, factor: float = 1.0) -> Estimate:
+    """Return a ratio with the exact binomial interval of ``factor`` times fewer packets that tell as much."""
+    if sent == 0:
+        return Estimate(0.0, 0.0, 1.0)
+    if lost == 0:
+        return Estimate(0.0, 0.0, min(1.0, zero_events_upper_bound(sent)))
+    factor = max(1.0, factor)
+    few, of, tail = lost / factor, sent / factor, (1 - CONFIDENCE) / 2
+    low = float(special.betaincinv(few, of - few + 1, tail))
+    high = 1.0 if lost == sent else float(special.betaincinv(few + 1, max(of - few, 1e-9), 1 - tail))
+    return Estimate(lost / sent, low, high)

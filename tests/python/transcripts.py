@@ -23,7 +23,7 @@ SHOWN = (
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 )
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"[Ss]ave this as `([^`]+)`[^`]*```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"[Ss]ave this as `([^`]+)`[^`]*```(?:toml|csv)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^(?:\$ |\.venv/bin/|    |[A-Z_]+=\S+ )*lossylink ((?!live\b)[a-z].*)$")
 #: What differs from run to run: how long it took.
 _TIME = re.compile(r"\bin \d+\.\d s$", re.MULTILINE)

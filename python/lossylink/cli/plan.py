@@ -23,6 +23,15 @@ Transport = Literal["tcp", "rdma"]
 
 def command(
     context: typer.Context,
+    links: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A CSV file with a row for each of many links (name, rate, length, loss or counters, "
+            "transport): leave, protect or drain each. Options then say what a row leaves out. - is standard "
+            "input.",
+            show_default=False,
+        ),
+    ] = None,
     link: Annotated[str, typer.Option(help="Line rate.", metavar="RATE")] = "100Gbps",
     loss: Annotated[
         str,
@@ -48,7 +57,10 @@ def command(
     switch: Annotated[str, typer.Option(help="Switch profile, or a TOML file.")] = "tofino1",
     transport: Annotated[
         Transport | None,
-        typer.Option(help="tcp or rdma: choose by the completion times of its flows, simulated just now."),
+        typer.Option(
+            help="tcp or rdma: choose by the completion times of its flows, simulated just now. Of many "
+            "links nothing is simulated; those of RDMA take what keeps the order."
+        ),
     ] = None,
     flow: Annotated[str, typer.Option(help="Size of such a flow.")] = "2MB",
     check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
@@ -65,8 +77,18 @@ def command(
         str, typer.Option(help="With --fabric: share of its paths that every ToR switch keeps.")
     ] = "75%",
     capacity: Annotated[
-        str, typer.Option(help="With --fabric: share of its capacity that the least pod is to keep.")
+        str,
+        typer.Option(
+            help="Share of its capacity to keep: with --fabric the least pod's, of many links each one's, "
+            "which is drained if no protection leaves so much."
+        ),
     ] = "90%",
+    load: Annotated[
+        str, typer.Option(help="Of many links: bytes of flows over the rate, where the file does not say.")
+    ] = "50%",
+    csv: Annotated[
+        Path | None, typer.Option(help="Of many links: write the verdicts as CSV; - prints them.")
+    ] = None,
     years: Annotated[int, typer.Option(help="With --fabric: random years for each policy.", min=1)] = 5,
     plot: Annotated[Path | None, typer.Option(help="Draw the plan: FILE.png, .svg or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -87,6 +109,8 @@ def command(
 
         lossylink plan --link 10G --loss-from iperf3.json --target 1e-6
 
+        lossylink plan links.csv --target 1e-8 --capacity 90% --csv verdicts.csv
+
         lossylink plan --fabric fb-fabric:pods=261,tors=48 --constraint 75% --capacity 92%
     """
     from lossylink import units  # heavy imports wait until they are needed
@@ -94,7 +118,7 @@ def command(
     from lossylink.cli.progress import progress_bar
     from lossylink.planning import Link, plan
 
-    _refuse_mixed(context, is_fabric=fabric is not None)
+    _refuse_mixed(context, "fabric" if fabric is not None else "file" if links is not None else "link")
     if fabric is not None:
         plan_whole_fabric(
             fabric,
@@ -107,11 +131,29 @@ def command(
             as_json=as_json,
         )
         return
-    if length is not None and propagation is not None:
-        raise UserError("--length and --propagation say the same; give one of them")
-    delay = _read("--length", units.parse_length, length) if length is not None else 0
-    if propagation is not None:
-        delay = _read("--propagation", units.parse_time, propagation)
+    delay = _delay(length, propagation)
+    if links is not None:
+        from lossylink.cli.plan_links import plan_links
+        from lossylink.planning.links_file import Defaults
+
+        defaults = Defaults(
+            rate_bps=_read("--link", units.parse_rate, link),
+            propagation_ps=delay,
+            frame_bytes=_read("--frame", units.parse_size, frame),
+            flow_bytes=_read("--flow", units.parse_size, flow),
+            load=_read("--load", units.parse_ratio, load),
+            transport=transport,
+        )
+        plan_links(
+            links,
+            defaults=defaults,
+            target=_read("--target", units.parse_ratio, target),
+            keep=_read("--capacity", units.parse_ratio, capacity),
+            switch=switch,
+            table=csv,
+            as_json=as_json,
+        )
+        return
     planned_link = Link.losing(
         _loss(context, loss, loss_from),
         rate_bps=_read("--link", units.parse_rate, link),
@@ -146,23 +188,51 @@ def command(
         leave(FAILED)
 
 
-#: Options of a plan for a fabric alone, and those that it shares with a plan for one link.
-_FABRIC_OPTIONS = frozenset({"constraint", "capacity", "years"})
-_SHARED_OPTIONS = frozenset({"fabric", "link", "switch", "seed", "as_json"})
+#: What each kind of plan heeds, where not all of them do.
+_HEEDED: dict[str, frozenset[str]] = {
+    "fabric": frozenset({"fabric", "constraint", "capacity", "years", "link", "switch", "seed", "as_json"}),
+    "file": frozenset(
+        {"links", "link", "length", "propagation", "frame", "flow", "load", "transport", "target", "capacity"}
+        | {"switch", "csv", "as_json"}
+    ),
+}
+_FOREIGN_TO_A_LINK = {
+    "constraint": "is of a fabric; add --fabric TOPOLOGY",
+    "years": "is of a fabric; add --fabric TOPOLOGY",
+    "capacity": "is of a fabric or of many links; add --fabric TOPOLOGY or a file of links",
+    "load": "is of many links; give a file of them",
+    "csv": "is of many links; give a file of them",
+}
 
 
-def _refuse_mixed(context: typer.Context, *, is_fabric: bool) -> None:
+def _refuse_mixed(context: typer.Context, kind: str) -> None:
     """Refuse an option that the plan which is asked for would not heed."""
     given = {
         name
         for name in context.params
         if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
     }
-    if is_fabric and (of_link := sorted(given - _FABRIC_OPTIONS - _SHARED_OPTIONS)):
-        name = of_link[0].replace("_", "-").replace("check", "verify")
-        raise UserError(f"--{name} is of one link; leave it out of a plan with --fabric")
-    if not is_fabric and (of_fabric := sorted(given & _FABRIC_OPTIONS)):
-        raise UserError(f"--{of_fabric[0]} is of a fabric; add --fabric TOPOLOGY")
+    if kind == "link":
+        for name in sorted(given & _FOREIGN_TO_A_LINK.keys()):
+            raise UserError(f"--{name} {_FOREIGN_TO_A_LINK[name]}")
+        return
+    for name in sorted(given - _HEEDED[kind]):
+        if name == "links":
+            raise UserError("a file of links and --fabric are two plans; give one of them")
+        option = name.replace("_", "-").replace("check", "verify")
+        where = "with --fabric" if kind == "fabric" else "of many links"
+        raise UserError(f"--{option} is of one link; leave it out of a plan {where}")
+
+
+def _delay(length: str | None, propagation: str | None) -> int:
+    """Read the one-way delay of the cable, in picoseconds."""
+    from lossylink import units
+
+    if length is not None and propagation is not None:
+        raise UserError("--length and --propagation say the same; give one of them")
+    if propagation is not None:
+        return _read("--propagation", units.parse_time, propagation)
+    return _read("--length", units.parse_length, length) if length is not None else 0
 
 
 def _read(option: str, parse: Callable[[object], Value], text: str) -> Value:

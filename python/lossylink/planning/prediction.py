@@ -47,6 +47,18 @@ class Figure:
     high: float | None = None
 
 
+@dataclass(frozen=True)
+class Outline:
+    """What closed forms alone say of a protection with its parameters chosen for a link."""
+
+    protection: str
+    """As `lossylink run` takes it."""
+    loss_ratio: float
+    """Frames that stay lost."""
+    speed_gbps: float
+    """Original octets delivered by a link that is kept busy."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """One protection with its parameters chosen for a link."""

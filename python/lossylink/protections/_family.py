@@ -10,7 +10,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
+    from lossylink.planning.prediction import Outline, Prediction
 
 #: Counters that one end reports, a live guard or a simulated switch: in groups such as ``sender``,
 #: ``receiver`` and ``coder``.
@@ -183,6 +183,14 @@ class Family(ABC):
             Longest wait that recovery may add, in microseconds; none when not given.
         """
         del link, target, budget_us
+        return ()
+
+    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
+        """Choose as `plan` does, and return what closed forms alone say, without a run.
+
+        A spelling whose loss or speed has no closed form is left out.
+        """
+        del link, target
         return ()
 
     def for_copies(self, copies: int, control_copies: int) -> str | None:

@@ -11,7 +11,7 @@ from lossylink.protections.fec import code
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
+    from lossylink.planning.prediction import Outline, Prediction
 
 _RELEASE = Option(
     name="release",
@@ -82,6 +82,17 @@ class _Fec(Family):
         from lossylink.protections.fec import prediction
 
         yield prediction.predict(link, prediction.best_code(link, target=target, budget_us=budget_us))
+
+    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
+        from lossylink.planning.prediction import Outline
+        from lossylink.protections.fec import prediction
+
+        code = prediction.best_code(link, target=target, budget_us=None)
+        loss, speed = prediction.residual_loss(code, link), prediction.speed_gbps(link, code)
+        spelling = f"fec:{code.data_packets}/{code.parity_packets}"
+        yield Outline(spelling, loss, speed)
+        # In order, frames wait for the rest of a block that lost one, and the speed is the same.
+        yield Outline(f"{spelling},release=in-order", loss, speed)
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.fec import status

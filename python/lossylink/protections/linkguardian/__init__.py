@@ -12,7 +12,7 @@ from lossylink.units import parse_switch
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
+    from lossylink.planning.prediction import Outline, Prediction
 
 _COPIES = Option(
     name="copies",
@@ -169,6 +169,15 @@ class _LinkGuardian(Family):
 
         for ordered in (True, False):
             yield prediction.predict(link, prediction.choose(link, target=target, ordered=ordered))
+
+    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
+        from lossylink.planning.prediction import Outline
+        from lossylink.protections.linkguardian import prediction
+
+        # What the ordered mode leaves of the line is known from a run alone.
+        chosen = prediction.choose(link, target=target, ordered=False)
+        loss, speed = prediction.loss_left(chosen, link), prediction.nonblocking_speed_gbps(link, chosen)
+        yield Outline(chosen.spelling, loss, speed)
 
     def keeps_order(self, value: Mapping[str, Any]) -> bool:
         """The ordered mode alone holds frames back behind a lost one."""

@@ -10,7 +10,7 @@ from lossylink.protections.llr.options import OPTIONS
 
 if TYPE_CHECKING:
     from lossylink.planning.link import Link
-    from lossylink.planning.prediction import Prediction
+    from lossylink.planning.prediction import Outline, Prediction
 
 LIVE_LAG_FRAMES: Final = 32
 """W of the live lab, assumed for want of its loop: half a millisecond at 60,000 frames a second."""
@@ -72,6 +72,14 @@ class _Llr(Family):
 
         replays = prediction.fewest_replays(link, target=target, budget_us=budget_us)
         yield prediction.predict(link, replays=replays)
+
+    def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
+        from lossylink.planning.prediction import Outline
+        from lossylink.protections.llr import prediction
+
+        replays = prediction.fewest_replays(link, target=target, budget_us=None)
+        loss, speed = prediction.loss_left(link, replays), prediction.speed_left_gbps(link, replays)
+        yield Outline(f"llr:replays={replays}", loss, speed)
 
     def sender_lines(self, near: Report) -> Iterable[str]:
         from lossylink.protections.llr import status

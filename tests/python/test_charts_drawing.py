@@ -169,6 +169,21 @@ def test_link_speed_bars_reach_the_rate_of_the_link() -> None:
     assert axes.get_xlim()[1] == 100.0
 
 
+def test_a_name_in_two_panels_has_the_marker_of_one_and_the_line_of_the_other() -> None:
+    tables = {("LinkGuardian", "blue"): STRESS.tables["series"]}
+    figure = draw_sheet(Sheet("buffers", buffer_charts(tables, identifier="a"), columns=2))
+    (shown,) = figure.legends
+    samples = dict(zip(legend(figure), shown.legend_handles, strict=True))
+    looks = {name: (line.get_marker(), line.get_linestyle()) for name, line in samples.items()}  # type: ignore[union-attr]
+    assert looks == {"LinkGuardian, Tx buffer": ("x", "--"), "LinkGuardian, Rx buffer": (".", "-")}
+
+
+def test_bars_of_nearly_one_height_end_below_the_frame() -> None:
+    bars = Series("here", "blue", (0.0, 1.0), (91.5, 92.2), kind="bars")
+    axes = draw(chart(bars, x=Axis("", categories=("a", "b")))).axes[0]
+    assert axes.get_ylim() == pytest.approx((0.0, 92.2 * 1.04))
+
+
 def test_dots_are_an_image_inside_a_vector_figure() -> None:
     many = np.arange(5.0)
     dots = Series("Tx", "blue", tuple(many), tuple(many), kind="dots")

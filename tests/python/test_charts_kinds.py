@@ -11,12 +11,13 @@ import pytest
 import lossylink
 from lossylink import Run
 from lossylink.charts.chart import Series, Sheet
+from lossylink.charts.drawing import draw
 from lossylink.charts.figures import possible, sheet_of
 from lossylink.charts.kinds import kinds, names
 from lossylink.charts.samples import Sample, lines_of, samples_of
 from lossylink.cli.plot import KINDS
 from lossylink.published import load
-from lossylink.statistics import percentile
+from lossylink.statistics import percentile, percentile_interval
 
 LINK = {"run.threads": 1}
 LOSSY = {"loss.forward": "1e-2"}
@@ -198,6 +199,71 @@ def test_fct_against_size_has_the_percentiles_of_the_rows(tmp_path: Any) -> None
     assert names_ == ["LinkGuardian, p50", "LinkGuardian, p99"]  # 400 flows know no 99.9th percentile
     assert named(drawn, "LinkGuardian, p99").x == (1000.0, 24387.0)
     assert named(drawn, "LinkGuardian, p99").y == pytest.approx(rows["fct_us_p99"].to_list())
+
+
+def test_fct_against_loss_has_the_percentiles_of_the_rows_and_says_which_loss(tmp_path: Any) -> None:
+    swept = lossylink.sweep(
+        "tcp-fct", grid={"loss.forward": ["1e-3", "1e-2"]}, protection=["none", "lg"],
+        settings={"flow.trials": 400}, output=tmp_path, threads=1,
+    )  # fmt: skip
+    drawn = sheet_of([("a", one) for one in swept.runs()], "fct-loss")
+    rows = swept.rows.filter(polars.col("protection") == "none").sort("loss_rate")
+    line = named(drawn, "no protection, p99")
+    assert line.x == (1e-3, 1e-2)
+    assert line.y == pytest.approx(rows["fct_us_p99"].to_list())
+    assert drawn.charts[0].x.label == "loss ratio of the link, before any protection"
+
+
+def test_a_run_that_kept_its_flows_has_the_intervals_of_its_percentiles() -> None:
+    losses = [run("tcp-fct", "none", flow__trials=400, loss__forward=loss) for loss in ("1e-3", "1e-2")]
+    drawn = sheet_of([(str(place), one) for place, one in enumerate(losses)], "fct-loss")
+    line = named(drawn, "no protection, p50")
+    for place, one in enumerate(losses):
+        known = percentile_interval(one.tables["trials"]["fct_us"].to_numpy(), 50.0)
+        assert line.y_low is not None
+        assert line.y_high is not None
+        assert (line.y_low[place], line.y[place], line.y_high[place]) == pytest.approx(
+            (known.low, known.value, known.high)
+        )
+
+
+def test_a_percentile_has_one_stroke_in_all_colours(tmp_path: Any) -> None:
+    swept = lossylink.sweep(
+        "tcp-fct", grid={"flow.size": [1000, 24387]}, protection=["none", "lg", "llr"],
+        settings={"flow.trials": 400}, output=tmp_path, threads=1,
+    )  # fmt: skip
+    (chart,) = sheet_of([("a", one) for one in swept.runs()], "fct-size").charts
+    strokes = {
+        percentile_: {one.stroke for one in chart.series if one.name.endswith(percentile_)}
+        for percentile_ in ("p50", "p99")
+    }
+    assert strokes == {"p50": {"dotted"}, "p99": {"dashed"}}
+    figure = draw(chart)
+    drawn = {line.get_color(): set() for line in figure.axes[0].get_lines()}  # type: ignore[var-annotated]
+    for line in figure.axes[0].get_lines():
+        if line.get_linestyle() != "None":
+            drawn[line.get_color()].add(line._unscaled_dash_pattern)  # type: ignore[attr-defined]
+    assert len(drawn) == 3
+    assert len({frozenset(map(str, dashes)) for dashes in drawn.values()}) == 1
+
+
+def test_losses_of_the_way_back_and_bursts_are_no_repetition_of_others() -> None:
+    losses = ("1e-3", "1e-2", "gilbert-elliott:mean=1e-3,burst=3", "gilbert-elliott:mean=1e-2,burst=3")
+    settings = {"traffic__packets": 20_000}
+    forward = [run("stress", "none", loss__forward=loss, **settings) for loss in losses]
+    back = [
+        run("stress", "none", loss__forward=loss, loss__reverse="1e-1", **settings) for loss in losses[:2]
+    ]
+    runs_ = [(str(place), one) for place, one in enumerate([*forward, *back])]
+    for kind in ("goodput", "effective-loss"):
+        drawn = sheet_of(runs_, kind)
+        points = [one for one in drawn.charts[0].series if "closed form" not in one.name]
+        assert [one.x for one in points] == [(1e-3, 1e-2)] * 3, kind
+        assert {one.name for one in points} == {
+            "reverse loss 0",
+            "reverse loss 0, bursts of 3",
+            "reverse loss 1e-1",
+        }
 
 
 def test_fct_of_a_workload_is_by_classes_of_size(runs: dict[str, Run]) -> None:

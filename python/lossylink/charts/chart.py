@@ -20,6 +20,8 @@ Scale = Literal["linear", "log"]
 Kind = Literal["line", "marked", "step", "bins", "dots", "points", "bars"]
 """A polyline, one with a marker at each point, a staircase that falls after x, one that holds from x on,
 small dots, few markers, or bars, which stand on the axis with ``categories``."""
+Stroke = Literal["solid", "dashed", "dotted"]
+"""How a line is broken where that tells something by itself; otherwise the colour's slot decides."""
 Marker = Literal["circle", "square", "triangle", "diamond", "down", "cross"]
 Reading = Literal["x", "percentile", "nearest"]
 """What hovering reads: every series at that x, every series at that percentile, or the nearest point."""
@@ -70,6 +72,8 @@ class Series:
     marker: Marker | None = None
     markers: tuple[Marker, ...] | None = None
     dashed: bool = False
+    stroke: Stroke | None = None
+    """How the line is broken, whatever its colour."""
     y_low: tuple[float, ...] | None = None
     y_high: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None

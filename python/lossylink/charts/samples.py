@@ -26,6 +26,7 @@ UNTOLD = frozenset({"protection.schemes", "run.threads"})
 WORDS = {
     "loss.forward": "loss",
     "loss.reverse": "reverse loss",
+    "loss.process": "",
     "run.backend": "",
     "experiment": "",
     "name": "",

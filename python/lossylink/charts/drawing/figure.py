@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lossylink.charts.chart import Chart, Sheet
-from lossylink.charts.drawing.marks import draw_guide, draw_series, key_sample
+from lossylink.charts.drawing.marks import draw_guide, draw_series, joined, key_sample
 from lossylink.charts.drawing.scales import set_scales
 from lossylink.charts.drawing.style import RC, RESOLUTION_DPI
 
@@ -36,7 +36,7 @@ BAR_INCHES = 0.32
 """Height of a category of bars that lie."""
 LETTER_INCHES = 0.062
 """Width of a letter of the legend, on average."""
-SAMPLE_INCHES = 0.55
+SAMPLE_INCHES = 0.65
 """Width of a legend's sample and the gap behind its words."""
 
 
@@ -81,7 +81,8 @@ def draw_sheet(sheet: Sheet) -> Figure:
         )  # fmt: skip
         shown: dict[str, Any] = {}
         for chart, axes in zip(sheet.charts, grid.flat, strict=False):
-            shown |= {name: sample for name, sample in _panel(axes, chart) if name not in shown}
+            for name, sample in _panel(axes, chart):
+                shown[name] = joined(shown[name], sample) if name in shown else sample
         for axes in list(grid.flat)[len(sheet.charts) :]:
             axes.set_axis_off()
         _label_outside(grid)

@@ -59,7 +59,7 @@ def _one(axes: Axes, series: Series, repeat: int, chart: Chart) -> Any:
     if series.kind == "points":
         look["linestyle"] = "none"
     else:
-        look["linestyle"] = dash_of(series.colour, dashed=series.dashed, repeat=repeat)
+        look["linestyle"] = dash_of(series.colour, dashed=series.dashed, repeat=repeat, stroke=series.stroke)
         style = DRAW_STYLES.get(series.kind, "default")
         # What holds no losses lies over what does, so that neither hides the other.
         order = 2.4 if series.colour == "black" else 2.0
@@ -166,3 +166,26 @@ def key_sample(key: Key) -> Line2D:
     """Return the sample of a shape's meaning."""
     face = "white" if key.hollow else INK
     return Line2D([], [], linestyle="none", marker=SHAPES[key.marker], color=INK, markerfacecolor=face)
+
+
+def joined(one: Any, other: Any) -> Any:
+    """Return the sample of a name that stands in two panels: the marker of either, on the line of either.
+
+    Examples
+    --------
+    >>> dots, steps = Line2D([], [], linestyle="none", marker="x"), Line2D([], [], linestyle="--")
+    >>> both = joined(dots, steps)
+    >>> both.get_marker(), both.get_linestyle()
+    ('x', '--')
+    """
+    if not (isinstance(one, Line2D) and isinstance(other, Line2D)):
+        return one
+    has_line = one.get_linestyle() != "None"
+    line, marked = (one, other) if has_line else (other, one)
+    if line.get_marker() != "None" or marked.get_marker() == "None":
+        return line
+    both = Line2D([], [])
+    both.update_from(line)
+    both.set_marker(marked.get_marker())
+    both.set_markersize(marked.get_markersize())
+    return both

@@ -61,7 +61,10 @@ def ends(axis: Axis, values: NDArray[np.float64]) -> tuple[float, float]:
     if shown.size == 0:
         shown = np.array([1.0])
     flat = np.log10(shown) if is_log else shown
-    pad = (float(np.ptp(flat)) or 1.0) * PAD_SHARE
+    given = [end for end in (axis.low, axis.high) if end is not None and (end > 0 or not is_log)]
+    # What is given counts, too: the pad is a share of the axis, and not of values that lie close together.
+    reach = np.concatenate([flat, np.log10(given) if is_log else np.asarray(given)])
+    pad = (float(np.ptp(reach)) or 1.0) * PAD_SHARE
     low, high = float(flat.min()) - pad, float(flat.max()) + pad
     if is_log:
         low, high = 10**low, 10**high

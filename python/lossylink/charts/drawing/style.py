@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossylink.charts.chart import Marker
+from lossylink.charts.chart import Marker, Stroke
 from lossylink.charts.palette import OKABE_ITO
 
 RESOLUTION_DPI = 200
@@ -24,6 +24,7 @@ RC: Any = {
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "legend.handlelength": 3.0,  # a sample shorter than its dashes does not tell them apart
     "xtick.direction": "out",
     "ytick.direction": "out",
     "svg.fonttype": "none",
@@ -51,6 +52,8 @@ SLOT_LOOKS: dict[str, tuple[Dash, Marker]] = {
 }
 #: The dash of a series that stands back behind another of its colour.
 SECOND_DASH: Dash = (0, (3, 2))
+#: Dashes that tell something by themselves, in any colour.
+STROKES: dict[Stroke, Dash] = {"solid": "solid", "dashed": (0, (4, 2)), "dotted": (0, (1.2, 1.6))}
 #: Dashes of further series of one colour.
 FURTHER_DASHES: tuple[Dash, ...] = ((0, (1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5)), "solid")
 
@@ -75,14 +78,18 @@ def colour_of(slot: str) -> str:
     return OKABE_ITO.get(slot, GREY)
 
 
-def dash_of(slot: str, *, dashed: bool, repeat: int) -> Dash:
+def dash_of(slot: str, *, dashed: bool, repeat: int, stroke: Stroke | None = None) -> Dash:
     """Return the line style of a series; ``repeat`` counts those of its slot and kind that were before it.
 
     Examples
     --------
     >>> dash_of("blue", dashed=False, repeat=0), dash_of("blue", dashed=True, repeat=0)
     ('solid', (0, (3, 2)))
+    >>> dash_of("vermillion", dashed=False, repeat=2, stroke="solid")
+    'solid'
     """
+    if stroke is not None:
+        return STROKES[stroke]
     if dashed:
         return SECOND_DASH
     return SLOT_LOOKS[slot][0] if repeat == 0 else FURTHER_DASHES[(repeat - 1) % len(FURTHER_DASHES)]

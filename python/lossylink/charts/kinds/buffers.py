@@ -51,7 +51,7 @@ def buffer_charts(
             f"{identifier}-buffer-time",
             "Buffer occupancy over time",
             "Sampled every 10 ms, as published; a high-water mark between samples is in the table. "
-            "Tx is drawn as crosses on paper and dashed on the right.",
+            "Tx buffers are crosses on the left and dashes on the right, Rx buffers dots and solid lines.",
             Axis("time", "s"),
             Axis("buffer", "KB", low=0.0),
             tuple(over_time),

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lossylink.charts.chart import Axis, Chart, Key, Series, Sheet, embedded
+from lossylink.charts.chart import Chart, Key, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
+from lossylink.charts.kinds._losses import ALONG, EFFECTIVE, OF_LINK, by_process
 from lossylink.charts.samples import Line, Sample, lines_of
 from lossylink.errors import UserError
 from lossylink.protections import Protection, parse_protection, read_common
@@ -36,7 +37,7 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
         raise CannotDrawError("no run has an effective loss; run stress or fec with a loss")
     series: list[Series] = []
     has_bounds = False
-    for line in lines_of(found, across=("loss.", "traffic.packets")):
+    for line in lines_of(by_process(found), across=(ALONG, "traffic.packets")):
         series += [_points(line), *_closed_form(line)]
         has_bounds = has_bounds or any(_is_bound(sample) for sample in line.samples)
     chart = Chart(
@@ -44,8 +45,8 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
         "Effective loss against loss of the link",
         "With 95 % intervals. A triangle that points down is the upper end of the interval where no frame "
         "stayed lost. Dashed: the closed form, for LinkGuardian p^(N+1) with N copies.",
-        Axis("loss rate of the link", "", "log"),
-        Axis("effective loss rate", "", "log"),
+        OF_LINK,
+        EFFECTIVE,
         tuple(series),
         read="nearest",
         keys=(Key("none lost: upper bound", "down", hollow=True),) if has_bounds else (),

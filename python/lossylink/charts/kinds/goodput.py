@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
+from lossylink.charts.kinds._losses import ALONG, OF_LINK, SWEEP_IT, by_process, link_loss
 from lossylink.charts.samples import Line, Sample, distinct, lines_of
 from lossylink.statistics import Estimate, mean_interval
 
@@ -16,9 +17,6 @@ RATES = {
 }
 """Keys of rows, each with what it is; the first that a row has counts."""
 
-LOSS = Axis("loss rate of the link", "", "log")
-ALONG = ("loss.", "seed")
-
 
 def sheet(samples: Sequence[Sample]) -> Sheet:
     """One line a protection and a set of other settings; means where a loss was run several times."""
@@ -26,16 +24,16 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
     if not found:
         raise CannotDrawError("no run has a throughput; run throughput, stress or fec")
     lossy = [sample for sample in found if sample.number("loss_rate")]
-    if len(distinct(lossy, loss_of)) < 2:
-        raise CannotDrawError("all runs have one loss; sweep it, as in --grid loss.forward=1e-4,1e-3")
+    if len(distinct(lossy, link_loss)) < 2:
+        raise CannotDrawError(SWEEP_IT)
     words = {word for sample in lossy if (word := rate_of(sample)) is not None}
     title = words.pop() if len(words) == 1 else "speed"
-    series = tuple(_series(line) for line in lines_of(lossy, across=ALONG))
+    series = tuple(_series(line) for line in lines_of(by_process(lossy), across=(ALONG, "seed")))
     chart = Chart(
         "goodput",
-        f"{title[:1].upper()}{title[1:]} against loss",
+        f"{title[:1].upper()}{title[1:]} against the loss of the link",
         "With 95 % intervals where a loss was run several times.",
-        LOSS,
+        OF_LINK,
         Axis(title, "Gb/s", low=0.0),
         series,
     )
@@ -45,11 +43,6 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
 def rate_of(sample: Sample) -> str | None:
     """Return what a row's speed is; nothing when it has none."""
     return next((words for key, words in RATES.items() if sample.number(key) is not None), None)
-
-
-def loss_of(sample: Sample) -> float | None:
-    """Return the loss of a row's link."""
-    return sample.number("loss_rate")
 
 
 def _gbps(sample: Sample) -> list[float]:
@@ -63,7 +56,7 @@ def _gbps(sample: Sample) -> list[float]:
 def _series(line: Line) -> Series:
     by_loss: dict[float, list[float]] = {}
     for sample in line.samples:
-        by_loss.setdefault(loss_of(sample) or 0.0, []).extend(_gbps(sample))
+        by_loss.setdefault(link_loss(sample) or 0.0, []).extend(_gbps(sample))
     losses = sorted(by_loss)
     means = [_mean(by_loss[loss]) for loss in losses]
     has_interval = any(not mean.is_exact for mean in means)

@@ -124,13 +124,18 @@
     return made;
   }
 
+  // Dots, or crosses where the series is the second of its colour.
+  const dotAt = (series, x, y) => (series.dashed
+    ? `M${(x - 2.5).toFixed(2)},${(y - 2.5).toFixed(2)}l5,5m0,-5l-5,5` : `M${x.toFixed(2)},${y.toFixed(2)}h0`);
+  const classOfDots = (series) => (series.dashed ? "dots crosses" : "dots");
+
   function pathOf(series, place) {
     let path = "";
     let previous = null;
     for (let i = 0; i < series.x.length; i += 1) {
       const [x, y] = place(series.x[i], series.y[i]);
       if (!Number.isFinite(x) || !Number.isFinite(y)) { previous = null; continue; }
-      if (series.kind === "dots") path += `M${x.toFixed(2)},${y.toFixed(2)}h0`;
+      if (series.kind === "dots") path += dotAt(series, x, y);
       else if (!previous) path += `M${x.toFixed(2)},${y.toFixed(2)}`;
       else if (series.kind === "bins") path += `H${x.toFixed(2)}V${y.toFixed(2)}`;
       else if (series.kind === "step") path += `V${y.toFixed(2)}H${x.toFixed(2)}`;
@@ -139,6 +144,9 @@
     }
     return path;
   }
+
+  const STROKES = { solid: "none", dashed: "7 4", dotted: "1.5 3.5" };
+  const dashesOf = (series) => STROKES[series.stroke] || (series.dashed ? "6 4" : "none");
 
   // Dashes lie over what is solid, so that lines which coincide both show; markers lie over all lines.
   const layerOf = (series) => (series.kind === "points" ? 2 : series.dashed ? 1 : 0);
@@ -207,16 +215,18 @@
       const colour = `var(--${series.colour})`;
       if (hasMarkers(series)) {
         parent.setAttribute("style", `color: ${colour}`);
-        if (series.kind === "marked") node("path", { class: "line", d: "M1,6H25" }, parent);
+        if (series.kind === "marked") node("path", { class: "line", d: "M1,6H25",
+          "stroke-dasharray": dashesOf(series) }, parent);
         this.drawMarker(markerOf(series, 0), isHollow(series, 0), parent, [13, 6]);
       } else if (series.kind === "bars") {
         node("rect", { class: isHollow(series, 0) ? "block hollow" : "block", x: 5, y: 1, width: 16, height: 10,
           style: `color: ${colour}` }, parent);
       } else if (series.kind === "dots") {
-        node("path", { class: "dots", d: "M5,8h0M13,4h0M21,7h0", style: `color: ${colour}` }, parent);
+        const dots = [[5, 8], [13, 4], [21, 7]].map(([x, y]) => dotAt(series, x, y)).join("");
+        node("path", { class: classOfDots(series), d: dots, style: `color: ${colour}` }, parent);
       } else {
         node("path", { d: "M1,6H25", stroke: colour, "stroke-width": 2,
-          "stroke-dasharray": series.dashed ? "5 3" : "none" }, parent);
+          "stroke-dasharray": dashesOf(series) }, parent);
       }
     }
 
@@ -303,7 +313,7 @@
       const group = node("g", { style: `color: var(--${series.colour})` }, parent);
       const place = (x, y) => this.place(x, y);
       if (series.kind === "dots") {
-        node("path", { class: "dots", d: pathOf(series, place) }, group);
+        node("path", { class: classOfDots(series), d: pathOf(series, place) }, group);
         return;
       }
       if (series.kind === "bars") {
@@ -322,7 +332,7 @@
           const low = pathOf({ ...series, x: [...series.x].reverse(), y: [...series.y_low].reverse() }, place);
           node("path", { class: "area", d: `${high}${low.replace("M", "L")}z` }, group);
         }
-        node("path", { class: "line", d: path, "stroke-dasharray": series.dashed ? "6 4" : "none" }, group);
+        node("path", { class: "line", d: path, "stroke-dasharray": dashesOf(series) }, group);
         if (series.kind !== "marked") return;
       }
       series.x.forEach((x, i) => {

@@ -25,7 +25,7 @@ RATE_AXIS = Axis(
     "line rate", "Gb/s", "log", low=1.0, high=1600.0, ticks=(1.0, 10.0, 25.0, 100.0, 400.0, 800.0)
 )
 SPEED, MAP = "protections-speed", "protections-map"
-LOSS_AXIS = Axis("loss rate of the link", "", "log", low=6e-7, high=1.7e-1)
+LOSS_AXIS = Axis("loss ratio of the link, before any protection", "", "log", low=6e-7, high=1.7e-1)
 _SLOTS = slots_of(WORDS)
 _SIZE_SLOTS = dict(zip(window.FRAMES_BYTES, ("vermillion", "orange", "blue"), strict=True))
 
@@ -88,7 +88,7 @@ def _residual(finished: Finished) -> Chart | None:
         "protections-residual",
         f"Residual loss, {LOSS_PLACE.name}",
         "With exact 95 % intervals. A triangle is the upper end of the interval where no frame was lost.",
-        Axis("loss rate of the link", "", "log"),
+        Axis("loss ratio of the link, before any protection", "", "log"),
         Axis("residual loss", "", "log"),
         tuple(series),
         read="nearest",

@@ -1,0 +1,69 @@
+"""Percentiles of completion times along an axis: a colour a protection, a dash a percentile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lossylink.charts.chart import Axis, Series, Stroke, embedded
+from lossylink.charts.samples import Line, Sample
+from lossylink.percentiles import LEAST_BEYOND, has_percentile
+from lossylink.statistics import Estimate, percentile_interval
+
+PERCENTS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
+STROKES: dict[str, Stroke] = {"p50": "dotted", "p99": "dashed", "p99_9": "solid"}
+"""Of the lines of a percentile, in the colours of all protections."""
+
+TIME = Axis("flow completion time", "µs", "log")
+CAPTION = (
+    f"A percentile is drawn where at least {LEAST_BEYOND} flows were slower. Dots: p50, dashes: p99, solid: "
+    "p99.9. Bars are 95 % intervals, where a run kept its flows and they ran one after another; one without "
+    "an upper end ends at the slowest flow."
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A percentile of some flows, and where it stands on the axis."""
+
+    x: float
+    key: str
+    time_us: Estimate
+
+
+def points_of_row(sample: Sample, x: float) -> Iterator[Point]:
+    """Yield the percentiles of a row, with intervals where there is a table of its flows."""
+    flows = int(sample.number("trials") or 0)
+    trials = sample.tables.get("trials")
+    times = None
+    if trials is not None and "fct_us" in trials.columns:
+        times = trials["fct_us"].drop_nulls().to_numpy()
+    for key, percent in PERCENTS.items():
+        value = sample.number(f"fct_us_{key}")
+        if value is None or not has_percentile(flows, percent):
+            continue
+        if times is None or not len(times):
+            yield Point(x, key, Estimate.exact(value))
+            continue
+        known = percentile_interval(times, percent)
+        yield Point(x, key, Estimate(value, min(known.low, value), min(known.high, float(times.max()))))
+
+
+def series_of(line: Line, points: Iterable[Point]) -> Iterator[Series]:
+    """Yield a line of a figure for each percentile that is known."""
+    ordered = sorted(points, key=lambda point: point.x)
+    for key, percent in PERCENTS.items():
+        drawn = [point for point in ordered if point.key == key]
+        if not drawn:
+            continue
+        has_intervals = any(not point.time_us.is_exact for point in drawn)
+        yield Series(
+            f"{line.label}, p{percent:g}",
+            line.slot,
+            embedded([point.x for point in drawn]),
+            embedded([point.time_us.value for point in drawn]),
+            kind="marked",
+            stroke=STROKES[key],
+            y_low=embedded([point.time_us.low for point in drawn]) if has_intervals else None,
+            y_high=embedded([point.time_us.high for point in drawn]) if has_intervals else None,
+        )

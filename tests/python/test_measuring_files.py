@@ -21,7 +21,7 @@ from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import FEWEST_RUNS, counted
 from lossylink.measuring.interface import Interface
 from lossylink.measuring.numbered import NEAR, Numbers, read_losses
-from lossylink.measuring.outcome import FIGURES, Finding, advise, scenario_text
+from lossylink.measuring.outcome import FIGURES, Advice, Finding, advise, scenario_text
 from lossylink.measuring.probes import PROBE
 from lossylink.measuring.record import Record
 
@@ -211,15 +211,39 @@ def test_a_fit_writes_a_scenario_that_runs(command: Command, tmp_path: Path) -> 
     }, again.err
 
 
+def advised(finding: Finding) -> Advice:
+    return advise(finding, rate_bps=10**11, frame_bytes=1514, folder=Path("fitted"))
+
+
 def test_a_loss_is_planned_for_by_the_command_that_is_printed(command: Command) -> None:
     finding = Finding("forward", "to the peer", counted(frames=10**6, losses=1000, verdict="by counters"))
-    advice = advise(finding, rate_bps=10**11, frame_bytes=1514)
+    advice = advised(finding)
+    assert advice.command is not None
     ended = command(*advice.command.split()[1:])
     assert advice.sentence in " ".join(ended.out.split())
-    nothing = Finding("forward", "to the peer", counted(frames=10**6, losses=0, verdict="by counters"))
-    assert "--loss 3e-06 " in advise(nothing, rate_bps=10**11, frame_bytes=1514).command
     whole = Finding("forward", "to the peer", counted(frames=10, losses=10, verdict="by counters"))
-    assert "leaves nothing to plan" in advise(whole, rate_bps=10**11, frame_bytes=1514).sentence
+    assert "leaves nothing to plan" in advised(whole).sentence
+
+
+def test_without_a_loss_nothing_is_advised_and_the_probes_that_would_tell_are_named() -> None:
+    """One-sided, so that n frames without a loss bound it by 1 - 0.05^(1/n), which is near 3 / n."""
+    nothing = Finding("forward", "to the peer", counted(frames=19_996, losses=0, verdict="by probes"))
+    assert advised(nothing) == Advice(
+        None,
+        "none seen: at most 0.00015 at 95 % (one-sided); 300 million probes without a loss would show 1e-08",
+    )
+    for frames, is_told in ((299_000_000, False), (300_000_000, True)):
+        assert (1 - 0.05 ** (1 / frames) <= outcome.TARGET) is is_told
+        enough = Finding("forward", "to the peer", counted(frames=frames, losses=0, verdict="by counters"))
+        assert advised(enough).sentence.endswith("leave it") is is_told
+
+
+def test_what_the_boxes_dropped_alone_is_no_loss_to_plan_for() -> None:
+    marks = np.zeros(10_000, dtype=np.bool_)
+    marks[77] = True
+    finding = Finding.of("forward", "to the peer", Direction(Record(marks), 0, 0, 0, 1, is_complete=True))
+    assert advised(finding).command is None
+    assert finding.fit.loss.native == {"model": "none"}
 
 
 @pytest.mark.parametrize(("dropped", "is_valid"), [(0, True), (10, True), (11, False)])
@@ -240,13 +264,13 @@ def test_ctrl_c_during_the_fit_or_the_plan_keeps_the_measurement(monkeypatch: py
         raise KeyboardInterrupt
 
     marks = np.zeros(10_000, dtype=np.bool_)
-    marks[:: 10_000 // FEWEST_RUNS] = True
+    marks[np.random.default_rng(1).choice(5_000, FEWEST_RUNS, replace=False) * 2] = True
     direction = Direction(Record(marks), 0, 0, 0, 0, is_complete=True)
     finding = Finding.of("forward", "to the peer", direction, report=stop)
     assert finding.fit.verdict == "the fit was stopped; taken as independent"
     assert finding.fit.losses == FEWEST_RUNS
     monkeypatch.setattr(outcome, "plan", stop)
-    assert advise(finding, rate_bps=10**9, frame_bytes=200).sentence.startswith("the plan was stopped")
+    assert advised(finding).sentence.startswith("the plan was stopped")
 
 
 def test_a_direction_that_is_not_known_is_clean_in_the_scenario() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lossylink.errors import UserError
-from lossylink.measuring.fit import DOUBT, FEWEST_RUNS, Fit, figures, fit
+from lossylink.measuring.fit import DOUBT, FEWEST_RUNS, Fit, Kind, figures, fit
 from lossylink.measuring.likelihood import gap_survival, log_likelihood, run_survival
 from lossylink.measuring.record import Record
 from lossylink.scenario.loss import parse_loss
@@ -168,13 +168,17 @@ def test_what_is_lost_throughout_is_that() -> None:
 
 
 def test_a_model_that_does_not_fit_is_said_not_to() -> None:
-    """Losses at an even distance are no chain's."""
-    lost = np.zeros(200_000, dtype=np.bool_)
-    lost[::500] = True
+    """Bursts of three frames each, never two and never four."""
+    begins = np.cumsum(3 + np.random.default_rng(1).geometric(0.01, 400))
+    lost = np.zeros(int(begins[-1]) + 100, dtype=np.bool_)
+    lost[(begins[:, None] + np.arange(3)).ravel()] = True
     found = fit(Record(lost))
+    assert found.decision.kind is Kind.BURSTY
     assert found.goodness is not None
     assert found.goodness.p_value < DOUBT
+    assert found.is_rejected
     assert found.verdict.endswith("replay the trace")
+    assert figures(found)["loss"] is None
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=400))

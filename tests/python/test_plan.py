@@ -37,7 +37,7 @@ def test_every_family_has_a_row_with_every_figure() -> None:
     rows = by_family(plan(link(), target=1e-8))
     assert list(rows) == ["none", "lg", "lg-nb", "llr", "fec"]
     assert all(set(KEYS) < row.keys() for row in rows.values())
-    assert [name for name, row in rows.items() if row["meets_target"]] == ["lg", "lg-nb", "llr", "fec"]
+    assert [row["meets_target"] for row in rows.values()] == [False, None, True, True, True]
     assert sum(bool(row["recommended"]) for row in rows.values()) == 1
 
 
@@ -218,7 +218,7 @@ def test_the_transport_chooses_by_the_completion_times_of_its_flows() -> None:
     planned = plan(link(), target=1e-8, transport="tcp")
     by_speed = plan(link(), target=1e-8)
     times = {one.protection: one for one in planned.carried}
-    chosen, fastest = planned.recommended, by_speed.recommended
+    chosen, fastest = planned.recommended or "", by_speed.recommended or ""
     assert keeps_order(chosen)
     assert not keeps_order(fastest)
     assert times[chosen].high < times[fastest].low

@@ -133,7 +133,10 @@ def test_independent_losses_keep_their_figures() -> None:
         },
         rel=1e-3,
     )
-    assert {row["loss_method"] for row in rows} == {"closed form"}
+    # On 100 m a copy may come too late for the ordered mode, so that its closed form alone is no promise.
+    methods_ = {row["protection"].partition(":")[0]: row["loss_method"] for row in rows}
+    assert methods_.pop("lg") == "closed form and a run"
+    assert set(methods_.values()) == {"closed form"}
 
 
 def enumerated(chain: Chain, frames: int) -> list[tuple[tuple[int, ...], float]]:
@@ -219,7 +222,7 @@ def test_a_row_says_where_its_loss_is_from(tmp_path: Path) -> None:
         planned = plan(link(loss), target=1e-3)
         assert methods(planned.predictions) == expected, loss
         for row in planned.rows():
-            if expected == {SIMULATED}:
+            if expected == {SIMULATED} or row["loss_method"].endswith(" and a run"):
                 assert row["loss_low"] <= row["effective_loss_ratio"] <= row["loss_high"]
             else:
                 assert row["loss_low"] is row["loss_high"] is None
@@ -240,7 +243,7 @@ def test_a_recording_counts_as_the_chain_of_its_bursts() -> None:
 
 
 def test_the_command_takes_any_loss_process(tmp_path: Path) -> None:
-    (tmp_path / "marks.txt").write_text("0100000000" * 100)
+    (tmp_path / "marks.txt").write_text("0100000000" * 10_000)
     for loss in (
         "quantised:1e-2",
         "bit-error-rate:1e-6",
@@ -255,7 +258,8 @@ def test_the_command_takes_any_loss_process(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         summary = json.loads(done.stdout)
         assert summary["link"]["loss"] == loss
-        assert all(row["loss_method"] in {"closed form", "chain", "simulated"} for row in summary["rows"])
+        methods_ = {row["loss_method"].removesuffix(" and a run") for row in summary["rows"]}
+        assert methods_ <= {"closed form", "chain", "simulated"}
 
 
 def test_a_chain_scales_to_another_mean() -> None:

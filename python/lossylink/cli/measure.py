@@ -77,7 +77,8 @@ def measure(
             findings, told, is_shorter = _of_peer(link, measured)
             told |= {"probe_bytes": length_bytes, "rate_per_s": rate_per_s}
         told = {"link": link, "seconds_wanted": seconds, **told}
-        _keep(folder, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=f"link {link}")
+        title = f"link {link}"
+        _keep(folder, target, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
     print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")
     if not all(finding.is_valid for finding in findings):
         print("error: these boxes dropped probes: the run is invalid; lower --rate", file=sys.stderr)
@@ -128,7 +129,8 @@ def fit(
         with progress_bar("read") as reading, progress_bar("fit") as fitting:
             findings = findings_of(recording, read=reading, fit=fitting)
         told = {"recording": os.fspath(recording)}
-        _keep(folder, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=recording.name)
+        title = recording.name
+        _keep(folder, target, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
     print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")
 
 
@@ -241,6 +243,7 @@ def _by_counters(interface: Interface, seconds: float) -> tuple[list[Finding], d
 
 def _keep(
     folder: Path,
+    target: Path,
     findings: Sequence[Finding],
     told: dict[str, Any],
     *,
@@ -248,15 +251,16 @@ def _keep(
     frame_bytes: int,
     title: str,
 ) -> None:
-    """Print what was found with its plan, and write it."""
+    """Print what was found with its plan, and write it to a folder that becomes ``target``."""
     from lossylink.measuring.outcome import advise, scenario_text, write
 
     plans = {}
     for finding in findings:
         for line in finding.lines():
             print(line)
-        advice = advise(finding, rate_bps=rate_bps, frame_bytes=frame_bytes)
-        print(f"  {advice.command}\n  {advice.sentence}")
+        advice = advise(finding, rate_bps=rate_bps, frame_bytes=frame_bytes, folder=target)
+        for line in filter(None, (advice.command, advice.sentence, advice.note)):
+            print(f"  {line}")
         plans[finding.key] = {"command": advice.command, "sentence": advice.sentence}
     text = scenario_text(findings, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
     write(folder, findings, scenario=text, told=told | {"link_bps": rate_bps, "plans": plans})

@@ -14,7 +14,7 @@ from lossylink.cli.exits import FAILED, leave
 from lossylink.errors import UserError
 
 if TYPE_CHECKING:
-    from lossylink.planning import Comparison, Link, Plan
+    from lossylink.planning import Comparison, Link, Plan, Prediction
     from lossylink.scenario.loss import Loss
 
 Value = TypeVar("Value")
@@ -167,7 +167,7 @@ def command(
     frames = _read("--packets", units.parse_count, packets)
     suffix = _suffix(plot)
     flow_bytes = _read("--flow", units.parse_size, flow)
-    with progress_bar("flows") as progress:
+    with progress_bar("plan") as progress:
         planned = plan(
             planned_link,
             target=_read("--target", units.parse_ratio, target),
@@ -185,6 +185,9 @@ def command(
         _show(planned, comparisons)
     if comparisons is not None and not all(comparison.agrees for comparison in comparisons):
         print("error: the simulator does not agree with every prediction", file=sys.stderr)
+        leave(FAILED)
+    if planned.recommended is None:
+        print("error: nothing shows that a protection meets the target", file=sys.stderr)
         leave(FAILED)
 
 
@@ -299,6 +302,7 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
         "latency_budget_us": plan.budget_us,
         "recommended": plan.recommended,
         "reason": plan.reason,
+        "model": plan.model.row if plan.model is not None else None,
         "transport": plan.transport,
         "rows": plan.rows(),
     }
@@ -330,11 +334,13 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         table.add_row(
             "  95 % interval", *(_interval(row["loss_low"], row["loss_high"]) for row in plan.rows())
         )
+    if any(row["loss_by_model"] is not None for row in plan.rows()):
+        table.add_row("  by the model", *(_modelled(one) for one in plan.predictions))
     if plan.carried:
         table.add_row("fct_us_p99", *(f"* {one.fct_us_p99:,.0f}" for one in plan.carried))
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
-        table.add_row(key, *("yes" if row[key] else "no" for row in plan.rows()))
+        table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))
     console = Console(highlight=False)
     console.print(table)
     console.print(LEGEND)
@@ -342,7 +348,27 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         console.print(f"note: {note}")
     if comparisons is not None:
         console.print(_comparison_table(comparisons))
-    console.print(f"take [bold]{plan.recommended}[/bold]: {plan.reason}")
+    for line in _not_testable(plan):
+        console.print(line)
+    took = f"take [bold]{plan.recommended}[/bold]: " if plan.recommended else ""
+    console.print(took + plan.reason)
+
+
+_TOLD = {True: "yes", False: "no", None: "not testable"}
+
+
+def _not_testable(plan: Plan) -> list[str]:
+    """Say how many frames the shortest run would need to tell."""
+    needed = [row["frames_to_test"] for row in plan.rows() if row["frames_to_test"] is not None]
+    if not needed:
+        return []
+    from lossylink.planning.planner import count_words
+
+    frames, wanted = f"{plan.link.shown_frames:,}", count_words(min(needed))
+    return [
+        f"not testable: a run of {frames} frames cannot show {plan.target:g} at 95 % (two-sided);"
+        f" {wanted} frames or more without a loss would"
+    ]
 
 
 _MARKS = {"exact": "=", "chain": "#", "estimate": "~", "bound": "<", "simulated": "*"}
@@ -359,6 +385,11 @@ def _interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "-"
     return f"{low:,.0f}..{high:,.0f}" if low >= 100 else f"{low:.2g} to {high:.2g}"
+
+
+def _modelled(prediction: Prediction) -> str:
+    figure = prediction.by_model
+    return "-" if figure is None else _cell(figure.value, figure.validation)
 
 
 def _cell(value: float | None, validation: str) -> str:

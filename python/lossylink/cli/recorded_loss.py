@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lossylink.cli.progress import progress_bar
 from lossylink.errors import UserError
+from lossylink.measuring.outcome import extrapolation
 from lossylink.measuring.recordings import findings_of
 from lossylink.scenario.loss import Loss
 
@@ -31,4 +32,7 @@ def loss_of(path: Path) -> Loss:
             f"{path}: none of {finding.fit.frames:,} {finding.unit} was seen to be lost: the loss is below "
             f"{ratio.high:.3g}; to plan for the most that it may be, give --loss {ratio.high:.3g}"
         )
-    return finding.fit.loss
+    if finding.is_replayed:
+        return finding.replayed(path)
+    note = extrapolation(finding)
+    return finding.fit.loss._replace(notes=(*finding.fit.loss.notes, *filter(None, [note])))

@@ -1,21 +1,30 @@
-"""The loss model of a record: independent losses, or the smallest Gilbert-Elliott chain that explains them.
+"""The loss model of a record: what kind of losses they are, and the smallest model that explains them.
 
-Chains are fitted by maximum likelihood. Whether losses come in bursts at all is a likelihood ratio test
-against independent losses. Whether the model fits is a chi-square test of the lengths of runs and gaps.
+Three questions are asked of a record, and each is a test of independent losses:
+
+* do losses come in bursts, or apart: a likelihood ratio test against Gilbert-Elliott chains (`chains`);
+* do they keep apart: the spread of their distances (`regularity`);
+* do they repeat: a line in their spectrum (`regularity`).
+
+Whether the model fits is a chi-square test of the lengths of runs and gaps (`goodness`). A model that does
+not fit is not used: the record itself is replayed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import stats
 
 from lossylink.errors import UserError
-from lossylink.measuring.likelihood import Floats, gap_survival, log_likelihood, run_survival
-from lossylink.measuring.record import Counts, Record
+from lossylink.measuring.chains import Candidate, Report, candidates, clustered_ratio, parameter_intervals
+from lossylink.measuring.goodness import Goodness, goodness_of
+from lossylink.measuring.likelihood import log_likelihood
+from lossylink.measuring.record import Record
+from lossylink.measuring.regularity import Repeating, kept_apart, repeating
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics import CONFIDENCE, Estimate, binomial_interval, zero_events_upper_bound
 from lossylink.theory.bursts import Chain
@@ -26,28 +35,45 @@ FEWEST_RUNS: Final = 10
 DOUBT: Final = 0.01
 """Chance of error below which independence, or a fit, is rejected."""
 
-LEAST_EXPECTED: Final = 5.0
-"""Runs or gaps that a cell of the chi-square test has to expect (Cochran's rule); smaller ones are merged."""
+QUESTIONS: Final = 3
+"""Tests of independence that are made: the chance of each counts so many times (Bonferroni)."""
 
-MOST_CELLS: Final = 20
-"""Cells for the lengths of runs, and as many for those of gaps."""
 
-#: Logits beyond this are chances of 0 and 1 for any record that fits into memory.
-_FARTHEST = 30.0
-#: How a search climbs: slopes over steps that rounding does not drown, and an end where little is gained.
-_CLIMB: Final[Any] = {"eps": 1e-5, "gtol": 1e-2, "maxiter": 100}
-#: Names of the parameters of a chain, in the order in which models add them.
-PARAMETERS: Final = ("p", "r", "bad", "good")
-Report = Callable[[float, float], None]
+class Kind(StrEnum):
+    """What losses are like."""
+
+    NONE_SEEN = "none seen"
+    UNTOLD = "not told"
+    """Too few runs of losses, or counters alone: taken as independent."""
+    TOLD = "told"
+    """By whoever makes the losses, such as netem."""
+    INDEPENDENT = "independent"
+    BURSTY = "bursty"
+    APART = "kept apart"
+    PERIODIC = "periodic"
+    OTHER = "none of these"
+    """Not independent, and no test says what else."""
+
+
+class Evidence(StrEnum):
+    """What decided."""
+
+    LIKELIHOOD = "likelihood ratio"
+    DISTANCES = "spread of distances"
+    SPECTRUM = "line in the spectrum"
+    LENGTHS = "lengths of runs and gaps"
+    BATCHES = "differences between intervals"
 
 
 @dataclass(frozen=True)
-class Goodness:
-    """A chi-square test of the lengths of runs and gaps against a model."""
+class Decision:
+    """The kind of losses, the test that decided it, and its chance where nothing is the matter."""
 
-    chi_square: float
-    degrees: int
-    p_value: float
+    kind: Kind
+    test: Evidence | None = None
+    p_value: float | None = None
+    """Of the test, times `QUESTIONS` where it is one of three."""
+    period_frames: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,20 +85,23 @@ class Fit:
     losses: int
     """Frames lost."""
     loss: Loss
-    """The model, as ``--set loss=`` takes it."""
+    """The model, as ``--set loss=`` takes it; one that `is_rejected` is the nearest, and no good."""
     ratio: Estimate
     """Share of frames lost; after no loss the upper end is one-sided."""
-    mean_run_frames: float | None
-    """Mean length of a run of losses along the model."""
-    parameters: dict[str, Estimate]
-    """Of the chain: p and r, bad and good where they are not 1 and 0; none of independent losses."""
-    likelihood_ratio: float | None
-    """Twice the gain in log likelihood of the best chain over independent losses."""
-    p_value: float | None
-    """Chance of such a gain if losses are independent; nothing when too few losses tell."""
-    goodness: Goodness | None
+    decision: Decision
     verdict: str
     """What this means, in a sentence."""
+    mean_run_frames: float | None = None
+    """Mean length of a run of losses along the model."""
+    parameters: dict[str, Estimate] = field(default_factory=dict)
+    """Of the chain: p and r, bad and good where they are not 1 and 0; none of independent losses."""
+    likelihood_ratio: float | None = None
+    """Twice the gain in log likelihood of the best chain over independent losses."""
+    p_value: float | None = None
+    """Chance of such a gain if losses are independent; nothing when too few losses tell."""
+    goodness: Goodness | None = None
+    is_rejected: bool = False
+    """Whether the losses are known not to be the model's: only the record itself will do."""
 
 
 def fit(record: Record, *, report: Report | None = None) -> Fit:
@@ -95,6 +124,9 @@ def fit(record: Record, *, report: Report | None = None) -> Fit:
     >>> nothing = fit(Record.of([False] * 1000))
     >>> nothing.loss.spelling, f"{nothing.ratio.high:.4f}", nothing.verdict
     ('none', '0.0030', 'no frame of 1,000 was lost')
+    >>> counter = fit(Record.of([False, False, False, False, True] * 1000))
+    >>> counter.decision.kind, counter.decision.period_frames, counter.is_rejected
+    (<Kind.PERIODIC: 'periodic'>, 5.0, True)
     """
     if record.frames == 0:
         raise UserError("a record of no frames tells nothing; measure for longer")
@@ -102,40 +134,70 @@ def fit(record: Record, *, report: Report | None = None) -> Fit:
     plain = counted(frames=record.frames, losses=record.losses, verdict=f"{few}; taken as independent")
     if record.runs.size < FEWEST_RUNS:
         return plain
-    share = record.losses / record.frames
-    candidates = _candidates(record, share, report or (lambda _done, _whole: None))
-    memoryless = Chain.without_memory(share)
+    period, memoryless = repeating(record), Chain.without_memory(record.losses / record.frames)
+    if period is not None and QUESTIONS * period.p_value < DOUBT:
+        chance = min(1.0, QUESTIONS * period.p_value)
+        again = Decision(Kind.PERIODIC, Evidence.SPECTRUM, chance, period.period_frames)
+        told = replace(plain, decision=again, is_rejected=True)
+        return replace(told, verdict=_verdict(told))
+    found = candidates(record, memoryless.loss_ratio, report or (lambda _done, _whole: None))
     base = log_likelihood(memoryless, record)
-    gains = [max(0.0, 2 * (one.likelihood - base)) for one in candidates]
+    gains = [max(0.0, 2 * (one.likelihood - base)) for one in found]
     # Each chain has one parameter more than the one before. Three tests are made, so the least chance counts
     # thrice (Bonferroni).
-    chances = [float(stats.chi2.sf(gain, one.free - 1)) for gain, one in zip(gains, candidates, strict=True)]
+    chances = [float(stats.chi2.sf(gain, one.free - 1)) for gain, one in zip(gains, found, strict=True)]
     p_value = min(1.0, len(chances) * min(chances))
-    if p_value >= DOUBT:
-        goodness = _goodness(memoryless, record, free=1)
-        verdict = _verdict("losses are independent as far as the record tells", goodness)
-        return replace(
-            plain,
-            mean_run_frames=memoryless.mean_run,
-            likelihood_ratio=max(gains),
-            p_value=p_value,
-            goodness=goodness,
-            verdict=verdict,
-        )
-    best = min(candidates, key=lambda one: one.free * np.log(record.frames) - 2 * one.likelihood)
-    goodness = _goodness(best.chain, record, free=best.free)
-    return Fit(
-        frames=record.frames,
-        losses=record.losses,
-        loss=parse_loss(spelling(best.chain)),
-        ratio=_bursty_ratio(record, best.chain),
+    best = min(found, key=lambda one: one.free * np.log(record.frames) - 2 * one.likelihood)
+    if QUESTIONS * p_value >= DOUBT:
+        best = Candidate(memoryless, 1, base)
+    told = replace(plain, likelihood_ratio=max(gains), p_value=p_value)
+    return _judged(told, best, record, period)
+
+
+def _judged(told: Fit, best: Candidate, record: Record, period: Repeating | None) -> Fit:
+    """Say what kind the losses are, and whether the best chain will do for them."""
+    is_chain = best.free > 1
+    goodness = goodness_of(best.chain, record, free=best.free)
+    assert told.p_value is not None
+    apart = kept_apart(record)
+    decision = _decided(told.p_value, best if is_chain else None, goodness, apart, period)
+    is_apart_alone = decision.kind is Kind.APART and not is_chain
+    judged = replace(
+        told,
+        decision=decision,
         mean_run_frames=best.chain.mean_run,
-        parameters=_intervals(best, record),
-        likelihood_ratio=max(gains),
-        p_value=p_value,
         goodness=goodness,
-        verdict=_verdict("losses come in bursts", goodness),
+        is_rejected=_is_misfit(goodness) or is_apart_alone,
     )
+    if is_chain:
+        judged = replace(
+            judged,
+            loss=parse_loss(spelling(best.chain)),
+            ratio=clustered_ratio(record, best.chain),
+            parameters=parameter_intervals(best, record),
+        )
+    return replace(judged, verdict=_verdict(judged))
+
+
+def _decided(
+    p_value: float,
+    best: Candidate | None,
+    goodness: Goodness | None,
+    apart: float,
+    period: Repeating | None,
+) -> Decision:
+    """Return what kind losses without a period are; ``best`` is the chain that beats independent losses."""
+    if QUESTIONS * apart < DOUBT:
+        return Decision(Kind.APART, Evidence.DISTANCES, QUESTIONS * apart)
+    if best is not None:
+        kind = Kind.BURSTY if best.chain.fading > 0 else Kind.APART
+        return Decision(kind, Evidence.LIKELIHOOD, QUESTIONS * p_value)
+    if goodness is not None and _is_misfit(goodness):
+        return Decision(Kind.OTHER, Evidence.LENGTHS, goodness.p_value)
+    tests = [(p_value, Evidence.LIKELIHOOD), (apart, Evidence.DISTANCES)]
+    tests += [] if period is None else [(period.p_value, Evidence.SPECTRUM)]
+    chance, evidence = min(tests)
+    return Decision(Kind.INDEPENDENT, evidence, min(1.0, QUESTIONS * chance))
 
 
 def counted(*, frames: int, losses: int, verdict: str) -> Fit:
@@ -148,18 +210,52 @@ def counted(*, frames: int, losses: int, verdict: str) -> Fit:
     """
     if losses == 0:
         ratio = Estimate(0.0, 0.0, min(1.0, zero_events_upper_bound(frames)))
-        loss, verdict = Loss("none", {"model": "none"}), f"no frame of {frames:,} was lost"
+        verdict = f"no frame of {frames:,} was lost"
+        return Fit(frames, 0, Loss("none", {"model": "none"}), ratio, Decision(Kind.NONE_SEEN), verdict)
+    loss = parse_loss(f"{losses / frames:.6g}")
+    return Fit(frames, losses, loss, binomial_interval(losses, frames), Decision(Kind.UNTOLD), verdict)
+
+
+def _verdict(found: Fit) -> str:
+    """Say what kind losses are, by which test, and whether the model will do."""
+    decision, goodness = found.decision, found.goodness
+    if decision.kind is Kind.INDEPENDENT:
+        words = "losses are independent as far as the record tells"
+    elif decision.kind is Kind.OTHER:
+        words = "losses are neither independent nor in bursts, and they neither keep apart nor repeat"
     else:
-        ratio, loss = binomial_interval(losses, frames), parse_loss(f"{losses / frames:.6g}")
-    return Fit(frames, losses, loss, ratio, None, {}, None, None, None, verdict)
-
-
-def _verdict(words: str, goodness: Goodness | None) -> str:
+        words = f"losses {_WORDS[decision.kind]}"
+        if decision.kind is Kind.PERIODIC:
+            words += f" every {decision.period_frames:.6g} frames"
+        words += f" ({decision.test}, {probability(decision.p_value or 0.0)})"
+    if decision.kind is Kind.PERIODIC or (found.is_rejected and not _is_misfit(goodness)):
+        return f"{words}, which no model here does: replay the trace"
     if goodness is None:
-        return f"{words}; too few runs to test the fit"
-    if goodness.p_value >= DOUBT:
-        return f"{words}, and the model fits their lengths (p = {goodness.p_value:.2g})"
-    return f"{words}, but the model does not fit their lengths (p = {goodness.p_value:.2g}): replay the trace"
+        return f"{words}; too few different lengths to test the fit"
+    chance = probability(goodness.p_value)
+    if decision.kind is Kind.OTHER:
+        return f"{words}: no model here fits their lengths ({chance}): replay the trace"
+    if _is_misfit(goodness):
+        return f"{words}, but the model does not fit their lengths ({chance}): replay the trace"
+    return f"{words}, and the model fits their lengths ({chance})"
+
+
+_WORDS = {Kind.BURSTY: "come in bursts", Kind.APART: "keep apart", Kind.PERIODIC: "come again"}
+
+
+def _is_misfit(goodness: Goodness | None) -> bool:
+    return goodness is not None and goodness.p_value < DOUBT
+
+
+def probability(chance: float) -> str:
+    """Spell a chance of a test to two digits; below what a float tells it is a bound.
+
+    Examples
+    --------
+    >>> probability(0.5), probability(1e-40)
+    ('p = 0.5', 'p < 1e-16')
+    """
+    return f"p = {chance:.2g}" if chance >= 1e-16 else "p < 1e-16"
 
 
 def spelling(chain: Chain) -> str:
@@ -176,155 +272,6 @@ def spelling(chain: Chain) -> str:
     return "gilbert-elliott:" + ",".join(f"{value:.6g}" for value in values)
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A chain and how likely the record is along it; ``free`` parameters were chosen by the record."""
-
-    chain: Chain
-    free: int
-    likelihood: float
-
-
-def _candidates(record: Record, share: float, report: Report) -> list[_Candidate]:
-    """Return the best chain of each kind: with p and r alone, with bad as well, with good as well."""
-    stay, leave = record.losses - record.runs.size, record.runs.size
-    clear = record.frames - record.losses
-    simple = Chain(
-        to_bad=min(1.0, leave / max(1, clear)), to_good=leave / (stay + leave), loss_bad=1.0, loss_good=0.0
-    )
-    found = [_Candidate(simple, 2, log_likelihood(simple, record))]
-    for free in (3, 4):
-        starts = _starts(found[-1].chain, record, share, free)
-        climbed = []
-        for number, start in enumerate(starts):
-            climbed.append(_climb(record, free, start))
-            report((free - 3) * len(starts) + number + 1, 2 * len(starts))
-        found.append(max(climbed, key=lambda one: one.likelihood))
-    return found
-
-
-def _starts(known: Chain, record: Record, share: float, free: int) -> list[Chain]:
-    """Chains to begin a search at: the best of the smaller kind, and bursts as far apart as the gaps say."""
-    good = share / 5 if free == 4 else 0.0
-    usual = float(np.median(record.inner_gaps))
-    inside = record.inner_gaps[record.inner_gaps <= max(1.0, usual / 10)]
-    dense = 1 / (1 + float(inside.mean())) if inside.size else 0.5
-    starts = [replace(known, loss_good=good)]
-    for bad in (0.5, min(0.9, max(dense, 2 * share))):
-        bursts = max(1, int((record.inner_gaps > 10 / bad).sum()))
-        to_good = min(0.9, bursts * bad / record.losses)
-        in_bad = min(0.9, share / bad)
-        to_bad = min(0.9, to_good * in_bad / (1 - in_bad))
-        starts.append(Chain(to_bad=to_bad, to_good=to_good, loss_bad=bad, loss_good=good))
-    return starts
-
-
-def _climb(record: Record, free: int, start: Chain) -> _Candidate:
-    """Climb from a chain to the most likely one in reach, along the logits of its parameters."""
-
-    def cost(logits: Floats) -> float:
-        return -log_likelihood(_chain(logits), record)
-
-    chain = _chain(optimize.minimize(cost, _logits(start, free), method="BFGS", options=_CLIMB).x)
-    return _Candidate(chain, free, log_likelihood(chain, record))
-
-
-def _chain(logits: Floats) -> Chain:
-    """Return the chain of logits; which state is the bad one does not matter for its likelihood."""
-    within = np.clip(logits, -_FARTHEST, _FARTHEST)
-    values = dict(zip(PARAMETERS, (float(one) for one in special.expit(within)), strict=False))
-    p, r, bad, good = (
-        values.get(name, default) for name, default in zip(PARAMETERS, (0, 0, 1, 0), strict=True)
-    )
-    if bad < good:
-        p, r, bad, good = r, p, good, bad
-    return Chain(to_bad=p, to_good=r, loss_bad=bad, loss_good=good)
-
-
-def _values(chain: Chain, free: int) -> list[float]:
-    return [chain.to_bad, chain.to_good, chain.loss_bad, chain.loss_good][:free]
-
-
-def _logits(chain: Chain, free: int) -> Floats:
-    # A start at 0 or 1 would have no slope to climb along.
-    inside = np.clip(_values(chain, free), 1e-9, 1 - 1e-3)
-    return np.asarray(special.logit(inside))
-
-
-def _intervals(best: _Candidate, record: Record) -> dict[str, Estimate]:
-    """Return the parameters of a chain with their intervals."""
-    if best.free == 2:
-        leave, stay = int(record.runs.size), record.losses - int(record.runs.size)
-        entered = binomial_interval(leave, max(leave, record.frames - record.losses))
-        return {"p": entered, "r": binomial_interval(leave, leave + stay)}
-    at = _logits(best.chain, best.free)
-    deviation = _deviations(lambda logits: -log_likelihood(_chain(logits), record), at)
-    half = deviation * float(special.ndtri((1 + CONFIDENCE) / 2))
-    low, high = special.expit(at - half), special.expit(at + half)
-    values = _values(best.chain, best.free)
-    return {
-        name: Estimate(value, float(min(low[n], value)), float(max(high[n], value)))
-        for n, (name, value) in enumerate(zip(PARAMETERS, values, strict=False))
-    }
-
-
-def _deviations(cost: Callable[[Floats], float], at: Floats, step: float = 1e-3) -> Floats:
-    """Return the standard deviations of logits, from the curvature of the likelihood; infinite where flat."""
-    size = at.size
-    curvature = np.zeros((size, size))
-    moves = np.eye(size) * step
-    for i in range(size):
-        for j in range(i, size):
-            ends = (cost(at + a * moves[i] + b * moves[j]) * a * b for a in (1, -1) for b in (1, -1))
-            curvature[i, j] = curvature[j, i] = sum(ends) / (4 * step * step)
-    try:
-        variances = np.diag(np.linalg.inv(curvature))
-    except np.linalg.LinAlgError:
-        variances = np.full(size, -1.0)
-    return np.where(variances > 0, np.sqrt(np.abs(variances)), np.inf)
-
-
-def _bursty_ratio(record: Record, chain: Chain) -> Estimate:
-    """Return the loss ratio with an exact binomial interval of as many frames as would tell as much.
-
-    The variance of the number of losses is larger than that of independent ones by a factor of the chain.
-    """
-    share, factor = record.losses / record.frames, max(1.0, chain.dispersion)
-    losses, frames = record.losses / factor, record.frames / factor
-    tail = (1 - CONFIDENCE) / 2
-    low = special.betaincinv(losses, frames - losses + 1, tail)
-    high = special.betaincinv(losses + 1, max(frames - losses, 1e-9), 1 - tail)
-    return Estimate(share, float(low), float(high))
-
-
-def _goodness(chain: Chain, record: Record, *, free: int) -> Goodness | None:
-    """Compare the lengths of runs and gaps with what the chain expects; nothing when there are too few."""
-    parts = [_cells(record.runs, chain, run_survival), _cells(record.inner_gaps, chain, gap_survival)]
-    seen, expected = (np.concatenate(one) for one in zip(*parts, strict=True))
-    degrees = len(seen) - 2 - free
-    if degrees < 1:
-        return None
-    chi_square = float(((seen - expected) ** 2 / expected).sum())
-    return Goodness(chi_square, degrees, float(stats.chi2.sf(chi_square, degrees)))
-
-
-def _cells(
-    lengths: Counts, chain: Chain, survival: Callable[[Chain, Counts], Floats]
-) -> tuple[Floats, Floats]:
-    """Return how many lengths fall in each cell, and how many should; cells expect about the same."""
-    total = lengths.size
-    edges = np.unique(np.geomspace(1, 2 * int(lengths.max()) + 10, 2000).astype(np.int64))
-    beyond = survival(chain, edges) * total
-    wanted = max(LEAST_EXPECTED, total / MOST_CELLS)
-    cuts = [0]
-    for at in range(1, edges.size):
-        if beyond[cuts[-1]] - beyond[at] >= wanted and beyond[at] >= LEAST_EXPECTED:
-            cuts.append(at)
-    begins, reach = edges[cuts], beyond[cuts]
-    seen = np.bincount(np.searchsorted(begins, lengths, side="right") - 1, minlength=len(cuts))
-    return seen.astype(np.float64), reach - np.append(reach[1:], 0.0)
-
-
 def figures(found: Fit) -> dict[str, Any]:
     """Return what a record says, as JSON."""
     goodness = found.goodness
@@ -335,7 +282,12 @@ def figures(found: Fit) -> dict[str, Any]:
         "loss_ratio_low": found.ratio.low,
         "loss_ratio_high": found.ratio.high,
         "confidence": CONFIDENCE,
-        "loss": found.loss.spelling,
+        "kind": str(found.decision.kind),
+        "decided_by": None if found.decision.test is None else str(found.decision.test),
+        "decided_p_value": found.decision.p_value,
+        "period_frames": found.decision.period_frames,
+        "loss": None if found.is_rejected else found.loss.spelling,
+        "rejected_loss": found.loss.spelling if found.is_rejected else None,
         "mean_run_frames": found.mean_run_frames,
         "parameters": {
             name: {"value": one.value, "low": one.low, "high": one.high}

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from lossylink.errors import UserError
 from lossylink.manifest import manifest
+from lossylink.measuring.chains import Report
 from lossylink.measuring.exchange import Direction
-from lossylink.measuring.fit import Fit, Report, counted, figures, fit
+from lossylink.measuring.fit import Fit, counted, figures, fit
 from lossylink.planning import Link, plan
 from lossylink.run_directory import MANIFEST, write_json
-from lossylink.scenario.loss import parse_loss
-from lossylink.statistics import Estimate, binomial_interval
+from lossylink.scenario.loss import Loss
+from lossylink.statistics import Estimate, binomial_interval, zero_events_upper_bound
 
 TARGET: Final = 1e-8
 """Effective loss of a healthy link, for which the plan is made."""
@@ -96,7 +97,7 @@ class Finding:
         yield f"  {found.verdict}"
         for note in self.notes:
             yield f"  note: {note}"
-        if found.ratio.value:
+        if found.ratio.value and not self.is_replayed:
             yield f"  loss: {found.loss.spelling}"
 
     def figures(self) -> dict[str, Any]:
@@ -112,9 +113,26 @@ class Finding:
                 "dropped_in_boxes": one.dropped,
                 "run_frames": one.record.run_counts(),
                 "gap_frames": one.record.gap_frames(),
-                "trace": f"{self.key}.trace",
+                "trace": self.trace_name,
             }
+        if self.is_replayed:
+            told["loss"] = f"trace:{self.trace_name}"
         return told
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether only the record itself will do, and there is one."""
+        return self.fit.is_rejected and self.direction is not None
+
+    def replayed(self, path: Path) -> Loss:
+        """Return the record, which is in a file, as a loss."""
+        assert self.direction is not None
+        return Loss(f"trace:{path}", {"model": "trace", "lost": self.direction.record.lost.tolist()})
+
+    @property
+    def trace_name(self) -> str:
+        """The file of the frames one by one, beside the scenario."""
+        return f"{self.key}.trace"
 
 
 def _without(found: Fit, dropped: int) -> Fit:
@@ -122,6 +140,8 @@ def _without(found: Fit, dropped: int) -> Fit:
     losses = max(0, found.losses - dropped)
     low = binomial_interval(losses, found.frames)
     ratio = Estimate(losses / found.frames, min(low.low, found.ratio.low), found.ratio.high)
+    if losses == 0:
+        return replace(counted(frames=found.frames, losses=0, verdict=""), ratio=ratio)
     return replace(found, losses=losses, ratio=ratio)
 
 
@@ -129,24 +149,64 @@ def _without(found: Fit, dropped: int) -> Fit:
 class Advice:
     """The plan for a direction: the command, and what it says first."""
 
-    command: str
+    command: str | None
+    """Nothing where no loss was seen, for which there is nothing to plan."""
     sentence: str
+    note: str | None = None
+    """On what the plan rests, where that is more than what was seen."""
 
 
-def advise(finding: Finding, *, rate_bps: int, frame_bytes: int) -> Advice:
-    """Plan for the loss of a direction; for the upper end of its interval if nothing was lost."""
-    loss = finding.fit.loss if finding.fit.ratio.value else parse_loss(f"{finding.fit.ratio.high:.3g}")
+def advise(finding: Finding, *, rate_bps: int, frame_bytes: int, folder: Path) -> Advice:
+    """Plan for the losses of a direction: for the model, or for the record in ``folder`` where none fits.
+
+    Without a loss there is no plan: a bound is no loss. The advice says how many frames would tell. Counts
+    that no model explains have no record to plan for, and no advice.
+    """
+    found = finding.fit
+    if not found.ratio.value and not found.frames:
+        return Advice(None, "nothing is lost: there is nothing to plan for")
+    if not found.ratio.value:
+        return Advice(None, none_seen(found.frames, finding.unit))
+    loss = finding.replayed(folder / finding.trace_name) if finding.is_replayed else found.loss
     words = ["--link", f"{rate_bps / 1e9:g}Gbps", "--loss", loss.spelling, "--target", f"{TARGET:g}"]
     words += ["--frame", f"{frame_bytes}B"]
+    command = shlex.join(["lossylink", "plan", *words])
+    if found.is_rejected and not finding.is_replayed:
+        return Advice(command, "no advice: that is the mean alone, and these losses do not come so", None)
     try:
         link = Link.losing(loss, rate_bps=rate_bps, propagation_ps=0, frame_bytes=frame_bytes)
-        planned = plan(link, target=TARGET)
-        sentence = f"take {planned.recommended}: {planned.reason}"
+        sentence = plan(link, target=TARGET).sentence
     except UserError as error:
         sentence = str(error)
     except KeyboardInterrupt:
         sentence = "the plan was stopped; run the command for it"
-    return Advice(shlex.join(["lossylink", "plan", *words]), sentence)
+    return Advice(command, sentence, None if finding.is_replayed else extrapolation(finding))
+
+
+def extrapolation(finding: Finding) -> str | None:
+    """Say what a plan by a model rests on; nothing where the frames themselves show as little."""
+    frames = finding.fit.frames
+    if not frames or zero_events_upper_bound(frames) <= TARGET:
+        return None
+    shown = zero_events_upper_bound(frames)
+    return (
+        f"by the model of the loss above: {frames:,} {finding.unit} show no loss below {shown:.1g} themselves"
+    )
+
+
+def none_seen(frames: int, unit: str) -> str:
+    """Say what no loss in so many frames means, and how many would tell the loss of a healthy link.
+
+    Examples
+    --------
+    >>> none_seen(20_000, "probes")
+    'none seen: at most 0.00015 at 95 % (one-sided); 300 million probes without a loss would show 1e-08'
+    """
+    needed, bound = zero_events_upper_bound(1.0) / TARGET, zero_events_upper_bound(frames)
+    if bound <= TARGET:
+        return f"none seen: at most {bound:.3g} at 95 % (one-sided), the loss of a healthy link: leave it"
+    enough = f"{needed / 1e6:.3g} million {unit} without a loss would show {TARGET:g}"
+    return f"none seen: at most {min(1.0, bound):.3g} at 95 % (one-sided); {enough}"
 
 
 def scenario_text(findings: Sequence[Finding], *, rate_bps: int, frame_bytes: int, title: str) -> str:
@@ -197,8 +257,12 @@ def scenario_text(findings: Sequence[Finding], *, rate_bps: int, frame_bytes: in
         counts = f"{found.losses:,} of {found.frames:,} {finding.lost_word}, {interval}"
         text.append(f"# {json.dumps(finding.title)[1:-1]}: {counts if found.frames else found.verdict}")
         text += [f"# note: {json.dumps(note)[1:-1]}" for note in finding.notes]
+        if finding.is_replayed:
+            text.append(f"# {found.decision.kind}: the losses as they were recorded, for no model fits")
+            text.append(f'{key} = "trace:{finding.trace_name}"')
+            continue
         if finding.direction is not None and found.losses:
-            text.append(f'# as it was recorded: {key} = "trace:{key}.trace"')
+            text.append(f'# as it was recorded: {key} = "trace:{finding.trace_name}"')
         text.append(f'{key} = "{found.loss.spelling}"')
     ratios = [finding.fit.ratio.value for finding in findings if finding.fit.ratio.value]
     frames = min(_MOST_FRAMES, max(_FEWEST_FRAMES, int(_LOSSES / min(ratios)) if ratios else 0))
@@ -212,7 +276,7 @@ def write(folder: Path, findings: Sequence[Finding], *, scenario: str, told: dic
     for finding in findings:
         if finding.direction is not None:
             trace = f"# {finding.title}: 0 arrived, 1 was lost\n{finding.direction.record.trace()}"
-            (folder / f"{finding.key}.trace").write_text(trace, encoding="utf-8")
+            (folder / finding.trace_name).write_text(trace, encoding="utf-8")
     directions = {finding.key: finding.figures() for finding in findings}
     write_json(folder / FIGURES, told | {"directions": directions})
     write_json(folder / MANIFEST, manifest(seed=0))

@@ -55,6 +55,11 @@ class Record:
         begin, end = self._ends
         return end - begin
 
+    @property
+    def begins(self) -> Counts:
+        """The first frame of each run of losses."""
+        return self._ends[0]
+
     @cached_property
     def gaps(self) -> Counts:
         """Delivered frames in front of each run; the first may be 0."""

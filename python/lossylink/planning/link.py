@@ -88,6 +88,8 @@ class Link:
                 )
             ratio = len(loss.native["positions"]) / max(PROBE_FRAMES, last + 1)
         assert ratio is not None
+        if ratio == 0 and model == "trace":
+            raise _none_recorded(len(loss.native["lost"]))
         return cls(loss_ratio=ratio, frame_bytes=frame_bytes, loss=loss, **rest)
 
     @property
@@ -133,6 +135,11 @@ class Link:
         native = self.native_loss
         wanted = max(native["positions"]) + 1 if "positions" in native else len(native.get("lost", ()))
         return max(PROBE_FRAMES, min(wanted, MOST_PROBE_FRAMES))
+
+    @property
+    def shown_frames(self) -> int:
+        """Frames of a short run that show something: a recording that is repeated shows nothing more."""
+        return min(self.probe_frames, len(self.native_loss.get("lost", ())) or self.probe_frames)
 
     def frame_loss_ratio(self, more_bytes: int = 0) -> float:
         """Share of frames lost that are ``more_bytes`` longer; only bit errors care."""
@@ -182,6 +189,15 @@ class Link:
     def bytes_in(self, seconds: float) -> float:
         """Bytes that pass in a time at line rate."""
         return self.rate_bps * seconds / BITS_PER_BYTE
+
+
+def _none_recorded(frames: int) -> UserError:
+    """A recording without a loss bounds the loss of its link, and is nothing to plan for."""
+    bound = -math.log1p(-0.95) / frames
+    return UserError(
+        f"none of {frames:,} recorded frames was lost: the loss is at most {bound:.2g} at 95 % (one-sided), "
+        f"and there is nothing to plan for; record longer, or plan for that bound: --loss {bound:.2g}"
+    )
 
 
 def _any_bit(bit_error_rate: float, frame_bytes: int) -> float:

@@ -25,15 +25,15 @@ def mean_run(link: Link) -> float:
     return 1.0 if link.chain is None else link.chain.mean_run
 
 
-def longest_run(link: Link) -> int:
-    """The longest run of losses, but for once in a million frames."""
+def longest_run(link: Link, *, rare: float = RARE) -> int:
+    """The longest run of losses, but for once in a million frames, or as rarely as is said."""
     chain = link.chain
     if chain is None:
-        return max(1, math.ceil(math.log(RARE) / math.log(link.loss_ratio) - 1e-9))
+        return max(1, math.ceil(math.log(rare) / math.log(link.loss_ratio) - 1e-9))
     at = (chain.stationary * (1 - chain.loss)) @ chain.step
     for frames in range(1, LONGEST_RUN):
         at = (at * chain.loss) @ chain.step
-        if float(at.sum()) < RARE:
+        if float(at.sum()) < rare:
             return frames
     return LONGEST_RUN
 

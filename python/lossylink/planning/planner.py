@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.planning.link import Link
-from lossylink.planning.prediction import Prediction
+from lossylink.planning.prediction import Prediction, is_within
+from lossylink.planning.recording import Model, model_of
 from lossylink.planning.stress import by_simulation
 from lossylink.planning.transport import FLOW_BYTES, NAMES, Carried, Transport, best_carried, carry
 from lossylink.protections import families, keeps_order
@@ -22,13 +24,20 @@ class Plan:
     target: float
     budget_us: float | None
     predictions: tuple[Prediction, ...]
-    recommended: str
-    """The protection to take: it meets target and budget."""
+    recommended: str | None
+    """The protection to take: it meets target and budget. Nothing where nothing shows that one does."""
     reason: str
     """Why, in a sentence."""
+    model: Model | None = None
+    """What was fitted to a recording too short to show the target."""
     transport: Transport | None = None
     carried: tuple[Carried, ...] = ()
     """What flows of the transport make of each protection."""
+
+    @property
+    def sentence(self) -> str:
+        """What to take and why."""
+        return f"take {self.recommended}: {self.reason}" if self.recommended else self.reason
 
     def rows(self) -> list[dict[str, Any]]:
         """One row of plain values a protection."""
@@ -74,6 +83,11 @@ def plan(
     UserError
         When no protection meets what is asked for: the message names the best.
 
+    Notes
+    -----
+    A protection is recommended only where a closed form or the whole interval of a run says that it meets the
+    target. Of a recording too short for that, the model that fits it decides, and the reason says so.
+
     Examples
     --------
     >>> link = Link(rate_bps=10**11, propagation_ps=500_000, loss_ratio=1e-3)
@@ -84,12 +98,21 @@ def plan(
         raise UserError(f"a target of {target:g} is not a loss ratio between 0 and 1")
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")
-    predictions = tuple(
-        by_simulation(link, prediction) if link.is_listed else prediction
-        for family in families()
-        for prediction in family.plan(link, target=target, budget_us=budget_us)
-    )
-    meeting = _meeting(link, predictions, target, budget_us)
+    predictions, model = _predicted(link, target, budget_us, progress)
+    meeting = _meeting(predictions, target, budget_us)
+    if not meeting:
+        if not _untold(predictions, target, budget_us):
+            raise _unreached(link, predictions, target, budget_us)
+        return Plan(
+            link=link,
+            target=target,
+            budget_us=budget_us,
+            predictions=predictions,
+            model=model,
+            recommended=None,
+            reason=_reason_for_none(link, predictions, model, target, budget_us),
+            transport=transport,
+        )
     if transport is None:
         fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
         carried: tuple[Carried, ...] = ()
@@ -98,16 +121,43 @@ def plan(
         carried = carry(link, predictions, transport, flow_bytes=flow_bytes, progress=progress)
         chosen = best_carried(meeting, carried)
         reason = _reason_by_flows(chosen, meeting, carried, NAMES[transport], flow_bytes)
+    if chosen.meets(target=target) is None and model is not None:
+        reason += _reason_of_model(chosen, model, target)
     return Plan(
         link=link,
         target=target,
         budget_us=budget_us,
         predictions=predictions,
+        model=model,
         recommended=chosen.protection,
         reason=reason,
         transport=transport,
         carried=carried,
     )
+
+
+def _predicted(
+    link: Link, target: float, budget_us: float | None, progress: Callable[[float, float], None] | None
+) -> tuple[tuple[Prediction, ...], Model | None]:
+    """Return the predictions, and the model of a recording that is too short to show the target.
+
+    Parameters of protections against a recording are chosen by a chain of its mean loss and burst, and then
+    tried on it. If that shows nothing, they are chosen by the model that fits, and tried again.
+    """
+
+    def planned(of: Link, *, is_model: bool = False) -> tuple[Prediction, ...]:
+        found = (one for family in families() for one in family.plan(of, target=target, budget_us=budget_us))
+        if not link.is_listed:
+            return tuple(found)
+        return tuple(by_simulation(link, one, is_model=is_model) for one in found)
+
+    predictions = planned(link)
+    if not link.is_listed or _meeting(predictions, target, budget_us):
+        return predictions, None
+    if not _untold(predictions, target, budget_us):
+        return predictions, None
+    model = model_of(link, report=progress)
+    return (planned(model.link, is_model=True) if model.link else predictions), model
 
 
 def _reason_by_speed(chosen: Prediction, meeting: Sequence[Prediction]) -> str:
@@ -139,17 +189,84 @@ def _reason_by_flows(
     return f"{words}; over {fastest.protection}, the fastest link, it is {other:,.0f} us"
 
 
-def _meeting(
-    link: Link, predictions: tuple[Prediction, ...], target: float, budget_us: float | None
-) -> list[Prediction]:
-    """Those that meet everything; in order comes first and wins a tie."""
-    meeting = [p for p in predictions if p.meets(target=target) and p.keeps(budget_us=budget_us)]
-    if meeting:
-        return meeting
-    within = [p for p in predictions if p.keeps(budget_us=budget_us)]
-    best = min(within, key=lambda p: p.effective_loss_ratio.value or 0.0)
+def _reason_of_model(chosen: Prediction, model: Model, target: float) -> str:
+    """On what the choice rests where the recording does not show it."""
+    assert chosen.by_model is not None
+    assert model.link is not None
+    high = chosen.effective_loss_ratio.high or 0.0
+    return (
+        f"; this rests on a model of {model.words}, {model.spelling}, which fits the recording, at the upper "
+        f"end of its loss, {model.link.loss_ratio:.3g}: it leaves {chosen.by_model.value:.3g}. That is an "
+        f"extrapolation: the recording itself shows {high:.2g} and not {target:g}"
+    )
+
+
+def _reason_for_none(
+    link: Link,
+    predictions: Sequence[Prediction],
+    model: Model | None,
+    target: float,
+    budget_us: float | None,
+) -> str:
+    """Why nothing can be recommended, and what would tell."""
+    untold = _untold(predictions, target, budget_us)
+    least = min(untold, key=lambda one: one.effective_loss_ratio.high or 0.0)
+    high = least.effective_loss_ratio.high or 0.0
+    frames = least.frames_to_test(target=target)
+    words = (
+        f"nothing to take: {target:g} is not testable with {link.shown_frames:,} frames, which show "
+        f"{high:.2g} ({least.protection}) at best; {count_words(frames)} frames without a loss would show it"
+    )
+    if model is None:
+        return words
+    why = f"by the model of {model.words} no protection meets it" if model.link else model.words
+    return f"{words}; {why}"
+
+
+def count_words(frames: float) -> str:
+    """Spell a large number of frames.
+
+    Examples
+    --------
+    >>> count_words(3.689e8), count_words(5.5e9), count_words(12_345)
+    ('369 million', '5.5 billion', '12,345')
+    """
+    for scale, name in ((1e9, "billion"), (1e6, "million")):
+        if frames >= scale:
+            return (
+                f"{frames / scale:,.3g} {name}" if frames < 1000 * scale else f"{frames / scale:,.0f} {name}"
+            )
+    return f"{math.ceil(frames):,}"
+
+
+def _kept(predictions: Sequence[Prediction], budget_us: float | None) -> list[Prediction]:
+    return [one for one in predictions if one.keeps(budget_us=budget_us)]
+
+
+def _meeting(predictions: Sequence[Prediction], target: float, budget_us: float | None) -> list[Prediction]:
+    """Those that meet everything; where a recording shows none, those that do by the model that fits it."""
+    kept = _kept(predictions, budget_us)
+    shown = [one for one in kept if one.meets(target=target)]
+    return shown or [
+        one
+        for one in kept
+        if one.by_model is not None
+        and one.meets(target=target) is None
+        and is_within(one.by_model.value or 0.0, target)
+    ]
+
+
+def _untold(predictions: Sequence[Prediction], target: float, budget_us: float | None) -> list[Prediction]:
+    """Those whose run is too short to tell whether they meet the target."""
+    return [one for one in _kept(predictions, budget_us) if one.meets(target=target) is None]
+
+
+def _unreached(
+    link: Link, predictions: Sequence[Prediction], target: float, budget_us: float | None
+) -> UserError:
+    best = min(_kept(predictions, budget_us), key=lambda one: one.effective_loss_ratio.value or 0.0)
     budget = f" within {budget_us:g} us" if budget_us is not None else ""
-    raise UserError(
+    return UserError(
         f"no protection reaches {target:g} at {link.loss_ratio * 100:g} % loss on this link{budget}; "
         f"the best is {best.protection} with {best.effective_loss_ratio.value:.3g}"
     )

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lossylink.errors import UserError
 from lossylink.planning.link import PROBE_FRAMES, Link
-from lossylink.planning.prediction import SIMULATED, Figure, Prediction
+from lossylink.planning.prediction import CONFIDENCE, NONE_SEEN, SIMULATED, Figure, Prediction
 
 LEAST_BATCH_FRAMES: Final = 2_000
 """Frames of a batch in which losses are counted: ten times the largest block and more."""
@@ -18,9 +18,6 @@ BATCH_MEMORIES: Final = 10
 """Frames of a batch, in times that the memory of a burst lasts."""
 LEAST_BATCHES: Final = 50
 """Fewer would not tell their variance."""
-
-CONFIDENCE: Final = 0.95
-"""Of the interval of a simulated loss."""
 
 
 def simulate(
@@ -127,20 +124,45 @@ def loss_interval(
 
 def simulated_loss(row: dict[str, Any], *, lost_together: float = 1.0) -> Figure:
     """Return the effective loss that a run saw, with its interval."""
+    if row["effective_lost_packets"] == 0:  # the same interval, without the time to load scipy
+        most = NONE_SEEN * max(1.0, lost_together) / row["packets_sent"]
+        return Figure(0.0, SIMULATED, 0.0, min(1.0, most))
     low, high = loss_interval(row, confidence=CONFIDENCE, lost_together=lost_together)
     return Figure(row["effective_loss_rate"], SIMULATED, low, high)
 
 
-def by_simulation(link: Link, prediction: Prediction) -> Prediction:
-    """Return a prediction with what a run of the listed losses gives, for nothing else knows of them."""
+def _of_shown(loss: Figure, link: Link, lost_together: float) -> Figure:
+    """Return a loss with the interval of a recording, which the run may have repeated.
+
+    The interval grows with the square root of the repeats, and up to that of no loss in the recording at the
+    least.
+    """
+    repeats = link.probe_frames / link.shown_frames
+    if repeats <= 1:
+        return loss
+    assert loss.value is not None
+    assert loss.low is not None
+    assert loss.high is not None
+    low = loss.value - repeats**0.5 * (loss.value - loss.low)
+    high = loss.value + repeats**0.5 * (loss.high - loss.value)
+    least = NONE_SEEN * max(1.0, lost_together) / link.shown_frames
+    return replace(loss, low=max(0.0, low), high=min(1.0, max(high, least)))
+
+
+def by_simulation(link: Link, prediction: Prediction, *, is_model: bool = False) -> Prediction:
+    """Return a prediction with what a run of the listed losses gives, for nothing else knows of them.
+
+    The loss that was predicted is kept beside it if it is that of a model of these losses.
+    """
     row = simulate(link, prediction.protection, packets=link.probe_frames)
-    late, latest = late_us(row), latest_us(row)
+    late, latest, together = late_us(row), latest_us(row), prediction.lost_together
     worst = prediction.added_latency_us_worst
     if latest is not None and worst.value is not None and latest > worst.value:
         worst = Figure(latest, SIMULATED)
     return replace(
         prediction,
-        effective_loss_ratio=simulated_loss(row, lost_together=prediction.lost_together),
+        by_model=prediction.effective_loss_ratio if is_model else None,
+        effective_loss_ratio=_of_shown(simulated_loss(row, lost_together=together), link, together),
         effective_speed_gbps=Figure(row["effective_link_speed_gbps"], SIMULATED),
         added_latency_us_typical=prediction.added_latency_us_typical
         if late is None

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy import special, stats
 
-from lossylink.measuring.fit import DOUBT, Fit
+from lossylink.measuring.fit import DOUBT, Decision, Evidence, Fit, Kind
 from lossylink.scenario.loss import Loss, parse_loss
 from lossylink.statistics import CONFIDENCE, Estimate, zero_events_upper_bound
 
@@ -64,7 +64,10 @@ class Reading:
             )
         else:
             loss, verdict = parse_loss(f"{lost / sent:.6g}"), self._verdict()
-        return Fit(sent, lost, loss, ratio_of(self.batches), None, {}, None, self._chance(), None, verdict)
+        decision, chance = self._decision(), self._chance()
+        is_rejected = decision.kind in {Kind.BURSTY, Kind.APART}
+        ratio = ratio_of(self.batches)
+        return Fit(sent, lost, loss, ratio, decision, verdict, p_value=chance, is_rejected=is_rejected)
 
     def _told(self, loss: Loss) -> Fit:
         """What a tool was told, beside what it counted while it did so."""
@@ -75,7 +78,7 @@ class Reading:
         run = chain.mean_run if chain else None
         if not self.sent:
             words = "by the parameters of netem; nothing was counted"
-            return Fit(0, 0, loss, Estimate.exact(mean), run, {}, None, None, None, words)
+            return Fit(0, 0, loss, Estimate.exact(mean), Decision(Kind.TOLD), words, mean_run_frames=run)
         # Counters of one queue are one batch; the parameters say how far its losses stand together.
         ratio = interval(self.lost, self.sent, factor=chain.dispersion if chain else 1.0)
         agrees = ratio.contains(mean)
@@ -84,7 +87,7 @@ class Reading:
             if agrees
             else "do NOT agree: a full queue drops too, and so do counters from before a change"
         )
-        return Fit(self.sent, self.lost, loss, ratio, run, {}, None, None, None, words)
+        return Fit(self.sent, self.lost, loss, ratio, Decision(Kind.TOLD), words, mean_run_frames=run)
 
     def _verdict(self) -> str:
         chance, count = self._chance(), len(self.batches)
@@ -97,6 +100,16 @@ class Reading:
         if chance > 1 - DOUBT:
             return f"losses keep apart, as those of a queue or a counter do: {times}; the mean alone is taken"
         return f"{self.batch}s differ as independent losses do (p = {chance:.2g})"
+
+    def _decision(self) -> Decision:
+        """What kind losses are by the differences between batches: too many, too few, or neither."""
+        chance = self._chance()
+        if chance is None:
+            return Decision(Kind.UNTOLD if self.lost else Kind.NONE_SEEN)
+        if DOUBT <= chance <= 1 - DOUBT:
+            return Decision(Kind.INDEPENDENT, Evidence.BATCHES, chance)
+        kind = Kind.BURSTY if chance < DOUBT else Kind.APART
+        return Decision(kind, Evidence.BATCHES, min(chance, 1 - chance))
 
     def _chance(self) -> float | None:
         """Chance of such a difference between batches if losses are independent (chi-square)."""

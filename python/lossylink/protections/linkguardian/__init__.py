@@ -168,7 +168,8 @@ class _LinkGuardian(Family):
         from lossylink.protections.linkguardian import prediction
 
         for ordered in (True, False):
-            yield prediction.predict(link, prediction.choose(link, target=target, ordered=ordered))
+            options = prediction.choose(link, target=target, ordered=ordered)
+            yield prediction.predict(link, options, rare=target)
 
     def outline(self, link: Link, *, target: float) -> Iterable[Outline]:
         from lossylink.planning.prediction import Outline

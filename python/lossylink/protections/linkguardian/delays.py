@@ -55,8 +55,8 @@ def _control_line_ns(link: Link) -> float:
     return CONTROL_WIRE_BYTES * BITS_PER_BYTE / link.rate_bps / NANOSECOND_S
 
 
-def retransmission_worst_s(link: Link, *, copies: int) -> float:
-    """How late a lost frame is at worst when nothing waits for it, but for once in a million.
+def retransmission_worst_s(link: Link, *, copies: int, rare: float = RARE) -> float:
+    """How late a lost frame is at worst when nothing waits for it, but for once in a million, or as rarely.
 
     The run of losses that it begins goes on, and its last frame is followed by one that shows it; the copy
     has just been looked at; and it waits behind copies of the losses around it, and its own that are lost. A
@@ -64,9 +64,22 @@ def retransmission_worst_s(link: Link, *, copies: int) -> float:
     """
     frame_s = link.serialisation_s(linkguardian.HEADER_BYTES)
     _, longest_round_s = _tx_rounds_s(link)
-    alone_s = longest_run(link) * frame_s + _back_s(link, copies) + longest_round_s + 2 * frame_s
-    others = losses_within(link, frames=math.ceil(alone_s / frame_s))
+    alone_s = longest_run(link, rare=rare) * frame_s + _back_s(link, copies) + longest_round_s + 2 * frame_s
+    others = losses_within(link, frames=math.ceil(alone_s / frame_s), rare=rare)
     return alone_s + (others + 1) * copies * frame_s
+
+
+def is_ever_late(link: Link, *, copies: int, rare: float) -> bool:
+    """Whether a copy may come when the ordered mode has given its frame up, more often than is said.
+
+    The wait is that after the last frame that went on, which was one frame before the lost one was due
+    (LG-21).
+    """
+    ticks = thresholds_at(link.profile["threshold"], rate_bps=link.rate_bps)["ack_no_timeout_ticks"]
+    wait_s: float = ticks * link.profile["timer_period_ns"] * NANOSECOND_S
+    frame_s = link.serialisation_s(linkguardian.HEADER_BYTES)
+    latest_s = retransmission_worst_s(link, copies=copies, rare=rare) + frame_s
+    return bool(latest_s > wait_s)
 
 
 def ordered_worst_s(link: Link, *, copies: int, loss_ratio: float, together: tuple[float, int]) -> float:

@@ -114,8 +114,8 @@ def _described(link: Link) -> str:
     return json.dumps(configured(bursts, "lg"))
 
 
-def predict(link: Link, options: Options) -> Prediction:
-    """Predict what LinkGuardian does for a link."""
+def predict(link: Link, options: Options, *, rare: float = RARE) -> Prediction:
+    """Predict what LinkGuardian does for a link; copies late more rarely than ``rare`` do not count."""
     loss = Figure(loss_left(options, link), _exact(link))
     speed = Figure(nonblocking_speed_gbps(link, options), _exact(link))
     typical = Figure(delays.typical_s(link, copies=options.copies) * 1e6, ESTIMATE)
@@ -125,7 +125,7 @@ def predict(link: Link, options: Options) -> Prediction:
     together = mean_run(link)
     probe = _probe(link, options) if options.ordered or _is_crowded(link, options) else None
     if probe is not None:
-        loss = _given_up(link, options, loss, probe, together)
+        loss = _given_up(link, options, loss, probe, together, rare)
     if probe is not None and options.ordered:
         time_lost_s = probe.time_lost_s
         speed = Figure(ordered_speed_gbps(link, options, time_lost_s), SIMULATED)
@@ -167,20 +167,27 @@ def _exact(link: Link) -> str:
     return EXACT if link.chain is None else CHAIN
 
 
-def _given_up(link: Link, options: Options, loss: Figure, probe: Probe, together: float) -> Figure:
-    """The loss, unless the short run saw another: copies too late for the ordered side, or too many."""
+def _given_up(
+    link: Link, options: Options, loss: Figure, probe: Probe, together: float, rare: float
+) -> Figure:
+    """The loss, unless the short run saw another: copies too late for the ordered side, or too many.
+
+    Where copies may come too late, a run that saw none allows as many as the upper end of its interval.
+    """
     expected, is_crowded = loss_left(options, probe.link), _is_crowded(link, options)
-    if probe.row["effective_loss_rate"] <= expected and not is_crowded:
-        return loss
     seen = simulated_loss(probe.row, lost_together=together)
+    assert loss.value is not None
     assert seen.value is not None
     assert seen.low is not None
     assert seen.high is not None
-    if seen.low <= expected and (expected <= seen.high or not is_crowded):
-        return loss
     # What the probe loses of its corrupted frames, this link loses of its own.
     share = link.loss_ratio / probe.link.loss_ratio
-    return Figure(seen.value * share, SIMULATED, seen.low * share, seen.high * share)
+    is_as_expected = seen.low <= expected and (expected <= seen.high or not is_crowded)
+    if not is_as_expected and (is_crowded or seen.value > expected):
+        return Figure(seen.value * share, SIMULATED, seen.low * share, seen.high * share)
+    if options.ordered and delays.is_ever_late(link, copies=options.copies, rare=rare):
+        return replace(loss, low=loss.value, high=max(loss.value, seen.high * share))
+    return loss
 
 
 def _ordered_worst_us(link: Link, options: Options, loss: Figure) -> float:

@@ -48,7 +48,7 @@ def complete_row(
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
-        row["checks"] = _methodology(row, configuration) if is_tcp else {}
+        row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
     return scenario.experiment.in_order(row)
 
 
@@ -73,3 +73,10 @@ def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> di
     from lossylink import checks  # heavy, and only some experiments need it
 
     return checks.as_json(checks.run_checks(checks.evidence_from(row, configuration)))
+
+
+def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge whether the connections of RDMA flows lived; without any there is nothing to judge."""
+    from lossylink import checks  # heavy, and only some experiments need it
+
+    return checks.as_json([checks.check_connections(row)]) if "connection_failures" in row else {}

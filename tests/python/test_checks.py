@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from rich.console import Console
 
+import lossylink
 from lossylink import checks
 from lossylink.checks import Check, FlowEvidence, Status, Thresholds
 from lossylink.theory import intervals
@@ -283,3 +284,35 @@ class TestRendering:
 
     def test_summary_of_nothing_judged(self) -> None:
         assert checks.summary(checks.run_checks(FlowEvidence())) == "n/a"
+
+
+class TestConnections:
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "transport.protocol": "rdma",
+        "link.rate": "10Gbps",
+        "flow.count": 2,
+        "run.duration": "12ms",
+        "run.warmup": "2ms",
+        "run.cooldown": "0s",
+    }
+
+    def row(self, loss: float) -> dict[str, Any]:
+        settings = self.SETTINGS | {"loss": loss}
+        (row,) = lossylink.run("throughput", protection="none", settings=settings).records
+        return dict(row)
+
+    def test_a_run_whose_connections_died_fails_and_says_of_what(self) -> None:
+        row = self.row(1.0)
+        assert row["connection_failures"] > 0
+        assert (row["average_throughput_gbps"], row["fairness"]) == (0.0, None)
+        verdict = row["checks"]["connections"]
+        assert verdict["passed"] is False
+        assert f"{row['timeouts']:,} timeouts, {row['frames_lost']:,} frames lost" in verdict["message"]
+        assert "\n" not in verdict["message"]
+        assert checks.any_failed([row])
+
+    def test_a_run_whose_connections_lived_passes(self) -> None:
+        row = self.row(0.0)
+        assert (row["connection_failures"], row["timeouts"]) == (0, 0)
+        assert row["checks"]["connections"]["passed"] is True
+        assert not checks.any_failed([row])

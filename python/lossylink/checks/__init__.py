@@ -1,4 +1,4 @@
-"""Six methodology checks for every experiment with a TCP flow, simulated or live.
+"""Six methodology checks for every experiment with a TCP flow, simulated or live, and one for RDMA.
 
 Each catches one published mistake of a student's reproduction study and says what to change. They are
 pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
@@ -11,6 +11,8 @@ pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
 | `mss` | TCP timestamps (or the MTU) shrink the segments |
 | `mtu` | the MTU caps the segment size |
 | `offload` | the interface joins segments into frames larger than one of them |
+
+RDMA flows are judged by `check_connections(row)` alone: whether connections died.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from lossylink.checks.connections import check_connections
 from lossylink.checks.evidence import FlowEvidence, evidence_from
 from lossylink.checks.loss import check_duration, check_loss_ratio
 from lossylink.checks.queue import check_queue
@@ -75,6 +78,7 @@ __all__ = [
     "Thresholds",
     "any_failed",
     "as_json",
+    "check_connections",
     "evidence_from",
     "from_json",
     "reasons",

@@ -56,7 +56,7 @@ impl Snapshot {
     }
 
     /// Jain's index of what the flows got since `begin`.
-    fn fairness_since(&self, begin: &Self) -> f64 {
+    fn fairness_since(&self, begin: &Self) -> Option<f64> {
         jain(self.bytes.iter().zip(&begin.bytes).map(|(end, begin)| end - begin))
     }
 

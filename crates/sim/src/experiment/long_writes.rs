@@ -89,15 +89,15 @@ impl Snapshot {
 pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Result<Outcome, ConfigError> {
     let capture = Capture::open(setup, || RdmaConnection::new(MESSAGE_BYTES))?;
     let streams = Streams::new(setup.config.seed);
-    let config = setup.rdma()?;
+    let rdma = setup.rdma()?;
     let count = setup.config.flow.map_or(1, |flow| flow.count);
     let ends = (0..count)
-        .map(|_| Conversation { near: Requester::new(&config), far: Responder::new(&config) })
+        .map(|_| Conversation { near: Requester::new(&rdma.config), far: Responder::new(&rdma.config) })
         .collect();
     let path = setup.path(setup.host()?.rdma_one_way_ns)?;
     let mut link = inspected(setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
-    let network = Network::new(Rdma { config }, link, path, ends).tapped(capture.tap());
+    let network = Network::new(rdma, link, path, ends).tapped(capture.tap());
     let network = network.skipping(setup.config.skip);
     let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
     (0..count as usize).for_each(|index| writes.keep_busy(index));

@@ -7,7 +7,7 @@ use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, Losses, Marker, Payload, ProtectedLink, Red, clean, linkguardian,
 };
 use crate::transport::{rdma, tcp};
-use crate::world::{Path, Rooms};
+use crate::world::{Path, Rdma, Rooms};
 use lossylink_core::engine::linkguardian::DEFAULT_TARGET_LOSS;
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
@@ -166,21 +166,21 @@ impl<'a> Setup<'a> {
         felt.then(|| BitRate::from_bps(host.flow_rate_bps))
     }
 
-    /// The settings of the RDMA connections. Interfaces form packets as they leave.
-    pub(super) fn rdma(&self) -> Result<rdma::Config, ConfigError> {
+    /// RDMA with the settings of its connections. Interfaces form packets as they leave.
+    pub(super) fn rdma(&self) -> Result<Rdma, ConfigError> {
         let transport = self.config.require(&self.config.transport, "transport")?;
         let host = self.host()?;
-        let interface = self.interface_rate(host).bit_rate();
+        let line = self.interface_rate(host);
         let refuse = |error: &dyn std::error::Error| ConfigError(error.to_string());
-        Ok(rdma::Config {
+        let config = rdma::Config {
             mtu: rdma::Mtu::new(transport.mtu_bytes).map_err(|error| refuse(&error))?,
             recovery: transport.recovery.parse().map_err(|error: rdma::UnknownRecovery| refuse(&error))?,
             timeout: Duration::from_us(host.rdma_timeout_us),
             retry_count: host.rdma_retry_count,
-            interface_rate: Some(interface),
-            dcqcn: transport.dcqcn.then(|| rdma::Dcqcn::on(interface)),
+            dcqcn: transport.dcqcn.then(|| rdma::Dcqcn::on(line.bit_rate())),
             ..rdma::Config::default()
-        })
+        };
+        Ok(Rdma { config, line: Some(line) })
     }
 
     /// The settings of the TCP connections, and whether an interface cuts their bursts.

@@ -19,7 +19,7 @@ use crate::measure::Spans;
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
-use crate::world::{Network, Path, Protocol, Rdma, Tcp};
+use crate::world::{Network, Path, Protocol, Tcp};
 use crate::{Columns, ConfigError, Control, Outcome};
 use lossylink_core::rng::{Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
@@ -79,9 +79,8 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         }
         WorkloadProtocol::Rdma => {
             let rdma = setup.rdma()?;
-            let (name, one_way_ns) = (rdma.recovery.name(), host.rdma_one_way_ns);
-            Shared::new(setup, Rdma { config: rdma }, one_way_ns)?
-                .run(control, |row| describe(row, "rdma", None, Some(name)))
+            let (name, one_way_ns) = (rdma.config.recovery.name(), host.rdma_one_way_ns);
+            Shared::new(setup, rdma, one_way_ns)?.run(control, |row| describe(row, "rdma", None, Some(name)))
         }
     }
 }

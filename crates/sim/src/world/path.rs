@@ -138,6 +138,11 @@ pub struct Path {
 }
 
 impl Path {
+    /// Whether all conversations go through one interface at either end; otherwise each is between two hosts of its own.
+    pub const fn shares_interfaces(&self) -> bool {
+        !self.to_link.hops.is_empty()
+    }
+
     /// The artifact's path: store-and-forward hops at the link's rate, whose fixed delays make up
     /// `one_way` together with the `link_delay` of the protected link. A switch's port holds as much as
     /// `rooms` says.

@@ -19,6 +19,7 @@ mod long_writes;
 mod outside;
 mod profiles;
 mod rare;
+mod rdma_cards;
 mod rdma_dialogue;
 mod rdma_experiment;
 mod rdma_fct;

@@ -3,7 +3,8 @@
 use crate::rdma_script;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
-use lossylink_sim::transport::rdma::{Config, Dcqcn, Operation, Status};
+use lossylink_sim::transport::Departure;
+use lossylink_sim::transport::rdma::{Config, Dcqcn, Operation, Packet, Status};
 use rdma_script::{Script, at, at_ns};
 
 /// Local ACK timeout of the default settings, microseconds.
@@ -51,6 +52,50 @@ fn a_nak_in_mid_message_interrupts_it() {
     script.answer(at(2), "nak0");
     assert_eq!(script.requests(at(2)), "w0 w1 w2 w3 w4?");
     assert_eq!(script.requester.statistics().retransmissions, 3);
+}
+
+// RDMA-12, RDMA-24: however long a packet waits for the line, the timer runs from its departure.
+#[test]
+fn the_timer_does_not_count_the_wait_for_the_line() {
+    let mut script = Script::new(Config::default());
+    script.post(at(0), Operation::Write(1_000));
+    for us in [0, TIMEOUT_US, 5 * TIMEOUT_US] {
+        assert_eq!(script.requester.poll_at_line(at(us), false), Departure::AwaitsLine);
+        assert!(script.requester.poll_timeout().is_never());
+    }
+    let left = 7 * TIMEOUT_US;
+    assert_eq!(script.requests(at(left)), "w0?");
+    assert_eq!(script.requester.poll_timeout(), at(left + TIMEOUT_US));
+    assert_eq!(script.requester.poll_at_line(at(left), true), Departure::Nothing);
+}
+
+// RDMA-11, RDMA-24: a repetition that waits for its turn, and is acknowledged before, is not sent.
+#[test]
+fn an_acknowledgement_spares_a_repetition_that_waits_for_the_line() {
+    let mut script = Script::new(Config::default());
+    script.post(at(0), Operation::Write(5_000));
+    assert_eq!(script.some_requests(at(0), 4), "w0 w1 w2 w3");
+    script.answer(at(16), "nak1");
+    assert_eq!(script.requester.poll_at_line(at(16), false), Departure::AwaitsLine);
+    script.answer(at(20), "ack3");
+    assert_eq!(script.requests(at(24)), "w4?");
+    assert_eq!(script.requester.statistics().retransmissions, 0);
+}
+
+// RDMA-19: a READ's responses wait for the line; an acknowledgement does not.
+#[test]
+fn only_data_waits_for_the_line() {
+    let mut script = Script::new(Config::default());
+    script.post(at(0), Operation::Write(1_000));
+    script.post(at(0), Operation::Read(2_000));
+    assert_eq!(script.requests(at(0)), "w0? read1x2000");
+    script.bring(at(8), "w0?", false);
+    let ack = script.responder.poll_at_line(at(8), false);
+    assert!(matches!(ack, Departure::AtOnce(Packet::Ack { .. })), "{ack:?}");
+    script.bring(at(9), "read1x2000", false);
+    assert_eq!(script.responder.poll_at_line(at(9), false), Departure::AwaitsLine);
+    let response = script.responder.poll_at_line(at(10), true);
+    assert!(matches!(response, Departure::Formed(Packet::ReadResponse(_))), "{response:?}");
 }
 
 // RDMA-7, RDMA-13: the responder stays silent about a gap that it has reported.

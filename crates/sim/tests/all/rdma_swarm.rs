@@ -259,19 +259,16 @@ fn config(retry_count: u32) -> impl Strategy<Value = Config> {
     ];
     let mtu = prop::sample::select(Mtu::ALL_BYTES.to_vec());
     let first_psn = prop_oneof![Just(0u32), 0xff_ff00u32..0x100_0000];
-    (recovery, mtu, first_psn, 1u32..300, 1u32..4, any::<[bool; 2]>()).prop_map(
-        move |(recovery, mtu, first_psn, ack_interval, outstanding_reads, [has_interface, has_dcqcn])| {
-            Config {
-                recovery,
-                mtu: Mtu::new(u32::from(mtu)).expect("it is listed"),
-                timeout: Duration::from_us(50),
-                retry_count,
-                ack_interval,
-                outstanding_reads,
-                first_psn,
-                interface_rate: has_interface.then(|| BitRate::from_gbps(25)),
-                dcqcn: has_dcqcn.then(|| Dcqcn::on(BitRate::from_gbps(100))),
-            }
+    (recovery, mtu, first_psn, 1u32..300, 1u32..4, any::<bool>()).prop_map(
+        move |(recovery, mtu, first_psn, ack_interval, outstanding_reads, has_dcqcn)| Config {
+            recovery,
+            mtu: Mtu::new(u32::from(mtu)).expect("it is listed"),
+            timeout: Duration::from_us(50),
+            retry_count,
+            ack_interval,
+            outstanding_reads,
+            first_psn,
+            dcqcn: has_dcqcn.then(|| Dcqcn::on(BitRate::from_gbps(100))),
         },
     )
 }

@@ -13,6 +13,7 @@ from lossylink.backends.kernel.running import Measured, measured
 from lossylink.backends.live.counters import UNDOS, WINDOW_REDUCTIONS
 from lossylink.backends.live.law import law
 from lossylink.errors import UserError
+from lossylink.fairness import jain
 from lossylink.guest.hosts import round_trip_seconds, window_bytes
 from lossylink.protections import Protection
 
@@ -132,7 +133,7 @@ def _row(config: dict[str, Any], seen: Measured) -> dict[str, Any]:
         "flows": len(received),
         "average_throughput_gbps": bps / 1e9,
         "measured_mbps": bps / 1e6,
-        "fairness": _jain(received),
+        "fairness": jain(received),
         "mss_bytes": config["transport"]["mss_bytes"],
         "rtt_mean_ms": statistics.fmean(flow["rtt_us"] for flow in flows) / 1e3,
         "rtt_min_ms": min(flow["min_rtt_us"] for flow in flows) / 1e3,
@@ -148,11 +149,6 @@ def _row(config: dict[str, Any], seen: Measured) -> dict[str, Any]:
         "guest_kernel": seen.kernel,
     }
     return row | law(row, bps)
-
-
-def _jain(shares: Sequence[float]) -> float:
-    squares = len(shares) * sum(share**2 for share in shares)
-    return float(sum(shares) ** 2 / squares) if squares else 1.0
 
 
 #: The experiments that are measured here.

@@ -15,6 +15,7 @@ from typing import Any
 from lossylink.backends.live.bench import evidence
 from lossylink.backends.live.stress import wait_for_guards
 from lossylink.errors import RunError
+from lossylink.fairness import jain
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H4, H8
 
@@ -95,30 +96,39 @@ def parts_seconds(config: dict[str, Any]) -> tuple[float, float, float]:
 
 def measured_bps(config: dict[str, Any], outcome: dict[str, Any]) -> float:
     """Average what was sent in the intervals that count; what is in flight at their ends cancels out."""
-    warmup, measured, _ = parts_seconds(config)
-    counted = [
-        interval["sum"]
-        for interval in outcome["intervals"]
-        if warmup <= (interval["sum"]["start"] + interval["sum"]["end"]) / 2 <= warmup + measured
-    ]
+    counted = [interval["sum"] for interval in _counted(config, outcome)]
     span = sum(one["seconds"] for one in counted)
     if not counted or span <= 0:
         raise RunError("iperf3 reported no interval within the part of the run that counts")
     return float(sum(one["bytes"] for one in counted) * 8 / span)
 
 
-def fairness(outcome: dict[str, Any]) -> float:
-    """Return Jain's index of the flows: 1 when all got the same, 1/n when one of n got everything.
+def fairness(config: dict[str, Any], outcome: dict[str, Any]) -> float | None:
+    """Return Jain's index of what each flow sent in the intervals that count; nothing if none sent anything.
 
     Examples
     --------
-    >>> streams = [{"sender": {"bits_per_second": rate}} for rate in (3.0, 1.0)]
-    >>> fairness({"end": {"streams": streams}})
+    >>> run = {"run": {"duration_ps": 8 * 10**12, "warmup_ps": 10**12}}
+    >>> sent = [(0.0, (5, 0)), (1.0, (3, 1))]
+    >>> intervals = [
+    ...     {"sum": {"start": start, "end": start + 1.0}, "streams": [{"bytes": one} for one in flows]}
+    ...     for start, flows in sent
+    ... ]
+    >>> fairness(run, {"intervals": intervals})
     0.8
     """
-    rates = [one["sender"]["bits_per_second"] for one in outcome["end"]["streams"]]
-    squares = len(rates) * sum(rate**2 for rate in rates)
-    return float(sum(rates) ** 2 / squares) if squares else 1.0
+    streams = [[flow["bytes"] for flow in interval["streams"]] for interval in _counted(config, outcome)]
+    return jain([sum(flow) for flow in zip(*streams, strict=True)])
+
+
+def _counted(config: dict[str, Any], outcome: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return iperf3's intervals whose middle lies within the part of the run that counts."""
+    warmup, measured, _ = parts_seconds(config)
+    return [
+        interval
+        for interval in outcome["intervals"]
+        if warmup <= (interval["sum"]["start"] + interval["sum"]["end"]) / 2 <= warmup + measured
+    ]
 
 
 def intervals(outcome: dict[str, Any]) -> dict[str, list[float]]:

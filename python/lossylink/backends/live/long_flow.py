@@ -116,7 +116,7 @@ def _common_row(config: dict[str, Any], lab: Lab, outcome: dict[str, Any]) -> di
         "cwnd_packets_mean": statistics.fmean(look["cwnd"] for look in looks),
         **_tcp_row(lab),
         "flow_retransmissions": sum(one["sender"]["retransmits"] for one in outcome["end"]["streams"]),
-        "fairness": iperf.fairness(outcome),
+        "fairness": iperf.fairness(config, outcome),
         **seen,
         "host_frames": seen["frames_offered"],
         "frames_offered": offered,

@@ -3,7 +3,6 @@
 use super::dcqcn::Dcqcn;
 use super::psn::HALF;
 use lossylink_core::time::Duration;
-use lossylink_core::units::BitRate;
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,8 +37,6 @@ pub struct Config {
     pub outstanding_reads: u32,
     /// The sequence number of the first packet, 24 bits.
     pub first_psn: u32,
-    /// Rate at which the interface takes packets, if the driver takes them all at once (RDMA-19).
-    pub interface_rate: Option<BitRate>,
     /// Rate control, if any.
     pub dcqcn: Option<Dcqcn>,
 }
@@ -54,7 +51,6 @@ impl Default for Config {
             ack_interval: MLX5_ACK_INTERVAL,
             outstanding_reads: MLX5_OUTSTANDING_READS,
             first_psn: 0,
-            interface_rate: None,
             dcqcn: None,
         }
     }

@@ -1,28 +1,21 @@
-//! When the next packet may leave: the interface's line, and DCQCN on top of it.
+//! When DCQCN lets the next packet leave.
 
 use super::config::Config;
 use super::dcqcn::RateLimiter;
-use crate::net::{Ecn, Frame, LineRate};
-use lossylink_core::time::{Duration, Instant};
+use lossylink_core::time::Instant;
 
 /// Spaces the packets of one end. A refused packet arms a timer, which the next question disarms.
+///
+/// The interface's line is no concern of this end: whoever owns the line asks for a packet when it is free (RDMA-19).
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
-    /// The interface's line, if the driver leaves it to this end (RDMA-19).
-    line: Option<LineRate>,
-    line_free_at: Instant,
     pub(super) limiter: Option<RateLimiter>,
     refused_until: Instant,
 }
 
 impl Pacer {
     pub(super) fn new(config: &Config) -> Self {
-        Self {
-            line: config.interface_rate.map(LineRate::new),
-            line_free_at: Instant::ZERO,
-            limiter: config.dcqcn.map(RateLimiter::new),
-            refused_until: Instant::NEVER,
-        }
+        Self { limiter: config.dcqcn.map(RateLimiter::new), refused_until: Instant::NEVER }
     }
 
     /// A new round of questions: nothing has been refused.
@@ -34,8 +27,7 @@ impl Pacer {
     /// Whether a packet may leave now; if not, [`deadline`](Self::poll_timeout) says when.
     #[inline]
     pub(super) fn may_send(&mut self, now: Instant) -> bool {
-        let limiter_open = self.limiter.as_ref().map_or(Instant::ZERO, RateLimiter::open_from);
-        let open_from = limiter_open.max(self.line_free_at);
+        let open_from = self.limiter.as_ref().map_or(Instant::ZERO, RateLimiter::open_from);
         let may_send = open_from <= now;
         if !may_send {
             self.refused_until = open_from;
@@ -46,20 +38,9 @@ impl Pacer {
     /// A packet of `ip_bytes` left.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, ip_bytes: u32) {
-        if let Some(line) = self.line {
-            let frame = Frame::of_ip_bytes(ip_bytes, Ecn::NotCapable, ());
-            self.line_free_at = now + line.serialisation(frame.octets);
-        }
         if let Some(limiter) = &mut self.limiter {
             limiter.note_sent(now, ip_bytes);
         }
-    }
-
-    /// How far apart packets of `ip_bytes` leave over the interface's line.
-    #[inline]
-    pub(super) fn spacing(&self, ip_bytes: u32) -> Duration {
-        let octets = Frame::of_ip_bytes(ip_bytes, Ecn::NotCapable, ()).octets;
-        self.line.map_or(Duration::ZERO, |line| line.serialisation(octets))
     }
 
     /// When a packet that was refused may leave; [`Instant::NEVER`] without one.
@@ -71,29 +52,32 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dcqcn::Dcqcn;
     use super::*;
+    use lossylink_core::time::Duration;
     use lossylink_core::units::BitRate;
 
-    // RDMA-19
+    // RDMA-34
     #[test]
-    fn an_interface_takes_one_packet_at_a_time() {
-        let interface_rate = Some(BitRate::from_gbps(100));
-        let mut pacer = Pacer::new(&Config { interface_rate, ..Config::default() });
+    fn a_notification_holds_the_next_packet_back_and_arms_a_timer() {
+        let dcqcn = Some(Dcqcn::on(BitRate::from_gbps(100)));
+        let mut pacer = Pacer::new(&Config { dcqcn, ..Config::default() });
         let start = Instant::ZERO + Duration::from_us(1);
+        pacer.limiter.as_mut().unwrap().handle_notification(start);
         assert!(pacer.may_send(start));
         pacer.note_sent(start, 1068);
-        // 1106 octets at 80 ps.
-        let free = start + Duration::from_ps(88_480);
+        // Half the line's rate: 1068 bytes at 50 Gb/s.
+        let open = start + Duration::from_ps(170_880);
         assert!(!pacer.may_send(start));
-        assert_eq!(pacer.poll_timeout(), free);
+        assert_eq!(pacer.poll_timeout(), open);
         pacer.reset();
         assert!(pacer.poll_timeout().is_never());
-        assert!(!pacer.may_send(Instant::from_ps(free.as_ps() - 1)));
-        assert!(pacer.may_send(free));
+        assert!(!pacer.may_send(open.just_before()));
+        assert!(pacer.may_send(open));
     }
 
     #[test]
-    fn without_rates_everything_leaves_at_once() {
+    fn without_a_limiter_everything_leaves_at_once() {
         let mut pacer = Pacer::new(&Config::default());
         pacer.note_sent(Instant::ZERO, 1068);
         assert!(pacer.may_send(Instant::ZERO));

@@ -19,8 +19,8 @@ use lossylink_core::time::{Duration, Instant};
 /// It does no I/O and reads no clock. The driver [`post`](Self::post)s operations, calls
 /// [`handle_packet`](Self::handle_packet) for every packet that arrives and
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) is due. After
-/// each of these it calls [`poll_transmit`](Self::poll_transmit): until there is nothing more to
-/// send if [`Config::interface_rate`] is set, else once whenever its line is free (RDMA-19).
+/// each of these, and whenever its line is free, it asks for a packet: with
+/// [`poll_at_line`](Self::poll_at_line), or with [`poll_transmit`](Self::poll_transmit) (RDMA-19).
 /// Completions come out of [`poll_completion`](Self::poll_completion) in the order of posting
 /// (RDMA-15).
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ use super::psn::{self, Psn};
 use super::reassembly::{Body, Reassembly};
 use super::responses::Responses;
 use super::statistics::ResponderStatistics;
+use crate::transport::Departure;
 use lossylink_core::time::Instant;
 
 /// An answer that waits to be sent; a newer one takes its place (coalescing, RDMA-10).
@@ -22,8 +23,8 @@ pub(super) enum Reply {
 /// The responder of one queue pair.
 ///
 /// It does no I/O and reads no clock. The driver calls [`handle_packet`](Self::handle_packet) for
-/// every packet that arrives, then [`poll_transmit`](Self::poll_transmit) as it does with the
-/// requester's, and again when [`poll_timeout`](Self::poll_timeout) is due.
+/// every packet that arrives, then asks for packets as it asks the requester, and again when
+/// [`poll_timeout`](Self::poll_timeout) is due.
 #[derive(Clone, Debug)]
 pub struct Responder {
     config: Config,
@@ -93,19 +94,26 @@ impl Responder {
         }
     }
 
-    /// The next packet, if there is one and it may leave at this instant. READ responses go before
-    /// the acknowledgement of what came after them (RDMA-16).
+    /// The next packet for a line that is free, if there is one and it may leave at this instant.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        self.poll_at_line(now, true).packet()
+    }
+
+    /// The next packet at an interface whose line is free for this end, or is not. READ responses wait for the line;
+    /// acknowledgements and notifications do not (RDMA-19). READ responses go before the acknowledgement of what came after
+    /// them (RDMA-16).
+    #[inline]
+    pub fn poll_at_line(&mut self, now: Instant, is_free: bool) -> Departure<Packet> {
         self.pacer.reset();
         if self.notification.take() {
             self.statistics.congestion_notifications += 1;
-            return Some(Packet::Cnp);
+            return Departure::AtOnce(Packet::Cnp);
         }
         if !self.responses.is_empty() {
-            return self.next_response(now);
+            return self.next_response(now, is_free);
         }
-        let reply = self.reply.take()?;
-        Some(self.form(reply))
+        let Some(reply) = self.reply.take() else { return Departure::Nothing };
+        Departure::AtOnce(self.form(reply))
     }
 
     /// When a response that was held back may leave; [`Instant::NEVER`] without one.
@@ -243,14 +251,17 @@ impl Responder {
         }
     }
 
-    fn next_response(&mut self, now: Instant) -> Option<Packet> {
+    fn next_response(&mut self, now: Instant, is_free: bool) -> Departure<Packet> {
         if !self.pacer.may_send(now) {
-            return None;
+            return Departure::Nothing;
         }
-        let packet = self.responses.pop(self.config.mtu)?;
+        if !is_free {
+            return Departure::AwaitsLine;
+        }
+        let Some(packet) = self.responses.pop(self.config.mtu) else { return Departure::Nothing };
         self.statistics.responses_sent += 1;
         self.pacer.note_sent(now, packet.ip_bytes());
-        Some(packet)
+        Departure::Formed(packet)
     }
 
     /// The packet of a reply, by what is known when it leaves.

@@ -33,9 +33,10 @@ impl Payload for Packet {
 }
 
 impl Requester {
-    /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: at
-    /// once, or as the interface takes it, up to `horizon`. Returns when they leave, `packet` included. (RDMA-5, RDMA-19)
-    pub fn repeat(&mut self, packet: &Packet, now: Instant, horizon: Instant) -> Train {
+    /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: as
+    /// the interface takes them, `spacing` apart, up to `horizon`, or all at once. Returns when they leave, `packet`
+    /// included. (RDMA-5, RDMA-19)
+    pub fn repeat(&mut self, packet: &Packet, now: Instant, spacing: Duration, horizon: Instant) -> Train {
         let alone = Train::of_one(now);
         let Packet::Request(request) = packet else { return alone };
         let Some(operation) = self.operations.get(self.cursor.operation) else { return alone };
@@ -46,7 +47,6 @@ impl Requester {
         let before_end = (operation.end - 1).min(self.acknowledged + self.config.window());
         let before_question = interval - 1 - start % interval;
         let most = before_end.saturating_sub(start).min(before_question) as u32;
-        let spacing = self.pacer.spacing(packet.ip_bytes());
         let train = Train { spacing, count: 1 + most, ..alone };
         // A packet that waits for the line leaves by a timer, and goes behind the other timer.
         let until = horizon.min(self.timer.poll_timeout().just_before());
@@ -55,7 +55,6 @@ impl Requester {
         if more > 0 {
             self.statistics.packets_sent += u64::from(more);
             self.statistics.retransmissions += self.cursor.advance(start + u64::from(more), false);
-            self.pacer.note_sent(train.last(), packet.ip_bytes());
         }
         train
     }
@@ -79,26 +78,56 @@ impl Responder {
 mod tests {
     use super::super::{Config, Operation};
     use super::*;
+    use crate::net::{Ecn, Frame, LineRate};
+    use crate::transport::Departure;
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;
 
     type Sent = Vec<(Instant, Packet)>;
 
-    /// Lets a requester send up to and including `until`.
-    fn send(requester: &mut Requester, from: Instant, until: Instant, in_trains: bool, sent: &mut Sent) {
-        let mut now = from;
-        while now <= until {
-            requester.handle_timeout(now);
-            while let Some(mut packet) = requester.poll_transmit(now) {
-                let train =
-                    if in_trains { requester.repeat(&packet, now, until) } else { Train::of_one(now) };
+    /// A requester behind its line.
+    struct Sender {
+        requester: Requester,
+        line: Option<LineRate>,
+        free_at: Instant,
+    }
+
+    impl Sender {
+        /// Lets the requester send up to and including `until`.
+        fn send(&mut self, from: Instant, until: Instant, in_trains: bool, sent: &mut Sent) {
+            let mut now = from;
+            while now <= until {
+                self.requester.handle_timeout(now);
+                let line = self.send_now(&mut now, until, in_trains, sent);
+                now = self.requester.poll_timeout().min(line);
+            }
+        }
+
+        /// Sends what may leave, and says when the line is free for more.
+        fn send_now(
+            &mut self,
+            now: &mut Instant,
+            until: Instant,
+            in_trains: bool,
+            sent: &mut Sent,
+        ) -> Instant {
+            loop {
+                let mut packet = match self.requester.poll_at_line(*now, self.free_at <= *now) {
+                    Departure::AtOnce(packet) | Departure::Formed(packet) => packet,
+                    Departure::AwaitsLine => return self.free_at,
+                    Departure::Nothing => return Instant::NEVER,
+                };
+                let octets = Frame::of_ip_bytes(packet.ip_bytes(), Ecn::NotCapable, ()).octets;
+                let spacing = self.line.map_or(Duration::ZERO, |line| line.serialisation(octets));
+                let repeat = |requester: &mut Requester| requester.repeat(&packet, *now, spacing, until);
+                let train = if in_trains { repeat(&mut self.requester) } else { Train::of_one(*now) };
                 for index in 0..train.count {
                     sent.push((train.nth(index), packet));
                     packet.follow(1, 1);
                 }
-                now = train.last();
+                *now = train.last();
+                self.free_at = *now + spacing;
             }
-            now = requester.poll_timeout();
         }
     }
 
@@ -134,26 +163,27 @@ mod tests {
             turns in prop::collection::vec((100u64..300_000, prop::collection::vec(0usize..300, 0..3)), 1..12),
             ack_interval in prop::sample::select(vec![1u32, 16, 256]),
         ) {
-            let interface_rate = gbps.map(BitRate::from_gbps);
-            let config = Config { interface_rate, ack_interval, ..Config::default() };
+            let line = gbps.map(|gbps| LineRate::new(BitRate::from_gbps(gbps)));
+            let config = Config { ack_interval, ..Config::default() };
             let drive = |in_trains| {
-                let (mut near, mut far) = (Requester::new(&config), Responder::new(&config));
+                let (requester, mut far) = (Requester::new(&config), Responder::new(&config));
+                let mut near = Sender { requester, line, free_at: Instant::ZERO };
                 let (mut now, mut all, mut answered) = (Instant::ZERO, Sent::new(), Sent::new());
                 for &bytes in &messages {
-                    near.post(now, Operation::Write(bytes));
+                    near.requester.post(now, Operation::Write(bytes));
                 }
                 for (turn_ns, lost) in &turns {
                     let (until, mut sent) = (now + Duration::from_ns(*turn_ns), Sent::new());
-                    send(&mut near, now, until, in_trains, &mut sent);
+                    near.send(now, until, in_trains, &mut sent);
                     let answers = receive(&mut far, &sent, lost, in_trains);
                     for (_, answer) in &answers {
-                        near.handle_packet(until, answer, false);
+                        near.requester.handle_packet(until, answer, false);
                     }
                     now = until;
                     all.extend(sent);
                     answered.extend(answers.into_iter().map(|(_, packet)| (until, packet)));
                 }
-                (all, answered, format!("{near:?} {far:?}"))
+                (all, answered, format!("{:?} {far:?}", near.requester))
             };
             let (together, apart) = (drive(true), drive(false));
             prop_assert_eq!(together.0, apart.0);
@@ -169,10 +199,12 @@ mod tests {
         let (mut near, mut far) = (Requester::new(&config), Responder::new(&config));
         near.post(Instant::ZERO, Operation::Write(100 * 1024));
         let first = near.poll_transmit(Instant::ZERO).unwrap();
-        assert_eq!(near.repeat(&first, Instant::ZERO, Instant::ZERO).count, 1);
+        let repeat =
+            |near: &mut Requester, packet| near.repeat(packet, Instant::ZERO, Duration::ZERO, Instant::ZERO);
+        assert_eq!(repeat(&mut near, &first).count, 1);
         far.handle_packet(Instant::ZERO, &first, false);
         let middle = near.poll_transmit(Instant::ZERO).unwrap();
-        let train = near.repeat(&middle, Instant::ZERO, Instant::ZERO);
+        let train = repeat(&mut near, &middle);
         assert_eq!((train.count, far.take_train(train, &middle)), (98, 98));
         assert_eq!(far.bytes_in_order(), 99 * 1024);
     }

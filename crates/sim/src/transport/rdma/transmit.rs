@@ -3,6 +3,7 @@
 use super::operation::Posted;
 use super::packet::Packet;
 use super::requester::Requester;
+use crate::transport::Departure;
 use lossylink_core::time::Instant;
 
 /// A packet that may leave: the positions `start..end` of an operation.
@@ -16,14 +17,25 @@ struct Span {
 }
 
 impl Requester {
-    /// The next packet, if there is one and it may leave at this instant.
+    /// The next packet for a line that is free, if there is one and it may leave at this instant.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        self.poll_at_line(now, true).packet()
+    }
+
+    /// The next packet at an interface whose line is free for this end, or is not. Requests wait for the line; a congestion
+    /// notification does not. (RDMA-19)
+    #[inline]
+    pub fn poll_at_line(&mut self, now: Instant, is_free: bool) -> Departure<Packet> {
         self.pacer.reset();
         if self.notification.take() {
-            return Some(Packet::Cnp);
+            return Departure::AtOnce(Packet::Cnp);
         }
-        let span = self.next_hole().or_else(|| self.next_in_line())?;
-        self.pacer.may_send(now).then(|| self.send(now, span))
+        let Some(span) = self.next_hole().or_else(|| self.next_in_line()) else { return Departure::Nothing };
+        match (self.pacer.may_send(now), is_free) {
+            (true, true) => Departure::Formed(self.send(now, span)),
+            (true, false) => Departure::AwaitsLine,
+            (false, _) => Departure::Nothing,
+        }
     }
 
     /// Forms the packet of a span and keeps the books.

@@ -152,8 +152,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 Source::AtNear => Some(End::Near),
                 Source::AtFar => Some(End::Far),
                 // The near host has more to send a little later.
-                Source::NearTimer if host == End::Near && next <= at + wake_up => None,
-                Source::NearTimer | Source::FarTimer => return None,
+                Source::NearTimer | Source::NearLine if host == End::Near && next <= at + wake_up => None,
+                Source::NearTimer | Source::FarTimer | Source::NearLine | Source::FarLine => return None,
                 Source::AtLink | Source::BackAtLink => {
                     let way = if source == Source::AtLink { &self.at_link } else { &self.back_at_link };
                     let octets = way.front().map_or(0, |(_, frame)| frame.octets);

@@ -1,13 +1,15 @@
 //! Two hosts, the hops between them, and a link that may be protected.
 //!
 //! The sources of events, in the order in which ties break: the link, frames that reach it from
-//! either side, packets that are handled at the far and the near host, their timers. Hops whose
-//! queues decide nothing have no events: a frame's arrival is known when it sets out.
+//! either side, packets that are handled at the far and the near host, the timers and the interface
+//! of the far host, those of the near one. Hops whose queues decide nothing have no events: a
+//! frame's arrival is known when it sets out.
 
 mod ahead;
 mod apart;
 mod arrivals;
 mod course;
+mod lines;
 mod outside;
 mod sending;
 mod strides;
@@ -27,6 +29,7 @@ pub use outside::End;
 
 use ahead::Ahead;
 use arrivals::Arrivals;
+use lines::Lines;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 use sending::cross;
@@ -96,7 +99,9 @@ enum Source {
     AtFar,
     AtNear,
     FarTimer,
+    FarLine,
     NearTimer,
+    NearLine,
 }
 
 /// Two hosts with their conversations, connected over `L`.
@@ -125,6 +130,8 @@ pub struct Network<T: Protocol, L> {
     at_near: Arrivals<T::Packet>,
     near_timers: Deadlines,
     far_timers: Deadlines,
+    near_lines: Lines,
+    far_lines: Lines,
     /// Across the link, forward, if anybody wants to know.
     latency: Option<Delays>,
     tap: Tap<Addressed<T::Packet>>,
@@ -134,6 +141,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// A network at time zero.
     pub fn new(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>) -> Self {
         let count = conversations.len();
+        let lines = Lines::new(protocol.line(), path.shares_interfaces(), count);
         Self {
             protocol,
             link,
@@ -153,6 +161,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             at_near: Arrivals::new(),
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
+            near_lines: lines.clone(),
+            far_lines: lines,
             latency: None,
             tap: Tap::default(),
         }
@@ -217,6 +227,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.generations.push(0);
         self.near_timers.grow(self.conversations.len());
         self.far_timers.grow(self.conversations.len());
+        self.near_lines.grow(self.conversations.len());
+        self.far_lines.grow(self.conversations.len());
         self.at_near.grow(self.conversations.len());
         self.at_far.grow(self.conversations.len());
         self.conversations.len() - 1
@@ -293,7 +305,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             Source::AtFar => self.handle_at_far(),
             Source::AtNear => self.handle_at_near(),
             Source::FarTimer => self.handle_far_timer(),
+            Source::FarLine => self.handle_far_line(),
             Source::NearTimer => self.handle_near_timer(),
+            Source::NearLine => self.handle_near_line(),
         }
         true
     }
@@ -307,7 +321,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             (self.at_far.poll_timeout(), Source::AtFar),
             (self.at_near.poll_timeout(), Source::AtNear),
             (self.far_timers.next(), Source::FarTimer),
+            (self.far_lines.poll_timeout(), Source::FarLine),
             (self.near_timers.next(), Source::NearTimer),
+            (self.near_lines.poll_timeout(), Source::NearLine),
         ];
         for other in others {
             if other.0 < next.0 {
@@ -356,6 +372,18 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let index = self.far_timers.owner();
         self.conversations[index].far.handle_timeout(self.now);
         self.flush_far(index);
+    }
+
+    /// The line of the far host is free for the conversation whose turn it is.
+    fn handle_far_line(&mut self) {
+        self.flush_far(self.far_lines.owner());
+    }
+
+    /// The same at the near host.
+    fn handle_near_line(&mut self) {
+        let index = self.near_lines.owner();
+        self.touched = index;
+        self.flush_near(index);
     }
 
     fn handle_near_timer(&mut self) {

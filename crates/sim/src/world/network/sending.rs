@@ -23,6 +23,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             at_far,
             at_near,
             near_timers,
+            near_lines,
             ahead,
             latency,
             tap,
@@ -34,14 +35,17 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         let turn_ends = self.near_turn_ends;
         // What the others do is the horizon of what goes ahead.
         let others = (ahead.is_some() && !is_alone).then(|| near_timers.next_of_others(index));
-        while let Some(packet) = near.poll_transmit(*now) {
+        while let Some((packet, is_formed)) =
+            near_lines.ask(index, *now, |is_free| near.poll_at_line(*now, is_free))
+        {
+            let takes = near_lines.serialisation(|| protocol.frame(packet).octets);
             let Some(ahead) = ahead else {
                 let train = if goes_by_steps {
                     Train::of_one(*now)
                 } else {
                     let answer = at_near.poll_timeout().just_before();
                     let horizon = if is_alone { answer.min(turn_ends) } else { Instant::ZERO };
-                    near.repeat(&packet, *now, horizon)
+                    near.repeat(&packet, *now, takes, horizon)
                 };
                 protocol.cut(packet, &mut |packet| {
                     let mut frame = address(protocol, owner, packet);
@@ -58,17 +62,19 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                     }
                 });
                 *now = train.last();
+                near_lines.note_sent(index, *now, takes, is_formed);
                 continue;
             };
-            let next = others.map_or(Instant::NEVER, |(at, _)| at);
+            let next = others.map_or(Instant::NEVER, |(at, _)| at.min(near_lines.next_of_others(index)));
             let horizon = ahead.horizon(at_near.poll_timeout().min(next));
-            let train = near.repeat(&packet, *now, horizon);
+            let train = near.repeat(&packet, *now, takes, horizon);
             let looks = (Some(ahead), latency.as_mut());
             let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
             protocol.cut(packet, &mut |packet| {
                 way.send(&train, &mut address(protocol, owner, packet));
             });
             *now = train.last();
+            near_lines.note_sent(index, *now, takes, is_formed);
         }
         match others {
             Some(others) => near_timers.set_beside(index, near.poll_timeout(), others),
@@ -97,10 +103,13 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Sends what the far end of a conversation has to send.
     #[inline]
     pub(super) fn flush_far(&mut self, index: usize) {
-        let Self { protocol, path, link, back_at_link, at_near, ahead, tap, now, .. } = self;
+        let Self { protocol, path, link, back_at_link, at_near, far_lines, ahead, tap, now, .. } = self;
         let (far, owner) = (&mut self.conversations[index].far, (index as u32, self.generations[index]));
-        while let Some(packet) = far.poll_transmit(*now) {
+        while let Some((packet, is_formed)) =
+            far_lines.ask(index, *now, |is_free| far.poll_at_line(*now, is_free))
+        {
             let mut frame = address(protocol, owner, packet);
+            far_lines.note_sent(index, *now, far_lines.serialisation(|| frame.octets), is_formed);
             let Some(ahead) = ahead else {
                 let leg = &mut path.back_to_link;
                 if let Some(at) = cross(tap, LegName::BackToLink, leg, (*now, *now), &frame) {

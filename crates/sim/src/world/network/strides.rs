@@ -236,24 +236,26 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// When the near host next does something.
     #[inline]
     pub(super) fn next_at_near(&self) -> Instant {
-        self.at_near.poll_timeout().min(self.near_timers.next())
+        self.at_near.poll_timeout().min(self.near_timers.next()).min(self.near_lines.poll_timeout())
     }
 
     /// When the far host next does something.
     #[inline]
     pub(super) fn next_at_far(&self) -> Instant {
-        self.at_far.poll_timeout().min(self.far_timers.next())
+        self.at_far.poll_timeout().min(self.far_timers.next()).min(self.far_lines.poll_timeout())
     }
 
     pub(super) fn run_far(&mut self, until: Instant) {
         loop {
             let (packet, timer) = (self.at_far.poll_timeout(), self.far_timers.next());
-            if packet.min(timer) > until {
+            let line = self.far_lines.poll_timeout();
+            let at = packet.min(timer).min(line);
+            if at > until {
                 return;
             }
-            self.now = packet.min(timer);
-            if packet > timer {
-                self.handle_far_timer();
+            self.now = at;
+            if packet > at {
+                if timer > at { self.handle_far_line() } else { self.handle_far_timer() }
             } else if !self.take_train_at_far(until) {
                 self.handle_at_far();
             }
@@ -271,14 +273,15 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.near_turn_ends = until;
         loop {
             let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
-            if packet.min(timer) > until {
+            let line = self.near_lines.poll_timeout();
+            let at = packet.min(timer).min(line);
+            if at > until {
                 self.near_turn_ends = Instant::ZERO;
                 return;
             }
-            let at = packet.min(timer);
             self.now = at;
-            if packet > timer {
-                self.handle_near_timer();
+            if packet > at {
+                if timer > at { self.handle_near_line() } else { self.handle_near_timer() }
             } else if !self.take_train_at_near(until) {
                 self.handle_at_near();
             }

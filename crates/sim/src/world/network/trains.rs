@@ -13,7 +13,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     pub(super) fn take_train_at_far(&mut self, until: Instant) -> bool {
         let Some((train, frame)) = self.at_far.train() else { return false };
-        let come = train.come_by(until.min(self.far_timers.next()));
+        let come = train.come_by(until.min(self.far_timers.next()).min(self.far_lines.poll_timeout()));
         let (index, owner) = owner(frame);
         if !(come > 1 && self.takes_trains(frame)) {
             return false;
@@ -37,7 +37,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[inline]
     pub(super) fn take_train_at_near(&mut self, until: Instant) -> bool {
         let Some((train, frame)) = self.at_near.train() else { return false };
-        let come = train.come_by(until.min(self.near_timers.next()));
+        let come = train.come_by(until.min(self.near_timers.next()).min(self.near_lines.poll_timeout()));
         let (index, owner) = owner(frame);
         if !(come > 1 && self.takes_trains(frame)) {
             return false;

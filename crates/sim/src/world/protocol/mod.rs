@@ -10,8 +10,9 @@ pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 
 use crate::kernel::Train;
-use crate::net::{Frame, Payload};
-use lossylink_core::time::Instant;
+use crate::net::{Frame, LineRate, Payload};
+use crate::transport::Departure;
+use lossylink_core::time::{Duration, Instant};
 
 /// One end of a conversation. The owner hands it packets and expired timers, and after either
 /// polls packets until there are none.
@@ -28,14 +29,28 @@ pub trait Endpoint {
     /// The next packet to leave at this instant.
     fn poll_transmit(&mut self, now: Instant) -> Option<Self::Packet>;
 
+    /// The next packet at an interface whose line is free for this end, or is not ([`Protocol::line`]). An end whose packets
+    /// wait in the interface's queue never asks.
+    #[inline]
+    fn poll_at_line(&mut self, now: Instant, _is_free: bool) -> Departure<Self::Packet> {
+        self.poll_transmit(now).map_or(Departure::Nothing, Departure::AtOnce)
+    }
+
     /// When the timer is due; [`Instant::NEVER`] without one.
     fn poll_timeout(&self) -> Instant;
 
     /// Sends what leaves behind `packet`, which was polled at `now`, as long as it is the next of its kind
-    /// ([`Payload::follow`]): at the same instant, or by timers up to `horizon`, until when the owner hands this end
-    /// nothing. Returns when they leave, `packet` included. The owner polls on at the instant of the last.
+    /// ([`Payload::follow`]): at the same instant, or by timers and as an interface takes them `spacing` apart, up to
+    /// `horizon`, until when the owner hands this end nothing. Returns when they leave, `packet` included. The owner polls on
+    /// at the instant of the last.
     #[inline]
-    fn repeat(&mut self, _packet: &Self::Packet, now: Instant, _horizon: Instant) -> Train {
+    fn repeat(
+        &mut self,
+        _packet: &Self::Packet,
+        now: Instant,
+        _spacing: Duration,
+        _horizon: Instant,
+    ) -> Train {
         Train::of_one(now)
     }
 
@@ -73,6 +88,11 @@ pub trait Protocol {
 
     /// The frame that carries a packet.
     fn frame(&self, packet: Self::Packet) -> Frame<Self::Packet>;
+
+    /// The line of each host's interface, if ends form packets as it takes them; without one packets wait in a queue.
+    fn line(&self) -> Option<LineRate> {
+        None
+    }
 
     /// Adds `next`, which arrived right behind `held`, to it, and those that follow it ([`Payload::follow`]) up to
     /// `count` in all; returns how many of them are part of it now, as generic receive offload makes them.

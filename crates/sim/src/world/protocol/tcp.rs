@@ -5,7 +5,7 @@ use super::{Endpoint, Protocol};
 use crate::kernel::Train;
 use crate::net::{Ecn, Frame, Payload};
 use crate::transport::tcp;
-use lossylink_core::time::Instant;
+use lossylink_core::time::{Duration, Instant};
 
 /// TCP over IPv4 and Ethernet.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Endpoint for tcp::Sender {
     }
 
     #[inline]
-    fn repeat(&mut self, packet: &TcpPacket, now: Instant, horizon: Instant) -> Train {
+    fn repeat(&mut self, packet: &TcpPacket, now: Instant, _spacing: Duration, horizon: Instant) -> Train {
         let (more, spacing) = Self::repeat(self, &packet.0, horizon);
         Train { spacing, count: 1 + more, ..Train::of_one(now) }
     }

@@ -56,20 +56,22 @@ impl Script {
 
     /// Gives the responder packets that the requester has sent; what it answers after the last.
     pub(crate) fn deliver(&mut self, now: Instant, words: &str) -> String {
-        self.bring(now, words, false)
+        self.bring(now, words, false);
+        self.replies(now)
     }
 
     /// Delivers as [`deliver`](Self::deliver) does, with congestion marks.
     pub(crate) fn deliver_marked(&mut self, now: Instant, words: &str) -> String {
-        self.bring(now, words, true)
+        self.bring(now, words, true);
+        self.replies(now)
     }
 
-    fn bring(&mut self, now: Instant, words: &str, is_marked: bool) -> String {
+    /// Gives the responder packets, with congestion marks or without, and asks for no answer yet.
+    pub(crate) fn bring(&mut self, now: Instant, words: &str, is_marked: bool) {
         for word in words.split_whitespace() {
             let packet = self.parse(word);
             self.responder.handle_packet(now, &packet, is_marked);
         }
-        self.replies(now)
     }
 
     /// Gives the requester packets.

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from lossylink.cli.exits import FAILED, MISTAKE
 from lossylink.errors import UserError
 from lossylink.planning import Link, Plan, plan
+from lossylink.planning.fabric import plan_fabric, policies, years_below
 from lossylink.planning.planner import count_words
 from lossylink.planning.prediction import EXACT, NONE_SEEN, SIMULATED, Figure, Prediction
 from lossylink.planning.stress import loss_interval, simulate, simulated_loss
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian import prediction as lg_plan
 from lossylink.scenario.loss import Loss
+from lossylink.statistics import binomial_interval
 
 from .conftest import Ended
 
@@ -233,6 +235,22 @@ def test_the_command_tells_three_verdicts_in_table_json_and_exit_code(
     assert json.loads(nothing.out)["recommended"] is None
     (tmp_path / "none.trace").write_text("0" * 1000)
     assert command("plan", "--loss", "trace:none.trace").code == MISTAKE
+
+
+@pytest.mark.parametrize("years", [1, 5, 100])
+def test_random_years_that_all_meet_a_target_bound_the_years_that_do_not(years: int) -> None:
+    """With a share s of years below, N of N are not below with the chance (1 - s)^N."""
+    share = years_below(years)
+    assert (1 - share) ** years == pytest.approx(0.025)
+    assert share == pytest.approx(binomial_interval(0, years).high)
+
+
+def test_a_fabric_is_promised_for_the_years_that_were_lived_through() -> None:
+    compared = policies(0.75, protections=[], deployments=[])
+    planned = plan_fabric("fat-tree:k=8", compared=compared, constraint=0.5, target=0.5, years=2)
+    assert "that was so in 2 years, and up to 84% of all years may still fall below" in planned.reason
+    for row in planned.rows():
+        assert row["years_below_share_high"] == (years_below(2) if row["meets_target"] else None)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ A policy says which corrupting links leave service for a repair, and which of th
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Final
 import polars
 
 from lossylink.errors import UserError
+from lossylink.planning.prediction import CONFIDENCE
 
 PROTECTIONS: Final = ("lg", "lg-nb", "llr", "fec:10/1")
 DEPLOYMENTS: Final = (0.5, 1.0)
@@ -63,17 +65,35 @@ class FabricPlan:
     reason: str
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of plain values a policy."""
+        """One row of plain values a policy.
+
+        ``meets_target`` is of the years that were lived through. Of any other year ``years_below_share_high``
+        says how often it may still be missed.
+        """
         return [
             {
                 "policy": policy.label,
                 **row,
                 "meets_constraint": row[_PATHS] >= self.constraint,
                 "meets_target": row[_CAPACITY] >= self.target,
+                "years_below_share_high": years_below(self.years) if row[_CAPACITY] >= self.target else None,
                 "recommended": policy.label == self.recommended,
             }
             for policy, row in zip(self.policies, self.figures, strict=True)
         ]
+
+
+def years_below(years: int) -> float:
+    """Return the share of years that may miss a target which so many random years have met.
+
+    It is the upper end of the exact interval at 95 % (two-sided) of no such year.
+
+    Examples
+    --------
+    >>> f"{years_below(5):.2f} {years_below(100):.3f}"
+    '0.52 0.036'
+    """
+    return float(-math.expm1(math.log((1 - CONFIDENCE) / 2) / years))
 
 
 def policies(
@@ -164,6 +184,10 @@ def plan_fabric(
             if points is not None and policy.protection not in known:
                 known[policy.protection] = _keep_points(points, policy.protection, rate, Path(folder))
     recommended, reason = _choose(compared, figures, constraint, target)
+    many = f"in {years} years" if years > 1 else "in one year"
+    reason += (
+        f"; that was so {many}, and up to {years_below(years):.0%} of all years may still fall below (95 %)"
+    )
     return FabricPlan(
         topology=topology,
         constraint=constraint,

@@ -150,7 +150,10 @@ def _few() -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("lost", "why"),
-    [(_periodic(), "no model fits: periodic losses"), (_few(), "fewer than 10 runs of losses are too few")],
+    [
+        (_periodic(), "no model fits: the losses are periodic"),
+        (_few(), "fewer than 10 runs of losses are too few"),
+    ],
 )
 def test_without_a_model_nothing_is_recommended(lost: np.ndarray, why: str) -> None:
     planned = plan(recorded(lost), target=1e-8)

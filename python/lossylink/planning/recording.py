@@ -57,7 +57,7 @@ def model_of(link: Link, *, report: Callable[[float, float], None] | None = None
     if found.decision.kind is Kind.UNTOLD:
         return Model(None, f"fewer than {FEWEST_RUNS} runs of losses are too few to fit a model")
     if found.is_rejected:
-        return Model(None, f"no model fits: {found.decision.kind} losses")
+        return Model(None, f"no model fits: the losses are {found.decision.kind}")
     return Model(_modelled(link, found), f"losses {_KINDS[found.decision.kind]}", found.loss.spelling)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import lossylink
+from lossylink.cli.fitting import crowded
 from lossylink.errors import UserError
 from lossylink.scenario import resolve
 from lossylink.scenario.native import configuration
@@ -77,3 +78,32 @@ def test_trials_hold_what_the_row_sums_up() -> None:
     assert trials.height == run.rows["trials"].item() == 200
     assert trials["fct_us"].max() == pytest.approx(run.rows["fct_us_max"].item())
     assert (trials["slowdown"] > 0.9).all()
+
+
+def test_flows_of_one_host_wait_in_its_interface_and_those_of_many_in_front_of_the_link() -> None:
+    clean = {"flow.trials": 1000, "loss.forward": "0"}
+    (one,) = lossylink.run("workload", protection=["none"], settings=clean).records
+    # The interface is as fast as the link: what comes out of it finds the link idle, and nothing marks.
+    full_frame = 1500 + 14 + 4 + 20
+    assert one["queue_bytes_max"] <= full_frame
+    assert one["frames_marked"] == 0
+    assert one["interface_queue_bytes_max"] > 100 * full_frame
+    (many,) = lossylink.run("workload", protection=["none"], settings=clean | {"path.rtt": "8us"}).records
+    assert many["interface_queue_bytes_max"] == 0
+    assert many["queue_bytes_max"] > 100 * full_frame
+    assert many["frames_marked"] > 0
+
+
+def test_a_run_says_when_its_tails_are_waits_in_the_interface_of_the_host() -> None:
+    clean = {"flow.trials": 1000, "loss.forward": "0"}
+    one = lossylink.run("workload", protection=["none", "llr"], settings=clean)
+    (words,) = crowded(one.records)
+    waits = [
+        f"{row['protection']}: up to {row['interface_queue_bytes_max'] * 8 / 1e5:,.0f} us"
+        for row in one.records
+    ]
+    assert f"({', '.join(waits)})" in words
+    many = lossylink.run("workload", protection=["none"], settings=clean | {"path.rtt": "8us"})
+    assert crowded(many.records) == []
+    light = lossylink.run("workload", protection=["none"], settings=clean | {"flow.load": 0.01})
+    assert crowded(light.records) == []

@@ -30,6 +30,7 @@ def notes(
         yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
     for words in unfinished(rows):
         yield words, "yellow"
+    yield from ((words, "yellow") for words in crowded(rows))
     for words in why_failed(rows, places):
         yield words, "red"
     left_out = len({key for row in rows for key in row}) - count
@@ -59,3 +60,32 @@ def unfinished(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             mend = "; transport.dcqcn=on, or a lower flow.load, lets more end"
             lines.append(words + (mend if row.get("protocol") == "rdma" else ""))
     return lines
+
+
+def crowded(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what is to be known of flows whose tail is the wait in the one interface of their host.
+
+    So it is where that interface kept more waiting than the queue in front of the link, and for longer than
+    half of the flows take at all.
+
+    Examples
+    --------
+    >>> row = {"protection": "llr", "queue_bytes_max": 107_200, "interface_queue_bytes_max": 5_000_000}
+    >>> crowded([row | {"link_gbps": 100.0, "fct_us_p50": 164.1}])[0].partition(",")[0]
+    'tails are waits in the one interface of the sending host (llr: up to 400 us)'
+    >>> crowded([row | {"link_gbps": 100.0, "fct_us_p50": 410.0}])
+    []
+    """
+    waits = []
+    for row in rows:
+        kept, median = row.get("interface_queue_bytes_max") or 0, row.get("fct_us_p50")
+        wait_us = kept * 8e-3 / row["link_gbps"] if kept else 0.0
+        if median is not None and wait_us > median and kept > row["queue_bytes_max"]:
+            waits.append(f"{row['protection']}: up to {wait_us:,.0f} us")
+    if not waits:
+        return []
+    return [
+        f"tails are waits in the one interface of the sending host ({', '.join(waits)}), which marks "
+        "nothing: losses keep its queue short, and the fewer of them a flow sees the longer others wait "
+        "for it. --set path.rtt=8us gives each flow an interface of its own"
+    ]

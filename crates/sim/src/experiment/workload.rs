@@ -45,6 +45,8 @@ struct Finished {
     data_frames: u64,
     data_lost: u64,
     queue_bytes_max: u64,
+    interface_bytes_max: u64,
+    marked: u64,
     drops: u64,
     seconds: f64,
     /// Of the link of the first replica.
@@ -151,6 +153,8 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
                 ratio(sum(|replica| replica.data_lost), sum(|replica| replica.data_frames)),
             )
             .set("queue_bytes_max", most(|replica| replica.queue_bytes_max))
+            .set("interface_queue_bytes_max", most(|replica| replica.interface_bytes_max))
+            .set("frames_marked", sum(|replica| replica.marked))
             .set("queue_drops", sum(|replica| replica.drops))
             .set("retransmissions", total(|flow| flow.retransmissions))
             .set("timeouts", total(|flow| flow.timeouts))
@@ -345,6 +349,8 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         self.finished.data_frames = traffic.data_frames;
         self.finished.data_lost = traffic.data_lost;
         self.finished.queue_bytes_max = link.queue().high_water_bytes();
+        self.finished.interface_bytes_max = self.network.interface_bytes_max();
+        self.finished.marked = link.queue().marked();
         self.finished.drops = link.queue().dropped() + self.network.hop_drops();
         self.finished.seconds = (self.network.now() - Instant::ZERO).as_secs_f64();
         self.finished

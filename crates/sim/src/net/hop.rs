@@ -14,6 +14,10 @@ pub struct Hop {
     busy_until: Instant,
     /// When the train that was foreseen last would have been sent.
     foreseen: Instant,
+    /// The longest that a frame of that train would have taken to be sent.
+    foreseen_longest: Duration,
+    /// The longest that any frame took to be sent: what stood before it, and itself.
+    longest: Duration,
     dropped: u64,
 }
 
@@ -21,7 +25,16 @@ impl Hop {
     /// A hop with room for `limit_bytes` that have not been serialised yet.
     pub fn new(rate: LineRate, delay: Duration, limit_bytes: u64) -> Self {
         let limit = lossylink_core::units::Bytes(limit_bytes) / rate.bit_rate();
-        Self { rate, delay, limit, busy_until: Instant::ZERO, foreseen: Instant::ZERO, dropped: 0 }
+        Self {
+            rate,
+            delay,
+            limit,
+            busy_until: Instant::ZERO,
+            foreseen: Instant::ZERO,
+            foreseen_longest: Duration::ZERO,
+            longest: Duration::ZERO,
+            dropped: 0,
+        }
     }
 
     /// When a frame that arrives at `now` reaches the next element; `None` if the queue is full.
@@ -33,6 +46,7 @@ impl Hop {
             return None;
         }
         self.busy_until = serialised;
+        self.longest = self.longest.max(serialised - now);
         Some(serialised + self.delay)
     }
 
@@ -45,14 +59,15 @@ impl Hop {
         let leaves = starts.from(starts.first + serialisation);
         self.foreseen = leaves.last();
         // No frame waits longer than the first and the last.
-        let longest = (leaves.first - train.first).max(self.foreseen - train.last());
-        (longest <= self.limit).then(|| leaves.from(leaves.first + self.delay))
+        self.foreseen_longest = (leaves.first - train.first).max(self.foreseen - train.last());
+        (self.foreseen_longest <= self.limit).then(|| leaves.from(leaves.first + self.delay))
     }
 
     /// Sends the train that was foreseen last.
     #[inline]
-    pub const fn let_through(&mut self) {
+    pub fn let_through(&mut self) {
         self.busy_until = self.foreseen;
+        self.longest = self.longest.max(self.foreseen_longest);
     }
 
     /// When a frame that arrives at `now` leaves, and when it reaches the next element.
@@ -64,7 +79,8 @@ impl Hop {
     /// The hop before anything has passed it.
     pub fn at_rest(&self) -> Self {
         let (busy_until, foreseen) = (Instant::ZERO, Instant::ZERO);
-        Self { busy_until, foreseen, dropped: 0, ..*self }
+        let (foreseen_longest, longest) = (Duration::ZERO, Duration::ZERO);
+        Self { busy_until, foreseen, foreseen_longest, longest, dropped: 0, ..*self }
     }
 
     /// What a frame of `octets` takes that finds the port idle.
@@ -87,6 +103,11 @@ impl Hop {
         self.busy_until
     }
 
+    /// The most octets that ever stood in the queue, with the frame that was being sent counted whole.
+    pub fn high_water_bytes(&self) -> u64 {
+        (self.rate.bit_rate() * self.longest).0
+    }
+
     /// Frames dropped because the queue was full.
     pub const fn dropped(&self) -> u64 {
         self.dropped
@@ -107,6 +128,6 @@ mod tests {
         let arrivals: Vec<_> = (0..4).map(|_| hop.pass(Instant::ZERO, &frame)).collect();
         let at = |ps| Some(Instant::from_ps(ps));
         assert_eq!(arrivals, [at(124_040), at(247_080), at(370_120), None]);
-        assert_eq!(hop.dropped(), 1);
+        assert_eq!((hop.dropped(), hop.high_water_bytes()), (1, 3 * 1538));
     }
 }

@@ -109,6 +109,11 @@ impl Leg {
         })
     }
 
+    /// The most octets that ever stood in the queue of the first hop; 0 without a hop.
+    pub fn high_water_bytes(&self) -> u64 {
+        self.hops.first().map_or(0, Hop::high_water_bytes)
+    }
+
     /// Frames dropped because a queue was full.
     pub fn dropped(&self) -> u64 {
         self.hops.iter().map(Hop::dropped).sum()
@@ -258,6 +263,7 @@ mod tests {
                 }
             }
             assert_eq!(together.dropped(), apart.dropped());
+            assert_eq!(together.high_water_bytes(), apart.high_water_bytes());
         }
         seen
     }

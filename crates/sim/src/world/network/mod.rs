@@ -245,6 +245,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.touched
     }
 
+    /// The most octets that ever stood in the interface of the near host; 0 where each conversation has its own.
+    pub fn interface_bytes_max(&self) -> u64 {
+        self.path.to_link.high_water_bytes()
+    }
+
     /// Frames dropped in the hops around the link.
     pub fn hop_drops(&self) -> u64 {
         let path = &self.path;

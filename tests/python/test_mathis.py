@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lossylink
 from lossylink.checks import any_failed
+from lossylink.cli.fitting import beside_the_law
 from lossylink.experiments import mathis
 from lossylink.experiments.mathis import Design, Trial
 from lossylink.experiments.mathis.design import named_seed
 from lossylink.experiments.mathis.plan import BOTTLENECK_HEADROOM, DURATION_AT_MOST_S, plan_trial
 from lossylink.experiments.mathis.planned import overridden, planned
 from lossylink.experiments.mathis.rows import bandwidth_interval
+from lossylink.theory import llr
 
 from .fake_simulator import BASE, FakeSimulator
 from .mathis_support import study
@@ -160,6 +163,15 @@ class TestPlan:
         }
         assert lengths["bbr"] < lengths["cubic"] < lengths["reno"]
 
+    def test_a_protected_trial_is_as_long_as_its_segments_take_at_line_rate(self) -> None:
+        one = trial(mss_bytes=1460, rtt_ps=3 * 10**9, loss_ratio=1e-2)
+        plan = plan_trial(one, loss_events=100, link_rate_bps=3 * 10**9, is_protected=True)
+        assert plan.link_rate_bps == 3 * 10**9
+        assert plan.measured_ps == pytest.approx(100_000 * 1538 * 8 / 3e9 * 1e12)
+        far = trial(mss_bytes=1460, rtt_ps=300 * 10**9, loss_ratio=1e-2)
+        plan = plan_trial(far, loss_events=100, link_rate_bps=3 * 10**9, is_protected=True)
+        assert plan.measured_ps == pytest.approx(20 * 300e9)
+
     def test_bbr_keeps_the_configured_bottleneck(self) -> None:
         one = trial(mss_bytes=4312, rtt_ps=3 * 10**9, loss_ratio=3e-5)
         plan = plan_trial(one, loss_events=100, link_rate_bps=3 * 10**9, congestion_control="bbr")
@@ -259,3 +271,22 @@ class TestStopping:
         study(BASE, seed=1, threads=1, progress=note)
         assert told[-1][0] == pytest.approx(told[-1][1])
         assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_under_llr_a_flow_gets_what_the_closed_form_of_go_back_n_leaves_of_the_link() -> None:
+    point = {"transport.mss": 1460, "path.rtt": "3ms", "loss.forward": "1e-2"}
+    (row,) = lossylink.run("mathis", protection=["llr"], settings=point).records
+    # Profile ideal: 100 ns a decision. The replay timer is four loops with two frames each (LLR-20).
+    link = {"rate_bps": 3e9, "propagation_s": 0.0, "pipeline_s": 1e-7, "frame_wire_bytes": 1538}
+    left = llr.delivered_share(
+        loss_ratio=row["realised_loss_ratio"],
+        replays=3,
+        lag_frames=llr.lag_frames(**link),
+        timer_frames=llr.replay_timer_s(**link) * 3e9 / 8 / 1538,
+    )
+    assert row["retransmissions"] == 0
+    assert row["frames_lost"] > 900
+    assert row["measured_mbps"] == pytest.approx(float(left) * 3000 * 1460 / 1538, rel=0.01)
+    assert row["measured_mbps"] > 50 * row["model_mbps"]  # the law is of a loss that the flow did not see
+    (words,) = beside_the_law([row])
+    assert words.startswith(f"llr hid losses from the flow (resent 0 of {row['frames_lost']:,})")

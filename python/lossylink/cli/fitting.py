@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lossylink.headline import FEW, Headline, why_failed
+from lossylink.headline import BASELINE, FEW, Headline, why_failed
 from lossylink.percentiles import LEAST_BEYOND
 
 #: Blanks between two columns.
@@ -30,7 +30,7 @@ def notes(
         yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
     for words in unfinished(rows):
         yield words, "yellow"
-    yield from ((words, "yellow") for words in crowded(rows))
+    yield from ((words, "yellow") for words in (*crowded(rows), *beside_the_law(rows)))
     for words in why_failed(rows, places):
         yield words, "red"
     left_out = len({key for row in rows for key in row}) - count
@@ -88,4 +88,29 @@ def crowded(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"tails are waits in the one interface of the sending host ({', '.join(waits)}), which marks "
         "nothing: losses keep its queue short, and the fewer of them a flow sees the longer others wait "
         "for it. --set path.rtt=8us gives each flow an interface of its own"
+    ]
+
+
+def beside_the_law(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what is to be known of a study of the Mathis law over a link that hides its losses.
+
+    Examples
+    --------
+    >>> row = {"protection": "llr", "model_mbps": 38.9, "frames_lost": 91_974, "retransmissions": 0}
+    >>> beside_the_law([row])[0].partition(":")[0]
+    'llr hid losses from the flow (resent 0 of 91,974)'
+    >>> beside_the_law([row | {"protection": "none"}])
+    []
+    """
+    sums: dict[str, list[int]] = {}
+    for row in rows:
+        if "model_mbps" in row and row["protection"] != BASELINE:
+            told = sums.setdefault(row["protection"], [0, 0])
+            told[0] += row.get("retransmissions") or 0
+            told[1] += row.get("frames_lost") or 0
+    return [
+        f"{protection} hid losses from the flow (resent {resent:,} of {lost:,}): the model is of the loss of "
+        "the link, which the flow did not see. It gets what the link leaves, and a queue forms"
+        for protection, (resent, lost) in sums.items()
+        if resent < lost
     ]

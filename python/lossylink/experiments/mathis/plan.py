@@ -30,6 +30,9 @@ WARMUP_ROUND_TRIPS: Final = 20
 SEGMENTS_AT_LEAST: Final = 100_000
 """Segments that a trial sends even where its loss events need fewer: they cost 0.1 s and narrow the bars."""
 
+PROTECTED_ROUND_TRIPS: Final = 20
+"""Round trips that a trial lasts over a link that hides its losses: its segments take hardly any time."""
+
 SEGMENTS_AT_MOST: Final = 20_000_000
 """Segments after which a trial is cut short, and says so: about 20 s of one core."""
 
@@ -67,6 +70,7 @@ def plan_trial(
     link_rate_bps: int,
     congestion_control: str = "reno",
     rto_min_s: float = pftk.LINUX_RTO_MIN_S,
+    is_protected: bool = False,
 ) -> Plan:
     """Plan one trial.
 
@@ -82,6 +86,8 @@ def plan_trial(
         Decides how fast the flow is expected to be.
     rto_min_s
         Minimum retransmission timeout in seconds, which bounds the flow where losses are frequent.
+    is_protected
+        Whether the link hides its losses from the flow, which then fills the link as far as it can.
 
     Examples
     --------
@@ -94,10 +100,14 @@ def plan_trial(
     per_second = expected_segments_per_second(
         trial, link_rate_bps=rate_bps, congestion_control=congestion_control, rto_min_s=rto_min_s
     )
+    least: float = SEGMENTS_AT_LEAST
+    if is_protected:
+        per_second = _line_segments_per_second(trial, rate_bps)
+        least = max(least, PROTECTED_ROUND_TRIPS * trial.rtt_s * per_second)
     per_event = segments_per_loss_event(trial.loss_ratio)
     needed = loss_events * per_event
     affordable = min(SEGMENTS_AT_MOST, DURATION_AT_MOST_S * per_second)
-    measured = min(max(needed, SEGMENTS_AT_LEAST), affordable)
+    measured = min(max(needed, least), affordable)
     warmup = min(WARMUP_LOSS_EVENTS * per_event, measured)
     warmup_s = warmup / per_second + WARMUP_ROUND_TRIPS * trial.rtt_s
     return Plan(
@@ -137,7 +147,7 @@ def expected_segments_per_second(
 
     A modern stack lies between the two, and the geometric mean is within a factor of two of it.
     """
-    line = link_rate_bps / ((trial.mss_bytes + WIRE_OVERHEAD_BYTES) * BITS_PER_BYTE)
+    line = _line_segments_per_second(trial, link_rate_bps)
     if congestion_control in _FILLS_THE_LINK:
         return line
     law = _loss_limited_segments_per_second(trial, congestion_control)
@@ -147,6 +157,10 @@ def expected_segments_per_second(
         rto_s=pftk.rto_s(rtt_s=trial.rtt_s, rto_min_s=rto_min_s),
     )
     return min(line, math.sqrt(law * float(with_timeouts)))
+
+
+def _line_segments_per_second(trial: Trial, link_rate_bps: int) -> float:
+    return link_rate_bps / ((trial.mss_bytes + WIRE_OVERHEAD_BYTES) * BITS_PER_BYTE)
 
 
 def _loss_limited_segments_per_second(trial: Trial, congestion_control: str) -> float:

@@ -73,6 +73,7 @@ def planned(
         loss_events=loss_events,
         link_rate_bps=base["link"]["rate_bps"],
         congestion_control=transport.get("congestion_control", "reno"),
+        is_protected=base.get("protection", {}).get("family", "none") != "none",
         rto_min_s=_rto_min_s(transport),
     )
     plan = _with_fixed_length(plan, base.get("run"))

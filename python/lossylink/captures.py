@@ -14,6 +14,7 @@ from typing import Any
 
 import polars
 
+from lossylink.compressed import opened
 from lossylink.errors import UserError
 from lossylink.results import Run
 
@@ -54,10 +55,8 @@ def read_capture(path: Path) -> Run:
     UserError
         It cannot be read, is no such capture, or has no TCP data.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    with opened(path, what="the capture") as file:
+        data = file.read()
     try:
         rows = _rows(_segments(data))
     except (struct.error, IndexError, ValueError):

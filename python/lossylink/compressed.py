@@ -109,6 +109,17 @@ def _raw(path: Path, what: str) -> Iterator[BinaryIO]:
         yield file
 
 
+def suffix_of(path: Path) -> str:
+    """Return how the name of a file ends, without what a compressor appended.
+
+    Examples
+    --------
+    >>> suffix_of(Path("sizes.csv.zst")), suffix_of(Path("sizes.csv"))
+    ('.csv', '.csv')
+    """
+    return path.with_suffix("").suffix if path.suffix in {".gz", ".zst"} else path.suffix
+
+
 def _at_once(name: str, flags: int) -> int:
     # A pipe without a writer would hold the command up before it is seen to be a pipe.
     return os.open(name, flags | os.O_NONBLOCK)

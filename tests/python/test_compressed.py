@@ -16,7 +16,9 @@ from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
 from lossylink.measuring.numbered import read_losses
 from lossylink.scenario import loss as losses
+from lossylink.scenario.fabric import load_failures, parse_topology
 from lossylink.scenario.loss import parse_loss
+from lossylink.scenario.workload import load_flow_sizes
 
 from .conftest import Ended
 from .test_measuring_files import pcap, probe, quiet
@@ -43,6 +45,18 @@ def test_a_capture_is_read(squeeze: Squeeze, tmp_path: Path) -> None:
     path.write_bytes(squeeze(pcap([probe(number) for number in (0, 1, 3)])))
     (direction,) = read_losses(path, quiet).values()
     assert direction.record.trace() == "0010\n"
+
+
+@SQUEEZES
+def test_flow_sizes_and_recorded_failures_are_read(squeeze: Squeeze, tmp_path: Path) -> None:
+    suffix = {gzip.compress: ".gz", zstd.compress: ".zst"}.get(squeeze, "")
+    sizes = tmp_path / f"sizes.csv{suffix}"
+    sizes.write_bytes(squeeze(b"500,0.5\n1000,1\n"))
+    assert load_flow_sizes(sizes.name, folder=tmp_path).points == [(500.0, 0.5), (1000.0, 1.0)]
+    failures = tmp_path / f"failures.csv{suffix}"
+    failures.write_bytes(squeeze(b"10,3,1e-4\n"))
+    topology = parse_topology("fat-tree:k=4")
+    assert load_failures(failures.name, topology, folder=tmp_path) == [(10, 3, 1e-4)]
 
 
 @SQUEEZES

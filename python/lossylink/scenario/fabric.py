@@ -14,6 +14,8 @@ from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 from lossylink.units import parse_rate
 
+#: Longest text of recorded failures, decompressed: some twenty million of them.
+_MOST_TRACE_BYTES = 1 << 30
 #: The parameters of each family of topologies, with what they are where they may be left out.
 _FAMILIES: dict[str, dict[str, int | None]] = {
     "fb-fabric": {"pods": None, "tors": None, "oversubscription": 1},
@@ -126,16 +128,14 @@ def load_failures(name: str, topology: Topology, *, folder: Path) -> list[tuple[
     """
     if name.strip() == "drawn":
         return None
+    from lossylink import compressed  # as the trace, for those who have one
+
     path = folder / Path(name).expanduser()
-    if path.suffix not in (".json", ".csv"):
+    suffix = compressed.suffix_of(path)
+    if suffix not in (".json", ".csv"):
         raise UserError(f"fabric.trace = {name}: write drawn, or a file that ends with .json or .csv")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8 text") from None
-    return _from_json(text, topology, path) if path.suffix == ".json" else _from_csv(text, path)
+    text = compressed.read_text(path, most_bytes=_MOST_TRACE_BYTES, what="the trace of failures")
+    return _from_json(text, topology, path) if suffix == ".json" else _from_csv(text, path)
 
 
 def _from_json(text: str, topology: Topology, path: Path) -> list[tuple[int, int, float]]:

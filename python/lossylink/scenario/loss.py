@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lossylink import compressed
 from lossylink.errors import UserError, unknown
 from lossylink.units import describe_ratio, parse_ratio
 
@@ -202,6 +201,8 @@ def _positions(text: str, rest: str) -> Loss:
 
 
 def _trace(text: str, name: str, folder: Path) -> Loss:
+    from lossylink import compressed  # loads for longer than most commands need it
+
     path = folder / Path(name).expanduser()
     recording = compressed.read_text(path, most_bytes=MAX_TRACE_BYTES, what="the loss trace")
     return Loss(text, {"model": "trace", "lost": _read_marks(recording, path)})

@@ -10,6 +10,9 @@ from lossylink.errors import UserError, unknown
 from lossylink.resources import SCENARIOS
 from lossylink.scenario.load import read_toml
 
+#: Longest file of flow sizes, decompressed.
+_MOST_BYTES = 1 << 26
+
 
 class FlowSizes(NamedTuple):
     """A distribution: points of a size in bytes and the share of flows that are no longer."""
@@ -26,14 +29,16 @@ def load_flow_sizes(name: str, *, folder: Path | None = None) -> FlowSizes:
     >>> load_flow_sizes("web-search").points[1]
     (10000.0, 0.15)
     """
-    if "/" in name or name.endswith((".toml", ".csv")):
+    if "/" in name or name.endswith((".toml", ".csv", ".csv.gz", ".csv.zst")):
         path = (folder or Path()) / Path(name).expanduser()
     else:
         path = SCENARIOS / "workload" / f"{name}.toml"
         if not path.is_file():
             packaged = sorted(known.stem for known in path.parent.glob("*.toml"))
             raise unknown("distribution of flow sizes", name, packaged)
-    points = _from_csv(path) if path.suffix == ".csv" else _from_toml(path)
+    from lossylink import compressed  # for those who have a file
+
+    points = _from_csv(path) if compressed.suffix_of(path) == ".csv" else _from_toml(path)
     _check(points, path)
     return FlowSizes(path.stem, points)
 
@@ -47,12 +52,9 @@ def _from_toml(path: Path) -> list[tuple[float, float]]:
 
 
 def _from_csv(path: Path) -> list[tuple[float, float]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8 text") from None
+    from lossylink import compressed  # as above
+
+    lines = compressed.read_text(path, most_bytes=_MOST_BYTES, what="the flow sizes").splitlines()
     texts = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, start=1)]
     return [_point(text.split(","), f"{path}:{number}") for number, text in texts if text]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,8 @@ def test_an_example_is_understood(path: tuple[str, ...], words: str) -> None:
 def test_an_example_works(words: str, command: Command, tmp_path: Path) -> None:
     scenario = (SCENARIOS / "stress.toml").read_text().replace("100_000_000", "20_000")
     (tmp_path / "my-link.toml").write_text(scenario)
+    (tmp_path / "links.csv").write_text("name,rate,corrupted,received\na,100Gbps,1200,3000000\n")
+    shutil.copy(Path(__file__).with_name("samples") / "iperf3-tcp.json", tmp_path / "iperf3.json")
     ended = command(*shlex.split(words))
     assert ended.code == 0, ended.err
     assert ended.out

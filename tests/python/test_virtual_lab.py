@@ -49,6 +49,47 @@ def test_a_ping_takes_what_the_path_takes(tmp_path: Path) -> None:
     assert text.count("time=0.029 ms") + text.count("time=0.030 ms") == 3
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o755])
+def test_a_script_runs_by_its_bare_name(tmp_path: Path, mode: int) -> None:
+    script = tmp_path / "x.sh"
+    script.write_text('#!/bin/sh\necho "$0 in $PWD: $1"\n')
+    script.chmod(mode)
+    for word in ("x.sh", "./x.sh"):
+        assert said(configured(), word, "one", here=tmp_path) == (0, f"./x.sh in {tmp_path}: one\n")
+
+
+def test_a_program_comes_before_a_file_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "true").write_text("exit 3")
+    assert said(configured(), "true", here=tmp_path) == (0, "")
+
+
+def test_a_guest_sees_what_it_is_told_below_tmp() -> None:
+    """A script where the user is not, one beside it that nobody named, and neither is changed."""
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp") as folder,
+        tempfile.TemporaryDirectory(dir="/tmp") as elsewhere,
+    ):
+        named, beside = Path(folder) / "a script.sh", Path(folder) / "beside"
+        named.write_text(f"test ! -e '{beside}' && echo seen")
+        beside.write_text("mine")
+        assert said(configured(), str(named), here=Path(elsewhere)) == (0, "seen\n")
+        assert said(configured(), "sh", str(named), here=Path("/tmp")) == (1, "")
+        assert (named.read_text()[:4], beside.read_text()) == ("test", "mine")
+
+
+def test_python_and_this_package_are_seen_below_tmp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a measurement needs of a clone below /tmp, from a directory outside of it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as clone:
+        (Path(clone) / "module.py").write_text("print('here')")
+        monkeypatch.setattr("lossylink.guest.machine._OWN", (Path(clone),))
+        command = (sys.executable, "-S", "-E", f"{clone}/module.py")
+        script = " ".join(command)
+        lines: list[str] = []
+        with Guest(KERNEL, Plan(script=script, path=configured(), here=Path("/"))) as guest:
+            assert guest.run(on_output=lines.append).status == 0
+        assert lines == ["here"]
+
+
 @pytest.mark.parametrize("protection", ["none", "lg"])
 def test_flows_without_loss_take_what_the_simulator_says(protection: str) -> None:
     settings: dict[str, Any] = {"loss__forward": "0", "flow__trials": 20}

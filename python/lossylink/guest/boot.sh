@@ -1,22 +1,30 @@
 #!/bin/sh
 # The first process of a guest: prepares it, runs the script of its host, and switches it off.
-# From the kernel's command line: LOSSYLINK_WORK, a directory that host and guest share, and LOSSYLINK_HERE, the
-# directory that the host's user is in; and LOSSYLINK_REST, seconds.
+# From the kernel's command line: LOSSYLINK_WORK, a directory that host and guest share, and LOSSYLINK_REST, seconds.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 work=$LOSSYLINK_WORK
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /run
 mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm
-# What is temporary is the guest's own, but for the directory of this run and the one that the user is in.
+# What is temporary is the guest's own, but for the directory of this run and what it names in `seen`, a line each.
 mount -t tmpfs tmpfs /mnt
-mkdir /mnt/work /mnt/here
+mkdir /mnt/work
 mount --bind "$work" /mnt/work
-mount --bind "$LOSSYLINK_HERE" /mnt/here
+number=0
+while IFS= read -r path; do
+    number=$((number + 1))
+    if [ -d "$path" ]; then mkdir "/mnt/$number"; else : > "/mnt/$number"; fi
+    mount --bind "$path" "/mnt/$number"
+done < /mnt/work/seen
 mount -t tmpfs tmpfs /tmp
-case $LOSSYLINK_HERE in
-    /tmp | /tmp/*) mkdir -p "$LOSSYLINK_HERE" && mount --bind /mnt/here "$LOSSYLINK_HERE" ;;
-esac
+number=0
+while IFS= read -r path; do
+    number=$((number + 1))
+    # A file below a directory that is there already is the host's: it is not made anew.
+    if [ -d "/mnt/$number" ]; then mkdir -p "$path"; else mkdir -p "${path%/*}" && { [ -e "$path" ] || : > "$path"; }; fi
+    mount --bind "/mnt/$number" "$path"
+done < /mnt/work/seen
 mkdir -p "$work" && mount --bind /mnt/work "$work"
 sleep "$LOSSYLINK_REST"
 sh "$work/script.sh" 2> /dev/tty1

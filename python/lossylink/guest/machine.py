@@ -8,9 +8,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,11 @@ _IN_MEMORY, _ROOM = Path("/dev/shm"), 1.5
 _LAST_LINES = 3
 #: With this the kernel says why it gives up.
 _PANIC = "Kernel panic"
+
+#: Where a guest has files of its own.
+_TEMPORARY = Path("/tmp")
+#: What programs of ours in a guest are made of: Python, its environment, and this package.
+_OWN = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).resolve().parents[1])
 
 Tell = Callable[[str], None]
 
@@ -59,6 +65,8 @@ class Plan:
         Whether what passes at the near host is recorded, to ``record.pcap``.
     here
         A directory that the guest sees even where it is temporary: that of the user.
+    sees
+        Further files and directories of this kind, such as a script. Python and this package always are.
     """
 
     script: str
@@ -69,6 +77,7 @@ class Plan:
     records: bool = False
     memory_bytes: int = MEMORY_BYTES
     here: Path = field(default_factory=Path.cwd)
+    sees: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +160,7 @@ class Guest:
             "script.sh": plan.script,
             "boot.sh": (Path(__file__).parent / "boot.sh").read_text(),
             "clock": "",
+            "seen": "".join(f"{path}\n" for path in temporary((plan.here, *plan.sees, *_OWN))),
         }
         for name, text in (texts | dict(plan.files)).items():
             (work / name).write_text(text)
@@ -178,8 +188,7 @@ class Guest:
             # Standard output and error of the script; a program sees a terminal.
             *("con=null", "con0=null,fd:1", "con1=null,fd:2"),
             *(f"lossylink.library={simulator()}", f"lossylink.configuration={work / 'path.json'}"),
-            *(f"LOSSYLINK_WORK={work}", f"LOSSYLINK_HERE={self._plan.here}"),
-            f"LOSSYLINK_REST={REST_SECONDS}",
+            *(f"LOSSYLINK_WORK={work}", f"LOSSYLINK_REST={REST_SECONDS}"),
         ]
 
     def _memory_folder(self, work: Path) -> Path:
@@ -201,6 +210,18 @@ class Guest:
             "LOSSYLINK_SEED": str(self._plan.seed),
             "LOSSYLINK_STATUS": str(work / "clock"),
         }
+
+
+def temporary(paths: Iterable[Path]) -> list[Path]:
+    """Return those of the paths that a guest does not see unless it is told, the outer ones first.
+
+    Examples
+    --------
+    >>> temporary([Path("/tmp/clone/.venv"), Path("/usr"), Path("/tmp/clone"), Path("/tmp/x.sh")])
+    [PosixPath('/tmp/clone'), PosixPath('/tmp/x.sh')]
+    """
+    inside = sorted({path for path in paths if path == _TEMPORARY or _TEMPORARY in path.parents})
+    return [path for path in inside if not set(path.parents) & set(inside)]
 
 
 class _Tail:

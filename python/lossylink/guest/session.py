@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ def run_session(
         seed=config["seed"],
         memory_bytes=MEMORY_BYTES,
         here=here,
+        sees=[(here / word).absolute() for word in words if "/" in word and (here / word).is_file()],
         files={"hosts": "".join(f"{host.address} {host.name}\n" for host in hosts.HOSTS)},
     )
     with Guest(kernel, plan) as guest:
@@ -68,7 +70,14 @@ def _script(config: dict[str, Any], words: Sequence[str], here: Path) -> str:
 
 
 def _command(words: Sequence[str], here: Path) -> list[str]:
-    """Return the command, with a shell in front of a script that is not executable."""
-    first = here / words[0]
-    is_plain = "/" in words[0] and first.is_file() and not first.stat().st_mode & 0o111
-    return ["sh", *words] if is_plain else list(words)
+    """Return the command, with a shell in front of a script that is not executable.
+
+    A bare name that is no program is a file where the user is. Hosts' names are programs of a guest.
+    """
+    name = words[0]
+    is_program = name in {host.name for host in hosts.HOSTS} or shutil.which(name) is not None
+    if "/" not in name and not is_program and (here / name).is_file():
+        name = f"./{name}"
+    first = here / name
+    is_plain = "/" in name and first.is_file() and not first.stat().st_mode & 0o111
+    return ["sh", name, *words[1:]] if is_plain else [name, *words[1:]]

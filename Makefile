@@ -93,6 +93,7 @@ bench: build ## Measure what must be fast and compare it with earlier measuremen
 	$(BIN)/python benches/ports.py
 	$(BIN)/python benches/one_flow.py
 	$(BIN)/python benches/sweeping.py
+	$(BIN)/python benches/coverage.py $(COVERAGE)
 
 .PHONY: bench-peers
 bench-peers: build ## Measure beside ns-3, and csg-htsim with SIMULATOR=CHECKOUT

@@ -10,12 +10,15 @@ __all__ = [
     "binomial_interval",
     "check",
     "check_protection",
+    "clustered_interval",
     "commit",
     "copies_for",
     "copies_leave",
+    "design_effect",
     "give_up_privileges",
     "grow",
     "live_main",
+    "loss_design_effect",
     "prometheus_page",
     "simulate",
     "thresholds_at",
@@ -131,6 +134,53 @@ def binomial_interval(events: int, trials: int, confidence: float) -> tuple[floa
     ------
     ValueError
         More events than trials, no trials, or a confidence that is not between 0 and 1.
+    """
+
+def clustered_interval(
+    events: int, trials: int, design_effect: float, batches: int, confidence: float
+) -> tuple[float, float]:
+    """Return the interval of a ratio whose events come in clusters (Korn and Graubard 1998).
+
+    It is the exact binomial interval of as many independent trials as would tell as much.
+
+    Parameters
+    ----------
+    design_effect
+        By how much the variance of the events exceeds that of independent ones.
+    batches
+        From how many batches that is known, so that it is known to the interval of a variance; 0 where it is
+        not from batches.
+
+    Raises
+    ------
+    ValueError
+        As `binomial_interval`, and of a design effect that is not above 0.
+    """
+
+def design_effect(
+    batches: Sequence[tuple[int, int]], foreseen: tuple[float, float] | None = None
+) -> tuple[float, int]:
+    """Return by how much events come together, and from how many batches that is known.
+
+    Parameters
+    ----------
+    batches
+        Events and trials of each batch of consecutive trials; at least two, and longer than what makes events
+        come together lasts.
+    foreseen
+        Events of a cluster, on average and as seen from one of its events. What is foreseen counts as much as
+        three clusters; without it the batches decide alone.
+    """
+
+def loss_design_effect(config_json: str, batches: Sequence[tuple[int, int]]) -> tuple[float, int]:
+    """Return as `design_effect` by how much lost frames of a link come together.
+
+    What is foreseen of its losses and its protection counts as well. Without batches it decides alone.
+
+    Raises
+    ------
+    ValueError
+        The configuration cannot be simulated; one line says what is wrong and the mend.
     """
 
 def check(config_json: str) -> None:

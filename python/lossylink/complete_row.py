@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from lossylink._native import binomial_interval
+from lossylink._native import clustered_interval, loss_design_effect
 from lossylink.protections import Protection
 from lossylink.scenario import Scenario
 from lossylink.scenario.loss import independent_ratio
@@ -42,23 +43,33 @@ def complete_row(
         "protection": protection.label,
     }
     if "effective_lost_packets" in row:
-        row["effective_loss_ci95"] = _interval(row["effective_lost_packets"], row["packets_sent"])
+        row |= _clusters(row, configuration)
+        row["effective_loss_ci95"] = _interval(row)
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
     if "residual_loss_theory" in scenario.experiment.row_keys or "rare_method" in row:
         row["residual_loss_theory"] = _residual_loss(scenario, protection)
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
         row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
-    elif "flows_unfinished" in row:
-        row["checks"] = _connections(row)
     return scenario.experiment.in_order(row)
 
 
-def _interval(events: int, trials: int) -> list[float] | None:
-    """Return the exact binomial interval, or nothing when there was no trial."""
-    if trials < 1:
+def _clusters(row: dict[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by how much losses came together, where the backend counted them by batches or not at all."""
+    by_batch = row.pop("lost_by_batch", [])
+    if "effective_loss_design_effect" in row:
+        return {}
+    factor, batches = loss_design_effect(json.dumps(configuration), by_batch)
+    return {"effective_loss_design_effect": factor, "effective_loss_batches": batches}
+
+
+def _interval(row: Mapping[str, Any]) -> list[float] | None:
+    """Return the interval of the effective loss, or nothing when there was no frame."""
+    if row["packets_sent"] < 1:
         return None
-    return list(binomial_interval(events, trials, CONFIDENCE))
+    counts = row["effective_lost_packets"], row["packets_sent"]
+    clusters = row["effective_loss_design_effect"], row["effective_loss_batches"]
+    return list(clustered_interval(*counts, *clusters, CONFIDENCE))
 
 
 def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
@@ -78,8 +89,7 @@ def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> di
 
 
 def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Judge whether connections lived and flows finished; without either there is nothing to judge."""
+    """Judge whether the connections of RDMA flows lived; without any there is nothing to judge."""
     from lossylink import checks  # heavy, and only some experiments need it
 
-    is_counted = "connection_failures" in row or "flows_unfinished" in row
-    return checks.as_json([checks.check_connections(row)]) if is_counted else {}
+    return checks.as_json([checks.check_connections(row)]) if "connection_failures" in row else {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 
 from lossylink.errors import UserError
+from lossylink.experiments import experiment_named
 from lossylink.frames import html_table, text_table
 from lossylink.headline import headline_frame, why_failed
 from lossylink.table import Table
@@ -145,19 +146,20 @@ class Run(Struct, frozen=True, dict=True):
             )
             have = f"its trials have {', '.join(known)}" if known else "it has no trials; tcp-fct has them"
             raise UserError(f"this run of {self.experiment} has no column {name} of trials: {have}")
+        block = experiment_named(self.experiment).block_trials
         return polars.DataFrame(
             [
                 row
                 for (protection,), part in trials.group_by(["protection"], maintain_order=True)
-                for row in _tail(str(protection), part[name].drop_nulls().to_numpy())
+                for row in _tail(str(protection), part[name].drop_nulls().to_numpy(), block)
             ],
             infer_schema_length=None,
         )
 
-    def save(self, directory: str | Path, *, with_csv: bool = False, replace: bool = False) -> Path:
+    def save(self, directory: str | Path, *, with_csv: bool = False) -> Path:
         """Write the run as ``lossylink run --output`` does, for `lossylink.load`; gives the directory.
 
-        ``with_csv`` adds rows and tables as CSV. With ``replace`` another result in the directory gives way.
+        ``with_csv`` adds rows and tables as CSV.
 
         Raises
         ------
@@ -167,9 +169,9 @@ class Run(Struct, frozen=True, dict=True):
         from lossylink.run_directory import staged, write_run  # versions of everything, for the manifest
 
         target = Path(directory)
-        with staged(target, replace=replace) as stage:
-            write_run(stage.folder, self, with_csv=with_csv)
-        return stage.target
+        with staged(target) as staging:
+            write_run(staging, self, with_csv=with_csv)
+        return target
 
     def __str__(self) -> str:
         """Return what was run, the rows as a table, and why checks failed."""
@@ -208,12 +210,12 @@ class Run(Struct, frozen=True, dict=True):
         }
 
 
-def _tail(protection: str, values: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
+def _tail(protection: str, values: NDArray[np.float64], block: int) -> Iterator[dict[str, Any]]:
     from lossylink.percentiles import PERCENTILES
     from lossylink.statistics import percentile_interval  # scipy, which a run does without
 
     for percent in PERCENTILES.values():
-        estimate = percentile_interval(values, percent)
+        estimate = percentile_interval(values, percent, block=block)
         yield {
             "protection": protection,
             "percent": percent,

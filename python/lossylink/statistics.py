@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from lossylink import _native
 from lossylink.percentiles import PERCENTILES
 from lossylink.theory import intervals
 
@@ -22,6 +23,9 @@ CONFIDENCE = 0.95
 
 RESAMPLES = 4000
 """Draws behind a bootstrap interval: its ends then repeat within about a hundredth of its width."""
+
+LEAST_BATCHES = 20
+"""Batches of consecutive values, at least, from which a variance is estimated."""
 
 Values = NDArray[np.float64]
 
@@ -85,11 +89,24 @@ def describe(values: ArrayLike) -> dict[str, float]:
     return summary | {"count": float(array.size)}
 
 
-def percentile_interval(values: ArrayLike, percent: float, *, confidence: float = CONFIDENCE) -> Estimate:
+def percentile_interval(
+    values: ArrayLike, percent: float, *, block: int = 1, confidence: float = CONFIDENCE
+) -> Estimate:
     """Percentile with its order-statistic interval (exact for any continuous distribution).
 
     The number of values below the true percentile is Bin(n, q), so two ranks enclose it. When the sample is
     too small for a rank beyond it, that end is open: infinite above, zero below (values are times).
+
+    Values that depend on each other tell as much as fewer independent ones (Woodruff 1952, Korn and Graubard
+    1998): the ranks are those of n over the design effect, by which the variance of the number of values
+    beyond the percentile exceeds that of independent ones.
+
+    Parameters
+    ----------
+    values
+        In the order in which they arose.
+    block
+        Values that follow each other and may depend on each other; 1 where all are independent.
 
     Examples
     --------
@@ -97,37 +114,82 @@ def percentile_interval(values: ArrayLike, percent: float, *, confidence: float 
     Estimate(value=50.0, low=40.0, high=60.0)
     >>> percentile_interval(range(100), 99.9).high
     inf
+
+    A thousand values, of which ten at a time are the same one, tell as much as a hundred:
+
+    >>> alone = np.random.default_rng(1).exponential(size=100)
+    >>> one, other = percentile_interval(alone, 50), percentile_interval(alone.repeat(10), 50, block=10)
+    >>> one.low >= other.low, one.high <= other.high
+    (True, True)
     """
     array = _sorted_values(values)
-    count, quantile, miss = array.size, percent / 100.0, (1.0 - confidence) / 2.0
+    value = percentile(array, percent)
+    effective = array.size / _design_effect(np.asarray(values) > value, block=block, confidence=confidence)
+    low, high = _enclosing(array, max(1, int(effective)), percent / 100.0, (1.0 - confidence) / 2.0)
+    # Interpolation can leave the ranks of a tiny sample; the interval still holds what is printed beside it.
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple[float, float]:
+    """Return the values at the ranks that enclose a quantile with ``count`` independent values among all.
+
+    A rank among them stands for as many ranks among all as there are more values.
+    """
     ranks = np.arange(count + 1)
     below = special.bdtr(ranks, count, quantile)
     # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
     lower_rank = int(np.searchsorted(below, miss, side="right"))
     upper_rank = int(np.searchsorted(below, 1.0 - miss, side="left")) + 1
-    low = float(array[lower_rank - 1]) if lower_rank >= 1 else 0.0
-    high = float(array[upper_rank - 1]) if upper_rank <= count else float("inf")
-    value = percentile(array, percent)
-    # Interpolation can leave the ranks of a tiny sample; the interval still holds what is printed beside it.
-    return Estimate(value, min(low, value), max(high, value))
+    each = array.size / count
+    low = float(array[int((lower_rank - 1) * each)]) if lower_rank >= 1 else 0.0
+    high = float(array[int(np.ceil(upper_rank * each)) - 1]) if upper_rank <= count else float("inf")
+    return low, high
+
+
+def _design_effect(events: NDArray[np.bool_], *, block: int, confidence: float) -> float:
+    """Return how many values tell as much as one independent one, whether they are events being the question.
+
+    The counts of batches of consecutive values tell, each of a block or, where blocks are fewer than
+    `LEAST_BATCHES`, of a part of one. The estimate is widened by Student's quantile over the normal one.
+    """
+    if block <= 1:
+        return 1.0
+    starts = _batch_starts(events.size, block)
+    counts, sizes = np.add.reduceat(events.astype(np.int64), starts), np.diff(starts, append=events.size)
+    factor, batches = _native.design_effect(list(zip(counts.tolist(), sizes.tolist(), strict=True)))
+    return factor * _unknown(batches, confidence)
+
+
+def _batch_starts(count: int, block: int) -> NDArray[np.int64]:
+    """Return where batches of consecutive values begin."""
+    batches = min(count, max(LEAST_BATCHES, round(count / block)))
+    return np.arange(batches) * count // batches
+
+
+def _unknown(batches: int, confidence: float) -> float:
+    """Return the square of Student's quantile over the normal one; 1 without batches."""
+    if batches < 2:
+        return 1.0
+    at = (1.0 + confidence) / 2.0
+    return float((special.stdtrit(batches - 1, at) / special.ndtri(at)) ** 2)
 
 
 def _resampled_percentiles(
-    array: Values, percent: float, draws: np.random.Generator, resamples: int
+    array: Values, effective: float, percent: float, draws: np.random.Generator, resamples: int
 ) -> Values:
     """Percentiles of bootstrap resamples, drawn through uniform order statistics instead of n values each.
 
     The (k + 1)-th of n uniform numbers is Beta(k + 1, n - k), the k-th is that times Beta(k, 1): two draws
-    replace n.
+    replace n. ``effective`` is n: as many values as tell as much as all, if they were independent.
     """
     count = array.size
-    position = (count - 1) * percent / 100.0
+    position = (effective - 1) * percent / 100.0
     rank = int(np.floor(position))
     fraction = position - rank
-    if rank + 1 >= count:
-        upper = draws.beta(count, 1, size=resamples)
+    if rank + 1 >= effective:
+        upper = draws.beta(effective, 1, size=resamples)
         return array[np.minimum((upper * count).astype(np.int64), count - 1)]
-    upper = draws.beta(rank + 2, count - rank - 1, size=resamples)
+    upper = draws.beta(rank + 2, effective - rank - 1, size=resamples)
     lower = upper * draws.beta(rank + 1, 1, size=resamples)
     values_lower = array[np.minimum((lower * count).astype(np.int64), count - 1)]
     values_upper = array[np.minimum((upper * count).astype(np.int64), count - 1)]
@@ -139,6 +201,7 @@ def percentile_ratio(
     denominator: ArrayLike,
     percent: float,
     *,
+    block: int = 1,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -146,7 +209,8 @@ def percentile_ratio(
     """Ratio of one percentile of two independent samples, with its bootstrap interval.
 
     A resample never exceeds the sample: where one is too small to bound its percentile from above, so is the
-    ratio on that side, infinite above or zero below.
+    ratio on that side, infinite above or zero below. Values of a ``block`` may depend on each other, as in
+    `percentile_interval`.
 
     Examples
     --------
@@ -155,26 +219,33 @@ def percentile_ratio(
     Estimate(value=15.0, low=15.0, high=15.0)
     """
     top, bottom = _sorted_values(numerator), _sorted_values(denominator)
+    sizes = []
+    for values in (numerator, denominator):
+        beyond = np.asarray(values) > percentile(values, percent)
+        sizes.append(max(1.0, beyond.size / _design_effect(beyond, block=block, confidence=confidence)))
     draws = np.random.default_rng(seed)
-    ratios = _resampled_percentiles(top, percent, draws, resamples) / _resampled_percentiles(
-        bottom, percent, draws, resamples
+    ratios = _resampled_percentiles(top, sizes[0], percent, draws, resamples) / _resampled_percentiles(
+        bottom, sizes[1], percent, draws, resamples
     )
     miss = (1.0 - confidence) / 2.0
     low, high = (float(end) for end in np.quantile(ratios, [miss, 1.0 - miss]))
-    if not _is_bounded(top.size, percent, confidence):
+    if not _is_bounded(sizes[0], percent, confidence):
         high = float("inf")
-    if not _is_bounded(bottom.size, percent, confidence):
+    if not _is_bounded(sizes[1], percent, confidence):
         low = 0.0
     return Estimate(percentile(top, percent) / percentile(bottom, percent), low, high)
 
 
-def _is_bounded(count: int, percent: float, confidence: float) -> bool:
+def _is_bounded(count: float, percent: float, confidence: float) -> bool:
     """Whether the largest of ``count`` values exceeds the percentile with that (two-sided) confidence."""
-    return (percent / 100.0) ** count <= (1.0 - confidence) / 2.0
+    return bool((percent / 100.0) ** count <= (1.0 - confidence) / 2.0)
 
 
-def mean_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> Estimate:
+def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONFIDENCE) -> Estimate:
     """Mean with Student's interval; a single value has an unbounded one.
+
+    Values of a ``block`` that follow each other may depend on each other: the interval then is that of the
+    means of batches, as in `percentile_interval`.
 
     Examples
     --------
@@ -186,8 +257,11 @@ def mean_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> Estim
     mean = float(array.mean())
     if array.size == 1:
         return Estimate(mean, float("-inf"), float("inf"))
-    quantile = special.stdtrit(array.size - 1, 1.0 - (1.0 - confidence) / 2.0)
-    half = float(quantile) * float(array.std(ddof=1)) / float(np.sqrt(array.size))
+    starts = np.arange(array.size) if block <= 1 else _batch_starts(array.size, block)
+    sizes = np.diff(starts, append=array.size)
+    off = np.add.reduceat(np.asarray(values, dtype=np.float64).ravel() - mean, starts)
+    deviation = np.sqrt(np.sum(off**2) * starts.size / (starts.size - 1)) / sizes.sum()
+    half = float(special.stdtrit(starts.size - 1, 1.0 - (1.0 - confidence) / 2.0) * deviation)
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -213,6 +287,23 @@ def binomial_interval(
     share = successes / trials
     # At 0 and 1 rounding can leave the score interval's exact end a hair inside.
     return Estimate(share, min(share, max(0.0, float(low))), max(share, min(1.0, float(high))))
+
+
+def clustered_interval(
+    events: int, trials: int, *, design_effect: float, batches: int = 0, confidence: float = CONFIDENCE
+) -> Estimate:
+    """Share of events that come in clusters, with the interval of `lossylink.theory.intervals.clustered`.
+
+    Examples
+    --------
+    >>> estimate = clustered_interval(10, 1000, design_effect=5)
+    >>> estimate.value, f"{estimate.low:.4f} {estimate.high:.4f}"
+    (0.01, '0.0012 0.0357')
+    """
+    low, high = intervals.clustered(
+        events=events, trials=trials, design_effect=design_effect, batches=batches, confidence=confidence
+    )
+    return Estimate(events / trials, low, high)
 
 
 def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = CONFIDENCE) -> Estimate:

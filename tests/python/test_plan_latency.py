@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lossylink._native import design_effect
 from lossylink.planning import Link, plan, verify
 from lossylink.planning.prediction import KEYS
 from lossylink.planning.stress import latest_us, simulate
@@ -136,50 +137,57 @@ class Coverage:
     """How often intervals at 95 % cover the truth in 2,000 trials."""
 
     TRIALS = 2_000
-    BATCHES, BATCH_FRAMES = 100, 2_000
+    BATCHES, BATCH_FRAMES = 64, 2_000
 
-    def of(self, truth: float, lost: np.ndarray, together: float) -> float:
+    def of(self, truth: float, lost: np.ndarray, foreseen: tuple[float, float]) -> float:
         covered = 0
         for counts in lost:
+            batches = [(int(count), self.BATCH_FRAMES) for count in counts]
+            factor, number = design_effect(batches, foreseen)
             low, high = clustered(
-                lost=int(counts.sum()),
+                events=int(counts.sum()),
                 trials=self.BATCHES * self.BATCH_FRAMES,
-                batches=self.BATCHES,
-                squares=float((counts.astype(float) ** 2).sum()),
-                most=int(counts.max()),
-                lost_together=together,
+                design_effect=factor,
+                batches=number,
             )
             covered += low <= truth <= high
         return covered / len(lost)
 
 
-@pytest.mark.parametrize("events", [2, 10, 100, 1_000])
+@pytest.mark.parametrize("events", [0.5, 2, 5, 10, 100, 1_000])
 @pytest.mark.parametrize("size", ["one", "block", "geometric"])
-def test_intervals_know_that_losses_come_together(events: int, size: str) -> None:
+def test_intervals_know_that_losses_come_together(events: float, size: str) -> None:
     """Of clusters that come by a Poisson law, in any batch; 0.93 leaves a true 95 % four deviations."""
-    coverage, draws = Coverage(), np.random.default_rng(events)
+    coverage, draws = Coverage(), np.random.default_rng(int(events))
     clusters = draws.poisson(events / coverage.BATCHES, (coverage.TRIALS, coverage.BATCHES))
     if size == "one":
-        lost, mean = clusters, 1.0
+        lost, foreseen = clusters, (1.0, 1.0)
     elif size == "block":
-        lost, mean = 10 * clusters, 10.0
+        lost, foreseen = 10 * clusters, (10.0, 10.0)
     else:
         # Geometric sizes from 1 on: so many clusters, and a negative binomial number of losses more.
         more = draws.negative_binomial(np.maximum(clusters, 1), 0.2)
-        lost, mean = np.where(clusters > 0, clusters + more, 0), 5.0
-    truth = events * mean / (coverage.BATCHES * coverage.BATCH_FRAMES)
-    assert coverage.of(truth, lost, mean) >= 0.93
+        lost, foreseen = np.where(clusters > 0, clusters + more, 0), (5.0, 9.0)
+    truth = events * foreseen[0] / (coverage.BATCHES * coverage.BATCH_FRAMES)
+    assert coverage.of(truth, lost, foreseen) >= 0.93
+
+
+def test_many_clusters_tell_themselves_how_large_they_are() -> None:
+    """Where blocks are many, it does not matter that single losses were foreseen."""
+    coverage, draws = Coverage(), np.random.default_rng(3)
+    lost = 10 * draws.poisson(200 / coverage.BATCHES, (coverage.TRIALS, coverage.BATCHES))
+    truth = 2_000 / (coverage.BATCHES * coverage.BATCH_FRAMES)
+    assert 0.93 <= coverage.of(truth, lost, (1.0, 1.0)) <= 0.97
 
 
 def test_an_interval_of_single_losses_would_not_do() -> None:
     """The canary: intervals that take ten losses of a block for ten events cover far too seldom."""
     coverage, draws = Coverage(), np.random.default_rng(7)
-    blocks = draws.poisson(0.2, (coverage.TRIALS, coverage.BATCHES)).sum(axis=1)
-    single = 10 * blocks
+    blocks = draws.poisson(20, coverage.TRIALS)
     trials = coverage.BATCHES * coverage.BATCH_FRAMES
     covered = 0
-    for lost in single:
-        low, high = clustered(lost=int(lost), trials=trials, batches=1, squares=float(lost), most=1)
+    for lost in 10 * blocks:
+        low, high = clustered(events=int(lost), trials=trials, design_effect=1)
         covered += low <= 200 / trials <= high
     assert covered / coverage.TRIALS < 0.7
 
@@ -187,12 +195,12 @@ def test_an_interval_of_single_losses_would_not_do() -> None:
 @pytest.mark.parametrize(
     "counts",
     [
-        {"lost": 3, "trials": 2, "batches": 1, "squares": 9.0, "most": 3},
-        {"lost": 3, "trials": 10, "batches": 1, "squares": 2.0, "most": 3},
-        {"lost": 3, "trials": 10, "batches": 1, "squares": 9.0, "most": 2},
-        {"lost": 0, "trials": 0, "batches": 1, "squares": 0.0, "most": 0},
+        {"events": 3, "trials": 2, "design_effect": 1.0},
+        {"events": 0, "trials": 0, "design_effect": 1.0},
+        {"events": 3, "trials": 10, "design_effect": 0.0},
+        {"events": 3, "trials": 10, "design_effect": float("nan")},
     ],
 )
 def test_counts_that_contradict_each_other_are_refused(counts: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="lost"):
+    with pytest.raises(ValueError, match="binomial|design effect"):
         clustered(**counts)  # type: ignore[arg-type]

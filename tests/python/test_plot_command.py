@@ -30,11 +30,10 @@ def test_every_kind_that_fits_is_drawn(command: Command, stress: str) -> None:
     assert ended.code == 0
     names = ["effective-loss", "published", "link-speed"]
     assert ended.out.splitlines()[-1] == (
-        "drew effective-loss, published, link-speed; 13 other kinds are not possible; --verbose says why"
+        "drew effective-loss, published, link-speed; 12 other kinds are not possible; --verbose says why"
     )
     assert {path.name for path in Path("figures").iterdir()} == {
-        *(f"{name}.{suffix}" for name in names for suffix in ("png", "csv")),
-        ".figures.json",
+        f"{name}.{suffix}" for name in names for suffix in ("png", "csv")
     }
     assert Path("figures/published.png").read_bytes().startswith(b"\x89PNG")
 
@@ -42,7 +41,7 @@ def test_every_kind_that_fits_is_drawn(command: Command, stress: str) -> None:
 def test_verbose_gives_a_reason_for_each_other_kind(command: Command, stress: str) -> None:
     ended = command("plot", stress, "--format", "csv", "--verbose")
     reasons = [line for line in ended.out.splitlines() if line.startswith("no ")]
-    assert len(reasons) == 13
+    assert len(reasons) == 12
     assert "no ccdf: no run has completion times; run tcp-fct, rdma-fct or workload" in reasons
 
 
@@ -118,7 +117,7 @@ def test_flent_files_have_flents_names_and_units(command: Command) -> None:
     words = ("run", "fec", "-p", "none", "-p", "fec:25/5", "-s", "run.duration=20ms", "--output", "fec")
     assert command(*words).code == 0
     ended = command("plot", "fec", "--format", "flent", "-o", "flent")
-    files = sorted(Path("flent").glob("*.gz"))
+    files = sorted(Path("flent").iterdir())
     assert sorted(ended.out.splitlines()) == [str(file) for file in files]
     assert [file.name for file in files] == ["fec-FEC_25_5.flent.gz", "fec-no_protection.flent.gz"]
     data = json.loads(gzip.decompress(files[0].read_bytes()))

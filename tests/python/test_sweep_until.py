@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lossylink
 from lossylink import UserError
 from lossylink.experiments import EXPERIMENTS
-from lossylink.statistics import Estimate, binomial_interval
+from lossylink.statistics import Estimate, binomial_interval, clustered_interval
 from lossylink.sweeping.until import MOST_TIMES, Until, parse_until
 
 CLOCK = "packets_per_wall_second"
@@ -81,8 +81,12 @@ def test_easy_points_stop_early_and_hard_ones_at_the_maximum() -> None:
     half = (easy["until_high"] - easy["until_low"]) / 2
     assert half <= 0.1 * easy["effective_loss_rate"]
     assert (easy["until"], easy["until_looks"]) == (rule, 1 + int(np.log2(easy["packets_sent"] / 1000)))
-    interval = binomial_interval(
-        easy["effective_lost_packets"], easy["packets_sent"], confidence=easy["until_confidence"]
+    interval = clustered_interval(
+        easy["effective_lost_packets"],
+        easy["packets_sent"],
+        design_effect=easy["effective_loss_design_effect"],
+        batches=easy["effective_loss_batches"],
+        confidence=easy["until_confidence"],
     )
     assert (easy["until_low"], easy["until_high"]) == (interval.low, interval.high)
 
@@ -160,8 +164,6 @@ def test_the_rule_is_part_of_what_a_point_is(tmp_path: Path) -> None:
     ("experiment", "words", "says"),
     [
         ("workload", {}, "and none of workload"),
-        ("stress", {"loss": "gilbert-elliott:mean=1e-2,burst=4"}, "are not independent"),
-        ("stress", {"protection": "fec:25/5"}, "fec:25/5 loses frames in groups"),
         ("stress", {"settings": {"run.rare": True}}, "raise run.looks instead"),
         ("tcp-fct", {"until": "rel=1%@95%,column=slowdown_p50"}, "unknown column of --until 'slowdown_p50'"),
     ],

@@ -1,4 +1,5 @@
-//! The exact interval of a ratio of counted events (Clopper and Pearson 1934), for counts of any size.
+//! The exact interval of a ratio of counted events (Clopper and Pearson 1934), for counts of any size, and its continuation to
+//! counts that are not whole: as many independent trials as would tell as much as dependent ones.
 //!
 //! The lower bound is the ratio at which so many events or more have half of what the confidence leaves; the upper one is
 //! that at which so many or fewer have it. A tail is the probability of its first count times a sum of positive terms, so
@@ -7,10 +8,22 @@
 
 use core::f64::consts::PI;
 
+/// Batches of a run into which its trials are parted, in their order, where events may come together: enough to know the spread
+/// of their counts within a tenth, and few enough for each to be long.
+pub const BATCHES: u64 = 64;
+
 /// Terms of a tail below this share of the sum no longer matter.
 const PRECISION: f64 = 1e-17;
 /// Newton's steps: each doubles the digits.
 const MOST_STEPS: u32 = 60;
+/// Steps of a search that halves what is left where Newton's steps would leave it.
+const MOST_HALVES: u32 = 200;
+/// How far such a search first goes away from the middle, as a logit.
+const FIRST_AWAY: f64 = 3.0;
+/// Ratios of smaller logits are no numbers above zero.
+const LEAST_LOGIT: f64 = -700.0;
+/// Times as many events as others from which the tail is taken from the others.
+const MOSTLY: f64 = 4.0;
 
 /// The ratios between which that of `events` in `trials` lies, with this confidence at least.
 ///
@@ -24,6 +37,92 @@ pub fn exact_interval(events: u64, trials: u64, confidence: f64) -> (f64, f64) {
     // So few or fewer events are so many others or more.
     let high = if events == trials { 1.0 } else { logistic(-bound(trials - events, trials, tail)) };
     (low, high)
+}
+
+/// The interval of [`exact_interval`] for counts that need not be whole: those of independent trials that would tell as much as
+/// dependent ones do. The tail is the incomplete beta function, which goes on between whole counts.
+///
+/// # Panics
+/// If there are more events than trials, no trials, or the confidence is not between 0 and 1.
+pub fn effective_interval(events: f64, trials: f64, confidence: f64) -> (f64, f64) {
+    assert!(
+        0.0 <= events && events <= trials && trials > 0.0,
+        "{events} of {trials} are no events of trials"
+    );
+    assert!(confidence > 0.0 && confidence < 1.0, "the confidence lies between 0 and 1, not at {confidence}");
+    let tail = (1.0 - confidence) / 2.0;
+    let rest = trials - events;
+    let low = if events > 0.0 { logistic(effective_bound(events, rest, tail)) } else { 0.0 };
+    let high = if rest > 0.0 { logistic(-effective_bound(rest, events, tail)) } else { 1.0 };
+    (low, high)
+}
+
+/// As [`bound`], where `k` events and `rest` others need not be whole: Newton's steps between ratios that are known to be too
+/// small and too large, and halves of what is between where a step would leave that.
+fn effective_bound(k: f64, rest: f64, tail: f64) -> f64 {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let (mut logit, mut away) = (libm::log(k / (rest + 1.0)), FIRST_AWAY);
+    for _ in 0..MOST_HALVES {
+        if logit < LEAST_LOGIT {
+            break;
+        }
+        let (found, slope) = effective_tail(k, rest, logit);
+        if found > tail {
+            high = logit;
+        } else {
+            low = logit;
+        }
+        let step = if found > 0.0 { libm::log(found / tail) * found / slope } else { f64::NAN };
+        if libm::fabs(step) <= 1e-13 * libm::fabs(logit).max(1.0) {
+            return logit - step;
+        }
+        let mut next = logit - step;
+        let is_far = libm::fabs(step) > away && !(low.is_finite() && high.is_finite());
+        if is_far || !(low < next && next < high) {
+            next = match (low.is_finite(), high.is_finite()) {
+                (false, _) => logit - away,
+                (true, false) => logit + away,
+                (true, true) => f64::midpoint(low, high),
+            };
+            away *= 2.0;
+        }
+        if next == logit {
+            break;
+        }
+        logit = next;
+    }
+    logit
+}
+
+/// The tail I_x(k, rest + 1) at the ratio x with this logit, and its slope along the logit, x^a (1 - x)^b / B(a, b).
+fn effective_tail(k: f64, rest: f64, logit: f64) -> (f64, f64) {
+    let (p, q) = (logistic(logit), logistic(-logit));
+    let slope = libm::exp(log_probability(k, rest, p, q) + libm::log(q)) * k;
+    // Close to one the series of the other side ends sooner.
+    let is_close = k > MOSTLY * (rest + 1.0);
+    let found = if is_close {
+        1.0 - slope / (rest + 1.0) * beta_series(rest + 1.0, k, q)
+    } else {
+        slope / k * beta_series(k, rest + 1.0, p)
+    };
+    (found, slope)
+}
+
+/// The sum over n of (a + b)(a + b + 1) ... (a + b + n - 1) / ((a + 1)(a + 2) ... (a + n)) x^n: with it I_x(a, b) is
+/// x^a (1 - x)^b / (a B(a, b)) times this (Abramowitz and Stegun 26.5.4).
+fn beta_series(a: f64, b: f64, x: f64) -> f64 {
+    let (mut term, mut sum, mut more) = (1.0, 1.0, 0.0);
+    loop {
+        let ratio = (a + b + more) / (a + 1.0 + more) * x;
+        term *= ratio;
+        sum += term;
+        more += 1.0;
+        // The ratios go towards x from one side.
+        let most = ratio.max(x);
+        if most < 1.0 && term * most <= sum * (1.0 - most) * PRECISION {
+            return sum;
+        }
+    }
 }
 
 /// The logit of the ratio at which `count` or more of `trials` have the probability `tail`; `count` is not zero.
@@ -156,6 +255,27 @@ mod tests {
         assert_eq!([low, high].map(|bound| libm::round(bound * 1e4)), [4439.0, 9748.0]);
     }
 
+    /// Half an event: I_x(1/2, n + 1/2) at the lower bound, from a table of the beta distribution (its quantile at 2.5 % for 1/2
+    /// and 1 is the square of the tail).
+    #[test]
+    fn half_an_event_has_a_closed_form() {
+        let (low, _) = effective_interval(0.5, 0.5, 0.95);
+        assert_near(low, 0.025 * 0.025);
+    }
+
+    /// From fewer events than one, and from nearly all of few trials: the interval still holds their ratio.
+    #[test]
+    fn hardly_an_event_has_an_interval() {
+        for (events, trials) in
+            [(1e-5, 2.0), (0.001, 1e6), (0.9, 0.900_001), (15.672_448, 15.674_68), (34.801_7, 34.801_77)]
+        {
+            for confidence in [0.5, 0.95, 0.999] {
+                let (low, high) = effective_interval(events, trials, confidence);
+                assert!(0.0 <= low && low < events / trials && events / trials < high && high <= 1.0);
+            }
+        }
+    }
+
     /// The direct sum of all probabilities.
     fn at_least(count: u64, trials: u64, p: f64) -> f64 {
         let mut probability = libm::pow(1.0 - p, trials as f64);
@@ -182,6 +302,25 @@ mod tests {
             }
             if events < trials {
                 prop_assert!((at_least(trials - events, trials, 1.0 - high) / tail - 1.0).abs() < 1e-9);
+            }
+        }
+
+        /// Between whole counts the interval goes on, and at whole counts it is the exact one.
+        #[test]
+        fn counts_that_are_not_whole_lie_between_whole_ones(
+            trials in 1u64..3_000_000, share in 0.0f64..1.0, rare in 0i32..7, between in 0.0f64..1.0,
+            confidence in prop_oneof![Just(0.95), 0.2..0.9999],
+        ) {
+            let events = (trials as f64 * share * libm::pow(10.0, -f64::from(rare))) as u64;
+            let at = |events: f64| effective_interval(events, trials as f64, confidence);
+            let (low, high) = exact_interval(events, trials, confidence);
+            let (least, most) = at(events as f64);
+            prop_assert!((least - low).abs() <= 1e-9 * low && (most - high).abs() <= 1e-9 * high);
+            if events < trials {
+                let (next_low, next_high) = at((events + 1) as f64);
+                let (low, high) = at(events as f64 + between);
+                prop_assert!(least <= low && low <= next_low * (1.0 + 1e-12));
+                prop_assert!(most <= high * (1.0 + 1e-12) && high <= next_high * (1.0 + 1e-12));
             }
         }
 

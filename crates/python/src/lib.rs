@@ -93,6 +93,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(grow, module)?)?;
     module.add_function(wrap_pyfunction!(rules::binomial_interval, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::clustered_interval, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::design_effect, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::loss_design_effect, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check, module)?)?;
     module.add_function(wrap_pyfunction!(rules::check_protection, module)?)?;
     module.add_function(wrap_pyfunction!(rules::interpolated, module)?)?;

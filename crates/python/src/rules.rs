@@ -5,6 +5,7 @@ use lossylink_core::binomial::exact_interval;
 use lossylink_core::protection::Protection;
 use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
+use lossylink_sim::measure::{DesignEffect, Foreseen};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -64,6 +65,40 @@ pub(crate) fn binomial_interval(events: u64, trials: u64, confidence: f64) -> Py
         )));
     }
     Ok(exact_interval(events, trials, confidence))
+}
+
+/// The interval of a ratio whose events come in clusters; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn clustered_interval(
+    events: u64,
+    trials: u64,
+    design_effect: f64,
+    batches: usize,
+    confidence: f64,
+) -> PyResult<(f64, f64)> {
+    binomial_interval(events, trials, confidence)?;
+    if !(design_effect > 0.0 && design_effect.is_finite()) {
+        return Err(PyValueError::new_err(format!("a design effect is above 0, not {design_effect}")));
+    }
+    Ok(DesignEffect { factor: design_effect, batches }.interval((events, trials), confidence))
+}
+
+/// By how much events come together; see `_native.pyi` for the contract.
+#[pyfunction]
+#[pyo3(signature = (batches, foreseen=None))]
+pub(crate) fn design_effect(batches: Vec<(u64, u64)>, foreseen: Option<(f64, f64)>) -> (f64, usize) {
+    let found = match foreseen {
+        None => DesignEffect::seen(&batches),
+        Some((mean, seen_from_one)) => DesignEffect::of(&batches, Foreseen { mean, seen_from_one }),
+    };
+    (found.factor, found.batches)
+}
+
+/// By how much lost frames of a link come together; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn loss_design_effect(config_json: &str, batches: Vec<(u64, u64)>) -> PyResult<(f64, usize)> {
+    let found = lossylink_sim::loss_design_effect(config_json, &batches).map_err(|error| refusal(&error))?;
+    Ok((found.factor, found.batches))
 }
 
 /// Copies of a retransmission that a link asks for; see `_native.pyi`.

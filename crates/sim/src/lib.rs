@@ -23,7 +23,7 @@ pub mod workload;
 pub mod world;
 
 pub use control::Control;
-pub use experiment::{EmulatedPath, check, copies_for, copies_leave, simulate};
+pub use experiment::{EmulatedPath, check, copies_for, copies_leave, loss_design_effect, simulate};
 pub use outcome::{Column, Columns, ConfigError, Outcome, write_parquet};
 
 /// The guide's toy protection, compiled and run.

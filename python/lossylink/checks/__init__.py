@@ -12,8 +12,7 @@ pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
 | `mtu` | the MTU caps the segment size |
 | `offload` | the interface joins segments into frames larger than one of them |
 
-RDMA flows and the flows of a `workload` are judged by `check_connections(row)` alone: whether connections
-died, or flows did not finish.
+RDMA flows are judged by `check_connections(row)` alone: whether connections died.
 """
 
 from __future__ import annotations

@@ -57,21 +57,19 @@ class Growth(Struct, frozen=True, kw_only=True):
     column
         The figure that is asked for where nobody names one.
     shares
-        Figures that are a share of counted events: the key of the events, and that of the chances.
+        Figures that are a share of counted events: the keys of the events, of the chances, of the design
+        effect, and of the batches that it is from.
     table
         The table whose columns percentiles of a row are of; nothing if none are.
     in_blocks
         Whether more work is added to what has run; otherwise it runs anew, longer.
-    clusters
-        Whether events that come together would make an interval of a share too narrow.
     """
 
     key: str
     column: str
-    shares: Mapping[str, tuple[str, str]] = {}
+    shares: Mapping[str, tuple[str, str, str, str]] = {}
     table: str = ""
     in_blocks: bool = False
-    clusters: bool = False
 
 
 class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):

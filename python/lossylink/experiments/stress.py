@@ -12,7 +12,8 @@ EXPERIMENT = Experiment(
     row_keys=(
         *COMMON_ROW,
         *("actual_loss_rate", "packets_sent", "packets_delivered"),
-        *("effective_loss_rate", "effective_loss_ci95", "effective_link_speed_gbps"),
+        *("effective_loss_rate", "effective_loss_ci95"),
+        *("effective_loss_design_effect", "effective_loss_batches", "effective_link_speed_gbps"),
         *("tx_buffer_kb_min", "tx_buffer_kb_p50", "tx_buffer_kb_max"),
         *("rx_buffer_kb_min", "rx_buffer_kb_p50", "rx_buffer_kb_max"),
         *("retransmissions", "retx_delay_us_p50", "retx_delay_us_max"),
@@ -50,7 +51,11 @@ EXPERIMENT = Experiment(
     growth=Growth(
         key="traffic.packets",
         column="effective_loss_rate",
-        shares={"effective_loss_rate": ("effective_lost_packets", "packets_sent")},
-        clusters=True,
+        shares={
+            "effective_loss_rate": (
+                *("effective_lost_packets", "packets_sent"),
+                *("effective_loss_design_effect", "effective_loss_batches"),
+            )
+        },
     ),
 )

@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     own_keys=(*TCP_KEYS, *LONG_KEYS, "transport.protocol", *RDMA_KEYS),
     row_keys=(
         *COMMON_ROW,
-        *("congestion_control", "average_throughput_gbps", "fairness"),
+        *("congestion_control", "average_throughput_gbps", "average_throughput_gbps_ci95", "fairness"),
         *("retransmissions", "timeouts", "checks"),
     ),
     headline=(SPEED, RETRANSMISSIONS, TIMEOUTS, Column("fairness", "fairness"), CHECKS),

@@ -71,8 +71,8 @@ def corruption(before: Report | None, after: Report, *, seconds: float) -> Itera
     ...     count = {"frames": frames, "lost": lost, "contents": frames, "missing": missing}
     ...     return {"arriving": count, "leaving": dict.fromkeys(count, 0)}
     >>> list(corruption(looked(100, 0, 0), looked(9_100, 20, 1), seconds=10))
-    ['corrupted on the way here: 20 of 9,000 frames in 10 s (2.22e-03, 95 % between 1.4e-03 and 3.4e-03);
-      after repairs 1 of 9,000 frames of the LAN missing']
+    ['corrupted on the way here: 20 of 9,000 frames in 10 s (2.22e-03, 95 % between 1.4e-03 and 3.4e-03 if
+      each by itself); after repairs 1 of 9,000 frames of the LAN missing']
     >>> list(corruption(looked(100, 7, 0), looked(200, 7, 0), seconds=10))
     []
     """
@@ -88,8 +88,8 @@ def corruption(before: Report | None, after: Report, *, seconds: float) -> Itera
         share = binomial_interval(more["lost"], frames)
         yield (
             f"corrupted on the way {way}: {more['lost']:,} of {frames:,} frames in {seconds:.0f} s "
-            f"({share.value:.2e}, 95 % between {share.low:.1e} and {share.high:.1e}); after repairs "
-            f"{more['missing']:,} of {more['contents']:,} frames of the LAN missing"
+            f"({share.value:.2e}, 95 % between {share.low:.1e} and {share.high:.1e} if each by itself); "
+            f"after repairs {more['missing']:,} of {more['contents']:,} frames of the LAN missing"
         )
 
 

@@ -49,8 +49,8 @@ def described(counters: dict[str, Any]) -> list[str]:
     peer: agreed; this end protects by lg, the peer by lg, round trip 80 us
     LAN to link: 7 frames taken, 9 sent with repetitions and control frames; 0 dropped at the queue
     link to LAN: 990 frames taken, 1,000 handed on
-    corrupted on the way here: 20 of 1,000 frames in 60 s (2.00e-02, 95 % between 1.2e-02 and 3.1e-02); after
-    repairs 1 of 980 frames of the LAN missing
+    corrupted on the way here: 20 of 1,000 frames in 60 s (2.00e-02, 95 % between 1.2e-02 and 3.1e-02 if
+    each by itself); after repairs 1 of 980 frames of the LAN missing
     dropped: none
     >>> path = {"data": 70_000, "short": 63_000, "data_bytes": 10**8, "repeated": 700,
     ...         "repeated_bytes": 10**6, "repairs": 2600, "repair_bytes": 37 * 10**5,

@@ -105,29 +105,18 @@ def latest_us(row: dict[str, Any]) -> float | None:
     return None if most is None else float(most - row["latency_us_min"])
 
 
-def loss_interval(
-    row: dict[str, Any], *, confidence: float, lost_together: float = 1.0
-) -> tuple[float, float]:
+def loss_interval(row: dict[str, Any], *, confidence: float) -> tuple[float, float]:
     """Return the interval of the effective loss of a row; losses that come together are one event."""
-    from lossylink.theory.intervals import clustered  # scipy takes longer to load than a plan to make
+    from lossylink import _native
 
-    return clustered(
-        lost=row["effective_lost_packets"],
-        trials=row["packets_sent"],
-        batches=row["lost_batches"],
-        squares=row["lost_batch_squares"],
-        most=row["lost_batch_max"] or 0,
-        lost_together=lost_together,
-        confidence=confidence,
-    )
+    counts = row["effective_lost_packets"], row["packets_sent"]
+    clusters = row["effective_loss_design_effect"], row["effective_loss_batches"]
+    return _native.clustered_interval(*counts, *clusters, confidence)
 
 
-def simulated_loss(row: dict[str, Any], *, lost_together: float = 1.0) -> Figure:
+def simulated_loss(row: dict[str, Any]) -> Figure:
     """Return the effective loss that a run saw, with its interval."""
-    if row["effective_lost_packets"] == 0:  # the same interval, without the time to load scipy
-        most = NONE_SEEN * max(1.0, lost_together) / row["packets_sent"]
-        return Figure(0.0, SIMULATED, 0.0, min(1.0, most))
-    low, high = loss_interval(row, confidence=CONFIDENCE, lost_together=lost_together)
+    low, high = loss_interval(row, confidence=CONFIDENCE)
     return Figure(row["effective_loss_rate"], SIMULATED, low, high)
 
 
@@ -162,7 +151,7 @@ def by_simulation(link: Link, prediction: Prediction, *, is_model: bool = False)
     return replace(
         prediction,
         by_model=prediction.effective_loss_ratio if is_model else None,
-        effective_loss_ratio=_of_shown(simulated_loss(row, lost_together=together), link, together),
+        effective_loss_ratio=_of_shown(simulated_loss(row), link, together),
         effective_speed_gbps=Figure(row["effective_link_speed_gbps"], SIMULATED),
         added_latency_us_typical=prediction.added_latency_us_typical
         if late is None

@@ -84,7 +84,7 @@ def carry(
         if len(times) < FLOWS:
             unfinished = f"{FLOWS - len(times)} of {FLOWS} flows over {prediction.protection} did not end"
             raise UserError(f"--transport {transport}: {unfinished}; give smaller flows")
-        estimate = percentile_interval(times.to_numpy(), PERCENT)
+        estimate = percentile_interval(times.to_numpy(), PERCENT, block=scenario.experiment.block_trials)
         carried.append(Carried(prediction.protection, estimate.value, estimate.low, estimate.high))
     return tuple(carried)
 

@@ -123,7 +123,7 @@ def _loss(prediction: Prediction, row: dict[str, Any]) -> dict[str, Any]:
     """
     figure = prediction.effective_loss_ratio
     assert figure.value is not None
-    low, high = loss_interval(row, confidence=LOSS_CONFIDENCE, lost_together=prediction.lost_together)
+    low, high = loss_interval(row, confidence=LOSS_CONFIDENCE)
     measured = row["effective_loss_rate"]
     found = {"measured": measured, "low": low, "high": high}
     least, most = figure.low, figure.high

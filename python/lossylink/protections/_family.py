@@ -106,8 +106,6 @@ class Family(ABC):
     """Whether the live data plane has it; the core decides, this is for help texts."""
     protects: ClassVar[bool] = True
     """Whether anything is done about losses."""
-    loses_together: ClassVar[bool] = False
-    """Whether what stays lost stays lost in groups, even where the link loses frames independently."""
     events: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Counters for ``lab watch``: words, and the group and name of the counter in a guard's report."""
 

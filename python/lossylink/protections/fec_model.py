@@ -34,7 +34,6 @@ class _FecModel(Family):
             variants=code.LOOKS,
         ),
     )
-    loses_together = True
     is_live = False
 
     def value(

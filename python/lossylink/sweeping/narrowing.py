@@ -11,7 +11,7 @@ from lossylink.job import Job, Part, Progress
 from lossylink.sweeping.until import Until, changed, own_amount
 
 if TYPE_CHECKING:
-    from lossylink.experiments import Growth
+    from lossylink.experiments import Experiment
     from lossylink.scenario import Scenario
     from lossylink.statistics import Estimate
 
@@ -27,7 +27,7 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
     amounts = until.looks(own_amount(scenario))
 
     def measure(job: Job, report: Progress) -> Part:
-        look = _Look(until, growth)
+        look = _Look(until, scenario.experiment)
         if backend.grow is not None and growth.in_blocks:
             part = backend.grow(job, report, amounts, look.is_enough)
         else:
@@ -43,9 +43,9 @@ def narrowing(scenario: Scenario, until: Until) -> Backend:
 class _Look:
     """Looks at what a job has given so far."""
 
-    def __init__(self, until: Until, growth: Growth) -> None:
+    def __init__(self, until: Until, experiment: Experiment) -> None:
         self._until = until
-        self._growth = growth
+        self._experiment = experiment
         self.count = 0
         self.estimate: Estimate | None = None
         self.is_met = False
@@ -53,7 +53,7 @@ class _Look:
     def is_enough(self, part: Part) -> bool:
         """Look once more; returns whether the figure is known well enough."""
         self.count += 1
-        self.estimate = self._until.estimate(self._growth, part, self.count)
+        self.estimate = self._until.estimate(self._experiment, part, self.count)
         self.is_met = self._until.is_met(self.estimate)
         return self.is_met
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lossylink.errors import UserError, unknown
-from lossylink.experiments import EXPERIMENTS, Growth
+from lossylink.experiments import EXPERIMENTS, Experiment, Growth
 from lossylink.percentiles import percentile_of
-from lossylink.scenario.loss import independent_ratio
 from lossylink.units import parse_count, parse_ratio
 
 if TYPE_CHECKING:
@@ -82,8 +81,6 @@ class Until:
         if column not in growth.shares and not _is_percentile(column, growth):
             known = [*growth.shares, *([growth.column] if growth.table else [])]
             raise unknown("column of --until", column, known)
-        if growth.clusters:
-            _refuse_clusters(scenario)
         own = own_amount(scenario)
         if self.most is not None and self.most < own:
             raise UserError(
@@ -117,19 +114,22 @@ class Until:
         """
         return 1 - (1 - self.confidence) * 6 / (math.pi * look) ** 2
 
-    def estimate(self, growth: Growth, part: Part, look: int) -> Estimate | None:
+    def estimate(self, experiment: Experiment, part: Part, look: int) -> Estimate | None:
         """Return the figure of a part with its interval at a look; nothing where there is no figure."""
-        from lossylink.statistics import binomial_interval, percentile_interval  # scipy: only for this
+        from lossylink.statistics import clustered_interval, percentile_interval  # scipy: only for this
 
+        growth = _growth(experiment)
         column, confidence = self.column or growth.column, self.confidence_at(look)
         if column in growth.shares:
-            events, chances = (int(part.row[key]) for key in growth.shares[column])
-            return binomial_interval(events, chances, confidence=confidence) if chances else None
+            events, chances, factor, batches = (part.row[key] for key in growth.shares[column])
+            clusters = {"design_effect": factor, "batches": batches}
+            return clustered_interval(events, chances, **clusters, confidence=confidence) if chances else None
         of = percentile_of(column)
         if of is None:
             raise ValueError(f"{column} is no percentile")
         values = part.tables[growth.table].frame()[of[0]].to_numpy()
-        return percentile_interval(values, of[1], confidence=confidence) if values.size else None
+        block = experiment.block_trials
+        return percentile_interval(values, of[1], block=block, confidence=confidence) if values.size else None
 
     def is_met(self, estimate: Estimate | None) -> bool:
         """Whether a figure is known well enough; one of which nothing was seen never is."""
@@ -151,28 +151,20 @@ class Until:
 
 def own_amount(scenario: Scenario) -> int:
     """Return how much work a point of this scenario is without a rule."""
-    growth = scenario.experiment.growth
-    if growth is None:
-        raise ValueError(f"{scenario.experiment.name} does not grow")
-    section, _, leaf = growth.key.partition(".")
+    section, _, leaf = _growth(scenario.experiment).key.partition(".")
     return int(getattr(getattr(scenario.values, section), leaf))
+
+
+def _growth(experiment: Experiment) -> Growth:
+    if experiment.growth is None:
+        raise ValueError(f"{experiment.name} does not grow")
+    return experiment.growth
 
 
 def _is_percentile(column: str, growth: Growth) -> bool:
     """Whether a key is a percentile of the column that the experiment's own figure is one of."""
     mine, asked = percentile_of(growth.column), percentile_of(column)
     return mine is not None and asked is not None and mine[0] == asked[0]
-
-
-def _refuse_clusters(scenario: Scenario) -> None:
-    mend = "; leave out --until, and set traffic.packets"
-    if independent_ratio(scenario.forward.native) is None:
-        words = f"losses of {scenario.forward.spelling} are not independent"
-        raise UserError(f"--until: {words}, and an interval that takes them so is too narrow{mend}")
-    for protection in scenario.protections:
-        if protection.family.loses_together:
-            words = f"{protection.label} loses frames in groups"
-            raise UserError(f"--until: {words}, and an interval of single frames is too narrow{mend}")
 
 
 def parse_until(text: str) -> Until:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, ndtri
 
-from lossylink._native import binomial_interval
+from lossylink._native import binomial_interval, clustered_interval
 from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
 
@@ -129,29 +129,22 @@ def poisson(
 
 
 def clustered(
-    *,
-    lost: int,
-    trials: int,
-    batches: int,
-    squares: float,
-    most: int,
-    lost_together: float = 1.0,
-    confidence: float = CONFIDENCE,
+    *, events: int, trials: int, design_effect: float, batches: int = 0, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Interval of a ratio whose events come in clusters: the gamma interval of Fay and Feuer (1997).
+    """Interval of a ratio whose events come in clusters (Korn and Graubard 1998).
 
-    Trials are cut into batches of consecutive ones, longer than a cluster. The counts of the batches give the
-    variance v of the sum y, which is at least that of independent events. The sum then counts as v / y times
-    a Poisson number of mean y^2 / v; above, one more batch like the fullest might have been met.
+    Dependent trials tell as much as fewer independent ones. The interval is the exact binomial one of events
+    and trials over the design effect: so many times the variance of independent events is theirs.
 
     Parameters
     ----------
-    lost, trials
-        Events in all, and chances for one.
-    batches, squares, most
-        Number of batches, the sum of the squares of their counts, and the largest count.
-    lost_together
-        Events that a cluster has on average, for the upper bound: few clusters may have been small ones.
+    events, trials
+        Events seen and chances for one.
+    design_effect
+        Above 0; 1 for independent events.
+    batches
+        From how many batches the design effect is known: the interval is wider by the square of Student's
+        quantile over the normal one. 0 where it is known otherwise.
     confidence
         As in `clopper_pearson`.
 
@@ -163,31 +156,18 @@ def clustered(
     Raises
     ------
     ValueError
-        When trials or batches are below 1, or counts contradict each other.
+        As `clopper_pearson`, and of a design effect that is not above 0.
 
     Examples
     --------
-    Ten events apart, and ten in two batches:
+    Ten events apart, and ten of which each brought four others along:
 
-    >>> apart = clustered(lost=10, trials=1000, batches=100, squares=10, most=1)
-    >>> together = clustered(lost=10, trials=1000, batches=100, squares=50, most=5)
+    >>> apart = clustered(events=10, trials=1000, design_effect=1)
+    >>> together = clustered(events=10, trials=1000, design_effect=5)
     >>> [f"{bound:.4f}" for bound in (*apart, *together)]
-    ['0.0048', '0.0184', '0.0012', '0.0360']
+    ['0.0048', '0.0183', '0.0012', '0.0357']
     """
-    if trials < 1 or batches < 1 or not 0 <= lost <= trials:
-        raise ValueError(f"{lost} lost of {trials} in {batches} batches is not an outcome")
-    if lost and not lost <= squares <= lost * most:
-        raise ValueError(f"{lost} lost contradict {squares:g} squares and {most} at most in a batch")
-    tail = _tail(confidence)
-    if lost == 0:
-        return 0.0, min(1.0, float(gammaincinv(1, 1 - tail)) * max(1.0, lost_together) / trials)
-    spread = (squares - lost**2 / batches) * batches / (batches - 1) if batches > 1 else squares
-    variance = max(spread, lost * (1 - lost / trials), 1e-12)
-    low = variance / lost * float(gammaincinv(lost**2 / variance, tail))
-    fullest = max(most, lost_together)
-    above, above_variance = lost + fullest, variance + fullest**2
-    high = above_variance / above * float(gammaincinv(above**2 / above_variance, 1 - tail))
-    return max(0.0, low / trials), min(1.0, high / trials)
+    return clustered_interval(events, trials, design_effect, batches, confidence)
 
 
 def upper_bound_of_none(*, trials: ArrayLike, confidence: float = CONFIDENCE) -> FloatArray:

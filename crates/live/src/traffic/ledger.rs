@@ -1,5 +1,6 @@
 //! The account of a load: every frame carries its number, and contents that follow from it.
 
+use lossylink_core::binomial::BATCHES;
 use serde::Serialize;
 
 /// EtherType of Ethernet's configuration test (loopback): no kernel and no guard takes it for its own.
@@ -98,6 +99,18 @@ impl Ledger {
         }
     }
 
+    /// Frames that have not arrived, and frames sent, by batches of consecutive frames.
+    pub fn lost_by_batch(&self) -> Vec<(u64, u64)> {
+        let (sent, count) = (self.tally.sent, self.tally.sent.min(BATCHES));
+        let is_lost = |number: u64| self.seen[(number / 64) as usize] >> (number % 64) & 1 == 0;
+        let begins = |batch: u64| (u128::from(batch) * u128::from(sent) / u128::from(count)) as u64;
+        let of = |batch| {
+            let numbers = begins(batch)..begins(batch + 1);
+            (numbers.clone().filter(|&number| is_lost(number)).count() as u64, numbers.end - numbers.start)
+        };
+        (0..count).map(of).collect()
+    }
+
     /// The account so far.
     pub fn tally(&self) -> Tally {
         self.tally
@@ -139,6 +152,21 @@ mod tests {
         }
         let expected = Tally { sent: 3, delivered: 3, duplicated: 1, reordered: 1, altered: 0 };
         assert_eq!(ledger.tally(), expected);
+    }
+
+    #[test]
+    fn what_never_arrived_is_counted_by_batches() {
+        let mut ledger = Ledger::new(7, 128, 100);
+        for number in 0..128 {
+            let mut frame = Vec::new();
+            ledger.write_next(&mut frame, ADDRESSES);
+            if !(5..9).contains(&number) {
+                ledger.enter(&frame);
+            }
+        }
+        let lost: Vec<_> = ledger.lost_by_batch();
+        assert_eq!((lost.len(), &lost[1..6]), (64, &[(0, 2), (1, 2), (2, 2), (1, 2), (0, 2)][..]));
+        assert_eq!(three_frames().0.lost_by_batch(), [(1, 1); 3]);
     }
 
     #[test]

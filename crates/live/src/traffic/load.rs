@@ -43,10 +43,12 @@ pub struct Load {
 }
 
 /// What became of a load.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The account of its frames.
     pub tally: Tally,
+    /// Frames that never arrived, and frames sent, by batches of consecutive frames.
+    pub lost_by_batch: Vec<(u64, u64)>,
     /// How long sending took, in seconds.
     pub seconds: f64,
     /// What its own two ports have seen and dropped.
@@ -90,7 +92,8 @@ pub fn run(load: &Load) -> Result<Outcome> {
         wait(&[sink.readable()], Some(ROUND_NS)).attempting("wait for frames")?;
     }
     let ports = LoadPorts { source: source.counters(), sink: sink.counters() };
-    Ok(Outcome { tally: ledger.tally(), seconds: sent_at.as_secs_f64(), ports })
+    let lost_by_batch = ledger.lost_by_batch();
+    Ok(Outcome { tally: ledger.tally(), lost_by_batch, seconds: sent_at.as_secs_f64(), ports })
 }
 
 fn send_all(

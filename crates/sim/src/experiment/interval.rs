@@ -1,5 +1,6 @@
-//! How far a mean of independent parts may be from what it estimates.
+//! How far a mean of independent parts may be from what it estimates, and a rate from its mean over time.
 
+use lossylink_core::time::Duration;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The 97.5 % quantile of Student's law: half the width of a 95 % interval, in standard errors.
@@ -10,9 +11,83 @@ pub(super) fn student(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).expect("parts have a spread").inverse_cdf(0.975)
 }
 
+/// Spans into which the counted time of a rate is parted: the spread of their rates gives its interval.
+pub(super) const SPANS: usize = 16;
+/// Correlation of neighbouring spans from which they are said to depend on each other.
+const DEPENDENT: f64 = 0.2;
+
+/// The ends of [`SPANS`] spans of equal length between two times after the start.
+pub(super) fn span_ends(begin: Duration, end: Duration) -> impl Iterator<Item = Duration> {
+    let (from, span) = (begin.as_ps(), u128::from((end - begin).as_ps()));
+    (1..=SPANS as u128).map(move |place| Duration::from_ps(from + (span * place / SPANS as u128) as u64))
+}
+
+/// The 95 % interval of the mean of these rates, which follow each other in spans of equal length; none of fewer than there are
+/// spans, or where one is not known because the run was cut short.
+///
+/// Batch means: half the width is the larger one of the spans' and of that of pairs of them, for a span may be no longer than
+/// what makes neighbours alike. Where neighbours are alike all the same, the width grows as that of a sum does whose terms are
+/// alike by a factor that fades.
+pub(super) fn of_rates(rates: &[f64]) -> Option<[f64; 2]> {
+    if rates.len() < SPANS || rates.iter().any(|rate| !rate.is_finite()) {
+        return None;
+    }
+    let count = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / count;
+    let pairs: Vec<f64> = rates.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
+    let half_width = (half_width(rates) * alike(rates, mean)).max(half_width(&pairs));
+    Some([(mean - half_width).max(0.0), mean + half_width])
+}
+
+/// Half the width of the interval of a mean.
+fn half_width(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    student(count - 1.0) * (squares / (count - 1.0) / count).sqrt()
+}
+
+/// By how much the deviation of a mean grows because neighbours are alike: sqrt((1 + r) / (1 - r)) with the correlation r of
+/// neighbours, which is taken for too small by 1 / n (Kendall 1954).
+fn alike(values: &[f64], mean: f64) -> f64 {
+    let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let squares: f64 = off.iter().map(|off| off * off).sum();
+    if squares == 0.0 {
+        return 1.0;
+    }
+    let products: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let correlation = (products / squares + 1.0 / values.len() as f64).min(0.9);
+    if correlation > DEPENDENT { ((1.0 + correlation) / (1.0 - correlation)).sqrt() } else { 1.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_end_with_the_whole() {
+        let ends: Vec<_> = span_ends(Duration::from_ps(5), Duration::from_ps(5 + 161)).collect();
+        assert_eq!((ends.len(), ends[0], ends[15]), (16, Duration::from_ps(15), Duration::from_ps(166)));
+    }
+
+    /// Rates of 9 and 11 by turns: 10, and Student's 2.1314 times sqrt(16 / 15 / 16); pairs do not differ at all.
+    #[test]
+    fn the_interval_of_a_rate_is_that_of_its_spans() {
+        let rates: Vec<f64> = (0..SPANS).map(|span| if span % 2 == 0 { 9.0 } else { 11.0 }).collect();
+        let [low, high] = of_rates(&rates).unwrap();
+        let half = 2.131_449_5 * (1.0_f64 / 15.0).sqrt();
+        assert!((high - 10.0 - half).abs() < 1e-6 && (10.0 - low - half).abs() < 1e-6);
+        assert_eq!(of_rates(&rates[1..]), None);
+        assert_eq!(of_rates(&[3.0; SPANS]), Some([3.0, 3.0]));
+    }
+
+    /// A rate that is high first and low then has hardly been sampled: the interval grows well beyond that of its spans.
+    #[test]
+    fn neighbours_that_are_alike_widen() {
+        let rates: Vec<f64> = (0..SPANS).map(|span| if span < SPANS / 2 { 9.0 } else { 11.0 }).collect();
+        let [low, high] = of_rates(&rates).unwrap();
+        assert!((high - low) / 2.0 > 3.0 * half_width(&rates));
+    }
 
     #[test]
     fn the_quantile_is_that_of_the_tables() {

@@ -3,6 +3,7 @@
 use super::capturing::Capture;
 use super::fairness::jain;
 use super::inspecting::{inspected, states};
+use super::interval::{of_rates, span_ends};
 use super::long_writes;
 use super::row::Row;
 use super::setup::Setup;
@@ -18,6 +19,7 @@ use crate::world::{Network, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
+use serde_json::json;
 
 /// Simulated time between two looks at the caller's wishes.
 const PROGRESS_STEP: Duration = Duration::from_ms(20);
@@ -47,6 +49,11 @@ impl Snapshot {
             traffic: *network.link.traffic(),
             queue_drops: network.link.queue().dropped() + network.hop_drops(),
         }
+    }
+
+    /// Gb/s that the receivers' applications got between each of these and the next.
+    fn gbps_between(snapshots: &[Self]) -> Vec<f64> {
+        snapshots.windows(2).map(|pair| pair[1].bits_per_second_since(&pair[0]) / 1e9).collect()
     }
 
     /// Bits a second that the receivers' applications got since `begin`.
@@ -87,10 +94,13 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();
     let until = Duration::from_ps(run.duration_ps - run.cooldown_ps);
-    let end = run_watched(&mut network, until, control);
+    let mut seen = vec![begin];
+    for end in span_ends(Duration::from_ps(run.warmup_ps), until) {
+        seen.push(run_watched(&mut network, end, control));
+    }
     capture.finish()?;
     let interrupted = control.is_cancelled();
-    let row = row(&setup, &network, &begin, &end).finish();
+    let row = row(&setup, &network, &seen).finish();
     let now = network.now();
     let states = states(&setup, &mut network.link, now, interrupted)?;
     Ok(Outcome { row, states, interrupted, ..Outcome::default() })
@@ -140,7 +150,9 @@ fn run_watched(network: &mut TcpNetwork, until: Duration, control: &Control) -> 
     Snapshot::of(network)
 }
 
-fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot) -> Row {
+/// The row of what was seen at the ends of the spans of the counted time, and at its beginning.
+fn row(setup: &Setup<'_>, network: &TcpNetwork, seen: &[Snapshot]) -> Row {
+    let (begin, end) = (&seen[0], &seen[seen.len() - 1]);
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&tcp::Statistics) -> u64| end.sum(of) - begin.sum(of);
     let bits_per_second = end.bits_per_second_since(begin);
@@ -156,6 +168,7 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, begin: &Snapshot, end: &Snapshot
     row.set("congestion_control", config.congestion_control.name())
         .set("flows", end.flows.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
+        .set("average_throughput_gbps_ci95", json!(of_rates(&Snapshot::gbps_between(seen))))
         .set("fairness", end.fairness_since(begin))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|flow| flow.retransmissions))

@@ -6,6 +6,7 @@
 use super::capturing::Capture;
 use super::fairness::jain;
 use super::inspecting::{inspected, states};
+use super::interval::{of_rates, span_ends};
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
@@ -18,6 +19,7 @@ use crate::world::{Network, Rdma};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
+use serde_json::json;
 
 /// One message: a thousand full packets, so that its end is a small part of it.
 const MESSAGE_BYTES: u64 = 1_024_000;
@@ -80,6 +82,15 @@ impl Snapshot {
         }
     }
 
+    /// Gb/s that the receivers got between each of these and the next.
+    fn gbps_between(snapshots: &[Self]) -> Vec<f64> {
+        let between = |pair: &[Self]| {
+            let bytes = pair[1].sum(|sender| sender.bytes) - pair[0].sum(|sender| sender.bytes);
+            bytes as f64 * 8.0 / (pair[1].at - pair[0].at).as_secs_f64() / 1e9
+        };
+        snapshots.windows(2).map(between).collect()
+    }
+
     fn sum(&self, of: fn(&Counted) -> u64) -> u64 {
         self.senders.iter().map(of).sum()
     }
@@ -104,9 +115,14 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
     control.set_total(run.duration_ps);
     let begin = writes.run_watched(Duration::from_ps(run.warmup_ps), control);
     writes.network.link.queue_mut().reset_high_water();
-    let end = writes.run_watched(Duration::from_ps(run.duration_ps - run.cooldown_ps), control);
+    let mut seen = vec![begin];
+    for end in
+        span_ends(Duration::from_ps(run.warmup_ps), Duration::from_ps(run.duration_ps - run.cooldown_ps))
+    {
+        seen.push(writes.run_watched(end, control));
+    }
     capture.finish()?;
-    let row = row(setup, &writes, &begin, &end).finish();
+    let row = row(setup, &writes, &seen).finish();
     let (now, interrupted) = (writes.network.now(), control.is_cancelled());
     let states = states(setup, &mut writes.network.link, now, interrupted)?;
     Ok(Outcome { row, states, interrupted, ..Outcome::default() })
@@ -171,7 +187,9 @@ fn post(now: Instant, ends: &mut Conversation<Rdma>) -> bool {
     true
 }
 
-fn row(setup: &Setup<'_>, writes: &Writes, begin: &Snapshot, end: &Snapshot) -> Row {
+/// The row of what was seen at the ends of the spans of the counted time, and at its beginning.
+fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
+    let (begin, end) = (&seen[0], &seen[seen.len() - 1]);
     let seconds = (end.at - begin.at).as_secs_f64();
     let during = |of: fn(&Counted) -> u64| end.sum(of) - begin.sum(of);
     let shares: Vec<u64> =
@@ -187,6 +205,7 @@ fn row(setup: &Setup<'_>, writes: &Writes, begin: &Snapshot, end: &Snapshot) -> 
         .set("rdma_mtu_bytes", config.mtu.bytes())
         .set("flows", shares.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
+        .set("average_throughput_gbps_ci95", json!(of_rates(&Snapshot::gbps_between(seen))))
         .set("fairness", jain(shares.into_iter()))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|sender| sender.retransmissions))

@@ -8,6 +8,7 @@ mod emulated;
 mod fabric;
 mod fairness;
 mod fec;
+mod foreseen;
 mod inspecting;
 mod interval;
 mod long_flow;
@@ -27,7 +28,8 @@ mod workload;
 pub use emulated::EmulatedPath;
 
 use crate::config::Config;
-use crate::net::linkguardian;
+use crate::measure::DesignEffect;
+use crate::net::{ProtectedLink, linkguardian};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::engine::linkguardian::effective_loss;
 use lossylink_core::loss::LossLaw;
@@ -69,6 +71,18 @@ pub fn copies_leave(config: &str, copies: u8, holes: Option<u8>) -> Result<f64, 
         return Err(ConfigError("independent losses have a closed form, not a chain".into()));
     };
     Ok(effective_loss(&chain, copies, &linkguardian::gaps(&plan, copies > 1), holes))
+}
+
+/// By how much lost frames of the link of `config` come together: from how many were lost and sent in each batch of consecutive
+/// frames, and from what is foreseen of loss and protection.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn loss_design_effect(config: &str, batches: &[(u64, u64)]) -> Result<DesignEffect, ConfigError> {
+    let config = Config::from_json(config)?;
+    let setup = Setup::new(&config)?;
+    let link = setup.link::<u64>(&Streams::new(config.seed))?;
+    Ok(DesignEffect::of(batches, foreseen::of(&setup.plan.law, link.gives_up())))
 }
 
 /// Runs the experiment that `config` (JSON, see [`crate::config`]) describes.

@@ -1,12 +1,13 @@
 //! The stress experiment: frames as fast as they come, and what becomes of them.
 
 use super::capturing::Capture;
+use super::foreseen;
 use super::inspecting::{inspected, states};
 use super::row::Row;
 use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
 use crate::config::{Config, TrafficSource};
-use crate::measure::Description;
+use crate::measure::{Description, DesignEffect};
 use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit};
 use crate::world::journeys::{self, Journeys};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
@@ -34,6 +35,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
     set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within);
+    let foreseen = foreseen::of(&setup.plan.law, link.gives_up());
+    set_design_effect(
+        &mut row,
+        DesignEffect::of(&result.delivered.missing_by_batch(result.offered), foreseen),
+    );
     set_wire(&mut row, link.traffic());
     set_retransmissions(&mut row);
     row.set_figures(&report.figures);
@@ -114,6 +120,11 @@ fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &
         .set("reordered_packets", result.delivered.reordered())
         .set("duplicates_delivered", result.delivered.duplicated())
         .set("simulated_seconds", result.end.as_secs_f64());
+}
+
+/// What the interval of the loss goes by.
+fn set_design_effect(row: &mut Row, found: DesignEffect) {
+    row.set("effective_loss_design_effect", found.factor).set("effective_loss_batches", found.batches);
 }
 
 /// What has been on the wire.

@@ -1,5 +1,7 @@
 //! What an experiment observes: histograms, percentiles, sequences, samples over time.
 
+mod batches;
+mod clusters;
 mod delays;
 mod describe;
 mod figures;
@@ -7,6 +9,8 @@ mod histogram;
 mod sequence;
 mod spans;
 
+pub use batches::Batches;
+pub use clusters::{DesignEffect, Foreseen};
 pub use delays::{Delays, SMOOTHING_GAIN};
 pub use describe::{Description, Sorted, percentile_sorted};
 pub use figures::{Ascending, Figures};

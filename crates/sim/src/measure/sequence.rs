@@ -1,5 +1,6 @@
 //! Whether numbered frames come out in order, once each.
 
+use super::Batches;
 use std::collections::BTreeSet;
 
 /// Missing numbers remembered; the oldest are forgotten beyond this.
@@ -13,9 +14,16 @@ pub struct SequenceCheck {
     received: u64,
     reordered: u64,
     duplicated: u64,
+    /// Numbers that were passed over and have not come out since.
+    absent: Batches,
 }
 
 impl SequenceCheck {
+    /// A check that counts what is missing in batches of so many numbers in all.
+    pub fn of(numbers: u64) -> Self {
+        Self { absent: Batches::new(numbers), ..Self::default() }
+    }
+
     /// A frame with `number` comes out. One below the largest so far is reordered (RFC 4737); one
     /// that came out before is duplicated.
     #[inline]
@@ -44,15 +52,24 @@ impl SequenceCheck {
     fn note_out_of_sequence(&mut self, number: u64) {
         if number > self.next {
             self.missing.extend(self.next..number);
+            self.absent.add(self.next, number);
             while self.missing.len() > REMEMBERED {
                 self.missing.pop_first();
             }
             self.next = number + 1;
         } else if self.missing.remove(&number) {
             self.reordered += 1;
+            self.absent.take_back(number);
         } else {
             self.duplicated += 1;
         }
+    }
+
+    /// Missing numbers and all numbers below `offered`, by batches.
+    pub fn missing_by_batch(&self, offered: u64) -> Vec<(u64, u64)> {
+        let mut absent = self.absent.clone();
+        absent.add(self.next, offered);
+        absent.upto(offered)
     }
 
     /// Frames that came out.
@@ -80,6 +97,15 @@ mod tests {
         let mut check = SequenceCheck::default();
         [0, 1, 4, 2, 2, 5].iter().for_each(|&number| check.note(number));
         assert_eq!((check.received(), check.reordered(), check.duplicated()), (6, 1, 1));
+    }
+
+    #[test]
+    fn what_is_missing_is_counted_by_batches() {
+        let mut check = SequenceCheck::of(128);
+        [0, 1, 5, 3, 6].iter().for_each(|&number| check.note(number));
+        let by_batch = check.missing_by_batch(9);
+        assert_eq!(by_batch, [(0, 2), (1, 2), (1, 2), (1, 2), (1, 1)]);
+        assert_eq!(SequenceCheck::default().missing_by_batch(9), []);
     }
 
     #[test]

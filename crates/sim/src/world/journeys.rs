@@ -140,7 +140,7 @@ pub fn run<L: ProtectedLink<u64>>(
     control.set_total(stress.packets);
     let followed = Rc::new(RefCell::new(Followed::new(batch_frames)));
     link.set_tap(Tap::new(Rc::new(Witness(Rc::clone(&followed)))));
-    let mut result = StressResult { first: Instant::NEVER, ..StressResult::default() };
+    let mut result = StressResult::of(&stress);
     let (mut now, mut offered) = (Instant::ZERO, 0);
     while !now.is_never() {
         while link.backlog() < SATURATED_BACKLOG && offered < stress.packets && !result.interrupted {
@@ -159,6 +159,7 @@ pub fn run<L: ProtectedLink<u64>>(
         }
         collect(link, now, &followed, &mut result);
     }
+    result.offered = offered;
     followed.borrow_mut().finish_all();
     link.set_tap(Tap::default());
     let seen = followed.borrow().seen.clone();

@@ -66,6 +66,8 @@ pub struct BufferSample {
 pub struct StressResult {
     /// Order and uniqueness of what was delivered.
     pub delivered: SequenceCheck,
+    /// Frames offered.
+    pub offered: u64,
     /// When the first frame was delivered; never, if none was.
     pub first: Instant,
     /// When the last frame was delivered.
@@ -76,6 +78,13 @@ pub struct StressResult {
     pub end: Instant,
     /// Whether it was cut short.
     pub interrupted: bool,
+}
+
+impl StressResult {
+    /// Nothing yet.
+    pub(super) fn of(stress: &Stress) -> Self {
+        Self { delivered: SequenceCheck::of(stress.packets), first: Instant::NEVER, ..Self::default() }
+    }
 }
 
 /// A packet generator: a frame a period, while few enough wait.
@@ -151,13 +160,14 @@ struct Run<'a, L> {
 pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Control) -> StressResult {
     control.set_total(stress.packets);
     let next_sample = Instant::ZERO + SAMPLE_PERIOD;
-    let result = StressResult { first: Instant::NEVER, ..StressResult::default() };
+    let result = StressResult::of(&stress);
     let mut run = Run { link, stress, offered: 0, reported: 0, next_sample, result };
     match stress.source {
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
     }
     run.drain();
+    run.result.offered = run.offered;
     run.result
 }
 

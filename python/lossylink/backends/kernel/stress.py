@@ -160,7 +160,7 @@ def _path(config: dict[str, Any], load: Load) -> dict[str, Any]:
     }
 
 
-def _row(load: Load, report: Mapping[str, Any], account: Mapping[str, int]) -> dict[str, Any]:
+def _row(load: Load, report: Mapping[str, Any], account: Mapping[str, Any]) -> dict[str, Any]:
     if account["missed"]:
         raise RunError(
             f"the far host's socket had no room for {account['missed']} frames: report this as an error"
@@ -172,6 +172,7 @@ def _row(load: Load, report: Mapping[str, Any], account: Mapping[str, int]) -> d
         "packets_sent": sent,
         "packets_delivered": delivered,
         "effective_lost_packets": sent - delivered,
+        "lost_by_batch": account["lost_by_batch"],
         "effective_loss_rate": (sent - delivered) / sent if sent else 0.0,
         "effective_link_speed_gbps": octets * 8 / span_ns if delivered > 1 and span_ns else None,
         "reordered_packets": account["reordered"],

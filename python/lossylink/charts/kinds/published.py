@@ -10,6 +10,7 @@ from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.samples import Sample, with_table
+from lossylink.experiments import experiment_named
 from lossylink.percentiles import PERCENTILES
 from lossylink.published import Published, by_protection, load, lookup
 from lossylink.statistics import Estimate, percentile_interval
@@ -107,8 +108,9 @@ def _times(match: Match, table: Published, found: Mapping[str, Sample]) -> Chart
 def _percentile(sample: Sample, key: str) -> Estimate:
     """Return a percentile of ours: with its interval where the run has its trials."""
     if with_table([sample], "trials", "fct_us"):
+        block = experiment_named(sample.settings["experiment"]).block_trials
         times = sample.tables["trials"]["fct_us"].drop_nulls().to_numpy()
-        one = percentile_interval(times, PERCENTILES[key])
+        one = percentile_interval(times, PERCENTILES[key], block=block)
         return one if one.high != float("inf") else Estimate.exact(one.value)
     return Estimate.exact(sample.number(f"fct_us_{key}") or 0.0)
 

@@ -58,7 +58,7 @@ def row_of(planned: Planned, native: Mapping[str, Any]) -> dict[str, Any]:
         "loss_ratio": trial.loss_ratio,
         **models,
         "measured_mbps": measured,
-        "measured_mbps_ci95": bandwidth_interval(measured, native["loss_events"]),
+        "measured_mbps_ci95": _measured_interval(native),
         "ratio": measured / models["model_mbps"],
         "ratio_sqrt32": measured / models["sqrt32_mbps"],
         "realised_loss_ratio": native.get("realised_loss_ratio"),
@@ -76,6 +76,14 @@ def row_of(planned: Planned, native: Mapping[str, Any]) -> dict[str, Any]:
     }
     outcome = checks.run_checks(checks.evidence_from(row, config))
     return row | {"checks": checks.as_json(outcome)}
+
+
+def _measured_interval(native: Mapping[str, Any]) -> list[float] | None:
+    """Return the interval from the spans of a simulated run; of another from its loss events."""
+    if "average_throughput_gbps_ci95" not in native:
+        return bandwidth_interval(float(native["measured_mbps"]), native["loss_events"])
+    of_spans = native["average_throughput_gbps_ci95"]
+    return of_spans and [1e3 * end for end in of_spans]
 
 
 def bandwidth_interval(measured_mbps: float, loss_events: int) -> list[float] | None:

@@ -44,7 +44,6 @@ class _Fec(Family):
             variants=code.LOOKS,
         ),
     )
-    loses_together = True
     events = {  # noqa: RUF012 - nobody writes to it
         "parity": ("coder", "sent_parity"),
         "closed early": ("coder", "partial_blocks"),

@@ -125,7 +125,7 @@ def predict(link: Link, options: Options, *, rare: float = RARE) -> Prediction:
     together = mean_run(link)
     probe = _probe(link, options) if options.ordered or _is_crowded(link, options) else None
     if probe is not None:
-        loss = _given_up(link, options, loss, probe, together, rare)
+        loss = _given_up(link, options, loss, probe, rare)
     if probe is not None and options.ordered:
         time_lost_s = probe.time_lost_s
         speed = Figure(ordered_speed_gbps(link, options, time_lost_s), SIMULATED)
@@ -167,15 +167,13 @@ def _exact(link: Link) -> str:
     return EXACT if link.chain is None else CHAIN
 
 
-def _given_up(
-    link: Link, options: Options, loss: Figure, probe: Probe, together: float, rare: float
-) -> Figure:
+def _given_up(link: Link, options: Options, loss: Figure, probe: Probe, rare: float) -> Figure:
     """The loss, unless the short run saw another: copies too late for the ordered side, or too many.
 
     Where copies may come too late, a run that saw none allows as many as the upper end of its interval.
     """
     expected, is_crowded = loss_left(options, probe.link), _is_crowded(link, options)
-    seen = simulated_loss(probe.row, lost_together=together)
+    seen = simulated_loss(probe.row)
     assert loss.value is not None
     assert seen.value is not None
     assert seen.low is not None

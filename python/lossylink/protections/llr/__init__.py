@@ -29,7 +29,6 @@ class _Llr(Family):
             look=Look(slot="purple"),
         ),
     )
-    loses_together = True
     events = {  # noqa: RUF012 - nobody writes to it
         "replays": ("llr", "tx_replay"),
         "by the timer": ("llr", "tx_timer_replays"),

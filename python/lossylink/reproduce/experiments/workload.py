@@ -16,6 +16,7 @@ from lossylink.charts.distribution import survival_series
 from lossylink.charts.kinds.slowdown import CAPTION, SLOWDOWN
 from lossylink.charts.palette import name_of, slots_of
 from lossylink.charts.survival import survival_chart
+from lossylink.experiments import experiment_named
 from lossylink.reproduce.framework.comparison import Column, ComparisonTable, Row, cell
 from lossylink.reproduce.framework.judging import ROUNDED_BOUND_SLACK, Measure, at_least, at_most, bounded
 from lossylink.reproduce.framework.missing import NotRunError
@@ -33,6 +34,9 @@ from lossylink.statistics import Estimate, mean_interval, percentile_ratio
 
 SEARCH = "web search, TCP"
 RPC = "RPC, RDMA with DCQCN"
+BLOCK = experiment_named("workload").block_trials
+"""Flows that share one link."""
+
 SHORT_BYTES = 10_000
 """Largest of the flows that count as short: the smallest class of the row."""
 
@@ -117,7 +121,7 @@ def _tail_ratio(slower: Source, faster: Source, percent: float, *, short: bool =
 
     def measure(finished: Finished) -> Estimate:
         above, below = (_slowdowns(finished, source, short=short) for source in (slower, faster))
-        return percentile_ratio(above, below, percent)
+        return percentile_ratio(above, below, percent, block=BLOCK)
 
     return measure
 
@@ -126,7 +130,9 @@ def _mean_ratio(slower: Source, faster: Source) -> Measure:
     """The ratio of the means; the interval is that of both means at their ends, hence on the wide side."""
 
     def measure(finished: Finished) -> Estimate:
-        above, below = (mean_interval(_slowdowns(finished, source)) for source in (slower, faster))
+        above, below = (
+            mean_interval(_slowdowns(finished, source), block=BLOCK) for source in (slower, faster)
+        )
         if below.low <= 0:
             return Estimate(above.value / below.value, 0.0, float("inf"))
         return Estimate(above.value / below.value, max(0.0, above.low) / below.high, above.high / below.low)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from lossylink.experiments import experiment_named
 from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
@@ -17,6 +18,9 @@ from lossylink.statistics import (
     percentile_interval,
     percentile_ratio,
 )
+
+BLOCK = experiment_named("tcp-fct").block_trials
+"""Flows that run one after another over one link."""
 
 Source = tuple[str, str]
 """A job and a protection: where a sample comes from."""
@@ -30,7 +34,7 @@ def completion_times(finished: Finished, source: Source) -> NDArray[np.float64]:
 
 def completion_percentile(source: Source, percent: float) -> Measure:
     """A percentile of the flow completion times, in microseconds."""
-    return lambda finished: percentile_interval(completion_times(finished, source), percent)
+    return lambda finished: percentile_interval(completion_times(finished, source), percent, block=BLOCK)
 
 
 def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
@@ -38,7 +42,7 @@ def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
 
     def measure(finished: Finished) -> Estimate:
         return percentile_ratio(
-            completion_times(finished, slower), completion_times(finished, faster), percent
+            completion_times(finished, slower), completion_times(finished, faster), percent, block=BLOCK
         )
 
     return measure

@@ -47,6 +47,9 @@ struct host {
 	int socket, index;
 };
 
+/* Parts of all frames by which losses are told (BATCHES of lossylink_core::binomial). */
+#define PARTS 64
+
 static struct host near_host, far_host;
 static uint64_t frames, window;
 static unsigned int frame_bytes;
@@ -259,6 +262,20 @@ static void run(void)
 	}
 }
 
+/* How many frames never came, and how many were sent, in each of as many parts of all as the simulator has. */
+static void print_losses(void)
+{
+	uint64_t parts = next_number < PARTS ? next_number : PARTS, part, number = 0;
+
+	for (part = 0; part < parts; part++) {
+		uint64_t end = (part + 1) * next_number / parts, begin = number, lost = 0;
+
+		for (; number < end; number++)
+			lost += !(seen[number / 8] >> number % 8 & 1);
+		printf("%s[%llu, %llu]", part ? ", " : "", (unsigned long long)lost, (unsigned long long)(end - begin));
+	}
+}
+
 int main(int count, char **words)
 {
 	struct tpacket_stats_v3 ring_stats;
@@ -283,9 +300,11 @@ int main(int count, char **words)
 	if (getsockopt(far_host.socket, SOL_PACKET, PACKET_STATISTICS, &ring_stats, &bytes))
 		fail("account of the ring");
 	printf("account {\"sent\": %llu, \"received\": %llu, \"delivered\": %llu, \"reordered\": %llu, "
-	       "\"duplicated\": %llu, \"altered\": %llu, \"stalls\": %llu, \"missed\": %u, \"span_ns\": %llu}\n",
+	       "\"duplicated\": %llu, \"altered\": %llu, \"stalls\": %llu, \"missed\": %u, \"span_ns\": %llu, \"lost_by_batch\": [",
 	       (unsigned long long)next_number, (unsigned long long)received, (unsigned long long)delivered,
 	       (unsigned long long)reordered, (unsigned long long)duplicated, (unsigned long long)altered,
 	       (unsigned long long)stalls, ring_stats.tp_drops, (unsigned long long)(last_ns - first_ns));
+	print_losses();
+	printf("]}\n");
 	return 0;
 }

@@ -21,7 +21,7 @@ from lossylink.reproduce.experiments.protections.jobs import (
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
 from lossylink.reproduce.shared.measures import lost_after_protection
-from lossylink.statistics import Estimate, binomial_interval
+from lossylink.statistics import Estimate, clustered_interval
 from lossylink.theory import llr
 
 SPEED = "effective_link_speed_gbps"
@@ -40,9 +40,13 @@ speed_gbps: Read = number(SPEED)
 
 
 def residual(finished: Finished, place: Place, loss: float, word: str) -> Estimate:
-    """Share of frames that stays lost, with its exact 95 % interval."""
-    events, sent = lost_after_protection(speed_job(place, loss), chosen(place, loss)[word])(finished)
-    return binomial_interval(events, sent)
+    """Share of frames that stays lost, with the 95 % interval of its row."""
+    source = speed_job(place, loss), chosen(place, loss)[word]
+    events, sent = lost_after_protection(*source)(finished)
+    factor, batches = (
+        finished.number(*source, f"effective_loss_{key}") for key in ("design_effect", "batches")
+    )
+    return clustered_interval(events, sent, design_effect=factor, batches=round(batches))
 
 
 def residual_value(finished: Finished, place: Place, loss: float, word: str) -> float:

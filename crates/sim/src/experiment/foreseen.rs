@@ -1,0 +1,105 @@
+//! How many frames a link loses at once, from its losses and from what protects it, before any is lost.
+
+use crate::measure::Foreseen;
+use crate::net::GivesUp;
+use lossylink_core::loss::{GilbertElliott, LossLaw};
+
+/// The clusters in which frames stay lost.
+pub(super) fn of(law: &LossLaw, gives_up: GivesUp) -> Foreseen {
+    let of_losses = match law {
+        LossLaw::Independent(_) => Foreseen::APART,
+        LossLaw::Bursts(chain) => of_bursts(chain),
+    };
+    of_losses.or(match gives_up {
+        // All of them go with the frame that is given up.
+        GivesUp::Frames { together, .. } => {
+            Foreseen { mean: 1.0 + together as f64, seen_from_one: 1.0 + together as f64 }
+        }
+        GivesUp::Block { frames, spare } => of_block(law.rate(), frames, spare),
+    })
+}
+
+/// By how much the variance of a chain's losses exceeds that of independent ones, over many frames: what two frames have in
+/// common fades by 1 - p - r a frame. Where every frame of a visit is lost, it is (1 + f) / (1 - f) with that f.
+fn of_bursts(chain: &GilbertElliott) -> Foreseen {
+    let (mean, bad) = (chain.mean_loss_rate(), chain.share_bad());
+    let apart = chain.loss_bad().as_f64() - chain.loss_good().as_f64();
+    let fading = 1.0 - chain.p().as_f64() - chain.r().as_f64();
+    let independent = mean * (1.0 - mean);
+    if independent <= 0.0 || fading >= 1.0 {
+        return Foreseen::APART;
+    }
+    let in_common = bad * (1.0 - bad) * apart * apart * fading / (1.0 - fading);
+    Foreseen::geometric(1.0 + 2.0 * in_common / independent)
+}
+
+/// Data frames lost of a block that loses more of its frames than it has to spare, each with chance `rate`.
+fn of_block(rate: f64, frames: u32, spare: u32) -> Foreseen {
+    let (all, data) = (f64::from(frames), f64::from(frames - spare));
+    if rate <= 0.0 || rate >= 1.0 {
+        return Foreseen { mean: data, seen_from_one: data };
+    }
+    // Chances of so many losses, over that of one more than can be spared: nothing underflows.
+    let (mut chance, mut failures, mut lost, mut squares) = (1.0, 0.0, 0.0, 0.0);
+    for count in spare + 1..=frames {
+        let count = f64::from(count);
+        // Of so many losses among all frames those of data are a sample without replacement.
+        let mean = count * data / all;
+        let variance = if frames > 1 { mean * (1.0 - data / all) * (all - count) / (all - 1.0) } else { 0.0 };
+        failures += chance;
+        lost += chance * mean;
+        squares += chance * (variance + mean * mean);
+        chance *= (all - count) / (count + 1.0) * rate / (1.0 - rate);
+    }
+    // A block that loses parity alone loses nothing; an event has one loss at least.
+    let mean = (lost / failures).max(1.0);
+    Foreseen { mean, seen_from_one: (squares / lost).max(mean) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lossylink_core::time::Duration;
+
+    const ALONE: GivesUp = GivesUp::Frames { settled: Duration::ZERO, together: 0 };
+
+    #[test]
+    fn independent_losses_come_one_by_one() {
+        assert_eq!(of(&LossLaw::Independent(0.1), ALONE), Foreseen::APART);
+    }
+
+    /// Bursts of 20 frames on average, seldom: 39 as seen from a lost frame, sqrt(39) = 6.2 times the interval.
+    #[test]
+    fn a_burst_is_as_long_as_the_chain_says() {
+        let chain = GilbertElliott::new(0.001, 0.05, 0.0, 1.0).unwrap();
+        let found = of(&LossLaw::Bursts(chain), ALONE);
+        let fading = 0.949;
+        assert!((found.seen_from_one - (1.0 + fading) / (1.0 - fading)).abs() < 1e-9);
+        assert!((found.mean - (found.seen_from_one + 1.0) / 2.0).abs() < 1e-12);
+    }
+
+    /// A chain without memory, and one in which losses keep apart, are like independent losses.
+    #[test]
+    fn losses_that_keep_apart_are_not_narrower() {
+        for (p, r) in [(0.1, 0.9), (0.5, 0.9)] {
+            let chain = GilbertElliott::new(p, r, 0.0, 1.0).unwrap();
+            assert!((of_bursts(&chain).seen_from_one - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// One data and one parity frame: both are lost, or nothing.
+    #[test]
+    fn a_block_loses_what_it_cannot_rebuild() {
+        assert_eq!(of_block(0.1, 2, 1), Foreseen::APART);
+        // Two data frames and one parity frame, half lost: three ways to lose two, of which one loses both data frames, and
+        // one to lose all: (2 + 1 + 1 + 2) / 4 on average, (4 + 1 + 1 + 4) / 6 as seen from one.
+        let half = of_block(0.5, 3, 1);
+        assert!((half.mean - 1.5).abs() < 1e-12 && (half.seen_from_one - 10.0 / 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_flush_takes_the_window_along() {
+        let flush = GivesUp::Frames { settled: Duration::ZERO, together: 255 };
+        assert_eq!(of(&LossLaw::Independent(0.1), flush).mean, 256.0);
+    }
+}

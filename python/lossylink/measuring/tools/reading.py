@@ -138,7 +138,7 @@ def ratio_of(batches: Sequence[Batch]) -> Estimate:
     >>> alike = ratio_of([Batch(1000, 10)] * 10)
     >>> apart = ratio_of([Batch(1000, 100)] + [Batch(1000, 0)] * 9)
     >>> [f"{one.low:.4f} to {one.high:.4f}" for one in (alike, apart)]
-    ['0.0081 to 0.0121', '0.0001 to 0.0468']
+    ['0.0081 to 0.0121', '0.0001 to 0.0669']
     """
     kept = [batch for batch in batches if batch.sent]
     sent, lost = sum(one.sent for one in kept), sum(one.lost for one in kept)

@@ -2,7 +2,25 @@
 
 use crate::Outcome;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A wish that a simulation stops, which it looks at now and then. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for it.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked for.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Counters that the simulation raises and a flag that the caller sets; all orderings are relaxed, because nothing
 /// else is published through them.
@@ -10,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Control {
     done: AtomicU64,
     total: AtomicU64,
-    cancelled: AtomicBool,
+    stop: Stop,
     growth: Option<Growth>,
 }
 
@@ -60,11 +78,21 @@ impl Control {
 
     /// Asks the simulation to stop at its next convenient point and to return what it has.
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.stop.ask();
     }
 
     /// Whether [`Control::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.stop.is_asked()
+    }
+
+    /// Control of a part of the same work, which stops with it and does not tell of its own progress.
+    pub(crate) fn silent(&self) -> Self {
+        Self { stop: self.stop.clone(), ..Self::default() }
+    }
+
+    /// The wish that [`Control::cancel`] makes, for whoever simulates.
+    pub const fn stop(&self) -> &Stop {
+        &self.stop
     }
 }

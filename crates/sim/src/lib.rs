@@ -22,7 +22,7 @@ pub mod transport;
 pub mod workload;
 pub mod world;
 
-pub use control::Control;
+pub use control::{Control, Stop};
 pub use experiment::{EmulatedPath, check, copies_for, copies_leave, loss_design_effect, simulate};
 pub use outcome::{Column, Columns, ConfigError, Outcome, write_parquet};
 

@@ -28,7 +28,7 @@ def notes(
     """Yield what stands below a table of so many columns, each with its style."""
     if any(text == FEW for row in table.rows for text in row[:count]):
         yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
-    for words in unfinished(rows):
+    for words in (*unfinished(rows), *limits(rows)):
         yield words, "yellow"
     yield from ((words, "yellow") for words in (*crowded(rows), *beside_the_law(rows)))
     for words in why_failed(rows, places):
@@ -114,3 +114,14 @@ def beside_the_law(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for protection, (resent, lost) in sums.items()
         if resent < lost
     ]
+
+
+def limits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each row of a run that ended before everything had happened.
+
+    Examples
+    --------
+    >>> limits([{"protection": "llr", "limit": "ended at 3.2e-02 s, when nothing moved any more"}, {}])
+    ['llr: ended at 3.2e-02 s, when nothing moved any more']
+    """
+    return [f"{row['protection']}: {row['limit']}" for row in rows if row.get("limit")]

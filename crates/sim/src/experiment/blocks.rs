@@ -147,7 +147,12 @@ impl Workers {
             if control.is_cancelled() {
                 return Ok(None);
             }
-            let result = run(*block)?;
+            let result = run(*block);
+            if control.is_cancelled() {
+                // It may have stopped on its way.
+                return Ok(None);
+            }
+            let result = result?;
             control.add_done(block.trials);
             Ok(Some(result))
         };

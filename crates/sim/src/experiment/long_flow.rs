@@ -89,7 +89,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let streams = Streams::new(config.seed);
     let mut link = inspected(&setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
-    let mut network = open_flows(&setup, link, &streams, capture.tap())?;
+    let mut network = open_flows(&setup, link, &streams, capture.tap())?.stopping(control.stop());
     control.set_total(run.duration_ps);
     let begin = run_watched(&mut network, Duration::from_ps(run.warmup_ps), control);
     network.link.queue_mut().reset_high_water();

@@ -109,7 +109,7 @@ pub(super) fn run(setup: &Setup<'_>, run: &RunConfig, control: &Control) -> Resu
     let mut link = inspected(setup, setup.link(&streams)?);
     link.set_tap(capture.tap());
     let network = Network::new(rdma, link, path, ends).tapped(capture.tap());
-    let network = network.skipping(setup.config.skip);
+    let network = network.skipping(setup.config.skip).stopping(control.stop());
     let mut writes = Writes { network, ended: vec![Counted::default(); count as usize] };
     (0..count as usize).for_each(|index| writes.keep_busy(index));
     control.set_total(run.duration_ps);
@@ -148,13 +148,15 @@ impl Writes {
 
     /// Runs up to and including `until`, event by event: when a connection fails, both its ends begin anew at that instant.
     fn step_until(&mut self, until: Instant) {
-        while self.network.step(until) {
+        while !self.network.is_stopped() && self.network.step(until) {
             let index = self.network.touched();
             if self.network.conversation(index).near.outstanding() < DEPTH {
                 self.keep_busy(index);
             }
         }
-        self.network.wait_until(until);
+        if !self.network.is_stopped() {
+            self.network.wait_until(until);
+        }
     }
 
     /// Runs until `until` after the start, or until the caller loses patience.

@@ -10,7 +10,7 @@ use crate::config::{Config, RareConfig};
 use crate::net::{GivesUp, ProtectedLink};
 use crate::world::rare::{Look, Looks, Rare, Refusal};
 use crate::world::tails::{Tail, Tails};
-use crate::{ConfigError, Control, Outcome};
+use crate::{ConfigError, Control, Outcome, Stop};
 use lossylink_core::rng::Streams;
 use serde_json::{Value, json};
 
@@ -46,16 +46,19 @@ pub(super) fn run(config: &Config, asked: RareConfig, control: &Control) -> Resu
     let is_clean_back = link.losses_mut().1.is_clean();
     let each = asked.looks.div_ceil(PARTS).max(1);
     let part = |block: Block| {
-        let looks = looks_of(&setup, block)?;
+        let looks = looks_of(&setup, block, control.stop())?;
         let tails = match (asked.tail, is_clean_back) {
             (false, _) => Err("run.tail is false: no figure"),
             (true, false) => Err("losses on the way back make frames late by themselves: no figure"),
-            (true, true) => Ok(tails_of(&setup, block)?),
+            (true, true) => Ok(tails_of(&setup, block, control.stop())?),
         };
         Ok((looks, tails))
     };
     let (parts, interrupted) =
         Workers::new(config.threads)?.run_blocks((each * PARTS, each), config.seed, control, part)?;
+    if parts.is_empty() {
+        return Ok(Outcome::unfinished());
+    }
     let (parts, of_tails): (Vec<Looks>, Vec<_>) = parts.into_iter().unzip();
     let mut row = Row::new(&setup);
     let mut estimate = Estimate::of(&parts);
@@ -75,7 +78,7 @@ pub(super) fn residual_loss(
 ) -> Result<Result<f64, String>, ConfigError> {
     let setup = Setup::new(config)?;
     let each = looks.div_ceil(FEW_PARTS).max(1);
-    let part = |block| looks_of(&setup, block);
+    let part = |block| looks_of(&setup, block, control.stop());
     let (parts, interrupted) = workers.run_blocks((each * FEW_PARTS, each), config.seed, control, part)?;
     if interrupted {
         return Ok(Err("interrupted: no figure".to_owned()));
@@ -89,18 +92,18 @@ fn refused(refusal: Refusal) -> ConfigError {
 }
 
 /// Looks at what stays lost, of one part.
-fn looks_of(setup: &Setup<'_>, block: Block) -> Result<Looks, ConfigError> {
+fn looks_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Looks, ConfigError> {
     let link = setup.link::<u64>(&block.streams)?;
     let stress = stress_of(setup.config, link.burst_frames())?;
-    let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams);
+    let rare = Rare::new(link, (stress.source, stress.frame_bytes), block.streams, stop);
     rare.and_then(|rare| rare.run(block.trials)).map_err(refused)
 }
 
 /// Looks at the tail of the latency, apart from those at what stays lost (RARE-14).
-fn tails_of(setup: &Setup<'_>, block: Block) -> Result<Result<Tails, Refusal>, ConfigError> {
+fn tails_of(setup: &Setup<'_>, block: Block, stop: &Stop) -> Result<Result<Tails, Refusal>, ConfigError> {
     let streams = block.streams.trial(TAIL);
     let frame_bytes = setup.config.require(&setup.config.traffic, "traffic")?.frame_bytes;
-    let tail = Tail::new(setup.link(&streams)?, frame_bytes, streams);
+    let tail = Tail::new(setup.link(&streams)?, frame_bytes, streams, stop);
     Ok(tail.and_then(|tail| tail.run(TAIL_LOOKS * block.trials)))
 }
 

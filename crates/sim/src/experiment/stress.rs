@@ -8,7 +8,7 @@ use super::setup::Setup;
 use crate::capture::NumberedDatagrams;
 use crate::config::{Config, TrafficSource};
 use crate::measure::{Description, DesignEffect};
-use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit};
+use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit, queue_limits};
 use crate::world::journeys::{self, Journeys};
 use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
 use crate::{Column, ConfigError, Control, Outcome};
@@ -34,12 +34,17 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     };
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
-    set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within);
+    // What never left the queue has not been on the wire.
+    let waiting = if result.limit.is_some() { link.backlog() as u64 } else { 0 };
+    set_traffic(&mut row, &stress, &result, link.traffic(), report.dropped_within + waiting);
     let foreseen = foreseen::of(&setup.plan.law, link.gives_up());
     set_design_effect(
         &mut row,
         DesignEffect::of(&result.delivered.missing_by_batch(result.offered), foreseen),
     );
+    if let Some(limit) = result.limit {
+        row.set("limit", limit.to_string());
+    }
     set_wire(&mut row, link.traffic());
     set_retransmissions(&mut row);
     row.set_figures(&report.figures);
@@ -81,7 +86,7 @@ pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigE
         TrafficSource::Saturated => Source::Saturated,
         TrafficSource::Generator => Source::Generator {
             period: Duration::from_ps(config.switch.generator_period_ps),
-            queue_packets: room_for_data(config, burst),
+            queue_packets: room_for_data(config, traffic.frame_bytes, burst),
         },
         _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
@@ -104,11 +109,14 @@ fn followed_in_batches(config: &Config) -> Result<Option<u64>, ConfigError> {
 /// Frames that the generator keeps waiting: as many as the queue holds, less what the protection adds at
 /// once. Without that room every burst of parity would find the queue full, and the test would measure the
 /// queue instead of the code.
-fn room_for_data(config: &Config, burst: usize) -> usize {
-    config.switch.sender_queue_packets.saturating_sub(burst).max(1)
+/// Neither does it hold more of them than fit.
+fn room_for_data(config: &Config, frame_bytes: u32, burst: usize) -> usize {
+    let octets = Frame::of_frame_bytes(frame_bytes, Ecn::NotCapable, ()).octets;
+    let fit = queue_limits(&config.switch).frames(octets);
+    config.switch.sender_queue_packets.min(fit).saturating_sub(burst).max(1)
 }
 
-/// What every link passes on; `dropped` frames had entered the protection when the queue dropped them.
+/// What every link passes on; `dropped` frames had come to it and were never on the wire.
 fn set_traffic(row: &mut Row, stress: &Stress, result: &StressResult, traffic: &Traffic, dropped: u64) {
     let sent = traffic.data_frames + dropped;
     let delivered = result.delivered.received() - result.delivered.duplicated();

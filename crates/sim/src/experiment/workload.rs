@@ -20,7 +20,7 @@ use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
 use crate::world::{Network, Path, Protocol, Tcp};
-use crate::{Columns, ConfigError, Control, Outcome};
+use crate::{Columns, ConfigError, Control, Outcome, Stop};
 use lossylink_core::rng::{Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
@@ -34,6 +34,9 @@ const FLOWS_BEFORE: u64 = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections of a replica; a flow that finds none free is not begun.
 const MOST_CONNECTIONS: usize = 1 << 16;
+
+/// Flows that are looked at, on average, where none has too much left to end before the next begins.
+const FLOWS_AT_ONCE: usize = 64;
 
 /// Results of one replica.
 #[derive(Debug, Default)]
@@ -113,10 +116,13 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
     fn run(&self, control: &Control, describe: impl FnOnce(&mut Row)) -> Result<Outcome, ConfigError> {
         let config = self.setup.config;
         let trials = config.require(&config.flow, "flow")?.trials;
-        let replica = |block| Replica::new(self, &block)?.run(&block);
+        let replica = |block| Replica::new(self, &block, control.stop())?.run(&block);
         let size = (trials, FLOWS_PER_REPLICA);
         let workers = Workers::new(config.threads)?;
         let (mut replicas, interrupted) = workers.run_blocks(size, config.seed, control, replica)?;
+        if replicas.is_empty() {
+            return Ok(Outcome::unfinished());
+        }
         let flows: Vec<Flow> = replicas.iter().flat_map(|replica| &replica.flows).copied().collect();
         let mut row = Row::new(&self.setup);
         describe(&mut row);
@@ -187,19 +193,23 @@ struct Replica<'a, T: SerialProtocol> {
     alone: Alone,
     /// What connections have measured before their flows come.
     round_trip: Duration,
+    /// The connection whose flow was found to outlast something last, and for how often none is looked for.
+    longest: usize,
+    until_look: usize,
     finished: Finished,
 }
 
 impl<'a, T: SerialProtocol> Replica<'a, T> {
-    fn new(shared: &'a Shared<'a, T>, block: &Block) -> Result<Self, ConfigError> {
+    fn new(shared: &'a Shared<'a, T>, block: &Block, stop: &Stop) -> Result<Self, ConfigError> {
         let hosts = block.streams.stream("hosts");
         let round_trip = round_trip(shared, &block.streams);
-        let alone = Alone::measure(shared);
+        let alone = Alone::measure(shared)?;
         let mut link = shared.setup.link(&block.streams)?;
         if block.index == 0 {
             link = inspected(&shared.setup, link);
         }
-        let mut network = Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new());
+        let mut network =
+            Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new()).stopping(stop);
         network.set_reception(&T::reception(shared.host));
         network.set_draws(block.streams.stream("hosts/near"), block.streams.stream("hosts/far"));
         let (running, idle, ended) = (Vec::new(), Vec::new(), Vec::new());
@@ -217,6 +227,8 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             begun,
             alone,
             round_trip,
+            longest: 0,
+            until_look: 0,
             finished,
         })
     }
@@ -226,7 +238,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         let counted = FLOWS_BEFORE..FLOWS_BEFORE + block.trials;
         let mut limit = Instant::NEVER;
         let mut next = self.next_arrival();
-        while self.open_of(block.trials) > 0 && self.network.now() < limit {
+        while self.open_of(block.trials) > 0 && self.network.now() < limit && !self.network.is_stopped() {
             // The last flow that counts ends the run, between two arrivals: when it may, one looks at every event.
             let goes_on = self.begun < counted.end || (next.at < limit && self.outlasts(next.at));
             if self.shared.setup.config.skip && goes_on {
@@ -234,6 +246,9 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             } else if self.network.step(next.at) {
                 self.end_flow(self.network.touched());
                 continue;
+            }
+            if self.network.is_stopped() {
+                break;
             }
             self.network.wait_until(next.at);
             self.begin_flow(&next, counted.contains(&self.begun));
@@ -250,14 +265,27 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         Ok(self.finish(block.trials))
     }
 
-    /// Whether a flow that counts has too much left to send to end by `at`, even with the line to itself.
-    fn outlasts(&self, at: Instant) -> bool {
+    /// Whether a flow that counts is known to have too much left to send to end by `at`, even with the line to itself. Where none was
+    /// found one looks again only after a while: the more flows there are, the later.
+    fn outlasts(&mut self, at: Instant) -> bool {
         let span = at.saturating_since(self.network.now());
         let most = self.shared.setup.rate.bit_rate() * span;
-        let flows = self.running.iter().zip(self.network.conversations());
-        flows
-            .filter_map(|(flow, ends)| flow.filter(|flow| flow.counts).map(|_| ends))
-            .any(|ends| Bytes(T::unsent_bytes(ends)) > most)
+        let Self { running, network, .. } = self;
+        let is_long = |&index: &usize| {
+            let counts = running.get(index).is_some_and(|flow| flow.is_some_and(|flow| flow.counts));
+            counts && Bytes(T::unsent_bytes(network.conversation(index))) > most
+        };
+        if is_long(&self.longest) {
+            return true;
+        }
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            return false;
+        }
+        let found = (0..running.len()).find(is_long);
+        self.longest = found.unwrap_or(self.longest);
+        self.until_look = if found.is_some() { 0 } else { running.len() / FLOWS_AT_ONCE };
+        found.is_some()
     }
 
     /// Runs up to and including `end`, with places that run ahead of each other, and takes note of the flows that end.
@@ -380,7 +408,7 @@ struct Alone {
 }
 
 impl Alone {
-    fn measure<T: SerialProtocol>(shared: &Shared<'_, T>) -> Self {
+    fn measure<T: SerialProtocol>(shared: &Shared<'_, T>) -> Result<Self, ConfigError> {
         let link = shared.setup.clean_link(&Streams::new(0));
         let ends = shared.protocol.conversation(1);
         let mut network: SharedNetwork<T> =
@@ -389,12 +417,12 @@ impl Alone {
         while !T::has_ended(network.conversation(0)) && network.step(Instant::NEVER) {}
         let mut one_byte = None;
         network.act(0, |_, ends| one_byte = T::completion(ends));
+        // An interface's retries may end before the answer is back.
+        let too_slow = "a flow of one byte fails even alone: the hosts give up before its answer is back";
+        let one_byte = one_byte.ok_or_else(|| ConfigError(format!("{too_slow}; raise link.rate")))?;
         let (payload, octets) = shared.protocol.full_packet();
-        Self {
-            one_byte: one_byte.expect("a byte crosses a clean path"),
-            payload: u64::from(payload),
-            per_packet: shared.setup.rate.serialisation(octets),
-        }
+        let per_packet = shared.setup.rate.serialisation(octets);
+        Ok(Self { one_byte, payload: u64::from(payload), per_packet })
     }
 
     fn takes(&self, bytes: u64) -> Duration {

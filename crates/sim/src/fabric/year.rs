@@ -11,6 +11,7 @@ use super::performance::Performance;
 use super::pipes::Pipes;
 use super::pod::Pod;
 use super::topology::{Place, Topology};
+use crate::Stop;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -207,6 +208,7 @@ pub struct Year<'a, R> {
     due: BinaryHeap<Reverse<(u32, u32)>>,
     event: u64,
     counts: Counts,
+    stop: Stop,
 }
 
 impl<'a, R: Repairs> Year<'a, R> {
@@ -238,7 +240,14 @@ impl<'a, R: Repairs> Year<'a, R> {
             event: 0,
             counts: Counts::default(),
             plan,
+            stop: Stop::default(),
         }
+    }
+
+    /// Ends before its time when somebody asks for that.
+    #[must_use]
+    pub fn stopping(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
     }
 
     /// Lives through all failures, which ascend in time, and all repairs after them; `see` gets the state before the first
@@ -249,7 +258,7 @@ impl<'a, R: Repairs> Year<'a, R> {
         }
         see(&self.row(failures.first().map_or(0, |first| first.at_s)));
         let mut failures = failures.iter().peekable();
-        loop {
+        while !self.stop.is_asked() {
             let failure = failures.peek().map_or(u32::MAX, |failure| failure.at_s);
             let repair = self.due.peek().map_or(u32::MAX, |Reverse((at_s, _))| *at_s);
             self.event += 1;

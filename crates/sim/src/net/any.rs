@@ -246,6 +246,14 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
         each!(&mut self.line, link => link.losses_mut())
     }
 
+    fn standstill(&self) -> Instant {
+        each!(&self.line, link => link.standstill())
+    }
+
+    fn under_way(&self) -> u64 {
+        each!(&self.line, link => link.under_way())
+    }
+
     fn gives_up(&self) -> GivesUp {
         each!(&self.line, link => link.gives_up())
     }

@@ -12,6 +12,8 @@ pub const FCS_OCTETS: u32 = 4;
 /// A minimum frame on the wire: 64 B and the gap. Dummies, explicit ACKs, loss notifications and
 /// pause frames are of this size.
 pub const MINIMUM_OCTETS: u32 = 64 + GAP_OCTETS;
+/// The largest usual frame on the wire, with preamble, gap and check sequence.
+pub const USUAL_OCTETS: u32 = 1538;
 /// Octets of the Ethernet header.
 pub const ETHERNET_OCTETS: u32 = 14;
 

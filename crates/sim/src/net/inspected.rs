@@ -201,6 +201,14 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
         self.link.losses_mut()
     }
 
+    fn standstill(&self) -> Instant {
+        self.link.standstill()
+    }
+
+    fn under_way(&self) -> u64 {
+        self.link.under_way()
+    }
+
     fn gives_up(&self) -> GivesUp {
         self.link.gives_up()
     }

@@ -215,6 +215,17 @@ pub trait ProtectedLink<P: Payload> {
     /// The loss processes of the two directions, the data's first.
     fn losses_mut(&mut self) -> (&mut LossProcess, &mut LossProcess);
 
+    /// From then on data that is still under way does not move any more, unless more comes: the link has moved none for long, and only
+    /// asks for an answer that does not come, or for nothing. Never, on a link that comes to rest by itself.
+    fn standstill(&self) -> Instant {
+        Instant::NEVER
+    }
+
+    /// Frames that wait in front of the link, or are kept until the far end has said that it has them.
+    fn under_way(&self) -> u64 {
+        self.backlog() as u64
+    }
+
     /// What stays lost together: how rare losses are looked for.
     fn gives_up(&self) -> GivesUp {
         GivesUp::default()

@@ -18,6 +18,19 @@ pub struct QueueLimits {
     pub header_bytes: u32,
 }
 
+impl QueueLimits {
+    /// Buffer space of a frame of `octets` on the wire.
+    #[inline]
+    pub const fn space(&self, octets: u32) -> u64 {
+        self.cells.space(octets - GAP_OCTETS + self.header_bytes)
+    }
+
+    /// Frames of `octets` on the wire for which there is room.
+    pub fn frames(&self, octets: u32) -> usize {
+        usize::try_from(self.limit_bytes / self.space(octets)).unwrap_or(usize::MAX)
+    }
+}
+
 /// The normal-priority queue of a port.
 #[derive(Clone, Debug)]
 pub struct FrameQueue<P: Payload> {
@@ -71,7 +84,7 @@ impl<P: Payload> FrameQueue<P> {
     /// Buffer space of a frame of `octets` on the wire.
     #[inline]
     fn space(&self, octets: u32) -> u64 {
-        self.limits.cells.space(octets - GAP_OCTETS + self.limits.header_bytes)
+        self.limits.space(octets)
     }
 
     /// Takes a frame in, or drops it; false when dropped.

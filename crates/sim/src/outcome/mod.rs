@@ -25,6 +25,13 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+impl Outcome {
+    /// A run that was cut short before anything of it had finished: it has no row.
+    pub(crate) fn unfinished() -> Self {
+        Self { interrupted: true, ..Self::default() }
+    }
+}
+
 /// A configuration that the simulator refuses: one line that says what is wrong and the mend.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

@@ -3,6 +3,7 @@
 //! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they
 //! were first sent. It is a loop of its own so that the stress test stays as fast as it is.
 
+use super::limits::{LATEST, Limit};
 use super::stress::{Stress, StressResult};
 use crate::Control;
 use crate::measure::Histogram;
@@ -142,7 +143,7 @@ pub fn run<L: ProtectedLink<u64>>(
     link.set_tap(Tap::new(Rc::new(Witness(Rc::clone(&followed)))));
     let mut result = StressResult::of(&stress);
     let (mut now, mut offered) = (Instant::ZERO, 0);
-    while !now.is_never() {
+    while !now.is_never() && now <= LATEST {
         while link.backlog() < SATURATED_BACKLOG && offered < stress.packets && !result.interrupted {
             followed.borrow_mut().offer(now);
             link.offer(now, Frame::of_frame_bytes(stress.frame_bytes, crate::net::Ecn::NotCapable, offered));
@@ -154,6 +155,13 @@ pub fn run<L: ProtectedLink<u64>>(
         }
         result.end = now;
         now = link.poll_timeout();
+        if now > link.standstill() {
+            if link.under_way() > 0 {
+                result.end = link.standstill();
+                result.limit = Some(Limit::Standstill { at: result.end, under_way: link.under_way() });
+            }
+            break;
+        }
         if !now.is_never() {
             link.advance(now);
         }

@@ -1,6 +1,7 @@
 //! Worlds: a link, and what is connected to it.
 //!
 //! * [`datagrams`]: a source that sends at its own rate, without a transport.
+//! * [`limits`]: where a run ends that does not end by itself.
 //! * [`rare`]: copies of a link in which a loss is steered.
 //! * [`stress`]: a packet generator in front, a counter behind.
 //! * [`journeys`]: the same with a source that keeps the link busy and every frame followed.
@@ -11,6 +12,8 @@ pub mod datagrams;
 mod deadlines;
 pub mod host;
 pub mod journeys;
+pub mod limits;
+mod motion;
 pub mod network;
 pub mod path;
 pub mod protocol;

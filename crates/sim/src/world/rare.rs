@@ -2,7 +2,10 @@
 //!
 //! The method is in `docs/protocols/rare.md`; its rules are cited here.
 
+use super::limits::LATEST;
+use super::motion::{Motion, OFFERED_AT_ONCE};
 use super::stress::Source;
+use crate::Stop;
 use crate::net::source::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink, Traffic};
 use lossylink_core::loss::{Aim, Bursts, LossModel, LossProcess, Target};
@@ -40,6 +43,7 @@ struct Path {
     /// Number of the first frame of which it is remembered whether it came out; those before are past.
     remembered: u64,
     delivered: Vec<bool>,
+    motion: Motion,
 }
 
 impl Path {
@@ -76,13 +80,14 @@ impl Path {
     fn step(&mut self) {
         match self.source {
             Source::Saturated => {
-                while self.link.backlog() < SATURATED_BACKLOG {
+                let mut offers = 0..OFFERED_AT_ONCE;
+                while self.link.backlog() < SATURATED_BACKLOG && offers.next().is_some() {
                     self.offer();
                 }
-                self.advance_to(self.link.poll_timeout());
+                self.step_to(self.link.poll_timeout());
             }
             Source::Generator { period, queue_packets } => {
-                self.advance_to(self.link.poll_timeout().min(self.tick));
+                self.step_to(self.link.poll_timeout().min(self.tick));
                 if self.now == self.tick {
                     if self.link.backlog() < queue_packets {
                         self.offer();
@@ -99,6 +104,14 @@ impl Path {
         self.offered += 1;
     }
 
+    /// The next thing happens at `next`, if anything does.
+    fn step_to(&mut self, next: Instant) {
+        if self.motion.allows(next) {
+            self.advance_to(next);
+        }
+        self.motion.note(self.link.traffic().frames);
+    }
+
     fn advance_to(&mut self, now: Instant) {
         self.link.advance(now);
         self.now = now;
@@ -108,12 +121,8 @@ impl Path {
     fn drain(&mut self) {
         let (forward, reverse) = self.link.losses_mut();
         (*forward, *reverse) = (no_losses(), no_losses());
-        loop {
-            let due = self.link.poll_timeout();
-            if due.is_never() {
-                return;
-            }
-            self.advance_to(due);
+        while self.link.poll_timeout() <= self.link.standstill().min(LATEST) && !self.motion.is_over() {
+            self.step_to(self.link.poll_timeout());
         }
     }
 }
@@ -158,6 +167,11 @@ pub enum Refusal {
         "--rare: a loss is not settled within {FRAMES_MAX} frames; so frequent ones are seen without --rare"
     )]
     NeverSettled,
+    /// No frame goes on the wire any more.
+    #[error(
+        "--rare: the link has come to a standstill, and sends nothing any more; see what happens without --rare"
+    )]
+    Standstill,
 }
 
 /// A link that is looked at again and again.
@@ -185,6 +199,7 @@ impl Rare {
         mut link: AnyLink<u64>,
         (source, frame_bytes): (Source, u32),
         streams: Streams,
+        stop: &Stop,
     ) -> Result<Self, Refusal> {
         let (forward, reverse) = link.losses_mut();
         let bursts = forward.bursts().ok_or(Refusal::NotSteerable)?;
@@ -199,6 +214,7 @@ impl Rare {
             now: Instant::ZERO,
             remembered: 0,
             delivered: Vec::new(),
+            motion: Motion::new(stop),
         };
         let (draws, looks) = (streams.stream("rare/draws"), Looks::default());
         Ok(Self { path, gives_up, bursts, streams, draws, looks, lost: 0, lost_at: 0, lead_frames: 0 })
@@ -207,7 +223,7 @@ impl Rare {
     /// Looks so many times.
     ///
     /// # Errors
-    /// If frames are dropped before the link, or losses follow each other too fast.
+    /// If frames are dropped before the link, losses follow each other too fast, or the link comes to a standstill.
     pub fn run(mut self, times: u64) -> Result<Looks, Refusal> {
         self.run_on(WARM_UP_FRAMES);
         self.lead_frames = self.frames_to_settle();
@@ -244,7 +260,7 @@ impl Rare {
     fn run_on(&mut self, frames: u64) {
         let end = self.path.link.traffic().frames + frames;
         self.path.forget();
-        while self.path.link.traffic().frames < end {
+        while self.path.link.traffic().frames < end && !self.path.motion.is_over() {
             self.path.step();
             self.path.collect(self.path.now);
             let traffic = self.path.link.traffic();
@@ -255,6 +271,9 @@ impl Rare {
     }
 
     fn look(&mut self, index: u64) -> Result<Look, Refusal> {
+        if self.path.motion.is_over() {
+            return Err(Refusal::Standstill);
+        }
         let (aim, probability) = self.aim();
         let since_loss = self.path.link.traffic().frames - self.lost_at;
         if matches!(aim, Aim::Frame { .. }) && since_loss < u64::from(self.bursts.hold) {
@@ -332,7 +351,7 @@ impl Follower {
     /// Runs until the target is settled, and weighs what is missing.
     fn run(&mut self) -> Result<Look, Refusal> {
         let end = self.path.link.traffic().frames + FRAMES_MAX;
-        while self.path.link.traffic().frames < end {
+        while self.path.link.traffic().frames < end && !self.path.motion.is_over() {
             self.path.step();
             self.path.collect(self.path.now);
             let (forward, reverse) = self.path.link.losses_mut();
@@ -352,7 +371,7 @@ impl Follower {
                 self.foresee();
             }
         }
-        Err(Refusal::NeverSettled)
+        Err(if self.path.motion.is_over() { Refusal::Standstill } else { Refusal::NeverSettled })
     }
 
     /// Finds out when the target will be repaired, in a copy in which its repairs are lost and nothing else (RARE-12).
@@ -365,7 +384,7 @@ impl Follower {
         }
         let begin = copy.path.link.traffic().frames;
         let frames = |copy: &Self| copy.path.link.traffic().frames - begin;
-        while frames(&copy) < REHEARSED_MAX {
+        while frames(&copy) < REHEARSED_MAX && !copy.path.motion.is_over() {
             copy.path.step();
             copy.path.collect(copy.path.now);
             let target =

@@ -4,10 +4,11 @@
 //! profile's number of frames in the sender's queue; buffers are sampled every 10 ms and have a
 //! high-water mark.
 
+use super::limits::{LATEST, Limit};
 use crate::Control;
 use crate::kernel::Train;
 use crate::measure::SequenceCheck;
-use crate::net::source::{self, Saturated, Source as _};
+use crate::net::source::{self, SATURATED_BACKLOG, Saturated, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
@@ -20,8 +21,10 @@ const COLLECT_FRAMES: u64 = 1024;
 const LAST_FRAMES: u64 = 64;
 /// Time that a saturated source fills between two looks at what was delivered: of 1,000 frames at 100 Gb/s.
 const SATURATED_TURN: Duration = Duration::from_us(125);
-/// Frames between two looks at the caller's wishes.
+/// Frames between two reports to the caller.
 const PROGRESS_FRAMES: u64 = 1 << 16;
+/// Steps for which a link may still drain once the caller has lost patience.
+const LAST_STEPS: u64 = 1 << 16;
 
 /// Where the frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub struct StressResult {
     pub end: Instant,
     /// Whether it was cut short.
     pub interrupted: bool,
+    /// Whether it came to its limit before everything had happened.
+    pub limit: Option<Limit>,
 }
 
 impl StressResult {
@@ -145,6 +150,14 @@ impl source::Source<u64> for Generator {
     }
 }
 
+impl Generator {
+    /// Nothing happens before `next`, and until then there is no room: the ticks before that bring nothing.
+    fn pass_until(&mut self, next: Instant) {
+        let ticks = next.saturating_since(self.tick).as_ps().div_ceil(self.period.as_ps());
+        self.tick += self.period * ticks;
+    }
+}
+
 /// A run in progress.
 struct Run<'a, L> {
     link: &'a mut L,
@@ -166,7 +179,7 @@ pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Contro
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
     }
-    run.drain();
+    run.drain(control);
     run.result.offered = run.offered;
     run.result
 }
@@ -184,12 +197,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         };
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
             let tick = generator.tick;
+            let is_full = self.link.backlog() >= queue_packets;
+            if self.is_over(tick, is_full) {
+                break;
+            }
             let before_sample = self.next_sample.just_before();
             if self.stress.skips && tick <= before_sample {
                 let left = self.stress.packets - self.offered;
                 let ticks = left.saturating_sub(LAST_FRAMES).clamp(1, COLLECT_FRAMES);
                 let until = before_sample.min(tick + period * (ticks - 1));
-                self.link.feed(until, &mut generator);
+                self.link.feed(self.until(until, is_full), &mut generator);
                 self.collect();
             } else {
                 self.advance_to(tick);
@@ -198,10 +215,23 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
                     self.collect();
                 }
             }
+            self.result.end =
+                self.result.end.max(Instant::ZERO + (generator.tick - Instant::ZERO).saturating_sub(period));
+            if self.stress.skips && generator.offered == self.offered {
+                self.wait_for_room(&mut generator);
+            }
             self.offered = generator.offered;
-            self.result.end = generator.tick - period;
         }
         self.link.advance(self.result.end);
+    }
+
+    /// The generator found no room for long: it waits until something happens. What comes behind a sample waits for that.
+    fn wait_for_room(&mut self, generator: &mut Generator) {
+        self.link.advance(generator.tick.min(self.next_sample).just_before());
+        self.collect();
+        if self.link.backlog() >= generator.queue_packets {
+            generator.pass_until(self.link.poll_timeout().min(self.link.standstill()).min(LATEST));
+        }
     }
 
     fn saturate(&mut self, control: &Control) {
@@ -210,7 +240,14 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         let mut now = Instant::ZERO;
         self.fill(&mut source, now);
         while self.offered < packets && !self.is_cancelled(control) {
-            let until = (now + SATURATED_TURN).min(self.next_sample.just_before());
+            let is_full = self.link.backlog() >= SATURATED_BACKLOG;
+            if self.is_over(now, is_full) {
+                break;
+            }
+            // Nothing comes before there is room, and there is none before something happens.
+            let next = if is_full { self.link.poll_timeout() } else { now };
+            let until = next.max(now + SATURATED_TURN).min(self.next_sample.just_before());
+            let until = self.until(until, is_full);
             if self.stress.skips && now < until {
                 let end = self.link.feed(until, &mut source).max(self.link.advance(until));
                 self.result.end = self.result.end.max(end);
@@ -218,12 +255,35 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
                 now = until;
             } else {
                 // What comes next comes after the sample.
-                now = self.link.poll_timeout();
+                now = self.until(self.link.poll_timeout(), true);
                 self.step(now);
                 self.fill(&mut source, now);
             }
             self.offered = source.offered;
         }
+    }
+
+    /// Whether the run is over at `now` though frames are left: what waits will not move any more, or the clock ends.
+    fn is_over(&mut self, now: Instant, is_full: bool) -> bool {
+        if is_full && self.link.standstill() <= now {
+            self.give_up(self.link.standstill());
+        } else if now >= LATEST {
+            self.result.limit = Some(Limit::Latest { under_way: self.link.under_way() });
+        }
+        self.result.limit.is_some()
+    }
+
+    /// As far as `until`, but not beyond the end of what moves.
+    fn until(&self, until: Instant, is_full: bool) -> Instant {
+        let standstill = if is_full { self.link.standstill() } else { Instant::NEVER };
+        until.min(standstill).min(LATEST)
+    }
+
+    /// Nothing moves any more at `at`.
+    fn give_up(&mut self, at: Instant) {
+        self.result.end = self.result.end.max(at);
+        let under_way = self.link.under_way();
+        self.result.limit = Some(Limit::Standstill { at, under_way });
     }
 
     /// The source fills what room there is.
@@ -233,10 +293,26 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         }
     }
 
-    fn drain(&mut self) {
-        loop {
-            let deadline = self.link.poll_timeout();
-            if deadline.is_never() {
+    fn drain(&mut self, control: &Control) {
+        let mut steps = 0;
+        while self.result.limit.is_none() {
+            let (deadline, standstill) = (self.link.poll_timeout(), self.link.standstill());
+            if deadline.is_never() && self.link.backlog() == 0 {
+                break;
+            }
+            if deadline > standstill {
+                // A link without data may ask for an answer for ever: then nothing is given up.
+                if self.link.under_way() > 0 {
+                    self.give_up(standstill);
+                }
+                break;
+            }
+            if self.is_over(deadline, false) {
+                break;
+            }
+            steps += 1;
+            if steps >= LAST_STEPS && control.is_cancelled() {
+                self.result.interrupted = true;
                 break;
             }
             self.step(deadline);
@@ -300,8 +376,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         if self.offered >= self.reported + PROGRESS_FRAMES {
             self.reported += PROGRESS_FRAMES;
             control.add_done(PROGRESS_FRAMES);
-            self.result.interrupted = control.is_cancelled();
         }
+        self.result.interrupted = control.is_cancelled();
         self.result.interrupted
     }
 }

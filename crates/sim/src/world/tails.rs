@@ -3,7 +3,9 @@
 //! The method is in `docs/protocols/rare.md` (RARE-14 and on). Left out: frames that losses of the other direction
 //! make late by themselves.
 
+use super::motion::{Motion, OFFERED_AT_ONCE};
 use super::rare::{DISTANCE_FRAMES, Refusal, WARM_UP_FRAMES, no_losses};
+use crate::Stop;
 use crate::net::source::SATURATED_BACKLOG;
 use crate::net::{AnyLink, Ecn, Frame, GivesUp, ProtectedLink};
 use lossylink_core::loss::{Aim, Bursts, LossProcess};
@@ -76,10 +78,11 @@ struct Line {
     quiet_ns: u32,
     /// The frame count and the time when the last loss was seen, if the cluster goes on.
     lost_at: Option<(u64, Instant)>,
+    motion: Motion,
 }
 
 impl Line {
-    fn new(link: AnyLink<u64>, frame_bytes: u32) -> Self {
+    fn new(link: AnyLink<u64>, frame_bytes: u32, stop: &Stop) -> Self {
         Self {
             link,
             frame_bytes,
@@ -91,6 +94,7 @@ impl Line {
             latest_ns: 0,
             quiet_ns: u32::MAX,
             lost_at: None,
+            motion: Motion::new(stop),
         }
     }
 
@@ -105,14 +109,19 @@ impl Line {
 
     /// Lets the next thing happen, and tells the latency of what comes out.
     fn step(&mut self, mut deliver: impl FnMut(&mut Self, u32)) {
-        while self.link.backlog() < SATURATED_BACKLOG {
+        let mut offers = 0..OFFERED_AT_ONCE;
+        while self.link.backlog() < SATURATED_BACKLOG && offers.next().is_some() {
             let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
             self.link.offer(self.now, frame);
             self.offers.push_back(Some(self.now));
             self.offered += 1;
         }
-        self.now = self.link.poll_timeout();
-        self.link.advance(self.now);
+        let next = self.link.poll_timeout();
+        if self.motion.allows(next) {
+            self.now = next;
+            self.link.advance(next);
+        }
+        self.motion.note(self.link.traffic().frames);
         let traffic = *self.link.traffic();
         if traffic.lost > self.lost {
             (self.lost, self.lost_at) = (traffic.lost, Some((traffic.frames, self.now)));
@@ -171,13 +180,18 @@ impl Tail {
     ///
     /// # Errors
     /// If its losses cannot be steered.
-    pub fn new(mut link: AnyLink<u64>, frame_bytes: u32, streams: Streams) -> Result<Self, Refusal> {
+    pub fn new(
+        mut link: AnyLink<u64>,
+        frame_bytes: u32,
+        streams: Streams,
+        stop: &Stop,
+    ) -> Result<Self, Refusal> {
         let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
         let gives_up = link.gives_up();
         let tails =
             Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u32::MAX, quiet_ns: 0, frames: 0 };
         let draws = streams.stream("rare/tail-draws");
-        let line = Line::new(link, frame_bytes);
+        let line = Line::new(link, frame_bytes, stop);
         Ok(Self {
             line,
             gives_up,
@@ -196,9 +210,10 @@ impl Tail {
     /// Looks so many times.
     ///
     /// # Errors
-    /// If a cluster of losses does not end.
+    /// If the link comes to a standstill.
     pub fn run(mut self, times: u64) -> Result<Tails, Refusal> {
         self.warm_up();
+        self.check()?;
         self.calm_ns = 0;
         let before = *self.line.link.traffic();
         let mut seen = (0, self.line.lost);
@@ -212,6 +227,7 @@ impl Tail {
             let distance = 1 + self.draws.next_u64() % DISTANCE_FRAMES;
             self.run_on(distance);
             let look = self.look(index)?;
+            self.check()?;
             self.tails.looks.push(look);
         }
         let after = self.line.link.traffic();
@@ -221,6 +237,11 @@ impl Tail {
         self.tails.frames += after.frames;
         self.tails.quiet_ns = self.line.quiet_ns.max(self.calm_ns).max(self.rest_ns);
         Ok(self.tails)
+    }
+
+    /// Refuses a link that sends nothing any more.
+    fn check(&self) -> Result<(), Refusal> {
+        if self.line.motion.is_over() { Err(Refusal::Standstill) } else { Ok(()) }
     }
 
     /// How late frames are after losses, and long after the next (RARE-14).
@@ -250,7 +271,10 @@ impl Tail {
         let often = losses.hastened(DISTURB_TIMES * frames, stream).unwrap_or_else(no_losses);
         let law = std::mem::replace(losses, often);
         let before = self.line.lost;
-        while self.line.lost == before && !self.line.link.losses_mut().0.is_clean() {
+        while self.line.lost == before
+            && !self.line.motion.is_over()
+            && !self.line.link.losses_mut().0.is_clean()
+        {
             self.run_on(1);
         }
         self.run_on(frames);
@@ -262,7 +286,7 @@ impl Tail {
     fn refresh(&mut self) {
         let before = *self.line.link.traffic();
         let law = self.disturb();
-        while self.line.is_busy() {
+        while self.line.is_busy() && !self.line.motion.is_over() {
             if self.line.frames() - before.frames > CLUSTER_MAX {
                 self.settle_above();
                 break;
@@ -300,7 +324,7 @@ impl Tail {
     /// The link itself goes on, by the law of its losses (RARE-2).
     fn run_on(&mut self, frames: u64) {
         let end = self.line.frames() + frames;
-        while self.line.frames() < end {
+        while self.line.frames() < end && !self.line.motion.is_over() {
             let (tails, calm_ns) = (&mut self.tails, &mut self.calm_ns);
             self.line.step(|line, latency| {
                 tails.least_ns = tails.least_ns.min(latency);
@@ -324,7 +348,7 @@ impl Tail {
         let (begin, mut late) = (line.frames(), Vec::new());
         let mut has_begun = false;
         let mut rest_ns = 0;
-        while !has_begun || line.is_busy() {
+        while (!has_begun || line.is_busy()) && !line.motion.is_over() {
             let lasts = line.frames() - begin;
             if lasts > CLUSTER_MAX {
                 // It has come to rest above the level at which clusters end: figures begin there.
@@ -341,6 +365,9 @@ impl Tail {
                 }
             });
             has_begun |= line.frames() > begin;
+        }
+        if line.motion.is_over() {
+            return Err(Refusal::Standstill);
         }
         self.tails.frames += line.frames() - begin;
         late.retain(|late| late.latency_ns > self.line.quiet_ns);

@@ -1,9 +1,12 @@
 //! The tests of the simulator from outside, as one program: each module has one subject.
 
+#[path = "../checks/mod.rs"]
+mod checks;
 mod clean_flows;
 mod dialogue;
 mod dialogue_linkguardian;
 mod dialogue_llr;
+mod ends;
 mod experiments;
 mod fabric_golden;
 mod fec_change;

@@ -3,12 +3,12 @@
 use crate::support;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
-use lossylink_sim::Control;
 use lossylink_sim::config::Config;
 use lossylink_sim::net::{AnyLink, Blueprint, LineRate};
 use lossylink_sim::world::journeys::{self, Journeys};
 use lossylink_sim::world::stress::{Source, Stress};
 use lossylink_sim::world::tails::{Tail, Tails};
+use lossylink_sim::{Control, Stop};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{config, run};
@@ -49,7 +49,8 @@ fn counted(protection: &Value, model: &LossModel) -> Journeys {
 fn looked(protection: &Value, model: &LossModel, looks: u64) -> Vec<Tails> {
     let part = |index| {
         let streams = Streams::new(9).trial(index);
-        let tail = Tail::new(link(protection, model, &streams), FRAME_BYTES, streams).unwrap();
+        let tail =
+            Tail::new(link(protection, model, &streams), FRAME_BYTES, streams, &Stop::default()).unwrap();
         tail.run(looks).unwrap()
     };
     (0..PARTS).map(part).collect()

@@ -118,3 +118,11 @@ fn at_a_low_load_flows_of_tcp_take_as_long_as_alone() {
     let least = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(least > 0.98, "{least}");
 }
+
+/// At 1 kb/s a packet and its answer take longer than all retries of an RDMA interface last: there is nothing to hold flows against.
+#[test]
+fn a_line_on_which_no_message_ends_is_refused() {
+    let mut config = workload("none", "rdma");
+    config["link"]["rate_bps"] = json!(1_000);
+    assert!(refusal(&config).starts_with("a flow of one byte fails even alone"));
+}

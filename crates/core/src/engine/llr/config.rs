@@ -50,6 +50,11 @@ impl SenderConfig {
     /// Replays without progress in all three sample links of S2. The default of S1 is one.
     pub const SAMPLE_REPLAY_COUNT: u8 = 3;
 
+    /// Tries in a row without an answer after which each waits twice as long as the one before it (LLR-12, LLR-15).
+    pub const STEADY_TRIES: u32 = 4096;
+    /// The longest of these waits, unless the replay timer is longer.
+    const LONGEST_WAIT: Duration = Duration::from_ms(100);
+
     /// What `sizing` asks for, and otherwise the defaults: three replays, no timeouts, frames go
     /// unnumbered meanwhile, and a flush is followed by INIT. S1 has that last default at false and
     /// S2 forces it to true.
@@ -70,6 +75,24 @@ impl SenderConfig {
     /// Whether the sender flushes at the next reason to replay, after `replays` without progress.
     pub(super) const fn is_exhausted(&self, replays: u8) -> bool {
         self.replay_count_max != Self::UNLIMITED_REPLAYS && replays >= self.replay_count_max
+    }
+
+    /// How long the sender waits for an answer to the last of so many tries that had none.
+    #[inline]
+    pub(super) fn wait(&self, tries: u32) -> Duration {
+        if tries <= Self::STEADY_TRIES {
+            self.replay_timer
+        } else {
+            self.longer_wait(tries - Self::STEADY_TRIES)
+        }
+    }
+
+    /// The same after so many doublings.
+    #[cold]
+    fn longer_wait(&self, doublings: u32) -> Duration {
+        let longest = self.replay_timer.max(Self::LONGEST_WAIT);
+        let times = 1u64.checked_shl(doublings).unwrap_or(u64::MAX);
+        Duration::from_ps(self.replay_timer.as_ps().saturating_mul(times)).min(longest)
     }
 
     /// # Panics

@@ -209,6 +209,47 @@ fn init_is_repeated_until_its_own_echo_comes() {
     assert!(sender.poll_timeout().is_never());
 }
 
+/// How long the sender waits after the last of `tries` INITs, or replays, in a row without an answer.
+fn wait_after(sender: &mut Sender, tries: u32) -> Duration {
+    let mut now = Instant::ZERO;
+    for attempt in 0..tries {
+        if attempt > 0 {
+            now = sender.poll_timeout();
+            sender.handle_timeout(now);
+        }
+        if sender.state() == SenderState::Init {
+            assert!(control(sender, now).is_some());
+        } else {
+            replayed(sender, now);
+        }
+    }
+    sender.poll_timeout() - now
+}
+
+// LLR-12, LLR-15: the timer up to the 4096th try, twice as long after the next, and 100 ms in the end.
+#[test]
+fn a_sender_that_hears_nothing_for_long_tries_less_and_less_often() {
+    let unlimited = || SenderConfig { replay_count_max: SenderConfig::UNLIMITED_REPLAYS, ..config() };
+    let starting = || {
+        let mut sender = Sender::new(config());
+        sender.start(us(0), Init { number: number(0), data: 1 });
+        sender
+    };
+    // The first turn of a frame is no replay.
+    for (sender, more) in [(&starting as &dyn Fn() -> Sender, 0), (&|| sender_after(1, unlimited()), 1)] {
+        for (tries, wait) in [(1, TIMER), (4096, TIMER), (4097, TIMER * 2), (4099, TIMER * 8)] {
+            assert_eq!(wait_after(&mut sender(), tries + more), wait, "{tries} tries");
+        }
+        assert_eq!(wait_after(&mut sender(), 4096 + 40), Duration::from_ms(100));
+    }
+    let mut sender = sender_after(2, unlimited());
+    wait_after(&mut sender, 4099);
+    let now = sender.poll_timeout();
+    sender.handle_timeout(now);
+    sender.handle_control(now, Control::Ack(number(0)));
+    assert_eq!(sender.poll_timeout() - now, TIMER, "it has been heard of");
+}
+
 // LLR-17
 #[test]
 fn the_actions_for_new_frames_while_nothing_is_numbered() {

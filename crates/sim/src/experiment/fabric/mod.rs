@@ -9,7 +9,7 @@ use super::row::unread;
 use crate::config::Config;
 use crate::fabric::{DrawnRepairs, Plan, Protection, Row, Year};
 use crate::outcome::Columns;
-use crate::{ConfigError, Control, Outcome};
+use crate::{ConfigError, Control, Outcome, Stop};
 use setup::Setup;
 use summary::{Summary, Watch};
 
@@ -26,14 +26,17 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
         control.set_total(points::count(&setup) + setup.section.years);
         points = points::points(&setup, &workers, control)?;
         if points.is_none() {
-            return Ok(Outcome { interrupted: true, ..Outcome::default() });
+            return Ok(Outcome::unfinished());
         }
     } else {
         control.set_total(setup.section.years);
     }
-    let year = |block: Block| Ok(live_through(&setup, points.as_ref(), block));
+    let year = |block: Block| Ok(live_through(&setup, points.as_ref(), block, control.stop()));
     let years = blocks((setup.section.years, 1), config.seed);
     let (lived, interrupted) = workers.run_all(&years, control, &year)?;
+    if lived.is_empty() {
+        return Ok(Outcome::unfinished());
+    }
     let mut columns = vec![summary::years(&lived), summary::shares(&lived)];
     columns.extend(lived.into_iter().next().and_then(|first| first.events));
     columns.extend(points.as_ref().map(points::table));
@@ -43,7 +46,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
 }
 
 /// One year: its failures, its repairs, and what became of the fabric.
-fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block) -> Lived {
+fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block, stop: &Stop) -> Lived {
     let protection = points.map(|points| Protection {
         performance: points.performance(),
         pods: setup.protected_pods(&year.streams),
@@ -60,7 +63,7 @@ fn live_through(setup: &Setup<'_>, points: Option<&points::Points>, year: Block)
     // Of one year every event is kept.
     let mut events = (year.index == 0).then(Vec::new);
     let repairs = DrawnRepairs::new(setup.repair_times, year.streams.stream("repairs"));
-    let counts = Year::new(&plan, repairs).run(failures, |row| {
+    let counts = Year::new(&plan, repairs).stopping(stop).run(failures, |row| {
         watch.see(row);
         if let Some(events) = &mut events {
             events.push(*row);

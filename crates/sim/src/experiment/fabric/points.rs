@@ -56,9 +56,10 @@ pub(super) fn points(
     };
     let clean =
         Config { protection: Protection::None, loss: LossDirections::default(), ..alone(setup.config) };
-    let full_gbps = speed(&clean)?;
+    let full_gbps = speed(&clean, control)?;
     let losses = losses(setup);
-    let point = |block: Block| tried(setup, losses[block.index as usize], (full_gbps, looks), workers);
+    let point =
+        |block: Block| tried(setup, losses[block.index as usize], (full_gbps, looks), (workers, control));
     let each = blocks((losses.len() as u64, 1), setup.config.seed);
     let (points, interrupted) = workers.run_all(&each, control, &point)?;
     Ok((!interrupted).then_some(Points { points, between: Between::Interpolated }))
@@ -82,9 +83,10 @@ fn alone(config: &Config) -> Config {
     Config { experiment: "stress".to_owned(), fabric: None, threads: 1, ..config.clone() }
 }
 
-fn speed(config: &Config) -> Result<f64, ConfigError> {
+/// The speed of the link; `control` only stops it.
+fn speed(config: &Config, control: &Control) -> Result<f64, ConfigError> {
     let nothing = || ConfigError("nothing came through the link; raise traffic.packets".into());
-    stress::speed_of(config, &Control::default())?.filter(|&gbps| gbps > 0.0).ok_or_else(nothing)
+    stress::speed_of(config, &control.silent())?.filter(|&gbps| gbps > 0.0).ok_or_else(nothing)
 }
 
 /// One point: frames at line rate for the speed, steered losses for what remains.
@@ -92,15 +94,15 @@ fn tried(
     setup: &Setup<'_>,
     loss: f64,
     (full_gbps, looks): (f64, u64),
-    workers: &Workers,
+    (workers, control): (&Workers, &Control),
 ) -> Result<Point, ConfigError> {
     let forward = LossSpec::Bernoulli { p: loss };
     let losses = LossDirections { forward, reverse: setup.config.loss.reverse.clone() };
     let config = Config { loss: losses, ..alone(setup.config) };
-    let effective_loss = rare::residual_loss(&config, looks, workers, &Control::default())?
+    let effective_loss = rare::residual_loss(&config, looks, workers, &control.silent())?
         .map_err(|why| ConfigError(format!("what stays lost at a loss of {loss:.1e}: {why}")))?;
     // A link cannot carry more than without corruption; frames at the edges of the test can make it seem so.
-    let share = (speed(&config)? / full_gbps).min(1.0);
+    let share = (speed(&config, control)? / full_gbps).min(1.0);
     Ok(Point { loss, effective_loss, carried: (share * f64::from(setup.full())).round() as u32 })
 }
 

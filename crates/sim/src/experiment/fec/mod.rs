@@ -15,6 +15,7 @@ use super::setup::Setup;
 use crate::config::Config;
 use crate::net::{AnyLink, Payload, ProtectedLink, Tap};
 use crate::world::datagrams::{DatagramSource, Datagrams};
+use crate::world::limits::LATEST;
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::Instant;
 use trial::Trial;
@@ -44,6 +45,9 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut finished: Vec<Trial> = finished.into_iter().flatten().collect();
     let states = finished.first_mut().map(|trial| std::mem::take(&mut trial.states)).unwrap_or_default();
     let interrupted = interrupted || control.is_cancelled();
+    if finished.is_empty() {
+        return Ok(Outcome::unfinished());
+    }
     let columns = trial::columns(&finished);
     Ok(Outcome {
         row: row::row(&setup, &finished)?.finish(),
@@ -78,13 +82,13 @@ fn run_tcp(
     control: &Control,
 ) -> Result<Option<Trial>, ConfigError> {
     let link = link_of(setup, &block)?;
-    let mut network = open_flows(setup, link, &block.streams, Tap::default())?;
+    let mut network = open_flows(setup, link, &block.streams, Tap::default())?.stopping(control.stop());
     network.measure_latency();
     let Some(seen) = watch(&mut network, end, control) else { return Ok(None) };
     let flow = *network.conversation(0).near.statistics();
     let mut trial = Trial::new(&network, seen, end, Some(flow));
     trial.states = states(setup, &mut network.link, end, false)?;
-    let drained = drain(end, &mut network.link);
+    let drained = drain(end, &mut network.link, control);
     Ok(Some(trial.with_losses(drained, &mut network.link)))
 }
 
@@ -100,7 +104,7 @@ fn run_udp(
     let Some(seen) = watch(&mut world, end, control) else { return Ok(None) };
     let mut trial = Trial::new(&world, seen, end, None);
     trial.states = states(setup, &mut world.link, end, false)?;
-    let drained = drain(end, &mut world.link);
+    let drained = drain(end, &mut world.link, control);
     Ok(Some(trial.with_losses(drained, &mut world.link)))
 }
 
@@ -110,11 +114,11 @@ fn link_of<P: Payload>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, C
     Ok(if block.index == 0 { inspected(setup, link) } else { link })
 }
 
-/// Lets what is under way arrive, so that every lost packet has been repaired or given up; returns when
+/// Lets what is under way arrive, so that every lost packet has been repaired or given up, or will never be; returns when
 /// that is done.
-fn drain<P: Payload>(end: Instant, link: &mut impl ProtectedLink<P>) -> Instant {
+fn drain<P: Payload>(end: Instant, link: &mut impl ProtectedLink<P>, control: &Control) -> Instant {
     let mut now = end;
-    while !link.poll_timeout().is_never() {
+    while link.poll_timeout() <= link.standstill().min(LATEST) && !control.is_cancelled() {
         now = link.poll_timeout().max(now);
         link.advance(now);
         while link.delivered().pop().is_some() {}

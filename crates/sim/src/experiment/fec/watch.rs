@@ -91,6 +91,9 @@ pub(super) fn watch(world: &mut impl World, end: Instant, control: &Control) -> 
         let bin_end = (Instant::ZERO + SAMPLE * last).min(end);
         let mut waiting_bytes = 0;
         for sample in first..last {
+            if control.is_cancelled() {
+                return None;
+            }
             world.run_until((Instant::ZERO + SAMPLE * (sample + 1)).min(end), bin_end);
             waiting_bytes += world.waiting_bytes();
         }

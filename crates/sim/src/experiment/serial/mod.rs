@@ -20,7 +20,7 @@ use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::numbers::{Packing, Store};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
-use crate::{ConfigError, Control, Outcome};
+use crate::{ConfigError, Control, Outcome, Stop};
 use clean::{CleanCourse, CleanFlow};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
@@ -195,7 +195,10 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let run_piece = |blocks: &Blocks| {
             let mut piece = Piece::new(store);
             for block in blocks.iter().take_while(|_| !control.is_cancelled()) {
-                self.run_block(&block, &mut piece)?;
+                self.run_block(&block, &mut piece, control.stop())?;
+                if control.is_cancelled() {
+                    break;
+                }
                 piece.blocks += 1;
                 control.add_done(block.trials);
             }
@@ -231,9 +234,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
     }
 
     /// Runs a block and adds what it gives to a piece.
-    fn run_block(&self, block: &Block, piece: &mut Piece<Packing>) -> Result<(), ConfigError> {
+    fn run_block(&self, block: &Block, piece: &mut Piece<Packing>, stop: &Stop) -> Result<(), ConfigError> {
         let capture = self.capture(block)?;
-        let mut network = self.network(block, capture.tap())?;
+        let mut network = self.network(block, capture.tap())?.stopping(stop);
         // A flow that is computed once would be recorded once: under a capture every flow runs.
         let repeats = self.is_repeatable && self.setup.config.skip && !capture.is_on();
         let mut clean: Option<CleanFlow> = None;
@@ -260,6 +263,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let (near, far) = draws(&streams);
             network.set_draws(near, far);
             let ran = self.run_flow(&mut network, &mut hosts);
+            if network.is_stopped() {
+                break; // This flow is not over; those before it are kept.
+            }
             piece.totals.unfinished += u64::from(ran.is_none());
             ran.iter().for_each(|trial| piece.add(trial.with(once)));
             let after = network.link.traffic();
@@ -270,9 +276,9 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
                 clean = ran.map(|trial| CleanFlow { trial, frames, octets });
             }
         }
-        let end = network.now();
+        let (end, is_stopped) = (network.now(), network.is_stopped());
         if block.index == 0 {
-            piece.states = states(&self.setup, &mut network.link, end, false)?;
+            piece.states = states(&self.setup, &mut network.link, end, is_stopped)?;
         }
         capture.finish()
     }
@@ -325,7 +331,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             network.renew(0);
             network.act(0, |_, ends| T::abandon(ends));
         }
-        network.run_while(0, |_| true, Instant::NEVER);
+        network.fall_silent();
         let mut took = None;
         network.act(0, |_, ends| took = T::completion(ends));
         Some(Trial {

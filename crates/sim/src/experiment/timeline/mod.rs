@@ -32,6 +32,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let (tcp, _) = setup.tcp()?;
     let capture = Capture::open(&setup, || TcpConnections::new(tcp, None))?;
     let mut timeline = Timeline::new(&setup, &capture)?;
+    timeline.network = timeline.network.stopping(control.stop());
     let end = Duration::from_ps(config.require(&config.run, "run")?.duration_ps);
     control.set_total(end.as_ps());
     timeline.run_until(Instant::ZERO + end, control);
@@ -54,6 +55,9 @@ impl<'a> Timeline<'a> {
             let from = self.network.now();
             let moment = self.course.poll_timeout();
             self.network.run_until(moment);
+            if self.network.is_stopped() {
+                return;
+            }
             control.add_done((moment - from).as_ps());
             let retransmissions = self.sum(|flow| flow.retransmissions);
             self.course.act(moment, &mut self.network.link, retransmissions);

@@ -12,10 +12,10 @@
 //! switch go first.
 
 use super::LinkGuardianLink;
-use super::timing::{self, Timing};
+use super::timing::Timing;
 use super::wires::ControlFrame;
 use crate::net::Payload;
-use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
 use crate::net::source::{self, NoFrames, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Leads {
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
-        let longest = (timing.rate.serialisation(timing::USUAL_OCTETS) * FRAMES_TOGETHER).min(safe);
+        let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER).min(safe);
         Self {
             told: just_before(timing.least_told()),
             pause: just_before(timing.least_pause()),

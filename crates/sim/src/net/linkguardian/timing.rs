@@ -2,14 +2,12 @@
 
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
-use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
 use crate::net::source::MANY;
 use lossylink_core::time::Duration;
 
 /// Octets that LinkGuardian's header adds to a data frame.
 pub const HEADER_OCTETS: u32 = 3;
-/// The largest usual frame on the wire, with preamble, gap and check sequence.
-pub(super) const USUAL_OCTETS: u32 = 1538;
 
 /// Delays of the protected link, each as in the profile.
 #[derive(Clone, Copy, Debug)]

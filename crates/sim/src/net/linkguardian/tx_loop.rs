@@ -10,6 +10,7 @@
 
 mod coasting;
 mod outstanding;
+mod passing;
 mod pending;
 mod streaming;
 
@@ -254,6 +255,17 @@ impl<P: Payload> TxLoop<P> {
         if self.streams() && self.look_at_trains(last, &mut outstanding) {
             return;
         }
+        while self.has_long_until(last) {
+            self.pass_rounds(last, &mut outstanding);
+            let some = self.next_look() + self.long();
+            self.look_at_each(some.min(last), &mut outstanding);
+        }
+        self.look_at_each(last, &mut outstanding);
+    }
+
+    /// The same, copy by copy.
+    #[inline]
+    fn look_at_each(&mut self, last: Instant, outstanding: &mut Outstanding<'_>) {
         let Self { rounds, queue, way_round, fresh, .. } = self;
         rounds.turn(fresh, last, |look, ticket| {
             let goes_round = outstanding.has(ticket.number, look);

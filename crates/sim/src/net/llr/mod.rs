@@ -262,6 +262,15 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
         (self.forward.wire.loss_mut(), self.back.wire.loss_mut())
     }
 
+    /// INITs go on until one is answered, and so do replays without a limit (LLR-13, LLR-15).
+    fn standstill(&self) -> Instant {
+        self.sending.moved.max(self.receiving.moved).saturating_add(self.timing.standstill)
+    }
+
+    fn under_way(&self) -> u64 {
+        (self.backlog() + self.kept()) as u64
+    }
+
     /// A flush gives up all that is outstanding (LLR-16).
     fn gives_up(&self) -> GivesUp {
         let config = self.sending.engine.config();

@@ -3,6 +3,7 @@
 use super::wires::CONTROL_OCTETS;
 use crate::config::SwitchProfile;
 use crate::net::LineRate;
+use crate::net::frame::USUAL_OCTETS;
 use lossylink_core::engine::llr::{SAMPLE_FRAME, SPACING_DEFAULT, SenderConfig, Sizing, spacing_time};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
@@ -63,6 +64,8 @@ pub(super) struct Timing {
     pub(super) control: Duration,
     /// From the start of a control set to the start of the next (LLR-7).
     pub(super) spacing: Duration,
+    /// Data that has not moved for so long will not move any more.
+    pub(super) standstill: Duration,
 }
 
 impl Timing {
@@ -80,6 +83,15 @@ impl Timing {
             reverse_flight: flight,
             control: rate.serialisation(CONTROL_OCTETS),
             spacing: spacing_time(options.control_spacing, rate.bit_rate()),
+            standstill: standstill(options, rate, flight + options.return_pipeline + propagation),
         }
     }
+}
+
+/// After so many tries without an answer, at their steady pace and slower, none is expected any more. A try takes its replay
+/// timer, or the time of a frame on the line and both flights if that is longer.
+fn standstill(options: &LlrOptions, rate: LineRate, flights: Duration) -> Duration {
+    let tries = 2 * u64::from(SenderConfig::STEADY_TRIES);
+    let attempt = options.sender.replay_timer.max(flights + rate.serialisation(USUAL_OCTETS));
+    Duration::from_ps(attempt.as_ps().saturating_mul(tries))
 }

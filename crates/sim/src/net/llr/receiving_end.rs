@@ -17,6 +17,8 @@ pub(super) struct ReceivingEnd<P: Payload> {
     /// When the line back has room for a frame.
     busy_until: Instant,
     pub(super) delivered: Trains<Frame<P>>,
+    /// When a frame was last delivered.
+    pub(super) moved: Instant,
 }
 
 impl<P: Payload> ReceivingEnd<P> {
@@ -27,6 +29,7 @@ impl<P: Payload> ReceivingEnd<P> {
             outlet: Outlet::new(timing.spacing),
             busy_until: Instant::ZERO,
             delivered: Trains::new(),
+            moved: Instant::ZERO,
         }
     }
 
@@ -46,6 +49,7 @@ impl<P: Payload> ReceivingEnd<P> {
         };
         if self.engine.handle_frame(now, number, condition) == Verdict::Forward {
             self.delivered.push_apart(now, arrival.frame);
+            self.moved = now;
         }
     }
 

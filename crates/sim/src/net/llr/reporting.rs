@@ -21,6 +21,8 @@ impl<P: Payload> LlrLink<P> {
         Report {
             recovered: traffic.data_lost.saturating_sub(missing),
             given_up: sender.given_up,
+            // Frames that the action for the state drops have left the queue, and are never on the wire (LLR-17).
+            dropped_within: sender.tx_discard,
             egress: EgressCounters::of(self.queue()),
             tx_buffer_max_bytes: high_water_bytes,
             figures: figures(&counters),

@@ -34,6 +34,8 @@ pub(super) struct SendingEnd<P: Payload> {
     /// When the line next has something to carry.
     port: Instant,
     high_water_bytes: u64,
+    /// When data last moved: came, left the queue, or was acknowledged.
+    pub(super) moved: Instant,
 }
 
 impl<P: Payload> SendingEnd<P> {
@@ -48,6 +50,7 @@ impl<P: Payload> SendingEnd<P> {
             busy_until: Instant::ZERO,
             port: Instant::NEVER,
             high_water_bytes: 0,
+            moved: Instant::ZERO,
         }
     }
 
@@ -71,6 +74,7 @@ impl<P: Payload> SendingEnd<P> {
     /// A frame reaches the queue. An idle line takes it at once.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>, wire: &mut ForwardWire<P>) {
+        self.moved = now;
         let bytes = frame.octets - GAP_OCTETS;
         let is_idle = self.queue.is_empty() && self.busy_until <= now;
         let waiting = Some(Bytes(u64::from(bytes)));
@@ -101,6 +105,7 @@ impl<P: Payload> SendingEnd<P> {
     #[inline]
     pub(super) fn serve(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         for _ in 0..self.engine.poll_release() {
+            self.moved = now;
             self.kept.skip_front();
         }
         if let Some(control) = self.outlet.poll_control(now, Some(&mut self.engine), None) {
@@ -109,6 +114,9 @@ impl<P: Payload> SendingEnd<P> {
         while self.busy_until <= now {
             let waiting = self.waiting();
             let Some(transmit) = self.engine.poll_transmit(now, waiting) else { break };
+            if !matches!(transmit, Transmit::Replay(_)) {
+                self.moved = now;
+            }
             self.transmit(now, transmit, Self::dequeue, wire);
         }
         self.schedule();

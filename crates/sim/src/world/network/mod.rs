@@ -12,6 +12,7 @@ mod course;
 mod lines;
 mod outside;
 mod sending;
+mod silence;
 mod strides;
 mod trains;
 mod way;
@@ -20,6 +21,7 @@ use super::deadlines::Deadlines;
 use super::host::Reception;
 use super::path::Leg;
 use super::{Endpoint, Path, Protocol};
+use crate::Stop;
 use crate::kernel::{Member, Train, Trains};
 use crate::measure::Delays;
 use crate::net::tap::LegName;
@@ -135,6 +137,7 @@ pub struct Network<T: Protocol, L> {
     /// Across the link, forward, if anybody wants to know.
     latency: Option<Delays>,
     tap: Tap<Addressed<T::Packet>>,
+    stop: Stop,
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
@@ -165,6 +168,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             far_lines: lines,
             latency: None,
             tap: Tap::default(),
+            stop: Stop::default(),
         }
     }
 
@@ -179,6 +183,18 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     #[must_use]
     pub fn skipping(self, skips: bool) -> Self {
         Self { skips, ..self }
+    }
+
+    /// Stops where it is when somebody asks for it.
+    #[must_use]
+    pub fn stopping(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
+    /// Whether it was stopped: then not all has happened that its owner let happen.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_asked()
     }
 
     /// The present.

@@ -9,6 +9,10 @@ use crate::net::ProtectedLink;
 use crate::world::{Path, Protocol};
 use lossylink_core::time::{Duration, Instant};
 
+/// Simulated time that a place goes at the most before somebody may stop the run: much longer than any leg, and much shorter than
+/// the time in which hosts wait for each other.
+const LONGEST_STRIDE: Duration = Duration::from_ms(1);
+
 /// The least time between two places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leads {
@@ -82,6 +86,11 @@ impl Next {
         self.near.min(self.link).min(self.far)
     }
 
+    /// How far any place may go in one turn, so that whoever wants the run to stop is heard.
+    fn furthest(&self) -> Instant {
+        self.poll_timeout().saturating_add(LONGEST_STRIDE)
+    }
+
     /// How far the link may run: no host's packet reaches it sooner, nor an answer to what it will
     /// do. A packet that finds a host idle is handled when the host is awake. At the near or the far host that `holds` packets any
     /// other is handled no sooner than these. On a tie the link goes before the hosts.
@@ -135,18 +144,21 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         mut act: impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) {
         if self.goes_by_steps() {
-            while self.step(end) {
+            while !self.is_stopped() && self.step(end) {
                 self.let_act(self.now, &mut act);
             }
-            self.now = self.now.max(end);
+            if !self.is_stopped() {
+                self.now = self.now.max(end);
+            }
             return;
         }
         self.go_ahead(end);
         let mut next = self.next_of_each();
-        while next.poll_timeout() <= end && !next.poll_timeout().is_never() {
-            (next, _) = self.stride(next, end, &mut act);
+        while next.poll_timeout() <= end && !next.poll_timeout().is_never() && !self.is_stopped() {
+            (next, _) = self.stride(next, end.min(next.furthest()), &mut act);
         }
-        self.stay_behind(self.now.max(end));
+        let now = if self.is_stopped() { self.now } else { self.now.max(end) };
+        self.stay_behind(now);
     }
 
     /// The near end was handed something at `at`, since when it may have sent ahead of the present.
@@ -163,7 +175,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// that this one could not have told yet.
     pub fn run_while(&mut self, index: usize, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
         if self.goes_by_steps() {
-            while goes_on(&self.conversations[index]) && self.step(end) {}
+            while goes_on(&self.conversations[index]) && !self.is_stopped() && self.step(end) {}
             return;
         }
         self.go_ahead(end);
@@ -171,9 +183,10 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         while goes_on(&self.conversations[index])
             && next.poll_timeout() <= end
             && !next.poll_timeout().is_never()
+            && !self.is_stopped()
         {
             let at;
-            (next, at) = self.stride(next, end, &mut |_, _, _| false);
+            (next, at) = self.stride(next, end.min(next.furthest()), &mut |_, _, _| false);
             latest = latest.max(at);
         }
         self.stay_behind(latest);

@@ -51,6 +51,8 @@ pub struct Sender {
     replayed: u32,
     /// Replays since the last progress.
     replays: u8,
+    /// INITs, or replays, since the receiver was last heard of.
+    tries: u32,
     /// The INIT that was sent last, or is to be.
     init: Init,
     wants_init: bool,
@@ -76,6 +78,7 @@ impl Sender {
             is_leaving: false,
             replayed: 0,
             replays: 0,
+            tries: 0,
             init: Init::default(),
             wants_init: false,
             retry: Instant::NEVER,
@@ -272,6 +275,7 @@ impl Sender {
         if freed > 0 {
             self.released += freed;
             self.replays = 0; // LLR-13
+            self.tries = 0;
             self.replayed = self.replayed.saturating_sub(freed);
             let waits = !self.outstanding.is_empty();
             self.retry = if waits { now + self.config.replay_timer } else { Instant::NEVER }; // LLR-12
@@ -284,6 +288,7 @@ impl Sender {
     #[cold]
     fn handle_nack(&mut self, now: Instant, last_good: Number) {
         self.counters.rx_nack += 1;
+        self.tries = 0;
         if self.acknowledge(now, last_good) && !self.outstanding.is_empty() {
             self.replay(now);
         }
@@ -296,8 +301,9 @@ impl Sender {
         }
         self.replays = self.replays.saturating_add(1);
         self.replayed = 0;
+        self.tries = self.tries.saturating_add(1);
         self.state = SenderState::Replay;
-        self.retry = now + self.config.replay_timer;
+        self.retry = now + self.config.wait(self.tries);
         self.counters.tx_replay += 1;
     }
 

@@ -46,7 +46,8 @@ impl Sender {
             return None;
         }
         self.wants_init = false;
-        self.retry = now + self.config.replay_timer;
+        self.tries = self.tries.saturating_add(1);
+        self.retry = now + self.config.wait(self.tries);
         self.counters.tx_init += 1;
         Some(Control::Init(self.init))
     }
@@ -56,7 +57,7 @@ impl Sender {
         self.counters.rx_init_echo += 1;
         if self.state == SenderState::Init && echo == self.init {
             self.state = SenderState::Advance;
-            (self.wants_init, self.retry) = (false, Instant::NEVER);
+            (self.wants_init, self.retry, self.tries) = (false, Instant::NEVER, 0);
         }
     }
 
@@ -86,6 +87,7 @@ impl Sender {
         self.state = SenderState::Init;
         self.init = init;
         self.wants_init = true;
+        self.tries = 0;
     }
 
     /// A sender that leaves is off as soon as nothing is outstanding (LLR-18).

@@ -31,6 +31,12 @@ impl<'a> Outstanding<'a> {
         self.oldest
     }
 
+    /// When the oldest changes next.
+    #[inline]
+    pub(super) const fn next_change(&self) -> Instant {
+        self.next.0
+    }
+
     /// Whether the frame of this number is outstanding at `now`, which never goes back.
     #[inline(always)]
     pub(super) fn has(&mut self, number: u32, now: Instant) -> bool {

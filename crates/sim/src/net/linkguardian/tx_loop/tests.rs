@@ -343,6 +343,32 @@ proptest! {
     }
 }
 
+/// Frames of a line so slow that a copy makes hundreds of rounds before its acknowledgement comes.
+fn slow_sendings() -> impl Strategy<Value = Vec<Sending>> {
+    let octets = prop_oneof![6 => Just(1541_u32), 1 => 87u32..1542];
+    let sending = (1u32..5, octets, 1u64..200_000, 0u64..500_000).prop_map(|(count, octets, apart, wait)| {
+        let apart = LineRate::new(BitRate::from_gbps(100)).serialisation(octets) + Duration::from_ns(apart);
+        Sending { count, apart, octets, wait: Duration::from_ns(wait) }
+    });
+    prop::collection::vec((sending, 1usize..4), 1..6)
+        .prop_map(|some| some.into_iter().flat_map(|(sending, times)| vec![sending; times]).collect())
+}
+
+proptest! {
+    // LG-5, LG-6
+    #[test]
+    fn copies_that_go_round_many_times_at_once_are_looked_at_in_time(
+        sendings in slow_sendings(),
+        round_trip_ns in prop_oneof![1u64..300_000, Just(3_000)],
+        cycle_ns in prop_oneof![Just(600_u64), 10_000u64..80_000],
+        together in any::<bool>(),
+        looks in prop::collection::vec((1u32..6, any::<bool>()), 1..6),
+    ) {
+        let (round_trip, cycle) = (Duration::from_ns(round_trip_ns), Duration::from_ns(cycle_ns));
+        Both::new(8_000_000).run(&sendings, round_trip, cycle, together, &looks)?;
+    }
+}
+
 #[test]
 fn copies_of_a_slow_line_keep_out_of_each_others_way_and_those_of_a_fast_one_go_round_in_trains() {
     let octets = 1541;

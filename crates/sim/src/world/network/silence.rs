@@ -1,0 +1,28 @@
+//! Lets a network fall silent once nobody wants anything of it.
+
+use super::{Addressed, Network};
+use crate::net::ProtectedLink;
+use crate::world::Protocol;
+use crate::world::limits::LATEST;
+use lossylink_core::time::Instant;
+
+impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
+    /// Runs until nothing happens any more, or until the hosts are silent and the link moves no data any more though it asks for an
+    /// answer. What is under way then stays where it is.
+    pub fn fall_silent(&mut self) {
+        loop {
+            let hosts = Some(self.next_of_hosts()).filter(|next| !next.is_never());
+            let end = self.link.standstill().max(hosts.unwrap_or_default()).min(LATEST);
+            if self.poll_timeout() > end || self.is_stopped() {
+                return;
+            }
+            self.run_while(0, |_| true, end);
+        }
+    }
+
+    /// When something happens next beside the link.
+    fn next_of_hosts(&self) -> Instant {
+        let on_the_way = self.at_link.poll_timeout().min(self.back_at_link.poll_timeout());
+        on_the_way.min(self.next_at_near()).min(self.next_at_far())
+    }
+}

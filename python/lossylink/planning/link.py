@@ -109,13 +109,22 @@ class Link:
 
     @property
     def chain(self) -> Chain | None:
-        """The chain of losses in bursts; of a list or a recording the chain with its mean loss and burst."""
+        """The chain of losses in bursts; of a list or a recording the chain with its mean loss and burst.
+
+        Of bursts that last a time it is the chain that frames meet which follow each other at line rate.
+        """
         from lossylink.theory.bursts import Chain  # numpy, which help texts do without
 
         if self.is_independent:
             return None
         if self.native_loss["model"] == "gilbert-elliott":
             return Chain.of(dict(self.native_loss))
+        if self.native_loss["model"] == "fades":
+            return Chain.of_fades(
+                clear_s=self.native_loss["clear_ps"] / PICOSECONDS,
+                fade_s=self.native_loss["fade_ps"] / PICOSECONDS,
+                spacing_s=self.serialisation_s(),
+            )
         return Chain.of_bursts(loss_ratio=self.loss_ratio, burst_frames=self._mean_burst())
 
     def _mean_burst(self) -> float:

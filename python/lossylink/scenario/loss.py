@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lossylink.errors import UserError, unknown
-from lossylink.units import describe_ratio, parse_ratio
+from lossylink.units import describe_ratio, parse_positive_time, parse_ratio
 
 USAGES: Mapping[str, str] = {
     "1e-3, 0.1%, bernoulli:1e-3": "each frame is lost on its own with this probability",
@@ -16,6 +16,7 @@ USAGES: Mapping[str, str] = {
     "bit-error-rate:1e-9": "each bit errs on its own, so longer frames are lost more often",
     "gilbert-elliott:P,R[,BAD[,GOOD]]": "good to bad with P, back with R, loss in each state (1 and 0)",
     "gilbert-elliott:mean=M,burst=B": "the same from the mean loss ratio and the mean burst length in frames",
+    "gilbert-elliott:mean=M,burst=20ms": "bursts that last a time, whether frames pass or not",
     "at:17,18 or at:5-9": "exactly these frames, counted from 0",
     "trace:FILE": "a recording: text of 0 (delivered) and 1 (lost), repeated when used up; gzip and zstd too",
     "netem:loss gemodel 1% 10% 70% 0.1%": "what tc's netem loses and corrupts, in its words and per cent",
@@ -30,6 +31,10 @@ MAX_TRACE_BYTES = 6 * MAX_TRACE_FRAMES
 #: Most positions in ``at:``.
 MAX_POSITIONS = 100_000
 _POSITION_LIMIT = 2**63
+#: Picoseconds that the simulator's clock holds.
+_TIME_LIMIT = 2**63
+#: Words that a number may be, and that are no time.
+_NO_NUMBERS = frozenset({"nan", "inf", "infinity"})
 #: What may stand between the marks of a trace.
 _GAPS = str.maketrans("", "", ", \t")
 
@@ -75,6 +80,8 @@ def mean_of(native: Mapping[str, Any]) -> float | None:
             return float(math.floor(p * 2**20) / 2**20)
         case {"model": "gilbert-elliott", "p": p, "r": r, "loss_good": good, "loss_bad": bad}:
             return float((p * bad + r * good) / (p + r))
+        case {"model": "fades", "clear_ps": clear, "fade_ps": fade}:
+            return float(fade / (clear + fade))
         case {"model": "trace", "lost": lost}:
             return float(sum(lost) / len(lost))
         case _:
@@ -110,6 +117,8 @@ def parse_loss(value: object, *, folder: Path | None = None) -> Loss:
     {'model': 'at', 'positions': [17, 18]}
     >>> parse_loss("gilbert-elliott:mean=1e-2,burst=4").mean
     0.01
+    >>> parse_loss("gilbert-elliott:mean=2%,burst=20ms").native
+    {'model': 'fades', 'clear_ps': 980000000000, 'fade_ps': 20000000000}
     """
     text = str(value).strip()
     name, colon, rest = text.partition(":")
@@ -147,6 +156,8 @@ def _bit_error_rate(text: str, ratio: str) -> Loss:
 def _gilbert_elliott(text: str, rest: str) -> Loss:
     parts = [part.strip() for part in rest.split(",")]
     if any("=" in part for part in parts):
+        if fades := _fades(text, parts):
+            return fades
         p, r, bad, good = _named_gilbert_elliott(text, parts)
     else:
         if not 2 <= len(parts) <= 4:
@@ -170,6 +181,27 @@ def _named_gilbert_elliott(text: str, parts: list[str]) -> tuple[float, float, f
         raise UserError(f"'{text}': give p and r (and bad, good), or mean and burst")
     bad, good = parse_ratio(named.get("bad", 1)), parse_ratio(named.get("good", 0))
     return parse_ratio(named["p"]), parse_ratio(named["r"]), bad, good
+
+
+def _fades(text: str, parts: list[str]) -> Loss | None:
+    """Read bursts that last a time; nothing where no burst has a unit of time."""
+    named = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in parts)}
+    burst = named.get("burst", "")
+    if named.keys() != {"mean", "burst"} or not burst[-1:].isalpha() or burst.lower() in _NO_NUMBERS:
+        return None
+    mean = parse_ratio(named["mean"])
+    if mean == 0.0:
+        return Loss(text, {"model": "none"})
+    try:
+        fade = parse_positive_time(burst)
+    except ValueError as error:
+        raise UserError(f"'{text}': {error}; a bare number is a burst in frames") from None
+    clear = round(fade * (1.0 - mean) / mean)
+    if clear == 0:
+        raise UserError(f"'{text}': nothing lies between two bursts; write a smaller mean, or a ratio of 1")
+    if clear + fade >= _TIME_LIMIT:
+        raise UserError(f"'{text}': {clear / 1e12:.3g} s between two bursts are too many to simulate")
+    return Loss(text, {"model": "fades", "clear_ps": clear, "fade_ps": fade})
 
 
 def _from_mean_and_burst(text: str, mean: float, burst_text: str) -> tuple[float, float]:

@@ -15,6 +15,7 @@ With p + r = 1 the chain has no memory, and everything here equals the closed fo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -72,6 +73,24 @@ class Chain:
         """
         mean = float(_validate.open_ratio("loss_ratio", loss_ratio))
         return cls(to_bad=mean / (burst_frames * (1 - mean)), to_good=1 / burst_frames)
+
+    @classmethod
+    def of_fades(cls, *, clear_s: float, fade_s: float, spacing_s: float) -> Chain:
+        """Return the chain that frames meet which begin ``spacing_s`` apart on a link that fades.
+
+        Visits to the clear and the faded state have exponential lengths with these means, in seconds; a frame
+        that begins in a fade is lost. What one frame leaves of a state's surplus is
+        exp(-spacing (1/clear + 1/fade)).
+
+        Examples
+        --------
+        >>> chain = Chain.of_fades(clear_s=0.98, fade_s=0.02, spacing_s=1e-3)
+        >>> round(chain.loss_ratio, 12), round(1 / chain.to_good, 2)
+        (0.02, 20.92)
+        """
+        share = fade_s / (clear_s + fade_s)
+        moved = -math.expm1(-spacing_s * (1 / clear_s + 1 / fade_s))
+        return cls(to_bad=share * moved, to_good=(1 - share) * moved)
 
     @classmethod
     def without_memory(cls, loss_ratio: float) -> Chain:

@@ -28,6 +28,11 @@ pub enum LossError {
     /// A chain that never leaves the state in which it starts.
     #[error("p and r are both 0, so the chain never changes state: use a plain loss rate instead")]
     ChainNeverMoves,
+    /// A state of a link in which it never is.
+    #[error(
+        "a burst and the time between two of them last at least 1 ps each: write longer ones, or a plain loss rate"
+    )]
+    NoTime,
     /// A list of positions without a position.
     #[error("no position: write at least one, such as at:17,18")]
     NoPositions,

@@ -45,6 +45,11 @@ impl GilbertElliott {
         Ok(chain)
     }
 
+    /// The chain that loses every frame of its bad state, with these chances, one of which is above zero at least.
+    pub(super) const fn of_fades(p: Probability, r: Probability) -> Self {
+        Self { p, r, loss_good: Probability::NEVER, loss_bad: Probability::ALWAYS }
+    }
+
     /// The chance a frame to go from good to bad.
     pub const fn p(&self) -> Probability {
         self.p

@@ -1,6 +1,10 @@
 //! What a protection is set up for: how often frames are lost, and whether losses come together.
 
 use super::{GilbertElliott, LossModel, Positions};
+use crate::units::{BitRate, Bytes};
+
+/// Octets before and behind a frame on an Ethernet line: preamble, start delimiter and gap.
+const PREAMBLE_AND_GAP: u64 = 20;
 
 /// The law of the losses as far as a protection goes by it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +32,15 @@ impl From<f64> for LossLaw {
 }
 
 impl LossModel {
-    /// The law for frames of `frame_bytes` (FCS included).
+    /// The law for frames of `frame_bytes` (FCS included) that follow each other at `rate`.
     ///
-    /// A trace counts as the chain with its share of losses and its mean burst. A finite list of positions
+    /// Fades, which go by time, count as the chain that such frames meet. A trace counts as the chain with its share of losses and its mean burst. A finite list of positions
     /// loses nothing in the long run.
-    pub fn law(&self, frame_bytes: u32) -> LossLaw {
+    pub fn law(&self, frame_bytes: u32, rate: BitRate) -> LossLaw {
         match self {
+            Self::Fades(fades) => {
+                LossLaw::Bursts(fades.chain(Bytes(u64::from(frame_bytes) + PREAMBLE_AND_GAP) / rate))
+            }
             Self::GilbertElliott(chain) => LossLaw::Bursts(*chain),
             Self::Trace(positions) => of_trace(positions),
             _ => LossLaw::Independent(self.mean_loss_rate(frame_bytes)),
@@ -57,21 +64,25 @@ fn of_trace(positions: &Positions) -> LossLaw {
 mod tests {
     use super::*;
 
+    const RATE: BitRate = BitRate::from_gbps(100);
+
     #[test]
     fn independent_models_are_their_rate() {
         let model = LossModel::bernoulli(0.25).unwrap();
-        assert_eq!(model.law(1518), LossLaw::Independent(0.25));
-        assert_eq!(LossModel::None.law(1518).rate(), 0.0);
-        assert_eq!(LossModel::at(alloc::vec![3]).unwrap().law(1518).rate(), 0.0);
+        assert_eq!(model.law(1518, RATE), LossLaw::Independent(0.25));
+        assert_eq!(LossModel::None.law(1518, RATE).rate(), 0.0);
+        assert_eq!(LossModel::at(alloc::vec![3]).unwrap().law(1518, RATE).rate(), 0.0);
         let bits = LossModel::bit_error_rate(1e-5).unwrap();
-        assert_eq!(bits.law(64).rate(), bits.mean_loss_rate(64));
+        assert_eq!(bits.law(64, RATE).rate(), bits.mean_loss_rate(64));
     }
 
     #[test]
     fn a_trace_is_the_chain_of_its_bursts() {
         // Three bursts, of three frames and of one each, in twenty.
         let lost: alloc::vec::Vec<bool> = (0..20).map(|frame| matches!(frame, 4..7 | 12 | 15)).collect();
-        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518) else { panic!("bursts") };
+        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518, RATE) else {
+            panic!("bursts")
+        };
         assert!((chain.p().as_f64() - 3.0 / 15.0).abs() < 1e-15);
         assert!((chain.r().as_f64() - 3.0 / 5.0).abs() < 1e-15);
         assert!((chain.mean_loss_rate() - 0.25).abs() < 1e-15);
@@ -80,13 +91,15 @@ mod tests {
     #[test]
     fn a_burst_across_the_end_of_a_trace_is_one() {
         let lost: alloc::vec::Vec<bool> = (0..10).map(|frame| frame == 0 || frame == 9).collect();
-        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518) else { panic!("bursts") };
+        let LossLaw::Bursts(chain) = LossModel::trace(&lost).unwrap().law(1518, RATE) else {
+            panic!("bursts")
+        };
         assert!((chain.r().as_f64() - 0.5).abs() < 1e-15);
     }
 
     #[test]
     fn a_trace_without_change_is_its_rate() {
-        assert_eq!(LossModel::trace(&[false]).unwrap().law(64), LossLaw::Independent(0.0));
-        assert_eq!(LossModel::trace(&[true, true]).unwrap().law(64), LossLaw::Independent(1.0));
+        assert_eq!(LossModel::trace(&[false]).unwrap().law(64, RATE), LossLaw::Independent(0.0));
+        assert_eq!(LossModel::trace(&[true, true]).unwrap().law(64, RATE), LossLaw::Independent(1.0));
     }
 }

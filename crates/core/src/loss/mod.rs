@@ -5,6 +5,7 @@
 //! belongs to the switch that owns the queue.
 
 mod error;
+mod fades;
 mod foresight;
 mod gilbert_elliott;
 mod law;
@@ -16,6 +17,7 @@ mod spec;
 mod steered;
 
 pub use error::LossError;
+pub use fades::Fades;
 pub use gilbert_elliott::GilbertElliott;
 pub use law::LossLaw;
 pub use positions::Positions;
@@ -25,6 +27,7 @@ pub use spec::LossSpec;
 pub use steered::{Aim, Bursts, Stake, Steered, Target};
 
 use crate::probability::Probability;
+use crate::time::Duration;
 use alloc::vec::Vec;
 use error::chance;
 
@@ -44,6 +47,8 @@ pub enum LossModel {
     BitErrorRate(Probability),
     /// Bursts: a two-state Markov chain that steps once a frame.
     GilbertElliott(GilbertElliott),
+    /// Bursts that last a time, whether frames pass or not.
+    Fades(Fades),
     /// Exactly the frames at these positions, counted from zero.
     At(Positions),
     /// A recorded sequence of losses that repeats when it is exhausted.
@@ -86,6 +91,14 @@ impl LossModel {
         GilbertElliott::new(p, r, loss_good, loss_bad).map(Self::GilbertElliott)
     }
 
+    /// Fades of this mean length, with this mean time between them; a frame that begins in one is lost.
+    ///
+    /// # Errors
+    /// If either takes no time.
+    pub fn fades(clear: Duration, fade: Duration) -> Result<Self, LossError> {
+        Fades::new(clear, fade).map(Self::Fades)
+    }
+
     /// Loses exactly the frames at `positions`, counted from zero, in any order of writing.
     ///
     /// # Errors
@@ -112,6 +125,7 @@ impl LossModel {
             Self::Quantised(quantised) => quantised.probability().as_f64(),
             Self::BitErrorRate(ber) => any_of(u64::from(frame_bytes) * BITS_PER_BYTE, *ber),
             Self::GilbertElliott(chain) => chain.mean_loss_rate(),
+            Self::Fades(fades) => fades.mean_loss_rate(),
             Self::Trace(positions) => positions.mean_loss_rate(),
         }
     }
@@ -176,6 +190,7 @@ mod tests {
         assert_eq!(mean(LossModel::quantised(1e-3)), 1048.0 / 1_048_576.0);
         assert_eq!(mean(LossModel::at(vec![4, 2])), 0.0);
         assert_eq!(mean(LossModel::trace(&[true, false, false, true])), 0.5);
+        assert_eq!(mean(LossModel::fades(Duration::from_ms(3), Duration::from_ms(1))), 0.25);
         // Stationary share of the bad state: 0.1 / (0.1 + 0.3).
         let chain = mean(LossModel::gilbert_elliott(0.1, 0.3, 0.01, 0.5));
         assert!((chain - (0.75 * 0.01 + 0.25 * 0.5)).abs() < 1e-12);

@@ -4,6 +4,7 @@
 //! run is a frame, or a bit where the law is a bit error rate; a geometric law has no memory, so a
 //! fresh run may start after the frame that an error hit.
 
+use super::fades::Fading;
 use super::gilbert_elliott::Chain;
 use super::positions::Cursor;
 use super::run::Run;
@@ -11,9 +12,10 @@ use super::steered::{Aim, Bursts, Stake, Steered};
 use super::{BITS_PER_BYTE, LossModel};
 use crate::probability::Probability;
 use crate::rng::Stream;
+use crate::time::Instant;
 use alloc::boxed::Box;
 
-/// A loss model with its random stream; call [`is_lost`](Self::is_lost) once for every frame
+/// A loss model with its random stream; call [`is_lost_at`](Self::is_lost_at) once for every frame
 /// offered to the link, in order.
 ///
 /// A frame's size counts what its FCS protects, FCS included: 1518 for a full Ethernet frame.
@@ -37,6 +39,8 @@ enum Law {
     Geometric(Probability),
     Chain(Chain),
     Positions(Cursor),
+    /// Decided frame by frame, by when each begins: its runs are empty.
+    Fading(Fading),
     /// Decided frame by frame: its runs are empty.
     Steered(Box<Steered>),
 }
@@ -48,7 +52,7 @@ impl Law {
             Self::Geometric(chance) => Run { clear: chance.failures_before_success(rng), ends_in_loss: true },
             Self::Chain(chain) => chain.next_run(rng),
             Self::Positions(cursor) => cursor.next_run(),
-            Self::Steered(_) => Run { clear: 0, ends_in_loss: false },
+            Self::Fading(_) | Self::Steered(_) => Run { clear: 0, ends_in_loss: false },
         }
     }
 }
@@ -61,6 +65,7 @@ impl LossProcess {
             LossModel::Bernoulli(chance) | LossModel::BitErrorRate(chance) => Law::Geometric(*chance),
             LossModel::Quantised(quantised) => Law::Geometric(quantised.probability()),
             LossModel::GilbertElliott(chain) => Law::Chain(Chain::new(*chain, &mut rng)),
+            LossModel::Fades(fades) => Law::Fading(Fading::new(*fades, &mut rng)),
             LossModel::At(positions) | LossModel::Trace(positions) => {
                 Law::Positions(Cursor::new(positions.clone()))
             }
@@ -75,29 +80,42 @@ impl LossProcess {
         process
     }
 
-    /// Whether the link corrupts the next frame, one of `frame_bytes`.
+    /// Whether the link corrupts the next frame, one of `frame_bytes`, whose law does not go by time.
+    ///
+    /// # Panics
+    /// If it does: [`is_lost_at`](Self::is_lost_at) says when.
     #[inline]
     pub fn is_lost(&mut self, frame_bytes: u32) -> bool {
-        self.is_lost_with(frame_bytes, || Stake::Nothing)
+        self.is_lost_at(Instant::NEVER, frame_bytes)
+    }
+
+    /// Whether the link corrupts the next frame, one of `frame_bytes` that begins to leave at `now`, no sooner than the one before.
+    #[inline]
+    pub fn is_lost_at(&mut self, now: Instant, frame_bytes: u32) -> bool {
+        self.is_lost_with(now, frame_bytes, || Stake::Nothing)
     }
 
     /// Whether the link corrupts the next frame, on which `stake` hangs. Only a steered process asks for that.
     #[inline]
-    pub fn is_lost_with(&mut self, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
+    pub fn is_lost_with(&mut self, now: Instant, frame_bytes: u32, stake: impl FnOnce() -> Stake) -> bool {
         let units = self.units(frame_bytes);
         if units <= self.clear {
             self.clear -= units;
             return false;
         }
-        if let Law::Steered(steered) = &mut self.law {
-            return steered.decide(units, stake());
+        match &mut self.law {
+            Law::Steered(steered) => steered.decide(units, stake()),
+            Law::Fading(fading) => {
+                assert!(!now.is_never(), "a link that fades has to know when a frame begins");
+                fading.is_faded(now, &mut self.rng)
+            }
+            _ => self.end_run(units),
         }
-        self.end_run(units)
     }
 
     /// Steers the losses from now on, by a random stream of their own; a clean direction stays clean. `None`,
-    /// and nothing has changed, if the law cannot be steered: it is a list of frames, or remembers a loss
-    /// for thousands of frames.
+    /// and nothing has changed, if the law cannot be steered: it is a list of frames, goes by time, or remembers a
+    /// loss for thousands of frames.
     ///
     /// # Panics
     /// If they are steered already.
@@ -106,7 +124,7 @@ impl LossProcess {
             Law::Clean => return Some(()),
             Law::Geometric(chance) => Steered::independent(*chance, aim, rng),
             Law::Chain(chain) => Steered::chain(*chain.model(), chain.model().bursts()?, aim, rng),
-            Law::Positions(_) => return None,
+            Law::Positions(_) | Law::Fading(_) => return None,
             Law::Steered(_) => panic!("losses are steered once"),
         };
         self.law = Law::Steered(Box::new(steered));
@@ -120,19 +138,19 @@ impl LossProcess {
         match &self.law {
             Law::Clean | Law::Geometric(_) => Some(Bursts { hold: 0, mean_losses: 1.0 }),
             Law::Chain(chain) => chain.model().bursts(),
-            Law::Positions(_) | Law::Steered(_) => None,
+            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => None,
         }
     }
 
     /// The same law on another random stream, with a loss, or a burst where losses come in bursts, once in so many frames.
-    /// `None` of a list of frames, and of losses that are steered.
+    /// `None` of a list of frames, of losses that go by time, and of losses that are steered.
     pub fn hastened(&self, frames: u64, rng: Stream) -> Option<Self> {
         let often = Probability::new(1.0 / frames as f64)?;
         let model = match &self.law {
             Law::Clean => LossModel::None,
             Law::Geometric(_) => LossModel::Bernoulli(often),
             Law::Chain(chain) => LossModel::GilbertElliott(chain.model().hastened(often)),
-            Law::Positions(_) | Law::Steered(_) => return None,
+            Law::Positions(_) | Law::Fading(_) | Law::Steered(_) => return None,
         };
         Some(Self::new(&model, rng))
     }
@@ -221,6 +239,7 @@ impl LossProcess {
 mod tests {
     use super::*;
     use crate::rng::Streams;
+    use crate::time::Duration;
     use alloc::vec;
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -316,6 +335,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "has to know when")]
+    fn a_link_that_fades_asks_when_a_frame_begins() {
+        process(&LossModel::fades(Duration::from_ms(1), Duration::from_ms(1)).unwrap(), 1).is_lost(64);
+    }
+
+    #[test]
     #[should_panic(expected = "certain to pass")]
     fn a_loss_cannot_be_skipped() {
         let mut process = process(&LossModel::at(vec![3]).unwrap(), 1);
@@ -331,6 +356,9 @@ mod tests {
             (1e-6..1e-3f64).prop_map(|ber| LossModel::bit_error_rate(ber).unwrap()),
             (1e-3..1.0f64, chance(), chance(), chance())
                 .prop_map(|(p, r, good, bad)| LossModel::gilbert_elliott(p, r, good, bad).unwrap()),
+            (1u64..3_000, 1u64..300).prop_map(|(clear, fade)| {
+                LossModel::fades(Duration::from_ns(clear), Duration::from_ns(fade)).unwrap()
+            }),
             prop::collection::btree_set(0..500u64, 1..20)
                 .prop_map(|at| LossModel::at(at.into_iter().collect()).unwrap()),
             prop::collection::vec(any::<bool>(), 1..50).prop_map(|lost| LossModel::trace(&lost).unwrap()),
@@ -347,15 +375,15 @@ mod tests {
         ) {
             let mut skipping = process(&model, seed);
             let mut offering = skipping.clone();
-            for (draw, frame_bytes) in steps {
+            for (now, (draw, frame_bytes)) in (0u64..).map(|step| Instant::from_ps(100_000 * step)).zip(steps) {
                 // At most a few frames a step, so that the slow side stays quick.
                 let frames = draw % skipping.clear_frames(frame_bytes).saturating_add(1).min(200);
                 skipping.skip(frames, frame_bytes);
                 for _ in 0..frames {
-                    prop_assert!(!offering.is_lost(frame_bytes));
+                    prop_assert!(!offering.is_lost_at(now, frame_bytes));
                 }
                 prop_assert_eq!(skipping.clear_frames(frame_bytes), offering.clear_frames(frame_bytes));
-                prop_assert_eq!(skipping.is_lost(frame_bytes), offering.is_lost(frame_bytes));
+                prop_assert_eq!(skipping.is_lost_at(now, frame_bytes), offering.is_lost_at(now, frame_bytes));
             }
         }
     }

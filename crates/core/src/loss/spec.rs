@@ -2,6 +2,7 @@
 //! the live data plane alike.
 
 use super::{LossError, LossModel};
+use crate::time::Duration;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,13 @@ pub enum LossSpec {
         /// Chance of a loss in the bad state.
         loss_bad: f64,
     },
+    /// Bursts in time: the link is clear and faded in turn.
+    Fades {
+        /// Mean time between two fades, in picoseconds.
+        clear_ps: u64,
+        /// Mean length of a fade, in picoseconds.
+        fade_ps: u64,
+    },
     /// Exactly these frames.
     At {
         /// Their positions, counted from zero.
@@ -64,6 +72,9 @@ impl LossSpec {
             Self::BitErrorRate { ber } => LossModel::bit_error_rate(*ber),
             Self::GilbertElliott { p, r, loss_good, loss_bad } => {
                 LossModel::gilbert_elliott(*p, *r, *loss_good, *loss_bad)
+            }
+            Self::Fades { clear_ps, fade_ps } => {
+                LossModel::fades(Duration::from_ps(*clear_ps), Duration::from_ps(*fade_ps))
             }
             Self::At { positions } => LossModel::at(positions.clone()),
             Self::Trace { lost } => LossModel::trace(lost),
@@ -97,6 +108,10 @@ mod tests {
                 r#"{"model":"gilbert-elliott","p":1e-4,"r":0.3,"loss_good":0,"loss_bad":1}"#,
                 LossModel::gilbert_elliott(1e-4, 0.3, 0.0, 1.0).unwrap(),
             ),
+            (
+                r#"{"model":"fades","clear_ps":980000,"fade_ps":20000}"#,
+                LossModel::fades(Duration::from_ns(980), Duration::from_ns(20)).unwrap(),
+            ),
             (r#"{"model":"at","positions":[18,17]}"#, LossModel::at(vec![17, 18]).unwrap()),
             (r#"{"model":"trace","lost":[false,true]}"#, LossModel::trace(&[false, true]).unwrap()),
         ];
@@ -115,6 +130,7 @@ mod tests {
         assert!(refusal(r#"{"model":"at","positions":[]}"#).contains("no position"));
         assert!(refusal(r#"{"model":"at","positions":[3,3]}"#).contains("position 3 is given twice"));
         assert!(refusal(r#"{"model":"trace","lost":[]}"#).contains("the trace is empty"));
+        assert!(refusal(r#"{"model":"fades","clear_ps":0,"fade_ps":1}"#).contains("at least 1 ps"));
         assert!(refusal(r#"{"model":"quantised","p":1e-7}"#).contains("write bernoulli:1e-7"));
     }
 }

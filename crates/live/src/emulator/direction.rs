@@ -109,7 +109,7 @@ impl Direction {
         self.counters.bytes_offered += bytes;
         self.counters.longest_frame_bytes = self.counters.longest_frame_bytes.max(bytes);
         // A flipped bit in the padding or in the FCS corrupts the frame as well.
-        if self.loss.is_lost((padded(Bytes(bytes)) + FCS).0 as u32) {
+        if self.loss.is_lost_at(now, (padded(Bytes(bytes)) + FCS).0 as u32) {
             self.counters.frames_lost += 1;
             self.counters.segments_lost += u64::from(must_be_sent_again(&frame));
             return Some(frame);

@@ -15,7 +15,7 @@ use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Instant;
-use lossylink_core::units::Bytes;
+use lossylink_core::units::{BitRate, Bytes};
 use serde_json::{Value, json};
 use std::mem;
 use std::os::fd::BorrowedFd;
@@ -34,6 +34,7 @@ pub(super) struct PathPlane {
     /// What the guards protect by; absent in a plain wire, which has none.
     protection: Option<Protection>,
     longest_frame: u32,
+    rate: BitRate,
     /// How often something was changed: every change draws from streams of its own.
     changes: u64,
 }
@@ -51,7 +52,7 @@ impl PathPlane {
         let limits = guard_config(config, rate * path.propagation())?;
         let station = |end: usize, port: &str| -> Result<Station> {
             let lines = lines::lines(Some(rate), Bytes(limits.longest_frame as u64));
-            let law = loss[end].law(longest_frame);
+            let law = loss[end].law(longest_frame, rate);
             let guard = match &path.protection {
                 Some(Protection::None) => Guard::silent(limits.clone(), lines),
                 Some(wanted) => {
@@ -75,12 +76,13 @@ impl PathPlane {
             loss,
             protection: path.protection.clone(),
             longest_frame,
+            rate,
             changes: 0,
         })
     }
 
     fn laws(&self) -> [LossLaw; 2] {
-        [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame))
+        [0, 1].map(|end: usize| self.loss[end].law(self.longest_frame, self.rate))
     }
 
     /// The guards protect by this from now on, as the losses of the link ask for.
@@ -153,7 +155,8 @@ impl Plane for PathPlane {
         let protection = self.protection.clone();
         if let Some(protection) = &protection {
             // Both are looked at before either is changed: a mistake changes nothing.
-            let mut laws = models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame)));
+            let mut laws =
+                models.iter().filter_map(|model| Some(model.as_ref()?.law(self.longest_frame, self.rate)));
             laws.try_for_each(|law| lines::check(protection, law))?;
         }
         let copies =

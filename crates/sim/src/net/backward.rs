@@ -27,7 +27,7 @@ impl<P: Payload> Backward<P> {
     pub(super) fn offer(&mut self, now: Instant, frame: Frame<P>) {
         let start = now.max(self.busy_until);
         self.busy_until = start + self.rate.serialisation(frame.octets);
-        let arrives = self.wire.carry(frame.octets, Kind::Data { header_octets: 0 });
+        let arrives = self.wire.carry(start, frame.octets, Kind::Data { header_octets: 0 });
         self.tap.see_on_link(now, || {
             let (direction, content) = (Direction::Backward, Content::Bare(frame));
             Sight { at: start, direction, arrives, content }
@@ -48,7 +48,7 @@ impl<P: Payload> Backward<P> {
         self.busy_until = starts.last() + serialisation;
         if clear > 0 {
             self.wire.carry_clear(starts.count, frame.octets, 0);
-        } else if !self.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+        } else if !self.wire.carry(starts.first, frame.octets, Kind::Data { header_octets: 0 }) {
             return Passage::LOST;
         }
         Passage::whole(starts.from(starts.first + serialisation + self.flight))

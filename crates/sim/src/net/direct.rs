@@ -62,7 +62,7 @@ impl<P: Payload> Line<P> {
     pub fn carry(&mut self, now: Instant, frame: &Frame<P>, kind: Kind) -> bool {
         let at = self.busy_until;
         self.busy_until = at + self.rate.serialisation(frame.octets);
-        let arrives = self.wire.carry(frame.octets, kind);
+        let arrives = self.wire.carry(at, frame.octets, kind);
         self.tap.see_on_link(now, || {
             let (direction, content) = (Direction::Forward, Content::Bare(*frame));
             Sight { at, direction, arrives, content }
@@ -87,7 +87,7 @@ impl<P: Payload> Line<P> {
         self.busy_until = starts.last() + serialisation;
         if is_clear {
             self.wire.carry_clear(starts.count, octets, 0);
-        } else if !self.wire.carry(octets, Kind::Data { header_octets: 0 }) {
+        } else if !self.wire.carry(starts.first, octets, Kind::Data { header_octets: 0 }) {
             return Passage::LOST;
         }
         Passage::whole(starts.from(starts.first + serialisation + self.flight))

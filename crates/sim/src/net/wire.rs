@@ -2,6 +2,7 @@
 
 use super::frame::GAP_OCTETS;
 use lossylink_core::loss::{LossProcess, Stake};
+use lossylink_core::time::Instant;
 
 /// What a direction of the link has carried, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,29 +96,41 @@ impl Wire {
         Self { loss, traffic: Traffic::default() }
     }
 
-    /// Puts a frame of `octets` on the wire; true if it arrives whole.
+    /// Puts a frame of `octets` on the wire that begins to leave at `at`; true if it arrives whole.
     #[inline]
-    pub fn carry(&mut self, octets: u32, kind: Kind) -> bool {
-        self.carry_with(octets, kind, || plain(kind))
+    pub fn carry(&mut self, at: Instant, octets: u32, kind: Kind) -> bool {
+        self.carry_with(at, octets, kind, || plain(kind))
     }
 
     /// Puts a frame of `octets` on which `stake` hangs on the wire; true if it arrives whole.
     #[inline]
-    pub fn carry_with(&mut self, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
-        self.pass(octets - GAP_OCTETS, octets, kind, stake)
+    pub fn carry_with(
+        &mut self,
+        at: Instant,
+        octets: u32,
+        kind: Kind,
+        stake: impl FnOnce() -> Stake,
+    ) -> bool {
+        self.pass(at, (octets - GAP_OCTETS, octets), kind, stake)
     }
 
     /// Puts `octets` on the wire that stand inside frames or between them, with neither preamble nor gap
     /// of their own; true if they arrive whole.
     #[inline]
-    pub fn carry_bare(&mut self, octets: u32, kind: Kind) -> bool {
-        self.pass(octets, octets, kind, || Stake::Nothing)
+    pub fn carry_bare(&mut self, at: Instant, octets: u32, kind: Kind) -> bool {
+        self.pass(at, (octets, octets), kind, || Stake::Nothing)
     }
 
     /// `exposed` octets can be corrupted, `octets` are counted.
     #[inline]
-    fn pass(&mut self, exposed: u32, octets: u32, kind: Kind, stake: impl FnOnce() -> Stake) -> bool {
-        let lost = self.loss.is_lost_with(exposed, stake);
+    fn pass(
+        &mut self,
+        at: Instant,
+        (exposed, octets): (u32, u32),
+        kind: Kind,
+        stake: impl FnOnce() -> Stake,
+    ) -> bool {
+        let lost = self.loss.is_lost_with(at, exposed, stake);
         let traffic = &mut self.traffic;
         if lost {
             traffic.lost += 1;
@@ -213,6 +226,7 @@ mod tests {
     use super::*;
     use lossylink_core::loss::LossModel;
     use lossylink_core::rng::Streams;
+    use lossylink_core::time::Duration;
     use proptest::prelude::*;
 
     const HEADER_OCTETS: u32 = 3;
@@ -223,6 +237,7 @@ mod tests {
             Just(LossModel::None),
             (1e-3..0.2).prop_map(|p| LossModel::bernoulli(p).unwrap()),
             (1e-7..1e-4).prop_map(|ber| LossModel::bit_error_rate(ber).unwrap()),
+            Just(LossModel::fades(Duration::from_ns(3), Duration::from_ns(1)).unwrap()),
             (1e-3..0.1, 0.1..1.0).prop_map(|(p, r)| LossModel::gilbert_elliott(p, r, 0.0, 1.0).unwrap()),
         ]
     }
@@ -237,22 +252,23 @@ mod tests {
             let mut together = Wire::new(LossProcess::new(&model, Streams::new(seed).stream("loss")));
             let mut apart = together.clone();
             let data = Kind::Data { header_octets: HEADER_OCTETS };
-            for (octets, frames, control) in turns {
+            for (turn, (octets, frames, control)) in (0..).zip(turns) {
+                let now = Instant::from_ps(500 * turn);
                 let frames = frames.min(together.clear_frames(octets));
                 if frames > 0 {
                     together.carry_clear(frames as u32, octets, HEADER_OCTETS);
                 }
                 for _ in 0..frames {
-                    prop_assert!(apart.carry(octets, data));
+                    prop_assert!(apart.carry(now, octets, data));
                 }
                 prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
                 let control = control.min(together.clear_frames(84));
                 together.carry_control(control, 84);
                 for _ in 0..control {
-                    prop_assert!(apart.carry(84, Kind::Control));
+                    prop_assert!(apart.carry(now, 84, Kind::Control));
                 }
                 prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
-                prop_assert_eq!(together.carry(1541, data), apart.carry(1541, data));
+                prop_assert_eq!(together.carry(now, 1541, data), apart.carry(now, 1541, data));
             }
         }
     }

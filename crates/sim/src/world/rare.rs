@@ -154,7 +154,7 @@ pub struct Looks {
 pub enum Refusal {
     /// The losses are a list.
     #[error(
-        "--rare steers losses that are drawn: not at:..., not a trace, and no chain that remembers for thousands of frames"
+        "--rare steers losses that are drawn: not at:..., not a trace, no bursts that last a time, and no chain that remembers for thousands of frames"
     )]
     NotSteerable,
     /// Frames are lost before the link.

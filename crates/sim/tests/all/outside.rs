@@ -139,6 +139,7 @@ fn plain_world(seed: u64) -> World {
         seed,
         gbps: 10,
         loss: 0.0,
+        fades: false,
         ordered: None,
         profile: "tofino1",
         extra_rtt: None,

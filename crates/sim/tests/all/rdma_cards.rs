@@ -227,6 +227,7 @@ fn clean(flows: usize) -> World {
         seed: 1,
         gbps: 10,
         loss: 0.0,
+        fades: false,
         ordered: None,
         profile: "ideal",
         extra_rtt: None,

@@ -24,6 +24,8 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) gbps: u64,
     pub(crate) loss: f64,
+    /// Whether losses come in bursts that last a time.
+    pub(crate) fades: bool,
     /// `None` for a link without protection, else whether it keeps order.
     pub(crate) ordered: Option<bool>,
     pub(crate) profile: &'static str,
@@ -74,7 +76,13 @@ impl World {
         conversations: Vec<Conversation<T>>,
     ) -> Network<T, AnyLink<Addressed<T::Packet>>> {
         let streams = Streams::new(self.seed);
-        let model = LossModel::bernoulli(self.loss).unwrap();
+        let fade = Duration::from_us(3);
+        let model = if self.fades && self.loss > 0.0 {
+            LossModel::fades(Duration::from_ns_f64(fade.as_ns_f64() * (1.0 / self.loss - 1.0)), fade)
+        } else {
+            LossModel::bernoulli(self.loss)
+        };
+        let model = model.unwrap();
         let loss = |name| LossProcess::new(&model, streams.stream(name));
         let (profile, rate) = (profiles::profile(self.profile), LineRate::new(BitRate::from_gbps(self.gbps)));
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns);
@@ -141,17 +149,19 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
         Just(CongestionControl::Dctcp),
     ];
     let loss = prop_oneof![Just(0.0), 0.0..0.003f64, 0.0..0.05f64];
-    let traffic = (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, 1usize..4, algorithm);
+    let traffic =
+        (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, any::<bool>(), 1usize..4, algorithm);
     let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4);
     (place, traffic, source).prop_map(
         |(
             (ordered, profile, extra_rtt, reception),
-            (seed, gbps, loss, flows, algorithm),
+            (seed, gbps, loss, fades, flows, algorithm),
             (stack_gbps, flow_bytes, delayed_ack),
         )| World {
             seed,
             gbps,
             loss,
+            fades,
             ordered,
             profile,
             extra_rtt,
@@ -191,6 +201,7 @@ fn a_running_flow_allocates_next_to_nothing() {
             seed: 1,
             gbps: 10,
             loss: 1e-3,
+            fades: false,
             ordered,
             profile: "tofino1",
             extra_rtt: None,

@@ -29,7 +29,7 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
         switch: Arc::clone(&config.switch),
         rate: LineRate::new(config.link.rate()),
         propagation: config.link.propagation(),
-        law: model.law(FRAME_BYTES + 4),
+        law: model.law(FRAME_BYTES + 4, config.link.rate()),
         control_law: 0.0.into(),
         frame_octets: FRAME_OCTETS,
         protection: config.protection.clone(),

@@ -30,10 +30,9 @@ struct Crossing {
 }
 
 impl Crossing {
-    fn new(seed: u64, loss: f64, room_bytes: u64) -> Self {
+    fn new(seed: u64, model: &LossModel, room_bytes: u64) -> Self {
         let streams = Streams::new(seed);
-        let model = LossModel::bernoulli(loss).unwrap();
-        let losses = |name| LossProcess::new(&model, streams.stream(name));
+        let losses = |name| LossProcess::new(model, streams.stream(name));
         let queue = QueueLimits { limit_bytes: room_bytes, ..queue_limits(&profiles::profile("tofino1")) };
         let rate = LineRate::new(BitRate::from_gbps(100));
         let config = DirectConfig { rate, flight: Duration::from_ns(500), queue };
@@ -91,9 +90,15 @@ impl Crossing {
 /// Sends the trains over a link at once, as far as they leave within `horizon_ns` of their last frame, and over its twin
 /// frame by frame; both must look alike in the end. Returns how many frames crossed as trains, and how many were
 /// dropped and lost.
-fn beside(seed: u64, loss: f64, room_bytes: u64, horizon_ns: u64, trains: &[Sent]) -> (u32, u64, u64) {
+fn beside(
+    seed: u64,
+    model: &LossModel,
+    room_bytes: u64,
+    horizon_ns: u64,
+    trains: &[Sent],
+) -> (u32, u64, u64) {
     let (mut together, mut apart) =
-        (Crossing::new(seed, loss, room_bytes), Crossing::new(seed, loss, room_bytes));
+        (Crossing::new(seed, model, room_bytes), Crossing::new(seed, model, room_bytes));
     let (mut now, mut number) = (Instant::ZERO, 0);
     for sent in trains {
         let first = now + Duration::from_ns(sent.gap_ns);
@@ -118,16 +123,24 @@ fn any_sent() -> impl Strategy<Value = Sent> {
     )
 }
 
+/// Losses for themselves, or in bursts that last a time.
+fn any_loss() -> impl Strategy<Value = LossModel> {
+    let fades = (100u64..10_000, 10u64..2_000).prop_map(|(clear, fade)| {
+        LossModel::fades(Duration::from_ns(clear), Duration::from_ns(fade)).unwrap()
+    });
+    prop_oneof![(0.0..0.2f64).prop_map(|p| LossModel::bernoulli(p).unwrap()), fades]
+}
+
 proptest! {
     #[test]
     fn a_train_crosses_a_link_as_its_frames_do(
         seed: u64,
-        loss in 0.0..0.2f64,
+        model in any_loss(),
         room_frames in 1u64..60,
         horizon_ns in prop_oneof![0u64..3_000, Just(1_000_000)],
         trains in prop::collection::vec(any_sent(), 1..40),
     ) {
-        beside(seed, loss, room_frames * 1_600, horizon_ns, &trains);
+        beside(seed, &model, room_frames * 1_600, horizon_ns, &trains);
     }
 }
 
@@ -135,6 +148,7 @@ proptest! {
 #[test]
 fn trains_cross_a_busy_line_and_some_are_dropped_and_lost() {
     let sent = Sent { gap_ns: 1_000, spacing_ns: 0, count: 20, frame_bytes: 1514, ecn: Ecn::NotCapable };
-    let (crossed, dropped, lost) = beside(1, 0.05, 15 * 1_600, 1_000_000, &[sent; 50]);
+    let model = LossModel::bernoulli(0.05).unwrap();
+    let (crossed, dropped, lost) = beside(1, &model, 15 * 1_600, 1_000_000, &[sent; 50]);
     assert!(crossed > 300 && dropped > 100 && lost > 10, "{crossed}, {dropped}, {lost}");
 }

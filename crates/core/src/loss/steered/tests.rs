@@ -4,6 +4,7 @@ use super::predictor::OVER;
 use super::*;
 use crate::loss::{LossModel, LossProcess};
 use crate::rng::Streams;
+use crate::time::Instant;
 
 const BURSTS: [f64; 4] = [0.02, 0.3, 0.01, 0.6];
 
@@ -88,7 +89,8 @@ fn steered(model: &LossModel, aim: Aim, seed: u64) -> LossProcess {
 fn block(model: &LossModel, (frames, spare): (u32, u32), seed: u64) -> (u32, f64) {
     let mut process = steered(model, Aim::Block { frames, spare }, seed);
     let member = |place| Stake::Member { unit: 7, index: Some(place), left: None };
-    let lost = (0..frames).filter(|&place| process.is_lost_with(1518, || member(place))).count();
+    let lost =
+        (0..frames).filter(|&place| process.is_lost_with(Instant::ZERO, 1518, || member(place))).count();
     (lost as u32, libm::exp(process.steered().unwrap().log_weight()))
 }
 
@@ -143,20 +145,20 @@ fn repairs_are_rehearsed_and_lost_as_often_as_the_law_says() {
     });
     let look = |seed| {
         let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 1000, window: 0 }, seed);
-        assert!(process.is_lost_with(1518, || Stake::Fresh { unit: 5 }));
+        assert!(process.is_lost_with(Instant::ZERO, 1518, || Stake::Fresh { unit: 5 }));
         assert!(!process.steered().unwrap().wants_rehearsal(), "the burst may go on");
-        if process.is_lost_with(1518, || Stake::Fresh { unit: 6 }) {
+        if process.is_lost_with(Instant::ZERO, 1518, || Stake::Fresh { unit: 6 }) {
             return 0.0;
         }
         assert!(process.steered().unwrap().wants_rehearsal());
         let mut rehearsal = process.clone();
         rehearsal.steered().unwrap().rehearse();
-        let lost = frames.map(|stake| rehearsal.is_lost_with(1518, || stake));
+        let lost = frames.map(|stake| rehearsal.is_lost_with(Instant::ZERO, 1518, || stake));
         assert_eq!(lost, [false, false, false, true, false, true]);
         assert_eq!(rehearsal.steered().unwrap().repairs(), [3, 5]);
         process.steered().unwrap().foresee(&[3, 5]);
         assert!(!process.steered().unwrap().wants_rehearsal());
-        let lost = frames.map(|stake| process.is_lost_with(1518, || stake));
+        let lost = frames.map(|stake| process.is_lost_with(Instant::ZERO, 1518, || stake));
         if lost[3] && lost[5] { weight(&mut process) } else { 0.0 }
     };
     let weights: Vec<f64> = (0..8000).map(look).collect();
@@ -188,7 +190,8 @@ fn clusters_are_as_frequent_as_the_law_says() {
         let stake = |unit| if unit == 9 { Stake::Repair { unit: 0 } } else { Stake::Fresh { unit } };
         let look = |seed| {
             let mut process = steered(&model, Aim::Cluster { clean_frames: 32 }, seed);
-            let is_so = (0..12).all(|place| process.is_lost_with(1518, || stake(place)) == wanted(place));
+            let is_so = (0..12)
+                .all(|place| process.is_lost_with(Instant::ZERO, 1518, || stake(place)) == wanted(place));
             if is_so { weight(&mut process) } else { 0.0 }
         };
         let weights: Vec<f64> = (0..1_000_000).map(look).collect();
@@ -211,7 +214,7 @@ fn bursts_of_a_whole_window_are_as_frequent_as_the_law_says() {
     let model = LossModel::gilbert_elliott(1e-4, 0.5, 0.0, 1.0).unwrap();
     let look = |seed| {
         let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 1000, window: 15 }, seed);
-        let whole = (0..15).all(|unit| process.is_lost_with(1518, || Stake::Fresh { unit }));
+        let whole = (0..15).all(|unit| process.is_lost_with(Instant::ZERO, 1518, || Stake::Fresh { unit }));
         if whole { weight(&mut process) } else { 0.0 }
     };
     let weights: Vec<f64> = (0..4000).map(look).collect();
@@ -225,12 +228,12 @@ fn a_frame_and_its_repairs_are_lost_and_no_others() {
     let (mut repairs, mut others) = (0, 0);
     for seed in 0..1000 {
         let mut process = steered(&model, Aim::Frame { nth: 1, lead_frames: 2, window: 0 }, seed);
-        assert!(process.is_lost_with(1518, || Stake::Fresh { unit: 5 }));
-        others += u32::from(process.is_lost_with(1518, || Stake::Fresh { unit: 6 }));
-        others += u32::from(process.is_lost_with(1518, || Stake::Repair { unit: 4 }));
+        assert!(process.is_lost_with(Instant::ZERO, 1518, || Stake::Fresh { unit: 5 }));
+        others += u32::from(process.is_lost_with(Instant::ZERO, 1518, || Stake::Fresh { unit: 6 }));
+        others += u32::from(process.is_lost_with(Instant::ZERO, 1518, || Stake::Repair { unit: 4 }));
         let before = process.steered().unwrap().log_weight();
         assert!((before - libm::log(1e-3)).abs() < 1e-12);
-        let lost = process.is_lost_with(1518, || Stake::Repair { unit: 5 });
+        let lost = process.is_lost_with(Instant::ZERO, 1518, || Stake::Repair { unit: 5 });
         repairs += u32::from(lost);
         let ratio = libm::exp(process.steered().unwrap().log_weight() - before);
         let expected = if lost { 1e-3 / REPAIR } else { (1.0 - 1e-3) / (1.0 - REPAIR) };

@@ -51,7 +51,7 @@ impl<P: Payload, T: Copy + Default> ForwardLine<P, T> {
 impl<P: Payload, T: Label> Line<P, T> for ForwardLine<P, T> {
     #[inline]
     fn send(&mut self, (start, end): (Instant, Instant), tag: T, frame: Frame<P>) {
-        let is_intact = self.wire.carry_with(frame.octets, tag.kind(), || tag.stake());
+        let is_intact = self.wire.carry_with(start, frame.octets, tag.kind(), || tag.stake());
         self.tap.see_on_link(start, || {
             let (direction, content) = (Direction::Forward, tag.shown(frame));
             Sight { at: start, direction, arrives: is_intact, content }

@@ -90,7 +90,10 @@ mod tests {
 
     fn losses(seed: u64) -> (LossProcess, LossProcess) {
         let streams = Streams::new(seed);
-        let loss = |name| LossProcess::new(&LossModel::bernoulli(0.1).unwrap(), streams.stream(name));
+        // By the seed losses come for themselves, or in bursts that last some frames.
+        let fades = LossModel::fades(Duration::from_us(27), Duration::from_us(3));
+        let model = if seed.is_multiple_of(2) { LossModel::bernoulli(0.1) } else { fades }.unwrap();
+        let loss = |name| LossProcess::new(&model, streams.stream(name));
         (loss("forward"), loss("back"))
     }
 

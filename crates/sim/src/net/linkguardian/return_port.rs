@@ -190,8 +190,9 @@ impl<P: Payload> ReturnPort<P> {
     pub(super) fn leave(&self, wire: &mut BackwardWire<P>) -> Instant {
         let mut free = self.busy_until;
         for frame in (0..self.normal.len()).filter_map(|place| self.normal.get(place)) {
+            let start = free;
             free += self.timing.rate.serialisation(frame.octets);
-            if wire.wire.carry(frame.octets, Kind::Data { header_octets: 0 }) {
+            if wire.wire.carry(start, frame.octets, Kind::Data { header_octets: 0 }) {
                 wire.returned.push(free + self.timing.reverse_pipeline, *frame);
             }
         }
@@ -231,7 +232,7 @@ impl<P: Payload> ReturnPort<P> {
         let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
         let octets = frame.octets + header_octets;
         self.busy_until = start + self.timing.rate.serialisation(octets);
-        let arrives = wire.wire.carry(octets, Kind::Data { header_octets });
+        let arrives = wire.wire.carry(start, octets, Kind::Data { header_octets });
         self.see(now, start, arrives, || {
             ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
         });
@@ -252,7 +253,7 @@ impl<P: Payload> ReturnPort<P> {
             ControlFrame::Notification(_) | ControlFrame::Ack(_) => self.timing.control_return,
         };
         self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
-        let arrives = wire.send_urgent(self.busy_until + flight, frame);
+        let arrives = wire.send_urgent((now, self.busy_until + flight), frame);
         self.see(now, now, arrives, || shown::control(&frame));
     }
 
@@ -330,7 +331,7 @@ impl<P: Payload> ReturnPort<P> {
         if let Some(leading) = self.register.poll() {
             self.ack_packet.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
-            let arrives = wire.send_ack(self.busy_until + self.timing.control_return, leading);
+            let arrives = wire.send_ack((now, self.busy_until + self.timing.control_return), leading);
             self.see(now, now, arrives, || shown::control(&ControlFrame::Ack(leading)));
         }
         self.schedule_ack(now);

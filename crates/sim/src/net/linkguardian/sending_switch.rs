@@ -346,7 +346,7 @@ impl<P: Payload> SendingSwitch<P> {
     fn send_copy(&mut self, now: Instant, wire: &mut ForwardWire<P>) {
         if let Some(copy) = self.urgent.pop() {
             self.busy_until = now + self.timing.rate.serialisation(copy.frame.octets);
-            let arrives = wire.send_copy(self.busy_until + self.timing.retransmission_pipeline, copy);
+            let arrives = wire.send_copy((now, self.busy_until + self.timing.retransmission_pipeline), copy);
             self.see(now, arrives, || shown::data(copy.bare(), copy.position, true, self.is_ordered));
         }
     }
@@ -355,7 +355,7 @@ impl<P: Payload> SendingSwitch<P> {
         if let Some(position) = self.engine.poll_dummy() {
             self.dummy.depart(now);
             self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
-            let arrives = wire.send_dummy(self.busy_until + self.timing.data_pipeline, position);
+            let arrives = wire.send_dummy((now, self.busy_until + self.timing.data_pipeline), position);
             self.see(now, arrives, || shown::dummy(position, self.is_ordered));
         }
     }
@@ -382,7 +382,7 @@ impl<P: Payload> SendingSwitch<P> {
         frame.octets += HEADER_OCTETS;
         self.busy_until = now + self.timing.rate.serialisation(frame.octets);
         let copy = Copied { position, number, frame };
-        let arrives = wire.send_data(self.busy_until + self.timing.data_pipeline, copy);
+        let arrives = wire.send_data((now, self.busy_until + self.timing.data_pipeline), copy);
         self.see(now, arrives, || shown::data(copy.bare(), position, false, self.is_ordered));
         self.copies.insert(now, &copy);
         if self.engine.outstanding() == Position::WINDOW {

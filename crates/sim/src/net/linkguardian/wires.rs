@@ -50,7 +50,7 @@ const fn unit(position: Position) -> u64 {
 }
 
 /// From the sender to the receiver. Retransmissions bypass the egress pipeline and may overtake
-/// the frame before them, so they fly apart. Frames are sent with the time of their arrival; each
+/// the frame before them, so they fly apart. Frames are sent with the times at which they begin to leave and arrive; each
 /// says whether it arrives.
 #[derive(Clone, Debug)]
 pub(super) struct ForwardWire<P: Payload> {
@@ -139,10 +139,10 @@ impl<P: Payload> ForwardWire<P> {
     }
 
     #[inline]
-    pub(super) fn send_data(&mut self, at: Instant, data: Copied<P>) -> bool {
+    pub(super) fn send_data(&mut self, (start, at): (Instant, Instant), data: Copied<P>) -> bool {
         let kind = Kind::Data { header_octets: HEADER_OCTETS };
-        let arrives =
-            self.wire.carry_with(data.frame.octets, kind, || Stake::Fresh { unit: unit(data.position) });
+        let stake = || Stake::Fresh { unit: unit(data.position) };
+        let arrives = self.wire.carry_with(start, data.frame.octets, kind, stake);
         if arrives {
             if !self.expects(data.frame.octets) {
                 self.surprise = self.surprise.min(at + self.notice);
@@ -168,17 +168,17 @@ impl<P: Payload> ForwardWire<P> {
         self.arrivals.push_if_many(arrive, &Arrival::Data(*data));
     }
 
-    pub(super) fn send_copy(&mut self, at: Instant, copy: Copied<P>) -> bool {
+    pub(super) fn send_copy(&mut self, (start, at): (Instant, Instant), copy: Copied<P>) -> bool {
         let repair = || Stake::Repair { unit: unit(copy.position) };
-        let arrives = self.wire.carry_with(copy.frame.octets, Kind::Copy, repair);
+        let arrives = self.wire.carry_with(start, copy.frame.octets, Kind::Copy, repair);
         if arrives {
             self.copies.push(at, copy);
         }
         arrives
     }
 
-    pub(super) fn send_dummy(&mut self, at: Instant, position: Position) -> bool {
-        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+    pub(super) fn send_dummy(&mut self, (start, at): (Instant, Instant), position: Position) -> bool {
+        let arrives = self.wire.carry(start, MINIMUM_OCTETS, Kind::Control);
         if arrives {
             self.arrivals.push_apart(at, Arrival::Dummy(position));
         }
@@ -306,10 +306,10 @@ impl<P: Payload> BackwardWire<P> {
         }
     }
 
-    /// An explicit ACK is sent, to be effective at `effective`; true if it arrives.
+    /// An explicit ACK is sent from `start` on, to be effective at `effective`; true if it arrives.
     #[inline]
-    pub(super) fn send_ack(&mut self, effective: Instant, leading: Position) -> bool {
-        let arrives = self.wire.carry(MINIMUM_OCTETS, Kind::Control);
+    pub(super) fn send_ack(&mut self, (start, effective): (Instant, Instant), leading: Position) -> bool {
+        let arrives = self.wire.carry(start, MINIMUM_OCTETS, Kind::Control);
         if arrives {
             self.push_ack(effective, leading);
         }
@@ -330,13 +330,17 @@ impl<P: Payload> BackwardWire<P> {
         self.due = self.due.min(effective.first);
     }
 
-    /// A notification or a pause is sent, to be effective at `effective`; true if it arrives.
-    pub(super) fn send_urgent(&mut self, effective: Instant, frame: ControlFrame) -> bool {
+    /// A notification or a pause is sent from `start` on, to be effective at `effective`; true if it arrives.
+    pub(super) fn send_urgent(
+        &mut self,
+        (start, effective): (Instant, Instant),
+        frame: ControlFrame,
+    ) -> bool {
         let stake = || match &frame {
             ControlFrame::Notification(notification) => Stake::Repair { unit: unit(notification.first_lost) },
             ControlFrame::Ack(_) | ControlFrame::Pause(_) => Stake::Nothing,
         };
-        let arrives = self.wire.carry_with(MINIMUM_OCTETS, Kind::Control, stake);
+        let arrives = self.wire.carry_with(start, MINIMUM_OCTETS, Kind::Control, stake);
         if arrives {
             let effective = if let ControlFrame::Notification(notification) = frame {
                 self.notifications += 1;
@@ -462,7 +466,7 @@ mod tests {
             Acks::of(acks[1].1),
         );
         wire.push_ack(acks[3].0, acks[3].1);
-        wire.send_urgent(at(13), ControlFrame::Pause(PauseRequest::Pause));
+        wire.send_urgent((at(12), at(13)), ControlFrame::Pause(PauseRequest::Pause));
         for (until, expected, next) in [(9, 0..0, 10), (11, 0..2, 12), (12, 2..3, 13)] {
             let mut taken = Vec::new();
             let latest = wire.take_acks(at(until), |train, acks| {

@@ -25,8 +25,8 @@ const FIRST: Kind = Kind::Data { header_octets: 0 };
 
 /// Puts a control set on `wire`: to the loss process it is a frame of eight bytes (LLR-6).
 #[inline]
-fn carry_control(wire: &mut Wire) -> bool {
-    wire.carry_bare(CONTROL_OCTETS, Kind::Control)
+fn carry_control(wire: &mut Wire, at: Instant) -> bool {
+    wire.carry_bare(at, CONTROL_OCTETS, Kind::Control)
 }
 
 /// From the sender to the receiver. Control sets stand inside frames and overtake them, so they fly
@@ -58,7 +58,7 @@ impl<P: Payload> ForwardWire<P> {
         stake: impl FnOnce() -> Stake,
     ) {
         let kind = if is_replay { Kind::Copy } else { FIRST };
-        let arrives = self.wire.carry_with(frame.octets, kind, stake);
+        let arrives = self.wire.carry_with(now, frame.octets, kind, stake);
         see(&self.tap, (now, now), Direction::Forward, arrives, || shown::data(frame, label, is_replay));
         if arrives {
             self.frames.push(at, Arrival { label, frame });
@@ -71,7 +71,7 @@ impl<P: Payload> ForwardWire<P> {
 
     /// A control set is sent at `now`, to arrive at `at`.
     pub(super) fn send_control(&mut self, (now, at): (Instant, Instant), control: Control) {
-        let arrives = carry_control(&mut self.wire);
+        let arrives = carry_control(&mut self.wire, now);
         see(&self.tap, (now, now), Direction::Forward, arrives, || shown::control(control));
         if arrives {
             self.controls.push(at, control);
@@ -108,7 +108,7 @@ impl<P: Payload> ReturnWire<P> {
     /// A control set is sent at `now`, to arrive at `at`.
     #[inline]
     pub(super) fn send_control(&mut self, (now, at): (Instant, Instant), control: Control) {
-        let arrives = carry_control(&mut self.wire);
+        let arrives = carry_control(&mut self.wire, now);
         see(&self.tap, (now, now), Direction::Backward, arrives, || shown::control(control));
         if arrives {
             self.controls.push(at, control);
@@ -117,7 +117,7 @@ impl<P: Payload> ReturnWire<P> {
 
     /// A frame that nobody protects is sent from `start` on, to arrive at `at`.
     pub(super) fn send(&mut self, now: Instant, (start, at): (Instant, Instant), frame: Frame<P>) {
-        let arrives = self.wire.carry(frame.octets, FIRST);
+        let arrives = self.wire.carry(start, frame.octets, FIRST);
         see(&self.tap, (now, start), Direction::Backward, arrives, || Content::Bare(frame));
         if arrives {
             self.returned.push(at, frame);

@@ -141,6 +141,9 @@ proptest! {
 fn speed() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![10, 100])
 }
+/// How long a burst lasts in the mean, if it is a time: some frames at 100 Gb/s.
+const FADE: Duration = Duration::from_ns(400);
+
 /// A link on which frames come in long runs, and losses are rare.
 #[derive(Clone, Debug)]
 struct World {
@@ -153,6 +156,8 @@ struct World {
     narrow: bool,
     dummies: u8,
     losses: (f64, f64),
+    /// Whether losses come in bursts that last a time.
+    fades: bool,
     seed: u64,
 }
 
@@ -160,8 +165,8 @@ fn worlds() -> impl Strategy<Value = World> {
     let profile = prop_oneof![3 => Just("tofino1"), 1 => Just("ideal")];
     let gbps = prop::sample::select(vec![10, 100, 400]);
     let losses = || prop::sample::select(vec![0.0, 0.001, 0.003, 0.01]);
-    (profile, gbps, any::<(bool, bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000).prop_map(
-        |(profile, gbps, (ordered, tight, narrow), dummies, losses, seed)| World {
+    (profile, gbps, any::<(bool, bool, bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000)
+        .prop_map(|(profile, gbps, (ordered, tight, narrow, fades), dummies, losses, seed)| World {
             profile,
             gbps,
             ordered,
@@ -169,9 +174,9 @@ fn worlds() -> impl Strategy<Value = World> {
             narrow,
             dummies,
             losses,
+            fades,
             seed,
-        },
-    )
+        })
 }
 
 impl World {
@@ -199,7 +204,11 @@ impl World {
             deduplicate: true,
         };
         let streams = Streams::new(self.seed);
-        let loss = |name, p| LossProcess::new(&LossModel::bernoulli(p).unwrap(), streams.stream(name));
+        let model = |p: f64| {
+            let clear = Duration::from_ns_f64(FADE.as_ns_f64() * (1.0 - p) / p);
+            if self.fades && p > 0.0 { LossModel::fades(clear, FADE) } else { LossModel::bernoulli(p) }
+        };
+        let loss = |name, p| LossProcess::new(&model(p).unwrap(), streams.stream(name));
         let losses = (loss("forward", self.losses.0), loss("back", self.losses.1));
         let phases = &mut streams.stream("phases");
         LinkGuardianLink::new(&profile, self.rate(), Duration::ZERO, &options, losses, phases)
@@ -450,6 +459,7 @@ fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
         narrow: false,
         dummies: 3,
         losses: (0.0, 1.0),
+        fades: false,
         seed: 1,
     };
     for more in [0, 1, 100] {

@@ -131,6 +131,9 @@ def _announce(scenario: Scenario, *, as_json: bool) -> None:
     words = f"{scenario.experiment.name}: link {link}, {_describe_losses(scenario)}"
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
+    if scenario.loses_on_path:
+        forward, back = scenario.path_losses
+        words += f", behind the link {forward.describe()}, on the way back {back.describe()}"
     print(words, file=sys.stderr if as_json else sys.stdout, flush=True)
     for note in dict.fromkeys((*scenario.forward.notes, *scenario.reverse.notes)):
         print(f"note: {note}", file=sys.stderr)

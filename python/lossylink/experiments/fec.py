@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import CHECKS, Column
-from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, PATH_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
     name="fec",
     summary="TCP or UDP over forward error correction",
     own_keys=(
-        *(*TCP_KEYS, *LONG_KEYS, "flow.trials", "flow.precision"),
+        *(*TCP_KEYS, *PATH_KEYS, *LONG_KEYS, "flow.trials", "flow.precision"),
         *("traffic.source", "traffic.rate", "traffic.burst", "traffic.frame"),
     ),
     row_keys=(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import FCT
-from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, Experiment, Growth
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, PATH_KEYS, RDMA_KEYS, Experiment, Growth
 
 EXPERIMENT = Experiment(
     name="rdma-fct",
     summary="completion times of RDMA writes, one after another",
-    own_keys=(*RDMA_KEYS, "host.profile", "host.nic_rate", "path.rtt", "flow.size", "flow.trials"),
+    own_keys=(
+        *(*RDMA_KEYS, "host.profile", "host.nic_rate"),
+        *("path.rtt", *PATH_KEYS, "flow.size", "flow.trials"),
+    ),
     row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit"),
     headline=FCT,
     spreads="trials",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import CHECKS, FCT
-from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, TCP_KEYS, Experiment, Growth
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, PATH_KEYS, TCP_KEYS, Experiment, Growth
 
 EXPERIMENT = Experiment(
     name="tcp-fct",
     summary="completion times of short TCP flows, one after another",
-    own_keys=(*TCP_KEYS, "flow.size", "flow.trials"),
+    own_keys=(*TCP_KEYS, *PATH_KEYS, "flow.size", "flow.trials"),
     row_keys=(*COMMON_ROW, "congestion_control", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
     headline=(*FCT, CHECKS),
     spreads="trials",

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import CHECKS, RETRANSMISSIONS, SPEED, TIMEOUTS, Column
-from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, RDMA_KEYS, TCP_KEYS, Experiment
+from lossylink.experiments._declaration import (
+    COMMON_ROW,
+    LONG_KEYS,
+    PATH_KEYS,
+    RDMA_KEYS,
+    TCP_KEYS,
+    Experiment,
+)
 
 EXPERIMENT = Experiment(
     name="throughput",
     summary="long flows over the protected link, of TCP or of RDMA writes",
-    own_keys=(*TCP_KEYS, *LONG_KEYS, "transport.protocol", *RDMA_KEYS),
+    own_keys=(*TCP_KEYS, *PATH_KEYS, *LONG_KEYS, "transport.protocol", *RDMA_KEYS),
     row_keys=(
         *COMMON_ROW,
         *("congestion_control", "average_throughput_gbps", "average_throughput_gbps_ci95", "fairness"),

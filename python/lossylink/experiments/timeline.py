@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import CHECKS, RETRANSMISSIONS, SPEED, TIMEOUTS, Column
-from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, TCP_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, LONG_KEYS, PATH_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
     name="timeline",
     summary="a long flow while corruption starts and protection is switched on",
-    own_keys=(*TCP_KEYS, *LONG_KEYS, "timeline.*", "monitor.*"),
+    own_keys=(*TCP_KEYS, *PATH_KEYS, *LONG_KEYS, "timeline.*", "monitor.*"),
     row_keys=(
         *COMMON_ROW,
         *("congestion_control", "average_throughput_gbps", "retransmissions", "timeouts"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lossylink.experiments._column import TIMEOUTS, Column
-from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, RDMA_KEYS, TCP_KEYS, Experiment
+from lossylink.experiments._declaration import COMMON_ROW, FCT_ROW, PATH_KEYS, RDMA_KEYS, TCP_KEYS, Experiment
 
 EXPERIMENT = Experiment(
     name="workload",
     summary="flows of many sizes that begin at random and share the link",
     own_keys=(
-        *(*TCP_KEYS, "transport.protocol", *RDMA_KEYS),
+        *(*TCP_KEYS, *PATH_KEYS, "transport.protocol", *RDMA_KEYS),
         *("flow.distribution", "flow.load", "flow.trials"),
     ),
     row_keys=(

@@ -59,6 +59,11 @@ def _check_source(scenario: Scenario) -> None:
     if traffic is None:
         return
     sources = scenario.experiment.sources
+    if scenario.loses_on_path and traffic.source.startswith("udp"):
+        raise UserError(
+            f"path.loss: datagrams of {traffic.source} are counted where they leave the link; take"
+            " traffic.source=tcp, or leave path.loss and path.loss_back out"
+        )
     if traffic.source not in sources:
         raise UserError(
             f"traffic.source = {traffic.source}: {name} has no such source; "
@@ -75,6 +80,11 @@ def _check_live(scenario: Scenario) -> None:
         raise UserError("--rare steers the losses of the simulator; leave it out of a live run")
     if values.traffic is not None and values.traffic.source.startswith("udp"):
         raise UserError(f"traffic.source = {values.traffic.source}: live, fec has the source tcp only")
+    if scenario.loses_on_path:
+        raise UserError(
+            "path.loss: the hosts of the live lab hang on the link itself, no hop lies behind it; use"
+            " loss.forward and loss.reverse, or --backend kernel"
+        )
     if values.host is not None and values.host.nic_rate is not None:
         raise UserError("host.nic_rate is an interface of the simulator; leave it out of a live run")
 

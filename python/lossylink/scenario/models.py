@@ -162,6 +162,8 @@ class PathSection(Section, frozen=True, kw_only=True):
     """The path between the hosts."""
 
     rtt: Annotated[PositiveTime | None, says("network round trip; unset: the artifact's path")] = None
+    loss: Annotated[str, str, says("loss behind the link, toward the receiver, which nothing protects")] = "0"
+    loss_back: Annotated[str, str, says("loss behind the link on the way back, which nothing protects")] = "0"
 
 
 class Flow(Section, frozen=True, kw_only=True):

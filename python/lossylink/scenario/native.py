@@ -39,7 +39,7 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
         "host": _host(scenario),
         "traffic": _traffic(scenario),
         "transport": _transport(scenario),
-        "path": {"rtt_ps": values.path.rtt} if values.path else None,
+        "path": _path(scenario),
         "flow": _flow(scenario),
         "workload": _workload(scenario),
         "timeline": _timeline(scenario),
@@ -118,6 +118,17 @@ def _transport(scenario: Scenario) -> dict[str, Any] | None:
         "dcqcn": is_rdma(scenario) and (host["rdma_dcqcn"] if dcqcn is None else dcqcn),
         "protocol": transport.protocol,
     }
+
+
+def _path(scenario: Scenario) -> dict[str, Any] | None:
+    path = scenario.values.path
+    if path is None:
+        return None
+    section: dict[str, Any] = {"rtt_ps": path.rtt}
+    if scenario.loses_on_path:
+        forward, back = scenario.path_losses
+        section["loss"] = {"forward": forward.native, "reverse": back.native}
+    return section
 
 
 def _flow(scenario: Scenario) -> dict[str, float | None] | None:

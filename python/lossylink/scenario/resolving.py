@@ -42,6 +42,8 @@ _FILES = (
     ("fabric", "trace"),
     ("fabric", "points"),
 )
+#: Keys whose value is a loss process, which may name a file.
+_LOSSES = (("loss", "forward"), ("loss", "reverse"), ("path", "loss"), ("path", "loss_back"))
 #: Two ways to say the same: the one that is set puts the other out of force.
 _EXCLUSIVE = {"link.length": "link.propagation", "link.propagation": "link.length"}
 
@@ -58,6 +60,8 @@ class Scenario(Struct, frozen=True):
     """The settings in base units."""
     forward: Loss
     reverse: Loss
+    path_losses: tuple[Loss, Loss]
+    """What the hops behind the link lose: toward the receiver, and on the way back."""
     protections: tuple[Protection, ...]
     switch: dict[str, Any]
     host: dict[str, Any] | None
@@ -65,6 +69,11 @@ class Scenario(Struct, frozen=True):
     """Sizes of the flows of a workload."""
     fabric: Fabric | None = None
     """What the section of a fabric names."""
+
+    @property
+    def loses_on_path(self) -> bool:
+        """Whether a hop beside the link loses anything."""
+        return any(loss.native["model"] != "none" for loss in self.path_losses)
 
     def describe(self) -> dict[str, Any]:
         """Return the resolved scenario as JSON-able data, with the loss spelt out as ratio and percentage."""
@@ -98,6 +107,7 @@ class Scenario(Struct, frozen=True):
                 self.fabric and [self.fabric.failures, self.fabric.points and self.fabric.points.points],
                 [[protection.label, protection.value] for protection in self.protections],
             ),
+            *((loss.native for loss in self.path_losses) if self.loses_on_path else ()),
             self._decisive_values(),
         ]
         text = json.dumps(decisive, sort_keys=True, separators=(",", ":"))
@@ -196,6 +206,7 @@ def _build(experiment: Experiment, merged: dict[str, Entry], *, folder: Path, st
         values=values,
         forward=_at(merged, "loss.forward", lambda: parse_loss(values.loss.forward, folder=folder)),
         reverse=_at(merged, "loss.reverse", lambda: parse_loss(values.loss.reverse, folder=folder)),
+        path_losses=_path_losses(values, merged, folder),
         protections=_protections(values, merged),
         switch=_at(
             merged, "switch.profile", lambda: load_profile("switch", values.switch.profile, folder=folder)
@@ -219,10 +230,19 @@ def _make_portable(settings: dict[str, Any], folder: Path) -> None:
         name = str(settings.get(section, {}).get(key, ""))
         if "/" in name or name.endswith((".toml", ".csv", ".json")):
             settings[section][key] = str((folder / Path(name).expanduser()).resolve())
-    for direction, value in settings["loss"].items():
-        model, _, name = str(value).partition(":")
+    for section, key in _LOSSES:
+        model, _, name = str(settings.get(section, {}).get(key, "")).partition(":")
         if model.strip().lower() == "trace" and name:
-            settings["loss"][direction] = f"trace:{(folder / Path(name.strip()).expanduser()).resolve()}"
+            settings[section][key] = f"trace:{(folder / Path(name.strip()).expanduser()).resolve()}"
+
+
+def _path_losses(values: Sections, merged: dict[str, Entry], folder: Path) -> tuple[Loss, Loss]:
+    path = values.path
+    forward, back = ("0", "0") if path is None else (path.loss, path.loss_back)
+    return (
+        _at(merged, "path.loss", lambda: parse_loss(forward, folder=folder)),
+        _at(merged, "path.loss_back", lambda: parse_loss(back, folder=folder)),
+    )
 
 
 def _sizes(

@@ -112,11 +112,21 @@ pub struct TransportConfig {
 }
 
 /// The path between the hosts.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathConfig {
     /// Round trip of the network; `None` is the artifact's path.
     pub rtt_ps: Option<u64>,
+    /// What the hops behind the link corrupt, which nothing protects.
+    #[serde(default)]
+    pub loss: LossDirections,
+}
+
+impl PathConfig {
+    /// Whether no two frames cross the hops around the link alike.
+    pub fn is_uneven(&self) -> bool {
+        self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None
+    }
 }
 
 /// The flows of an experiment.

@@ -69,7 +69,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 
 /// The hops that can be recorded, in the order of the path.
 fn hops(config: &Config) -> Vec<&'static str> {
-    let is_direct = config.path.is_some_and(|path| path.rtt_ps.is_some());
+    let is_direct = config.path.as_ref().is_some_and(|path| path.rtt_ps.is_some());
     match config.experiment.as_str() {
         "stress" => vec![Place::LINK_NAME],
         "tcp-fct" | "rdma-fct" | "throughput" | "timeline" | "mathis" if is_direct => vec![Place::LINK_NAME],

@@ -50,7 +50,7 @@ impl EmulatedPath {
         let setup = Setup::new(&config)?;
         let streams = Streams::new(config.seed);
         let host = setup.host()?;
-        let path = setup.path(host.network_one_way_ns)?;
+        let path = setup.uneven(setup.path(host.network_one_way_ns)?, &streams)?;
         let patience = PATIENCE + round_trip(&setup)? * 2;
         let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
         let link =
@@ -62,7 +62,8 @@ impl EmulatedPath {
         let mut network = Network::new(Outside, link, path, vec![ends]);
         network.set_reception(&host.reception());
         network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
-        let has_interface = config.path.and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;
+        let has_interface =
+            config.path.as_ref().and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;
         let interfaces =
             has_interface.then(|| [interface(setup.interface_rate(host)), interface(setup.rate)]);
         let (course, depths) = (None, None);
@@ -194,6 +195,6 @@ fn interface(rate: LineRate) -> Hop {
 }
 
 fn round_trip(setup: &Setup<'_>) -> Result<Duration, ConfigError> {
-    let rtt = setup.config.path.and_then(|path| path.rtt_ps).map(Duration::from_ps);
+    let rtt = setup.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps);
     Ok(rtt.unwrap_or(Duration::from_ns_f64(setup.host()?.network_one_way_ns) * 2))
 }

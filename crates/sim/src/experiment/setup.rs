@@ -1,7 +1,7 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile};
+use crate::config::{Config, HostProfile, PathConfig};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, Losses, Marker, Payload, ProtectedLink, Red, clean, linkguardian,
@@ -53,7 +53,7 @@ impl<'a> Setup<'a> {
             self.link::<()>(streams)?;
         }
         let (Some(host), Some(_)) = (&self.config.host, &self.config.transport) else { return Ok(()) };
-        self.path(host.network_one_way_ns)?;
+        self.uneven(self.path(host.network_one_way_ns)?, streams)?;
         self.rdma()?;
         self.tcp().map(drop)
     }
@@ -124,7 +124,7 @@ impl<'a> Setup<'a> {
 
     /// The configured round trip of a path that is nothing but the link.
     fn rtt(&self) -> Option<Duration> {
-        self.config.path.and_then(|path| path.rtt_ps).map(Duration::from_ps)
+        self.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps)
     }
 
     /// The hops around the link: with `path.rtt` at most an interface, else those of the artifact.
@@ -149,6 +149,22 @@ impl<'a> Setup<'a> {
             receiver_queue_bytes: switch.receiver_queue_bytes,
         };
         Ok(Path::artifact(self.rate, interface, one_way, self.plan.flight(), rooms))
+    }
+
+    /// Whether frames cross the hops around the link alike, as long as nothing is in their way.
+    pub(super) fn is_even(&self) -> bool {
+        !self.config.path.as_ref().is_some_and(PathConfig::is_uneven)
+    }
+
+    /// `path`, with what its hops do to frames by chance.
+    pub(super) fn uneven(&self, path: Path, streams: &Streams) -> Result<Path, ConfigError> {
+        let Some(config) = self.config.path.as_ref().filter(|config| config.is_uneven()) else {
+            return Ok(path);
+        };
+        let process =
+            |spec, name| Ok::<_, ConfigError>(LossProcess::new(&model(spec)?, streams.stream(name)));
+        let (forward, back) = (&config.loss.forward, &config.loss.reverse);
+        Ok(path.losing((process(forward, "path/loss")?, process(back, "path/reverse-loss")?)))
     }
 
     /// The rate of a host's interface: as its profile says, and never above the link's.

@@ -208,8 +208,8 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         if block.index == 0 {
             link = inspected(&shared.setup, link);
         }
-        let mut network =
-            Network::new(shared.protocol.clone(), link, shared.path.clone(), Vec::new()).stopping(stop);
+        let path = shared.setup.uneven(shared.path.clone(), &block.streams)?;
+        let mut network = Network::new(shared.protocol.clone(), link, path, Vec::new()).stopping(stop);
         network.set_reception(&T::reception(shared.host));
         network.set_draws(block.streams.stream("hosts/near"), block.streams.stream("hosts/far"));
         let (running, idle, ended) = (Vec::new(), Vec::new(), Vec::new());

@@ -10,7 +10,9 @@
 //! ```
 
 use crate::kernel::Train;
+use crate::net::frame::GAP_OCTETS;
 use crate::net::{Ecn, Frame, Hop, LineRate};
+use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 
 /// Hops from a host to the link on the artifact's path.
@@ -20,17 +22,41 @@ const HOPS_AFTER: u32 = 2;
 /// The queue of a host's own interface, which is the host's memory.
 const UNLIMITED_BYTES: u64 = u64::MAX >> 16;
 
-/// A sequence of hops; an empty one takes no time.
+/// A sequence of hops; an empty one takes no time. The first of them may corrupt frames, which take its line and go no further.
 #[derive(Clone, Debug, Default)]
 pub struct Leg {
     hops: Vec<Hop>,
     delay: Duration,
+    losses: Option<Box<Losing>>,
+}
+
+/// What corrupts frames of a leg, and how many it has.
+#[derive(Clone, Debug)]
+struct Losing {
+    process: LossProcess,
+    lost: u64,
+}
+
+impl Losing {
+    /// Whether a frame of `octets` is corrupted that enters the leg at `now`.
+    fn takes(&mut self, now: Instant, octets: u32) -> bool {
+        let takes = self.process.is_lost_at(now, octets - GAP_OCTETS);
+        self.lost += u64::from(takes);
+        takes
+    }
 }
 
 impl Leg {
     /// A leg that only delays.
     pub const fn delay(delay: Duration) -> Self {
-        Self { hops: Vec::new(), delay }
+        Self { hops: Vec::new(), delay, losses: None }
+    }
+
+    /// The leg, whose first hop corrupts frames by `process` from now on.
+    #[must_use]
+    pub fn losing(self, process: LossProcess) -> Self {
+        let losses = (!process.is_clean()).then(|| Box::new(Losing { process, lost: 0 }));
+        Self { losses, ..self }
     }
 
     /// How long any frame takes at least.
@@ -56,7 +82,7 @@ impl Leg {
 
     /// The leg before anything has crossed it.
     fn at_rest(&self) -> Self {
-        Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay }
+        Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay, losses: None }
     }
 
     /// Whether every queue has room for so many octets.
@@ -64,9 +90,12 @@ impl Leg {
         self.hops.iter().all(|hop| hop.has_room_for(octets))
     }
 
-    /// When a frame that enters at `now` comes out; `None` if a queue was full.
+    /// When a frame that enters at `now` comes out; `None` if a queue was full, or the frame was corrupted.
     #[inline]
     pub fn cross<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
+        if self.losses.is_some() {
+            return self.cross_losing(now, frame);
+        }
         let mut at = now + self.delay;
         for hop in &mut self.hops {
             at = hop.pass(at, frame)?;
@@ -74,9 +103,29 @@ impl Leg {
         Some(at)
     }
 
+    /// The same of a leg that corrupts frames.
+    #[inline(never)]
+    fn cross_losing<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
+        self.cross_watched(now, frame, usize::MAX, |_| {})
+    }
+
     /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
     #[inline(always)]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
+        if let Some(losses) = &mut self.losses {
+            if losses.process.clear_frames(octets - GAP_OCTETS) < u64::from(train.count) {
+                return None;
+            }
+            let crossed = self.cross_even(train, octets)?;
+            self.losses.as_mut()?.process.skip(u64::from(train.count), octets - GAP_OCTETS);
+            return Some(crossed);
+        }
+        self.cross_even(train, octets)
+    }
+
+    /// The same of frames none of which is corrupted.
+    #[inline(always)]
+    fn cross_even(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
         if self.hops.is_empty() { Some(entered) } else { self.cross_hops(entered, octets) }
     }
@@ -99,14 +148,27 @@ impl Leg {
         watch: impl FnOnce(Instant),
     ) -> Option<Instant> {
         let mut watch = Some(watch);
-        let entered = now + self.delay;
-        self.hops.iter_mut().enumerate().try_fold(entered, |at, (index, hop)| {
+        let (mut at, Self { hops, losses, .. }) = (now + self.delay, self);
+        let mut takes = || losses.as_mut().is_some_and(|losses| losses.takes(now, frame.octets));
+        if hops.is_empty() {
+            return (!takes()).then_some(at);
+        }
+        for (index, hop) in hops.iter_mut().enumerate() {
             let (start, arrival) = hop.pass_from(at, frame)?;
             if let Some(watch) = watch.take_if(|_| index == watched) {
                 watch(start);
             }
-            Some(arrival)
-        })
+            if index == 0 && takes() {
+                return None;
+            }
+            at = arrival;
+        }
+        Some(at)
+    }
+
+    /// Frames that were corrupted.
+    pub fn lost(&self) -> u64 {
+        self.losses.as_ref().map_or(0, |losses| losses.lost)
     }
 
     /// The most octets that ever stood in the queue of the first hop; 0 without a hop.
@@ -165,7 +227,7 @@ impl Path {
         let leg = |(first_rate, first_bytes): (LineRate, u64), count: u32| {
             let first = Hop::new(first_rate, delay, first_bytes);
             let others = (1..count).map(|_| Hop::new(rate, delay, queue_bytes));
-            Leg { hops: std::iter::once(first).chain(others).collect(), delay: Duration::ZERO }
+            Leg { hops: std::iter::once(first).chain(others).collect(), ..Leg::default() }
         };
         Self {
             to_link: leg((nic_rate, UNLIMITED_BYTES), HOPS_BEFORE),
@@ -175,6 +237,13 @@ impl Path {
         }
     }
 
+    /// The path, whose hops behind the link corrupt frames: those toward the receiving host by the first, those toward the
+    /// sending host by the second.
+    #[must_use]
+    pub fn losing(self, (forward, back): (LossProcess, LossProcess)) -> Self {
+        Self { to_far: self.to_far.losing(forward), to_near: self.to_near.losing(back), ..self }
+    }
+
     /// A path that is nothing but the link and its `rtt`, of which the link itself takes
     /// `link_delay` each way, behind the sending host's interface if that has a rate of its own.
     /// `None` if the link takes more than there is.
@@ -182,7 +251,7 @@ impl Path {
         let half = rtt / 2;
         let rest = Duration::from_ps(half.as_ps().checked_sub(link_delay.as_ps())?);
         let hop = |rate| Hop::new(rate, Duration::ZERO, UNLIMITED_BYTES);
-        let to_link = Leg { hops: interface.map(hop).into_iter().collect(), delay: Duration::ZERO };
+        let to_link = Leg { hops: interface.map(hop).into_iter().collect(), ..Leg::default() };
         Some(Self { to_link, to_far: Leg::delay(rest), to_near: Leg::delay(rest), ..Self::default() })
     }
 }

@@ -140,6 +140,7 @@ fn plain_world(seed: u64) -> World {
         gbps: 10,
         loss: 0.0,
         fades: false,
+        hop_loss: 0.0,
         ordered: None,
         profile: "tofino1",
         extra_rtt: None,

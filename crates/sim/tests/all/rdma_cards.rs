@@ -228,6 +228,7 @@ fn clean(flows: usize) -> World {
         gbps: 10,
         loss: 0.0,
         fades: false,
+        hop_loss: 0.0,
         ordered: None,
         profile: "ideal",
         extra_rtt: None,

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) loss: f64,
     /// Whether losses come in bursts that last a time.
     pub(crate) fades: bool,
+    /// Of the hops behind the link, in both directions.
+    pub(crate) hop_loss: f64,
     /// `None` for a link without protection, else whether it keeps order.
     pub(crate) ordered: Option<bool>,
     pub(crate) profile: &'static str,
@@ -108,6 +110,9 @@ impl World {
             }
             Some(extra) => Path::direct(flight * 2 + extra, flight, None).unwrap(),
         };
+        let model = LossModel::bernoulli(self.hop_loss).unwrap();
+        let loss = |name| LossProcess::new(&model, streams.stream(name));
+        let path = path.losing((loss("hop"), loss("hop back")));
         let mut network = Network::new(protocol, link, path, conversations);
         network.set_reception(&self.reception);
         network.set_draws(streams.stream("near"), streams.stream("far"));
@@ -151,17 +156,19 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
     let loss = prop_oneof![Just(0.0), 0.0..0.003f64, 0.0..0.05f64];
     let traffic =
         (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, any::<bool>(), 1usize..4, algorithm);
-    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4);
+    let hop_loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.01f64];
+    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4, hop_loss);
     (place, traffic, source).prop_map(
         |(
             (ordered, profile, extra_rtt, reception),
             (seed, gbps, loss, fades, flows, algorithm),
-            (stack_gbps, flow_bytes, delayed_ack),
+            (stack_gbps, flow_bytes, delayed_ack, hop_loss),
         )| World {
             seed,
             gbps,
             loss,
             fades,
+            hop_loss,
             ordered,
             profile,
             extra_rtt,
@@ -202,6 +209,7 @@ fn a_running_flow_allocates_next_to_nothing() {
             gbps: 10,
             loss: 1e-3,
             fades: false,
+            hop_loss: 0.0,
             ordered,
             profile: "tofino1",
             extra_rtt: None,

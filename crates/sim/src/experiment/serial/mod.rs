@@ -127,12 +127,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let (once, reception) = (T::once(host), T::reception(host));
         let per_frame = !config.loss.forward.depends_on_length();
         let clean_reverse = config.loss.reverse == LossSpec::None;
-        let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse;
+        let is_even = setup.is_even();
+        let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse && is_even;
         let is_repeatable = crosses_alike && reception.is_free();
         let path = setup.path(one_way_ns)?;
         let mut serial =
             Self { host, flow, once, reception, path, protocol, is_repeatable, course: None, setup };
-        if config.skip {
+        if config.skip && is_even {
             serial.course = serial.rehearsed(crosses_alike);
         }
         Ok(serial)
@@ -302,7 +303,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             link = inspected(&self.setup, link);
         }
         link.set_tap(tap.clone());
-        let network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
+        let path = self.setup.uneven(self.path.clone(), &block.streams)?;
+        let network = Network::new(self.protocol.clone(), link, path, vec![conversation]);
         let mut network = network.tapped(tap).skipping(self.setup.config.skip);
         network.set_reception(&self.reception);
         Ok(network)

@@ -205,6 +205,13 @@ def test_the_command_prints_one_object_and_draws(tmp_path: Path) -> None:
         (["--frame", "20"], "a frame of 20 B does not fit Ethernet"),
         (["--switch", "tofino9"], "unknown switch profile 'tofino9'; did you mean 'tofino1'?"),
         (["--plot", "plan.gif"], "end the name with .png, .svg or .pdf"),
+        (
+            ["--workload", "rpc"],
+            "--workload has flows of a transport; add --transport tcp or --transport rdma",
+        ),
+        (["--transport", "tcp", "--workload", "rpc", "--flow", "2MB"], "leave --flow out"),
+        (["--transport", "tcp", "--load", "50%"], "--load is of flows that share links; add --workload"),
+        (["--transport", "tcp", "--workload", "rcp"], "did you mean 'rpc'"),
         (["--loss", "95%", "--target", "1e-15"], "no protection reaches 1e-15 at 95 % loss"),
     ],
 )

@@ -63,9 +63,17 @@ def command(
         ),
     ] = None,
     flow: Annotated[str, typer.Option(help="Size of such a flow.")] = "2MB",
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            help="With --transport: web-search, rpc, or a file of flow sizes. Choose by the slowdowns of "
+            "such flows that share the link.",
+            metavar="SIZES",
+        ),
+    ] = None,
     check: Annotated[bool, typer.Option("--verify", help="Run the simulator for each and compare.")] = False,
     packets: Annotated[str, typer.Option(help="Frames of each run with --verify.")] = "1M",
-    seed: Annotated[int, typer.Option(help="Decides every random draw of --verify.")] = 1,
+    seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     fabric: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +92,10 @@ def command(
         ),
     ] = "90%",
     load: Annotated[
-        str, typer.Option(help="Of many links: bytes of flows over the rate, where the file does not say.")
+        str,
+        typer.Option(
+            help="Bytes of flows over the rate: with --workload, and of many links where a file does not say."
+        ),
     ] = "50%",
     csv: Annotated[
         Path | None, typer.Option(help="Of many links: write the verdicts as CSV; - prints them.")
@@ -101,6 +112,8 @@ def command(
 
         lossylink plan --link 100Gbps --loss 1e-3 --target 1e-8 --transport tcp --flow 2MB
 
+        lossylink plan --link 100Gbps --loss 1e-3 --transport tcp --workload web-search --load 50%
+
         lossylink plan --link 10G --loss 1% --target 1e-6 --latency-budget 50us --verify
 
         lossylink plan --link 100G --loss gilbert-elliott:mean=1e-3,burst=1.5 --target 1e-6
@@ -116,7 +129,7 @@ def command(
     from lossylink import units  # heavy imports wait until they are needed
     from lossylink.cli.plan_fabric import plan_whole_fabric
     from lossylink.cli.progress import progress_bar
-    from lossylink.planning import Link, plan
+    from lossylink.planning import Link, Workload, plan
 
     _refuse_mixed(context, "fabric" if fabric is not None else "file" if links is not None else "link")
     if fabric is not None:
@@ -167,6 +180,7 @@ def command(
     frames = _read("--packets", units.parse_count, packets)
     suffix = _suffix(plot)
     flow_bytes = _read("--flow", units.parse_size, flow)
+    shared = _read("--load", units.parse_ratio, load)
     with progress_bar("plan") as progress:
         planned = plan(
             planned_link,
@@ -174,6 +188,8 @@ def command(
             budget_us=budget,
             transport=transport,
             flow_bytes=flow_bytes,
+            workload=None if workload is None else Workload(workload, shared),
+            seed=seed,
             progress=progress,
         )
     comparisons = _verify(planned, frames, seed) if check else None
@@ -203,7 +219,7 @@ _FOREIGN_TO_A_LINK = {
     "constraint": "is of a fabric; add --fabric TOPOLOGY",
     "years": "is of a fabric; add --fabric TOPOLOGY",
     "capacity": "is of a fabric or of many links; add --fabric TOPOLOGY or a file of links",
-    "load": "is of many links; give a file of them",
+    "load": "is of flows that share links; add --workload SIZES, or give a file of many links",
     "csv": "is of many links; give a file of them",
 }
 
@@ -216,7 +232,16 @@ def _refuse_mixed(context: typer.Context, kind: str) -> None:
         if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
     }
     if kind == "link":
-        for name in sorted(given & _FOREIGN_TO_A_LINK.keys()):
+        foreign = given & _FOREIGN_TO_A_LINK.keys()
+        if "workload" in given:
+            foreign -= {"load"}
+            if "transport" not in given:
+                raise UserError(
+                    "--workload has flows of a transport; add --transport tcp or --transport rdma"
+                )
+            if "flow" in given:
+                raise UserError("--workload has flows of many sizes; leave --flow out")
+        for name in sorted(foreign):
             raise UserError(f"--{name} {_FOREIGN_TO_A_LINK[name]}")
         return
     for name in sorted(given - _HEEDED[kind]):
@@ -303,6 +328,7 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
         "recommended": plan.recommended,
         "reason": plan.reason,
         "model": plan.model.row if plan.model is not None else None,
+        "covers": plan.covers,
         "transport": plan.transport,
         "rows": plan.rows(),
     }
@@ -339,6 +365,10 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     if plan.carried:
         table.add_row("fct_us_p99", *(f"* {one.fct_us_p99:,.0f}" for one in plan.carried))
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
+    if plan.loaded is not None:
+        tails = [plan.loaded.slowdowns[prediction.protection] for prediction in plan.predictions]
+        table.add_row("slowdown_p99_9", *(f"* {one.value:.3g}" for one in tails))
+        table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in tails))
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
         table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))
     console = Console(highlight=False)
@@ -352,6 +382,8 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         console.print(line)
     took = f"take [bold]{plan.recommended}[/bold]: " if plan.recommended else ""
     console.print(took + plan.reason)
+    if plan.transport is not None and plan.recommended is not None:
+        console.print(f"covers {plan.covers}")
 
 
 _TOLD = {True: "yes", False: "no", None: "not testable"}

@@ -7,5 +7,6 @@ from lossylink.planning.link import Link
 from lossylink.planning.planner import Plan, plan
 from lossylink.planning.prediction import Figure, Prediction
 from lossylink.planning.verify import Comparison, verify
+from lossylink.planning.workload import Workload
 
-__all__ = ["Comparison", "Figure", "Link", "Plan", "Prediction", "plan", "verify"]
+__all__ = ["Comparison", "Figure", "Link", "Plan", "Prediction", "Workload", "plan", "verify"]

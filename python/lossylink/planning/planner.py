@@ -13,6 +13,7 @@ from lossylink.planning.prediction import Prediction, is_within
 from lossylink.planning.recording import Model, model_of
 from lossylink.planning.stress import by_simulation
 from lossylink.planning.transport import FLOW_BYTES, NAMES, Carried, Transport, best_carried, carry
+from lossylink.planning.workload import UnderLoad, Workload, under_load
 from lossylink.protections import families, keeps_order
 
 
@@ -32,7 +33,20 @@ class Plan:
     """What was fitted to a recording too short to show the target."""
     transport: Transport | None = None
     carried: tuple[Carried, ...] = ()
-    """What flows of the transport make of each protection."""
+    """What flows of the transport make of each protection, one after another."""
+    loaded: UnderLoad | None = None
+    """What flows that share the link make of each protection."""
+
+    @property
+    def covers(self) -> str:
+        """What the verdict covers, and what plans for more."""
+        if self.loaded is not None:
+            return "flows of many hosts that share the link; those of one host also wait in its interface"
+        if self.carried:
+            return (
+                "flows of one size, one after another; --workload web-search plans for flows that share links"
+            )
+        return "the link alone; --transport tcp or rdma plans for flows over it"
 
     @property
     def sentence(self) -> str:
@@ -45,6 +59,8 @@ class Plan:
             prediction.row(target=self.target, budget_us=self.budget_us) for prediction in self.predictions
         ]
         flows = {one.protection: one.row() for one in self.carried}
+        if self.loaded is not None:
+            flows = {protection: self.loaded.row(protection) for protection in self.loaded.slowdowns}
         return [
             row | flows.get(row["protection"], {}) | {"recommended": row["protection"] == self.recommended}
             for row in rows
@@ -58,6 +74,8 @@ def plan(
     budget_us: float | None = None,
     transport: Transport | None = None,
     flow_bytes: int = FLOW_BYTES,
+    workload: Workload | None = None,
+    seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
 ) -> Plan:
     """Predict what every protection does for a link, each with the parameters that suit it best.
@@ -75,6 +93,10 @@ def plan(
         completion times choose; without it the speed of the link does.
     flow_bytes
         Payload of such a flow.
+    workload
+        Flows that share the link, instead of one after another: the tail of their slowdowns chooses.
+    seed
+        Decides the random draws of the flows.
     progress
         Called with the work done and the whole work.
 
@@ -98,6 +120,8 @@ def plan(
         raise UserError(f"a target of {target:g} is not a loss ratio between 0 and 1")
     if budget_us is not None and budget_us <= 0:
         raise UserError(f"a latency budget of {budget_us:g} us allows nothing; give more than 0")
+    if workload is not None and transport is None:
+        raise UserError("a workload has flows of a transport; name it, tcp or rdma")
     predictions, model = _predicted(link, target, budget_us, progress)
     meeting = _meeting(predictions, target, budget_us)
     if not meeting:
@@ -113,12 +137,18 @@ def plan(
             reason=_reason_for_none(link, predictions, model, target, budget_us),
             transport=transport,
         )
+    loaded: UnderLoad | None = None
     if transport is None:
         fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
         carried: tuple[Carried, ...] = ()
         chosen, reason = fastest, _reason_by_speed(fastest, meeting)
+    elif workload is not None:
+        carried = ()
+        loaded = under_load(link, predictions, transport, workload, seed=seed, progress=progress)
+        chosen = loaded.best(meeting)
+        reason = loaded.reason(chosen, meeting)
     else:
-        carried = carry(link, predictions, transport, flow_bytes=flow_bytes, progress=progress)
+        carried = carry(link, predictions, transport, flow_bytes=flow_bytes, seed=seed, progress=progress)
         chosen = best_carried(meeting, carried)
         reason = _reason_by_flows(chosen, meeting, carried, NAMES[transport], flow_bytes)
     if chosen.meets(target=target) is None and model is not None:
@@ -133,6 +163,7 @@ def plan(
         reason=reason,
         transport=transport,
         carried=carried,
+        loaded=loaded,
     )
 
 
@@ -182,7 +213,8 @@ def _reason_by_flows(
     times = {one.protection: one for one in carried}
     fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
     own = times[chosen.protection].fct_us_p99
-    words = f"99 of 100 {transport} flows of {flow_bytes / 1e6:g} MB end within {own:,.0f} us"
+    flows = f"{transport} flows of {flow_bytes / 1e6:g} MB, one after another,"
+    words = f"99 of 100 {flows} end within {own:,.0f} us"
     if fastest is chosen:
         return f"{words}, and of the links with flows as quick it is the fastest"
     other = times[fastest.protection].fct_us_p99

@@ -89,7 +89,8 @@ def carry(
     return tuple(carried)
 
 
-def _settings(link: Link, transport: Transport, flow_bytes: int) -> dict[str, Any]:
+def link_settings(link: Link, transport: Transport) -> dict[str, Any]:
+    """Return the settings of an experiment for the link, and a transport whose packets fill its frames."""
     mtu = link.frame_bytes - _ETHERNET_BYTES
     settings: dict[str, Any] = {
         "link.rate": f"{link.rate_bps}bps",
@@ -97,11 +98,16 @@ def _settings(link: Link, transport: Transport, flow_bytes: int) -> dict[str, An
         "link.mtu": mtu,
         "loss.forward": link.loss.spelling if link.loss is not None else f"{link.loss_ratio:.17g}",
         "switch.profile": link.switch,
+    }
+    return settings | ({"transport.mss": mtu - _HEADERS_BYTES} if transport == "tcp" else {})
+
+
+def _settings(link: Link, transport: Transport, flow_bytes: int) -> dict[str, Any]:
+    return link_settings(link, transport) | {
         "host.nic_rate": f"{max(link.rate_bps, _FASTEST_NIC_BPS)}bps",
         "flow.size": f"{flow_bytes}B",
         "flow.trials": FLOWS,
     }
-    return settings | ({"transport.mss": mtu - _HEADERS_BYTES} if transport == "tcp" else {})
 
 
 def best_carried(meeting: Sequence[Prediction], carried: Sequence[Carried]) -> Prediction:

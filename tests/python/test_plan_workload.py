@@ -1,0 +1,63 @@
+"""Plans for flows that share the link: what a verdict covers, which protection the tails choose."""
+
+from __future__ import annotations
+
+import pytest
+
+from lossylink.errors import UserError
+from lossylink.planning import Link, Workload, plan
+from lossylink.planning.workload import UnderLoad, under_load
+from lossylink.runner import run
+from lossylink.statistics import Estimate
+
+
+def link(loss: float = 1e-3) -> Link:
+    return Link(rate_bps=100 * 10**9, propagation_ps=0, loss_ratio=loss)
+
+
+def test_a_workload_without_a_transport_is_refused() -> None:
+    with pytest.raises(UserError, match="name it, tcp or rdma"):
+        plan(link(), target=1e-8, workload=Workload())
+
+
+def test_a_verdict_says_what_traffic_it_covers() -> None:
+    assert plan(link(), target=1e-8).covers.startswith("the link alone")
+    by_flows = plan(link(1e-6), target=1e-9, transport="rdma", flow_bytes=100_000)
+    assert "RDMA flows of 0.1 MB, one after another, end within" in by_flows.reason
+    assert "--workload" in by_flows.covers
+
+
+def told(**tails: tuple[float, float, float]) -> UnderLoad:
+    slowdowns = {name: Estimate(*tail) for name, tail in tails.items()}
+    return UnderLoad("tcp", Workload(), slowdowns, Estimate(25.4, 24.4, 26.2))
+
+
+def test_under_load_the_fastest_of_the_tails_that_are_not_told_apart_is_taken() -> None:
+    fast, slow = (
+        next(one for one in plan(link(), target=1e-8).predictions if one.protection.startswith(word))
+        for word in ("lg-nb", "fec")
+    )
+    names = (fast.protection, slow.protection)
+    alike = told(**dict(zip(names, [(26.6, 25.7, 27.1), (25.7, 24.9, 26.5)], strict=True)))
+    assert alike.best([fast, slow]) is fast
+    assert alike.reason(fast, [fast, slow]).endswith("are alike: it is fastest")
+    apart = told(**dict(zip(names, [(40.0, 38.0, 42.0), (25.7, 24.9, 26.5)], strict=True)))
+    assert apart.best([fast, slow]) is slow
+    assert "at most 25.7 times as long as alone, and 25.4 times without loss" in apart.reason(
+        slow, [fast, slow]
+    )
+    assert apart.reason(slow, [fast, slow]).endswith("1 of 2 that meet the target have a worse tail")
+
+
+def test_a_workload_is_run_over_every_protection_and_without_loss() -> None:
+    predictions = [one for one in plan(link(), target=1e-8).predictions if one.protection != "none"][:2]
+    loaded = under_load(link(), predictions, "tcp", Workload(flows=2000))
+    assert set(loaded.slowdowns) == {one.protection for one in predictions}
+    assert all(one.low <= one.value <= one.high for one in (*loaded.slowdowns.values(), loaded.clean))
+    settings = {
+        "link.rate": "100Gbps", "link.propagation": "0ns", "loss.forward": "0", "path.rtt": "7908ns",
+        "flow.trials": 2000,
+    }  # fmt: skip
+    (clean,) = run("workload", protection=["none"], settings=settings).records
+    assert loaded.clean.value == pytest.approx(clean["slowdown_p99_9"])
+    assert clean["interface_queue_bytes_max"] == 0

@@ -188,6 +188,16 @@ def test_goodput_needs_two_losses_and_has_the_rows(tmp_path: Any) -> None:
     assert sheet_of(one, "goodput").charts[0].series[0].y_low is None
 
 
+def test_goodput_has_the_interval_of_a_row_that_stands_alone() -> None:
+    settings = {"run__duration": 0.06, "run__warmup": 0.01, "run__cooldown": 0.0}
+    losses = [run("throughput", "none", loss__forward=loss, **settings) for loss in ("1e-3", "1e-2")]
+    drawn = sheet_of([(str(place), one) for place, one in enumerate(losses)], "goodput")
+    line = named(drawn, "no protection")
+    ends = [one.records[0]["average_throughput_gbps_ci95"] for one in losses]
+    assert line.y_low == pytest.approx([low for low, _high in ends])
+    assert line.y_high == pytest.approx([high for _low, high in ends])
+
+
 def test_fct_against_size_has_the_percentiles_of_the_rows(tmp_path: Any) -> None:
     swept = lossylink.sweep(
         "tcp-fct", grid={"flow.size": [1000, 24387]}, protection="lg",

@@ -32,7 +32,7 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
     chart = Chart(
         "goodput",
         f"{title[:1].upper()}{title[1:]} against the loss of the link",
-        "With 95 % intervals where a loss was run several times.",
+        "With 95 % intervals, where a loss was run several times or a row has one.",
         OF_LINK,
         Axis(title, "Gb/s", low=0.0),
         series,
@@ -54,9 +54,9 @@ def _gbps(sample: Sample) -> list[float]:
 
 
 def _series(line: Line) -> Series:
-    by_loss: dict[float, list[float]] = {}
+    by_loss: dict[float, list[Sample]] = {}
     for sample in line.samples:
-        by_loss.setdefault(link_loss(sample) or 0.0, []).extend(_gbps(sample))
+        by_loss.setdefault(link_loss(sample) or 0.0, []).append(sample)
     losses = sorted(by_loss)
     means = [_mean(by_loss[loss]) for loss in losses]
     has_interval = any(not mean.is_exact for mean in means)
@@ -71,8 +71,22 @@ def _series(line: Line) -> Series:
     )
 
 
-def _mean(values: list[float]) -> Estimate:
-    return mean_interval(values) if len(values) > 1 else Estimate.exact(values[0])
+def _mean(samples: Sequence[Sample]) -> Estimate:
+    """Return the mean of several runs with its interval, or the speed of one run with that of its row."""
+    values = [gbps for sample in samples for gbps in _gbps(sample)]
+    if len(values) > 1:
+        return mean_interval(values)
+    known = next(
+        (
+            found
+            for key in RATES
+            if samples[0].number(key) is not None and (found := samples[0].row.get(f"{key}_ci95"))
+        ),
+        None,
+    )
+    return (
+        Estimate.exact(values[0]) if known is None else Estimate(values[0], float(known[0]), float(known[1]))
+    )
 
 
 KIND = Kind(name="goodput", place=40, summary="throughput or effective speed against loss", sheet=sheet)

@@ -23,13 +23,14 @@ pub(super) fn span_ends(begin: Duration, end: Duration) -> impl Iterator<Item = 
 }
 
 /// The 95 % interval of the mean of these rates, which follow each other in spans of equal length; none of fewer than there are
-/// spans, or where one is not known because the run was cut short.
+/// spans, or where one is not known because the run was cut short. None either where nothing arrived in a span: sixteen spans
+/// cannot tell how often there are silences that outlast one, as a wait for a retransmission timeout does.
 ///
 /// Batch means: half the width is the larger one of the spans' and of that of pairs of them, for a span may be no longer than
 /// what makes neighbours alike. Where neighbours are alike all the same, the width grows as that of a sum does whose terms are
 /// alike by a factor that fades.
 pub(super) fn of_rates(rates: &[f64]) -> Option<[f64; 2]> {
-    if rates.len() < SPANS || rates.iter().any(|rate| !rate.is_finite()) {
+    if rates.len() < SPANS || rates.iter().any(|&rate| !(rate > 0.0 && rate.is_finite())) {
         return None;
     }
     let count = rates.len() as f64;
@@ -79,6 +80,9 @@ mod tests {
         assert!((high - 10.0 - half).abs() < 1e-6 && (10.0 - low - half).abs() < 1e-6);
         assert_eq!(of_rates(&rates[1..]), None);
         assert_eq!(of_rates(&[3.0; SPANS]), Some([3.0, 3.0]));
+        let silent: Vec<f64> =
+            rates.iter().enumerate().map(|(span, &rate)| if span == 7 { 0.0 } else { rate }).collect();
+        assert_eq!(of_rates(&silent), None);
     }
 
     /// A rate that is high first and low then has hardly been sampled: the interval grows well beyond that of its spans.

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lossylink.cli.exits import leave
+from lossylink.cli.exits import INTERRUPTED, leave
+from lossylink.cli.progress import LINE_SECONDS
 from lossylink.protections import usages
 
 if TYPE_CHECKING:
     from lossylink.guest import Finished
+    from lossylink.scenario import Scenario
 
 
 def command(
@@ -71,32 +74,70 @@ def command(
     chosen |= parse_settings(settings or [])
     scenario = resolve("throughput", settings=chosen, protection=protection or ["none"], seed=seed)
     kernel = require_kernel()
-    reports, status = [], 0
-    for one in scenario.protections:
-        from lossylink.guest.session import run_session
-        from lossylink.scenario.native import configuration
+    from lossylink.guest.session import run_session
+    from lossylink.scenario.native import configuration
 
+    reports: list[dict[str, Any]] = []
+    status = 0
+    for one in scenario.protections:
         if len(scenario.protections) > 1:
             print(f"== {one.label}", file=sys.stderr, flush=True)
-        finished = run_session(
-            kernel,
-            configuration(scenario, one),
-            words,
-            here=Path.cwd(),
-            to=sys.stderr if as_json else sys.stdout,
-        )
+        watch = _Watch(one.label)
+        try:
+            finished = run_session(
+                kernel,
+                configuration(scenario, one),
+                words,
+                here=Path.cwd(),
+                to=sys.stderr if as_json else sys.stdout,
+                on_time=watch.tell,
+            )
+        except KeyboardInterrupt:
+            if as_json:
+                print(json.dumps(reports, allow_nan=False))
+            print(watch.stopped(done=len(reports), of=len(scenario.protections)), file=sys.stderr)
+            leave(INTERRUPTED)
         reports.append({"protection": one.label, **finished.report, "wall_seconds": finished.wall_seconds})
-        print(_summary(one.label, finished), file=sys.stderr, flush=True)
+        print(_summary(one.label, finished, scenario), file=sys.stderr, flush=True)
         status = status or finished.status
     if as_json:
         print(json.dumps(reports, allow_nan=False))
     leave(status)
 
 
-def _summary(label: str, finished: Finished) -> str:
+class _Watch:
+    """Says now and then how far a guest is: nobody knows how long a command takes."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._started = time.monotonic()
+        self._next = self._started + LINE_SECONDS
+        self._passed_seconds = 0.0
+
+    def tell(self, passed_seconds: float, running: str) -> None:
+        """Take the virtual time that has passed and who runs; prints a line each `LINE_SECONDS`."""
+        self._passed_seconds = passed_seconds
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + LINE_SECONDS
+            words = f"{self._label}: {self._times()}, {running} runs"
+            print(words, file=sys.stderr, flush=True)
+
+    def stopped(self, *, done: int, of: int) -> str:
+        """Return what is said on Ctrl-C."""
+        others = f"; {done} of {of} protections had ended" if of > 1 else ""
+        return f"interrupted: {self._label} after {self._times()}; its output is above{others}"
+
+    def _times(self) -> str:
+        wall_seconds = time.monotonic() - self._started
+        return f"{self._passed_seconds:.6g} s of virtual time in {wall_seconds:.3g} s"
+
+
+def _summary(label: str, finished: Finished, scenario: Scenario) -> str:
     report = finished.report
     return (
         f"{label}: {finished.virtual_seconds:.6g} s of virtual time in {finished.wall_seconds:.3g} s; "
-        f"{report['frames_offered']:,} frames over the link, {report['frames_lost']:,} corrupted, "
-        f"{report['frames_unrecovered']:,} lost for good"
+        f"h4 to h8 ({scenario.forward.describe()}): {report['frames_offered']:,} frames over the link, "
+        f"{report['frames_lost']:,} corrupted, {report['frames_unrecovered']:,} lost for good; "
+        f"h8 to h4 ({scenario.reverse.describe()}): not counted"
     )

@@ -42,6 +42,8 @@ _TEMPORARY = Path("/tmp")
 _OWN = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).resolve().parents[1])
 
 Tell = Callable[[str], None]
+TellTime = Callable[[float, str], None]
+"""Takes the seconds that have passed in a guest since its script began, and the program that runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +126,10 @@ class Guest:
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
-    def run(self, *, on_output: Tell = print, on_error: Tell = print) -> Finished:
-        """Run the guest to its end; its lines go to the callbacks as they come.
+    def run(
+        self, *, on_output: Tell = print, on_error: Tell = print, on_time: TellTime | None = None
+    ) -> Finished:
+        """Run the guest to its end; its lines and its time go to the callbacks as they come.
 
         Raises
         ------
@@ -143,7 +147,7 @@ class Guest:
             )  # fmt: skip
         try:
             with _Tail(out, on_output) as said, _Tail(err, on_error) as complained:
-                _follow(process, (said, complained), Watch(work / "clock", process.pid))
+                _follow(process, (said, complained), Watch(work / "clock", process.pid), on_time)
         finally:
             _end(process)
         return _finished(work, time.monotonic() - started)
@@ -245,11 +249,16 @@ class _Tail:
         self._file.close()
 
 
-def _follow(process: subprocess.Popen[bytes], tails: tuple[_Tail, ...], watch: Watch) -> None:
+def _follow(
+    process: subprocess.Popen[bytes], tails: tuple[_Tail, ...], watch: Watch, on_time: TellTime | None
+) -> None:
     while process.poll() is None:
         for tail in tails:
             tail.look()
         watch.look()
+        if on_time is not None and watch.clock_ns:
+            passed = watch.clock_ns / 1e9 - REST_SECONDS
+            on_time(max(0.0, passed), watch.running)
         time.sleep(_LOOK_SECONDS)
 
 

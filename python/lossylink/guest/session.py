@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lossylink.guest import hosts
-from lossylink.guest.machine import Finished, Guest, Plan
+from lossylink.guest.machine import Finished, Guest, Plan, TellTime
 from lossylink.kernel import Kernel
 
 #: Memory of a guest that runs programs that we do not know.
@@ -20,9 +20,17 @@ _COMMANDS = "/run/hosts"
 
 
 def run_session(
-    kernel: Kernel, config: dict[str, Any], words: Sequence[str], *, here: Path, to: TextIO
+    kernel: Kernel,
+    config: dict[str, Any],
+    words: Sequence[str],
+    *,
+    here: Path,
+    to: TextIO,
+    on_time: TellTime | None = None,
 ) -> Finished:
     """Run a command in the directory ``here`` of a guest with the hosts of a configuration.
+
+    ``on_time`` is that of `Guest.run`.
 
     Raises
     ------
@@ -45,6 +53,7 @@ def run_session(
         return guest.run(
             on_output=lambda line: print(line, file=to, flush=True),
             on_error=lambda line: print(line, file=sys.stderr, flush=True),
+            on_time=on_time,
         )
 
 

@@ -20,6 +20,10 @@ class Watch:
         self._clock, self._pid = clock, pid
         self._told: tuple[str, str] | None = None
         self._since, self._used = time.monotonic(), 0.0
+        self.clock_ns = 0
+        """The guest's clock when it was last looked at, in nanoseconds; zero before it has told."""
+        self.running = ""
+        """The program that ran in it then."""
 
     def look(self) -> None:
         """Look once.
@@ -33,6 +37,7 @@ class Watch:
         if len(fields) < 3:
             return
         told, running = (fields[0], fields[1]), fields[2].strip()
+        self.clock_ns, self.running = int(fields[1]), running
         now = time.monotonic()
         if told != self._told:
             self._told, self._since, self._used = told, now, self._session_seconds()

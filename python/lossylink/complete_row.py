@@ -56,7 +56,7 @@ def complete_row(
 
 def _clusters(row: dict[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Return by how much losses came together, where the backend counted them by batches or not at all."""
-    by_batch = row.pop("lost_by_batch", [])
+    by_batch = [(lost, sent) for lost, sent in row.pop("lost_by_batch", [])]
     if "effective_loss_design_effect" in row:
         return {}
     factor, batches = loss_design_effect(json.dumps(configuration), by_batch)

@@ -140,9 +140,9 @@ def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple
     # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
     lower_rank = int(np.searchsorted(below, miss, side="right"))
     upper_rank = int(np.searchsorted(below, 1.0 - miss, side="left")) + 1
-    each = array.size / count
-    low = float(array[int((lower_rank - 1) * each)]) if lower_rank >= 1 else 0.0
-    high = float(array[int(np.ceil(upper_rank * each)) - 1]) if upper_rank <= count else float("inf")
+    # In whole numbers: the last of the ranks stands for the last of all.
+    low = float(array[(lower_rank - 1) * array.size // count]) if lower_rank >= 1 else 0.0
+    high = float(array[-(-upper_rank * array.size // count) - 1]) if upper_rank <= count else float("inf")
     return low, high
 
 

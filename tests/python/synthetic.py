@@ -88,6 +88,8 @@ def stress_row(protection: str, packets: int) -> dict[str, Any]:
         "packets_delivered": packets,
         "effective_loss_rate": 0.0,
         "effective_loss_ci95": 3.7 / packets,
+        "effective_loss_design_effect": 1.0,
+        "effective_loss_batches": 0,
         "effective_link_speed_gbps": speed,
         "tx_buffer_kb_min": 0.0 if ordered else 4.8,
         "tx_buffer_kb_p50": 9.6,

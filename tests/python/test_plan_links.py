@@ -301,7 +301,10 @@ def test_what_was_decided_before_a_stop_is_kept(
         (("links.csv", "--verify"), "--verify is of one link; leave it out of a plan of many links"),
         (("links.csv", "--loss", "1e-3"), "--loss is of one link"),
         (("links.csv", "--fabric", "fat-tree:k=4"), "a file of links and --fabric are two plans"),
-        (("--load", "30%"), "--load is of many links; give a file of them"),
+        (
+            ("--load", "30%"),
+            "--load is of flows that share links; add --workload SIZES, or give a file of many links",
+        ),
         (("--csv", "x.csv"), "--csv is of many links; give a file of them"),
         (("nowhere.csv",), "cannot read the file of links nowhere.csv: No such file"),
         (("--loss", "1e-3", "--loss-from", "x"), "--loss and --loss-from say the same"),

@@ -84,15 +84,15 @@ def test_the_frames_that_test_a_target_are_those_whose_interval_just_reaches_it(
     assert one.row(target=1e-5, budget_us=None)["frames_to_test"] is None
 
 
-@pytest.mark.parametrize("lost_together", [1.0, 15.0])
-def test_the_interval_of_none_lost_is_that_of_the_library(lost_together: float) -> None:
+def test_the_interval_of_none_lost_is_the_closed_form() -> None:
+    """(1 - high)^n = 0.025, for as many independent frames as tell as much."""
     link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-5)
     row = simulate(link, "lg-nb:copies=2", packets=50_000)
     assert row["effective_lost_packets"] == 0
-    found = simulated_loss(row, lost_together=lost_together)
-    low, high = loss_interval(row, confidence=0.95, lost_together=lost_together)
-    assert (found.value, found.low, low) == (0.0, 0.0, 0.0)
-    assert found.high == pytest.approx(high, rel=1e-12)
+    found = simulated_loss(row)
+    independent = row["packets_sent"] / row["effective_loss_design_effect"]
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(-math.expm1(math.log(0.025) / independent), rel=1e-6)
 
 
 def test_a_recording_shows_no_loss_rarer_than_it_is_long() -> None:

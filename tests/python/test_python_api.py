@@ -191,7 +191,7 @@ def test_results_show_themselves() -> None:
 
 
 def test_a_figure_of_a_run() -> None:
-    assert stress().plot().axes[0].get_ylabel() == "effective loss rate"
+    assert stress().plot().axes[0].get_ylabel() == "effective loss ratio, after the protection"
     with pytest.raises(UserError, match="no run has completion times"):
         stress().plot("ccdf")
 

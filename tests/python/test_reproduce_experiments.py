@@ -115,6 +115,11 @@ def test_a_quick_look_never_fails_a_claim_about_a_tail(name: str) -> None:
 
 def test_slowdowns_are_judged_short_flows_apart() -> None:
     found = outcomes("workload", divisor=1)
+    # Flows of a block share the link: one percentile rests on too few blocks.
+    tail = (
+        "web search, TCP: the slowest flow in a thousand is quicker with LinkGuardian than without protection"
+    )
+    assert found.pop(tail) is Outcome.UNDECIDED
     assert set(found.values()) == {Outcome.HOLDS}
 
 

@@ -85,7 +85,7 @@ def test_a_signal_ends_any_run(name: str, asked: signal.Signals, tmp_path: Path)
 
 def test_flows_before_the_signal_are_kept(tmp_path: Path) -> None:
     """A block of a hundred flows is cut: those of it that had ended are in the row."""
-    words = ["run", "tcp-fct", "-p", "none", "--set", "flow.size=200MB", "--set", "flow.trials=100"]
+    words = ["run", "tcp-fct", "-p", "none", "--set", "flow.size=500MB", "--set", "flow.trials=100"]
     with at_work([*words, "--set", "loss=1%", "--threads", "1", "--output", "kept"], tmp_path) as process:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=PATIENCE)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from lossylink.experiments import experiment_named
 from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Finished
@@ -18,9 +17,6 @@ from lossylink.statistics import (
     percentile_interval,
     percentile_ratio,
 )
-
-BLOCK = experiment_named("tcp-fct").block_trials
-"""Flows that run one after another over one link."""
 
 Source = tuple[str, str]
 """A job and a protection: where a sample comes from."""
@@ -33,8 +29,11 @@ def completion_times(finished: Finished, source: Source) -> NDArray[np.float64]:
 
 
 def completion_percentile(source: Source, percent: float) -> Measure:
-    """A percentile of the flow completion times, in microseconds."""
-    return lambda finished: percentile_interval(completion_times(finished, source), percent, block=BLOCK)
+    """A percentile of the flow completion times, in microseconds.
+
+    The losses of the published runs come alone, and so do flows that run one after another.
+    """
+    return lambda finished: percentile_interval(completion_times(finished, source), percent)
 
 
 def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
@@ -42,7 +41,7 @@ def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
 
     def measure(finished: Finished) -> Estimate:
         return percentile_ratio(
-            completion_times(finished, slower), completion_times(finished, faster), percent, block=BLOCK
+            completion_times(finished, slower), completion_times(finished, faster), percent
         )
 
     return measure

@@ -77,6 +77,8 @@ def carry(
     run = run_scenario(scenario, progress=progress)
     if run.interrupted:
         raise KeyboardInterrupt
+    # Flows one after another share nothing but a burst of losses that outlasts the first of them.
+    block = 1 if link.is_independent else scenario.experiment.block_trials
     carried = []
     for prediction in predictions:
         of_this = run.tables["trials"].filter(run.tables["trials"]["protection"] == prediction.protection)
@@ -84,7 +86,7 @@ def carry(
         if len(times) < FLOWS:
             unfinished = f"{FLOWS - len(times)} of {FLOWS} flows over {prediction.protection} did not end"
             raise UserError(f"--transport {transport}: {unfinished}; give smaller flows")
-        estimate = percentile_interval(times.to_numpy(), PERCENT, block=scenario.experiment.block_trials)
+        estimate = percentile_interval(times.to_numpy(), PERCENT, block=block)
         carried.append(Carried(prediction.protection, estimate.value, estimate.low, estimate.high))
     return tuple(carried)
 

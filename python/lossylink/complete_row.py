@@ -43,7 +43,7 @@ def complete_row(
         "protection": protection.label,
     }
     if "effective_lost_packets" in row:
-        row |= _clusters(row, configuration)
+        row |= clusters(row, configuration)
         row["effective_loss_ci95"] = _interval(row)
         row["packets_per_wall_second"] = row["packets_sent"] / wall_seconds
     if "residual_loss_theory" in scenario.experiment.row_keys or "rare_method" in row:
@@ -54,7 +54,7 @@ def complete_row(
     return scenario.experiment.in_order(row)
 
 
-def _clusters(row: dict[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
+def clusters(row: dict[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Return by how much losses came together, where the backend counted them by batches or not at all."""
     by_batch = [(lost, sent) for lost, sent in row.pop("lost_by_batch", [])]
     if "effective_loss_design_effect" in row:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lossylink.experiments import experiment_named
 from lossylink.guest.comparison import CLOSE, Measure
 from lossylink.guest.hosts import TICK_US
 from lossylink.statistics import Estimate, percentile_interval
@@ -19,7 +18,6 @@ from lossylink.statistics import Estimate, percentile_interval
 LOSSES, PROTECTIONS = ("0", "1e-3", "1e-2"), ("none", "lg", "lg-nb")
 PERCENTS = (50.0, 90.0, 99.0, 99.9)
 _RATE, _SIZE_BYTES, _TRIALS = "100Gbps", 24_387, 5_000
-_BLOCK = experiment_named("rdma-fct").block_trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +79,6 @@ def writes(
                     loss=loss,
                     protection=protection,
                     percent=percent,
-                    sim_us=percentile_interval(sim, percent, block=_BLOCK),
-                    kernel_us=percentile_interval(kernel, percent, block=_BLOCK),
+                    sim_us=percentile_interval(sim, percent),
+                    kernel_us=percentile_interval(kernel, percent),
                 )

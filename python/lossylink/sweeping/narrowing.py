@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from lossylink.backends import Backend, backend_named
+from lossylink.complete_row import clusters
 from lossylink.job import Job, Part, Progress
 from lossylink.sweeping.until import Until, changed, own_amount
 
@@ -64,6 +65,11 @@ def _anew(backend: Backend, job: Job, report: Progress, amounts: list[tuple[str,
     for key, amount in amounts:
         longer = replace(job, configuration=changed(job.configuration, key, amount))
         part = backend.measure(longer, report)
-        if part.interrupted or not part.row or look.is_enough(part):
+        if part.interrupted or not part.row:
+            break
+        if "effective_lost_packets" in part.row:
+            row = dict(part.row)
+            part = replace(part, row=row | clusters(row, longer.configuration))
+        if look.is_enough(part):
             break
     return part

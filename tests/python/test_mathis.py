@@ -277,7 +277,12 @@ def test_under_llr_a_flow_gets_what_the_closed_form_of_go_back_n_leaves_of_the_l
     point = {"transport.mss": 1460, "path.rtt": "3ms", "loss.forward": "1e-2"}
     (row,) = lossylink.run("mathis", protection=["llr"], settings=point).records
     # Profile ideal: 100 ns a decision. The replay timer is four loops with two frames each (LLR-20).
-    link = {"rate_bps": 3e9, "propagation_s": 0.0, "pipeline_s": 1e-7, "frame_wire_bytes": 1538}
+    link: dict[str, Any] = {
+        "rate_bps": 3e9,
+        "propagation_s": 0.0,
+        "pipeline_s": 1e-7,
+        "frame_wire_bytes": 1538,
+    }
     left = llr.delivered_share(
         loss_ratio=row["realised_loss_ratio"],
         replays=3,

@@ -58,7 +58,7 @@ def test_a_line_now_and_then_says_how_far_it_is(
 
     monkeypatch.setattr(virtual, "LINE_SECONDS", 10.0)
     now = 100.0
-    monkeypatch.setattr(virtual.time, "monotonic", lambda: now)
+    monkeypatch.setattr("lossylink.cli.virtual.time.monotonic", lambda: now)
     watch = virtual._Watch("lg")
     for second in range(25):
         now = 100.0 + second

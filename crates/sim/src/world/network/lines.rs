@@ -1,4 +1,4 @@
-//! The lines of a host's interface, and whose turn it is: each takes a packet at a time, round robin.
+//! The lines of a host's interface, and whose turn it is: each takes a packet at a time, round robin (RDMA-24).
 //!
 //! An interface that forms packets as they leave (RDMA-19) asks the ends behind it for one whenever its line is free. An
 //! end that has a packet while the line is busy waits in the order in which it came, and behind all others once it has sent.

@@ -37,7 +37,7 @@ def test_json_has_a_row_for_each_set_up(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("mathis", "--trap", "mtus"), "unknown trap 'mtus'; valid: percent"),
+        (("mathis", "--trap", "mtus"), "unknown trap 'mtus'; did you mean 'mtu'? Valid: duration, mtu"),
         (("stress", "--trap", "mtu"), "--trap belongs to mathis"),
         (("mathis", "--trap", "mtu", "--output", "x"), "keeps no files"),
     ],

@@ -12,6 +12,7 @@ from lossylink.scenario.load import read_toml
 
 #: Longest file of flow sizes, decompressed.
 _MOST_BYTES = 1 << 26
+_CSV = (".csv", ".csv.gz", ".csv.zst")
 
 
 class FlowSizes(NamedTuple):
@@ -29,16 +30,14 @@ def load_flow_sizes(name: str, *, folder: Path | None = None) -> FlowSizes:
     >>> load_flow_sizes("web-search").points[1]
     (10000.0, 0.15)
     """
-    if "/" in name or name.endswith((".toml", ".csv", ".csv.gz", ".csv.zst")):
+    if "/" in name or name.endswith((".toml", *_CSV)):
         path = (folder or Path()) / Path(name).expanduser()
     else:
         path = SCENARIOS / "workload" / f"{name}.toml"
         if not path.is_file():
             packaged = sorted(known.stem for known in path.parent.glob("*.toml"))
             raise unknown("distribution of flow sizes", name, packaged)
-    from lossylink import compressed  # for those who have a file
-
-    points = _from_csv(path) if compressed.suffix_of(path) == ".csv" else _from_toml(path)
+    points = _from_csv(path) if path.name.endswith(_CSV) else _from_toml(path)
     _check(points, path)
     return FlowSizes(path.stem, points)
 
@@ -52,7 +51,7 @@ def _from_toml(path: Path) -> list[tuple[float, float]]:
 
 
 def _from_csv(path: Path) -> list[tuple[float, float]]:
-    from lossylink import compressed  # as above
+    from lossylink import compressed  # for those who have a file
 
     lines = compressed.read_text(path, most_bytes=_MOST_BYTES, what="the flow sizes").splitlines()
     texts = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, start=1)]

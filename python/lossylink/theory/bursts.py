@@ -86,7 +86,7 @@ class Chain:
         --------
         >>> chain = Chain.of_fades(clear_s=0.98, fade_s=0.02, spacing_s=1e-3)
         >>> round(chain.loss_ratio, 12), round(1 / chain.to_good, 2)
-        (0.02, 20.92)
+        (0.02, 20.51)
         """
         share = fade_s / (clear_s + fade_s)
         moved = -math.expm1(-spacing_s * (1 / clear_s + 1 / fade_s))

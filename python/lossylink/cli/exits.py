@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from lossylink import signals
+
 #: Exit codes beside 0: a failed run, a mistake of the user, a stop by Ctrl-C or SIGTERM (128 + SIGINT).
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
@@ -50,7 +52,8 @@ def _second_signal_ends() -> Iterator[None]:
     os.set_blocking(tell, False)
     before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
     watcher = threading.Thread(target=_watch, args=(told,), name="lossylink-signals", daemon=True)
-    watcher.start()
+    with signals.kept_from_new_threads():
+        watcher.start()
     try:
         yield
     finally:

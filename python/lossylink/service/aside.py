@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable
 from typing import ParamSpec
+
+from lossylink import signals
 
 _P = ParamSpec("_P")
 
@@ -23,7 +24,5 @@ def start(work: Callable[_P, object], *arguments: _P.args, **options: _P.kwargs)
         _native.give_up_privileges()
         work(*arguments, **options)
 
-    asked = {signal.SIGTERM, signal.SIGINT}
-    signal.pthread_sigmask(signal.SIG_BLOCK, asked)
-    threading.Thread(target=confined, daemon=True).start()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, asked)
+    with signals.kept_from_new_threads():
+        threading.Thread(target=confined, daemon=True).start()

@@ -101,7 +101,8 @@ def test_a_guard_protects_once_the_link_corrupts_frames() -> None:
         )
         assert "LAN to link" in watching
         assert "corrupted on the way to the peer: " in " ".join(watching.split())
-        assert any("lost on the way to the peer: lg:copies=" in line for line in near.lines), near.lines
+        reason = "lost on the way to the peer: lg:copies="
+        until(lambda: any(reason in line for line in near.lines), seconds=PATIENCE_SECONDS, what=reason)
         assert not any("lg:" in line and "lost on" in line for line in far.lines), "the way back is clean"
 
 

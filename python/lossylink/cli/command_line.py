@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from lossylink.cli.exits import FAILED, INTERRUPTED, sigterm_as_ctrl_c
+from lossylink.cli.exits import FAILED, INTERRUPTED
 from lossylink.cli.quick import carried_out_quickly
+from lossylink.cli.signals import sigterm_as_ctrl_c
 from lossylink.errors import LossylinkError
 
 #: What the system says where nothing more can be written: the disk, a quota or a limit.

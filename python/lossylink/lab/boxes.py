@@ -141,11 +141,13 @@ def serve(
     alone.
     """
     from lossylink import _native
+    from lossylink.cli import signals
     from lossylink.cli.exits import leave
     from lossylink.lab.interfaces import borrowed, privileges, warn_of_checksums
 
     warn_of_checksums(ports)
     told = json.dumps(config | {"keeps": privileges(ports)})
+    signals.leave_to_data_plane()
     with borrowed(ports, whole=whole), beside or nullcontext():
         print(f"control socket: {config['control']}", file=sys.stderr)
         code = _native.live_main([told])

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec
 
-from lossylink import signals
+from lossylink.cli import signals
 
 _P = ParamSpec("_P")
 

@@ -19,6 +19,13 @@ Command = Callable[..., Ended]
     ("arguments", "says"),
     [
         (("run", "stess"), "did you mean 'stress'"),
+        (("run", "fct"), "did you mean 'tcp-fct'?"),
+        (
+            ("run", "stress", "-p", "lg,none"),
+            "'lg,none' names 2 protections; write one at a time: -p lg -p none",
+        ),
+        (("run", "stress", "--loss", "1e-3"), "No such option: --loss; write --set loss=VALUE"),
+        (("run", "stress", "--nothing"), "see `lossylink run --help`"),
         (("run", "nowhere.toml"), "cannot read nowhere.toml: No such file"),
         (("run", "stress", "--protection", "lq"), "unknown protection 'lq'; did you mean 'lg'"),
         (
@@ -165,6 +172,7 @@ def test_a_slip_in_a_file_names_the_line_and_the_nearest_key(command: Command, t
     [
         ("[loss]\nforward = bernoulli", 'mine.toml:3: words are written in quotes: forward = "bernoulli"'),
         ("[link]\nrate = 25G # of the link", 'mine.toml:3: words are written in quotes: rate = "25G"'),
+        ("[run]\nrare = True", "mine.toml:3: TOML writes truth in small letters: rare = true"),
         ("[loss]\nforward = 1%", 'mine.toml:3: words are written in quotes: forward = "1%"'),
         (
             "protection = [lg, fec:25/5]",

@@ -8,6 +8,7 @@ import typer  # reads annotations as they stand: postponed ones would be compile
 from typer.exceptions import Abort, TyperException
 
 from lossylink.cli.exits import MISTAKE, leave
+from lossylink.cli.foreign_options import meant_by
 from lossylink.cli.quick import show_version
 from lossylink.errors import UserError
 
@@ -63,8 +64,12 @@ def carry_out(arguments: Sequence[str]) -> int:
 def _usage(error: TyperException) -> str:
     words = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "lossylink"
-    return f"{words}; see `{path} --help`"
+    if context is None:
+        return f"{words}; see `lossylink --help`"
+    option = getattr(error, "option_name", None)
+    own = [name for parameter in context.command.params for name in parameter.opts]
+    meant = meant_by(option, own) if option is not None and words.startswith("No such option") else ""
+    return f"{words}; {meant or f'see `{context.command_path} --help`'}"
 
 
 def build(wanted: str | None = None, *, with_epilogs: bool = True) -> typer.Typer:

@@ -28,9 +28,9 @@ def command(
     backend: Annotated[
         Measured, typer.Option(help="The simulator, or real hosts over the simulated path, in virtual time.")
     ] = Measured.sim,
-    output: Annotated[Path, typer.Option(help="Directory of report.html and its figures.")] = Path(
-        "runs/reproduce"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Directory of report.html and its figures.")
+    ] = Path("runs/reproduce"),
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     fresh: Annotated[

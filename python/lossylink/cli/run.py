@@ -28,7 +28,8 @@ def command(
     every_key: Annotated[bool, typer.Option("--all", help="Show every figure, by its key.")] = False,
     with_csv: Annotated[bool, typer.Option("--csv", help="Keep rows and tables as CSV, too.")] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Run directory; runs/EXPERIMENT-TIME-HASH when not given.")
+        Path | None,
+        typer.Option("--output", "-o", help="Run directory; runs/EXPERIMENT-TIME-HASH when not given."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail when a methodology check fails.")] = False,
     pcap: Annotated[

@@ -53,7 +53,7 @@ def command(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Directory of the sweep; the same one resumes it.")
+        Path | None, typer.Option("--output", "-o", help="Directory of the sweep; the same one resumes it.")
     ] = None,
     threads: Annotated[
         int | None, typer.Option(help="Points at a time on this machine; all cores when not given.")

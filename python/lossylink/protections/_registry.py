@@ -47,6 +47,12 @@ def find(word: str) -> tuple[Family, Spelling]:
     """
     known = {spelling.word: (family, spelling) for family, spelling in spellings()}
     wanted = word.strip().lower()
+    if "," in wanted:
+        each = [part.strip() for part in word.split(",") if part.strip()]
+        raise UserError(
+            f"'{word.strip()}' names {len(each)} protections; write one at a time:"
+            f" {' '.join(f'-p {one}' for one in each)}, and a list in a file"
+        )
     if wanted not in known:
         raise unknown("protection", word.strip(), known, also=_also())
     return known[wanted]

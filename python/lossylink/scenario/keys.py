@@ -47,6 +47,20 @@ def keys_of(experiment: Experiment) -> frozenset[str]:
     return frozenset(_spelt_out(experiment.keys))
 
 
+def spellings() -> frozenset[str]:
+    """Return every spelling of every key of an experiment: dotted, without its section, and by another name.
+
+    Examples
+    --------
+    >>> {"loss", "link.rate", "rate", "packets"} <= spellings()
+    True
+    """
+    from lossylink.experiments import EXPERIMENTS  # all of them, for a mistake alone
+
+    dotted = {key for experiment in EXPERIMENTS.values() for key in keys_of(experiment)}
+    return frozenset(dotted | {key.partition(".")[2] for key in dotted} | _ALIASES.keys())
+
+
 def resolve_key(typed: str, experiment: Experiment, *, where: str = "") -> str:
     """Return the dotted key that was meant by a full, short or aliased one.
 

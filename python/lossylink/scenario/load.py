@@ -61,7 +61,11 @@ def _syntax_error(path: Path, text: str, message: str) -> str:
     match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if match is None:
         return f"{path}: {message}"
-    quoted = _in_quotes(text.splitlines()[int(match[1]) - 1])
+    line = text.splitlines()[int(match[1]) - 1]
+    truth = re.fullmatch(r"(\s*[^=#]+=\s*)(True|False)\s*(?:#.*)?", line)
+    if truth is not None:
+        return f"{path}:{match[1]}: TOML writes truth in small letters: {truth[1].strip()} {truth[2].lower()}"
+    quoted = _in_quotes(line)
     if quoted is not None:
         return f"{path}:{match[1]}: words are written in quotes: {quoted}"
     return f"{path}:{match[1]}: {message[: match.start()]} (column {match[2]})"

@@ -45,5 +45,5 @@ def scenario_file(what: str | Path) -> Path | None:
         return None
     files = packaged()
     if text not in files:
-        raise unknown("experiment or scenario", text, (*experiments.names(), *files))
+        raise unknown("experiment or scenario", text, (*experiments.names(), *files), also={"fct": "tcp-fct"})
     return files[text]

@@ -10,7 +10,8 @@ use crate::config::{Config, TrafficSource};
 use crate::measure::{Description, DesignEffect};
 use crate::net::{Ecn, Frame, ProtectedLink, Traffic, Visit, queue_limits};
 use crate::world::journeys::{self, Journeys};
-use crate::world::stress::{self, BufferSample, Source, Stress, StressResult};
+use crate::world::samples::BufferSample;
+use crate::world::stress::{self, Source, Stress, StressResult};
 use crate::{Column, ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
@@ -48,7 +49,7 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     set_wire(&mut row, link.traffic());
     set_retransmissions(&mut row);
     row.set_figures(&report.figures);
-    set_buffers(&mut row, &result.samples, (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
+    set_buffers(&mut row, result.samples.kept(), (report.tx_buffer_max_bytes, report.rx_buffer_max_bytes));
     let states = states(&setup, &mut link, result.end, result.interrupted)?;
     if let Some(journeys) = &journeys {
         set_journeys(&mut row, journeys);
@@ -200,7 +201,7 @@ fn set_buffer(row: &mut Row, side: &str, bytes: impl Iterator<Item = u64>, maxim
 }
 
 fn outcome(row: Row, result: &StressResult) -> Outcome {
-    let column = |of: fn(&BufferSample) -> f64| result.samples.iter().map(of).collect::<Column>();
+    let column = |of: fn(&BufferSample) -> f64| result.samples.kept().iter().map(of).collect::<Column>();
     let series = vec![
         ("time_s".to_owned(), column(|sample| sample.at.as_secs_f64())),
         ("tx_buffer_kb".to_owned(), column(|sample| sample.tx_bytes as f64 / 1e3)),

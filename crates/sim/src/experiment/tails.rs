@@ -68,7 +68,7 @@ fn figures(swept: Result<&Swept, String>) -> Vec<Result<Quantile, String>> {
 /// How many frames are later than a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level {
-    latency_ns: u32,
+    latency_ns: u64,
     /// Share of the data frames that are later, and half the width of its 95 % interval.
     beyond: f64,
     half_width: f64,
@@ -80,8 +80,8 @@ struct Level {
 #[derive(Clone, Debug)]
 pub(super) struct Swept {
     levels: Vec<Level>,
-    least_ns: u32,
-    quiet_ns: u32,
+    least_ns: u64,
+    quiet_ns: u64,
     looks: usize,
 }
 
@@ -93,7 +93,7 @@ impl Swept {
         if looks as f64 - (busy as f64) < CALM_MIN * looks as f64 {
             return Err("the link hardly ever loses nothing for a while: count without --rare".to_owned());
         }
-        let mut late: Vec<(u32, usize, usize, f64)> = Vec::new();
+        let mut late: Vec<(u64, usize, usize, f64)> = Vec::new();
         let mut look = 0;
         for (part, tails) in parts.iter().enumerate() {
             for of_look in &tails.looks {
@@ -131,7 +131,7 @@ impl Swept {
 
     /// The latency that a share of the frames exceeds (RARE-16), or why there is no figure (RARE-17).
     pub(super) fn quantile(&self, share: f64) -> Result<Quantile, Complaint> {
-        let us = |level: &Level| f64::from(level.latency_ns.saturating_sub(self.least_ns)) / 1e3;
+        let us = |level: &Level| level.latency_ns.saturating_sub(self.least_ns) as f64 / 1e3;
         let [longest, .., calm] = self.levels.as_slice() else {
             return Err(Complaint::NotKnown(format!("nothing came late in {} looks: no figure", self.looks)));
         };
@@ -183,7 +183,7 @@ mod tests {
     use crate::world::tails::Late;
 
     /// Parts of one look each, with frames so late, in nanoseconds, of so much weight.
-    fn parts(late: &[(u32, f64)], count: usize) -> Vec<Tails> {
+    fn parts(late: &[(u64, f64)], count: usize) -> Vec<Tails> {
         let look: Vec<Late> = late.iter().map(|&(latency_ns, weight)| Late { latency_ns, weight }).collect();
         let part = Tails { looks: vec![look], busy: 0, data: 1.0, least_ns: 1000, quiet_ns: 1100, frames: 1 };
         vec![part; count]

@@ -2,131 +2,94 @@
 
 use lossylink_core::time::Instant;
 
-/// The place of an owner that has no deadline.
-const NOWHERE: u32 = u32::MAX;
-
 /// One deadline for each of a number of owners, and the earliest of them.
 ///
-/// That of an only owner is the earliest, and nothing else is kept. Of several, those that are armed stand in a list without order. It is searched only when the first of them moves later: of
-/// many timers that is rarely the one, and of the cores of a host few have something to do.
+/// The owners play a tournament: the tree has a leaf for each owner, and an inner node has the earlier one of its two children.
+/// A deadline that moves plays again on its way to the root alone, so thousands of owners cost little more than a few.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
-    armed: Vec<(Instant, u32)>,
-    /// Where in the list each owner is.
-    places: Vec<u32>,
-    /// The earliest, and the first in order of those.
-    first: (Instant, u32),
+    /// The root has the place 1. The children of the node at `i` have the places `2 i` and `2 i + 1`. The leaves come last.
+    nodes: Vec<(Instant, u32)>,
 }
 
 impl Deadlines {
     /// `count` deadlines, none of them armed.
     pub(super) fn new(count: usize) -> Self {
-        Self { armed: Vec::new(), places: vec![NOWHERE; count.max(1)], first: (Instant::NEVER, 0) }
+        let mut deadlines = Self { nodes: Vec::new() };
+        deadlines.grow(count.max(1));
+        deadlines
     }
 
     /// Makes room for `count` deadlines.
     pub(super) fn grow(&mut self, count: usize) {
-        if self.is_alone() && count > 1 && !self.first.0.is_never() {
-            self.arm(self.first);
+        let before = self.leaves();
+        if count <= before {
+            return;
         }
-        self.places.resize(count.max(self.places.len()), NOWHERE);
+        let leaves = count.next_power_of_two();
+        let mut nodes = vec![(Instant::NEVER, 0); leaves];
+        nodes.extend_from_slice(&self.nodes[before..]);
+        nodes.extend((before..leaves).map(|owner| (Instant::NEVER, owner as u32)));
+        for place in (1..leaves).rev() {
+            nodes[place] = nodes[2 * place].min(nodes[2 * place + 1]);
+        }
+        self.nodes = nodes;
+    }
+
+    /// Owners for which there is room, and the place of the first one's leaf.
+    #[inline]
+    const fn leaves(&self) -> usize {
+        self.nodes.len() / 2
     }
 
     /// The earliest deadline.
     #[inline]
-    pub(super) const fn next(&self) -> Instant {
-        self.first.0
+    pub(super) fn next(&self) -> Instant {
+        self.nodes[1].0
     }
 
     /// Whose deadline is the earliest; the first in order when several are, and of none that is armed.
     #[inline]
-    pub(super) const fn owner(&self) -> usize {
-        self.first.1 as usize
+    pub(super) fn owner(&self) -> usize {
+        self.nodes[1].1 as usize
     }
 
-    /// The earliest deadline of all but `owner`, and whose it is.
+    /// The earliest deadline of all but `owner`.
     #[inline]
-    pub(super) fn next_of_others(&self, owner: usize) -> (Instant, u32) {
-        if self.first.1 as usize == owner {
-            self.search(|entry| entry.1 as usize != owner)
-        } else {
-            self.first
+    pub(super) fn next_of_others(&self, owner: usize) -> Instant {
+        if self.owner() != owner {
+            return self.next();
         }
-    }
-
-    /// Whether there is one owner only.
-    #[inline]
-    const fn is_alone(&self) -> bool {
-        self.places.len() == 1
+        let mut place = self.leaves() + owner;
+        let mut next = Instant::NEVER;
+        while place > 1 {
+            next = next.min(self.nodes[place ^ 1].0);
+            place /= 2;
+        }
+        next
     }
 
     /// Moves the deadline of `owner`; [`Instant::NEVER`] disarms it.
     #[inline]
     pub(super) fn set(&mut self, owner: usize, deadline: Instant) {
-        let entry = (deadline, owner as u32);
-        if self.is_alone() {
-            self.first = entry;
-        } else {
-            self.set_among_others(entry);
+        let leaf = self.leaves() + owner;
+        self.nodes[leaf] = (deadline, owner as u32);
+        if leaf > 1 {
+            self.play(leaf);
         }
     }
 
     /// In line it costs a flow more instructions than the call.
     #[inline(never)]
-    fn set_among_others(&mut self, entry: (Instant, u32)) {
-        if !self.put(entry) {
-            return;
+    fn play(&mut self, mut place: usize) {
+        while place > 1 {
+            let winner = self.nodes[place].min(self.nodes[place ^ 1]);
+            place /= 2;
+            if self.nodes[place] == winner {
+                return;
+            }
+            self.nodes[place] = winner;
         }
-        if entry < self.first {
-            self.first = entry;
-        } else if self.first.1 == entry.1 && entry != self.first {
-            self.first = self.search(|_| true);
-        }
-    }
-
-    /// The same when the earliest of the others is known ([`Deadlines::next_of_others`]).
-    #[inline]
-    pub(super) fn set_beside(&mut self, owner: usize, deadline: Instant, others: (Instant, u32)) {
-        let entry = (deadline, owner as u32);
-        if self.is_alone() {
-            self.first = entry;
-            return;
-        }
-        self.put(entry);
-        self.first = others.min(entry);
-    }
-
-    /// Puts the entry in the place of its owner; whether anything has changed.
-    #[inline(always)]
-    fn put(&mut self, entry: (Instant, u32)) -> bool {
-        let place = self.places[entry.1 as usize] as usize;
-        match (place < self.armed.len(), entry.0.is_never()) {
-            (true, true) => self.disarm(place),
-            (true, false) => self.armed[place].0 = entry.0,
-            (false, false) => self.arm(entry),
-            (false, true) => return false,
-        }
-        true
-    }
-
-    #[inline]
-    fn arm(&mut self, entry: (Instant, u32)) {
-        self.places[entry.1 as usize] = self.armed.len() as u32;
-        self.armed.push(entry);
-    }
-
-    #[inline]
-    fn disarm(&mut self, place: usize) {
-        let (_, owner) = self.armed.swap_remove(place);
-        self.places[owner as usize] = NOWHERE;
-        if let Some(&(_, moved)) = self.armed.get(place) {
-            self.places[moved as usize] = place as u32;
-        }
-    }
-
-    #[inline]
-    fn search(&self, is_asked: impl Fn(&(Instant, u32)) -> bool) -> (Instant, u32) {
-        self.armed.iter().copied().filter(is_asked).min().unwrap_or((Instant::NEVER, 0))
     }
 }
 
@@ -147,12 +110,8 @@ mod tests {
                 let at = if at % 4 == 0 { u64::MAX } else { at };
                 let others = deadlines.next_of_others(owner);
                 let first_of_others = (0..count).filter(|&other| other != owner).min_by_key(|&other| model[other]);
-                prop_assert_eq!(others.0, first_of_others.map_or(Instant::NEVER, |other| Instant::from_ps(model[other])));
-                if number % 2 == 0 {
-                    deadlines.set(owner, Instant::from_ps(at));
-                } else {
-                    deadlines.set_beside(owner, Instant::from_ps(at), others);
-                }
+                prop_assert_eq!(others, first_of_others.map_or(Instant::NEVER, |other| Instant::from_ps(model[other])));
+                deadlines.set(owner, Instant::from_ps(at));
                 model[owner] = at;
                 let expected = (0..count).min_by_key(|&owner| model[owner]).unwrap();
                 prop_assert_eq!(deadlines.owner(), expected);

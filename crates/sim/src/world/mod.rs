@@ -3,6 +3,7 @@
 //! * [`datagrams`]: a source that sends at its own rate, without a transport.
 //! * [`limits`]: where a run ends that does not end by itself.
 //! * [`rare`]: copies of a link in which a loss is steered.
+//! * [`samples`]: how full its buffers are over time.
 //! * [`stress`]: a packet generator in front, a counter behind.
 //! * [`journeys`]: the same with a source that keeps the link busy and every frame followed.
 //! * [`network`]: two hosts with any number of conversations, and the hops between them and the
@@ -19,6 +20,7 @@ pub mod path;
 pub mod protocol;
 pub mod quantiles;
 pub mod rare;
+pub mod samples;
 pub mod stress;
 pub mod tails;
 

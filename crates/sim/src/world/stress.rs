@@ -1,10 +1,11 @@
 //! The stress test: a packet generator in front of a protected link, and a counter behind it.
 //!
 //! Source: LinkGuardian's artifact, "switch-to-switch stress test". The generator keeps at most a
-//! profile's number of frames in the sender's queue; buffers are sampled every 10 ms and have a
+//! profile's number of frames in the sender's queue; buffers are sampled every 10 ms ([`super::samples`]) and have a
 //! high-water mark.
 
 use super::limits::{LATEST, Limit};
+use super::samples::BufferSamples;
 use crate::Control;
 use crate::kernel::Train;
 use crate::measure::SequenceCheck;
@@ -12,8 +13,6 @@ use crate::net::source::{self, SATURATED_BACKLOG, Saturated, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
-/// Time between two samples of the buffers, as published.
-pub(crate) const SAMPLE_PERIOD: Duration = Duration::from_ms(10);
 /// Ticks of the generator, or frames of it, between two looks at what was delivered: so many frames LinkGuardian's switches run ahead of
 /// each other at the most. Chosen by the instructions that a frame takes: 197 with 64, 176 with 1,024.
 const COLLECT_FRAMES: u64 = 1024;
@@ -53,19 +52,8 @@ pub struct Stress {
     pub skips: bool,
 }
 
-/// The depths of the buffers at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BufferSample {
-    /// When.
-    pub at: Instant,
-    /// Bytes in the Tx buffer.
-    pub tx_bytes: u64,
-    /// Bytes in the Rx buffer.
-    pub rx_bytes: u64,
-}
-
 /// What came out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct StressResult {
     /// Order and uniqueness of what was delivered.
     pub delivered: SequenceCheck,
@@ -76,7 +64,7 @@ pub struct StressResult {
     /// When the last frame was delivered.
     pub last: Instant,
     /// Samples of the buffers.
-    pub samples: Vec<BufferSample>,
+    pub samples: BufferSamples,
     /// The end of the run.
     pub end: Instant,
     /// Whether it was cut short.
@@ -88,7 +76,16 @@ pub struct StressResult {
 impl StressResult {
     /// Nothing yet.
     pub(super) fn of(stress: &Stress) -> Self {
-        Self { delivered: SequenceCheck::of(stress.packets), first: Instant::NEVER, ..Self::default() }
+        Self {
+            delivered: SequenceCheck::of(stress.packets),
+            offered: 0,
+            first: Instant::NEVER,
+            last: Instant::ZERO,
+            samples: BufferSamples::from(Instant::ZERO),
+            end: Instant::ZERO,
+            interrupted: false,
+            limit: None,
+        }
     }
 }
 
@@ -165,16 +162,14 @@ struct Run<'a, L> {
     offered: u64,
     /// Frames that the caller has been told of.
     reported: u64,
-    next_sample: Instant,
     result: StressResult,
 }
 
 /// Sends the frames of `stress` over `link` and lets it drain.
 pub fn run<L: ProtectedLink<u64>>(link: &mut L, stress: Stress, control: &Control) -> StressResult {
     control.set_total(stress.packets);
-    let next_sample = Instant::ZERO + SAMPLE_PERIOD;
     let result = StressResult::of(&stress);
-    let mut run = Run { link, stress, offered: 0, reported: 0, next_sample, result };
+    let mut run = Run { link, stress, offered: 0, reported: 0, result };
     match stress.source {
         Source::Generator { period, queue_packets } => run.generate(period, queue_packets, control),
         Source::Saturated => run.saturate(control),
@@ -196,12 +191,15 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             packets: self.stress.packets,
         };
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
-            let tick = generator.tick;
             let is_full = self.link.backlog() >= queue_packets;
+            if is_full && !self.stress.skips {
+                generator.pass_until(self.next_change());
+            }
+            let tick = generator.tick;
             if self.is_over(tick, is_full) {
                 break;
             }
-            let before_sample = self.next_sample.just_before();
+            let before_sample = self.next_sample().just_before();
             if self.stress.skips && tick <= before_sample {
                 let left = self.stress.packets - self.offered;
                 let ticks = left.saturating_sub(LAST_FRAMES).clamp(1, COLLECT_FRAMES);
@@ -227,11 +225,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
 
     /// The generator found no room for long: it waits until something happens. What comes behind a sample waits for that.
     fn wait_for_room(&mut self, generator: &mut Generator) {
-        self.link.advance(generator.tick.min(self.next_sample).just_before());
+        self.link.advance(generator.tick.min(self.next_sample()).just_before());
         self.collect();
         if self.link.backlog() >= generator.queue_packets {
-            generator.pass_until(self.link.poll_timeout().min(self.link.standstill()).min(LATEST));
+            generator.pass_until(self.next_change());
         }
+    }
+
+    /// When room may come at the earliest, or the run is over.
+    fn next_change(&self) -> Instant {
+        self.link.poll_timeout().min(self.link.standstill()).min(LATEST)
     }
 
     fn saturate(&mut self, control: &Control) {
@@ -246,7 +249,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             // Nothing comes before there is room, and there is none before something happens.
             let next = if is_full { self.link.poll_timeout() } else { now };
-            let until = next.max(now + SATURATED_TURN).min(self.next_sample.just_before());
+            let until = next.max(now + SATURATED_TURN).min(self.next_sample().just_before());
             let until = self.until(until, is_full);
             if self.stress.skips && now < until {
                 let end = self.link.feed(until, &mut source).max(self.link.advance(until));
@@ -323,9 +326,9 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     /// Everything up to and including `now` happens.
     #[inline]
     fn advance_to(&mut self, now: Instant) {
-        while self.next_sample <= now {
+        while self.next_sample() <= now {
             // A sample is taken when something happens at its time or later, just before that.
-            self.link.advance(self.next_sample.just_before());
+            self.link.advance(self.next_sample().just_before());
             if self.link.poll_timeout() > now {
                 break;
             }
@@ -347,7 +350,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     }
 
     fn step(&mut self, now: Instant) {
-        while self.next_sample <= now {
+        while self.next_sample() <= now {
             self.sample();
         }
         self.link.advance(now);
@@ -364,12 +367,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         });
     }
 
+    /// When the next sample of the buffers is due.
+    #[inline]
+    const fn next_sample(&self) -> Instant {
+        self.result.samples.due()
+    }
+
     #[cold]
     fn sample(&mut self) {
-        let at = self.next_sample;
-        let (tx_bytes, rx_bytes) = self.link.buffer_bytes(at);
-        self.result.samples.push(BufferSample { at, tx_bytes, rx_bytes });
-        self.next_sample += SAMPLE_PERIOD;
+        let depths = self.link.buffer_bytes(self.next_sample());
+        self.result.samples.take(depths);
     }
 
     fn is_cancelled(&mut self, control: &Control) -> bool {

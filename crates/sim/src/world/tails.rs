@@ -22,8 +22,8 @@ const REFRESH_LOOKS: u64 = 16;
 /// After so many times what ends a cluster, without a loss, whatever was behind a repair has drained: how late are frames then?
 const DRAIN_TIMES: u64 = 16;
 /// A cluster ends when frames are no later than so many times that, and by no more than this.
-const QUIET_LEVELS: u32 = 3;
-const QUIET_NS: u32 = 200;
+const QUIET_LEVELS: u64 = 3;
+const QUIET_NS: u64 = 200;
 /// Frames of which it is remembered when they were offered: more than any protection has under way.
 const REMEMBERED: usize = 1 << 13;
 /// Frames that a cluster may last.
@@ -39,7 +39,7 @@ const TICK: Duration = Duration::from_ns(1);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Late {
     /// From offer to delivery, in nanoseconds.
-    pub latency_ns: u32,
+    pub latency_ns: u64,
     /// How many there were, weighted.
     pub weight: f64,
 }
@@ -54,9 +54,9 @@ pub struct Tails {
     /// Data frames for each frame on the wire, for which a look stands.
     pub data: f64,
     /// The shortest latency, in nanoseconds.
-    pub least_ns: u32,
+    pub least_ns: u64,
     /// The longest latency with which a cluster ends, in nanoseconds. Beyond it every late frame is counted.
-    pub quiet_ns: u32,
+    pub quiet_ns: u64,
     /// Frames put on the wire, those of all copies included.
     pub frames: u64,
 }
@@ -74,8 +74,8 @@ struct Line {
     clean: (u64, Duration),
     lost: u64,
     /// The latency of what came out last, and the longest with which a cluster ends, in nanoseconds.
-    latest_ns: u32,
-    quiet_ns: u32,
+    latest_ns: u64,
+    quiet_ns: u64,
     /// The frame count and the time when the last loss was seen, if the cluster goes on.
     lost_at: Option<(u64, Instant)>,
     motion: Motion,
@@ -92,7 +92,7 @@ impl Line {
             clean: (CLEAN_MIN, Duration::ZERO),
             lost: 0,
             latest_ns: 0,
-            quiet_ns: u32::MAX,
+            quiet_ns: u64::MAX,
             lost_at: None,
             motion: Motion::new(stop),
         }
@@ -108,7 +108,7 @@ impl Line {
     }
 
     /// Lets the next thing happen, and tells the latency of what comes out.
-    fn step(&mut self, mut deliver: impl FnMut(&mut Self, u32)) {
+    fn step(&mut self, mut deliver: impl FnMut(&mut Self, u64)) {
         let mut offers = 0..OFFERED_AT_ONCE;
         while self.link.backlog() < SATURATED_BACKLOG && offers.next().is_some() {
             let frame = Frame::of_frame_bytes(self.frame_bytes, Ecn::NotCapable, self.offered);
@@ -134,7 +134,7 @@ impl Line {
             if let Some(offer) = place.and_then(|place| offers[place as usize].take())
                 && frame.payload >= SATURATED_BACKLOG as u64
             {
-                latencies.push(((at - offer).as_ps() / TICK.as_ps()).min(u64::from(u32::MAX)) as u32);
+                latencies.push((at - offer).as_ps() / TICK.as_ps());
             }
         });
         for latency in latencies {
@@ -167,9 +167,9 @@ pub struct Tail {
     /// Frames that a cluster waits for its end, on average.
     clean_frames: u64,
     /// The longest latency outside clusters, in nanoseconds.
-    calm_ns: u32,
+    calm_ns: u64,
     /// The longest latency at the end of looks that came to rest above the level at which clusters end.
-    rest_ns: u32,
+    rest_ns: u64,
     /// Losses that were brought about between looks, and the data frames and frames meanwhile.
     disturbed: u64,
     left_out: (u64, u64),
@@ -189,7 +189,7 @@ impl Tail {
         let bursts = link.losses_mut().0.bursts().ok_or(Refusal::NotSteerable)?;
         let gives_up = link.gives_up();
         let tails =
-            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u32::MAX, quiet_ns: 0, frames: 0 };
+            Tails { looks: Vec::new(), busy: 0, data: 0.0, least_ns: u64::MAX, quiet_ns: 0, frames: 0 };
         let draws = streams.stream("rare/tail-draws");
         let line = Line::new(link, frame_bytes, stop);
         Ok(Self {
@@ -258,7 +258,7 @@ impl Tail {
             level_ns = level_ns.max(self.calm_ns.saturating_sub(self.tails.least_ns));
             *self.line.link.losses_mut().0 = law;
         }
-        self.line.quiet_ns = self.tails.least_ns + QUIET_LEVELS * level_ns + QUIET_NS;
+        self.line.quiet_ns = self.tails.least_ns.saturating_add(QUIET_LEVELS * level_ns + QUIET_NS);
     }
 
     /// A protection may never come back to the state in which it began, though the law may have no loss for long: here

@@ -59,7 +59,7 @@ fn looked(protection: &Value, model: &LossModel, looks: u64) -> Vec<Tails> {
 /// The share of the data frames with a latency above `ns`, and its standard error.
 fn beyond(parts: &[Tails], ns: f64) -> (f64, f64) {
     let of_part = |part: &Tails| {
-        let late = part.looks.iter().flatten().filter(|late| f64::from(late.latency_ns) > ns);
+        let late = part.looks.iter().flatten().filter(|late| late.latency_ns as f64 > ns);
         late.map(|late| late.weight).sum::<f64>() / (part.looks.len() as f64 * part.data)
     };
     let shares: Vec<f64> = parts.iter().map(of_part).collect();
@@ -93,7 +93,7 @@ fn counting_finds_the_same() {
             // Counted in bins of 10 ns.
             let (above, below) = (beyond(&parts, ns + 15.0), beyond(&parts, ns - 15.0));
             println!("{name}: {share:e} are later than {ns} ns by counting; by looks {above:?} to {below:?}");
-            if ns - 15.0 <= f64::from(calm) {
+            if ns - 15.0 <= calm as f64 {
                 continue; // Such latencies are no tail.
             }
             // Four standard errors.
@@ -106,7 +106,7 @@ fn counting_finds_the_same() {
 
 /// The latency beyond the shortest, in nanoseconds.
 fn least(parts: &[Tails]) -> f64 {
-    f64::from(parts.iter().map(|part| part.least_ns).min().unwrap())
+    parts.iter().map(|part| part.least_ns).min().unwrap() as f64
 }
 
 // RARE-15, RARE-16: far beyond what can be counted here. Counted once: link-level retry in 3.00e9 data frames (75 batches

@@ -71,7 +71,7 @@ impl Lines {
 
     /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
     #[inline]
-    pub(super) const fn poll_timeout(&self) -> Instant {
+    pub(super) fn poll_timeout(&self) -> Instant {
         self.turns.next()
     }
 
@@ -118,7 +118,7 @@ impl Lines {
         }
         let own = self.line_of(index);
         let others = self.lines[own].waiting.len() - usize::from(self.waits[index]);
-        if others > 0 { Instant::ZERO } else { self.turns.next_of_others(own).0 }
+        if others > 0 { Instant::ZERO } else { self.turns.next_of_others(own) }
     }
 
     /// How long a frame occupies a line; no time where packets do not wait for one.

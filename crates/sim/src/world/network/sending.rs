@@ -65,7 +65,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 near_lines.note_sent(index, *now, takes, is_formed);
                 continue;
             };
-            let next = others.map_or(Instant::NEVER, |(at, _)| at.min(near_lines.next_of_others(index)));
+            let next = others.map_or(Instant::NEVER, |at| at.min(near_lines.next_of_others(index)));
             let horizon = ahead.horizon(at_near.poll_timeout().min(next));
             let train = near.repeat(&packet, *now, takes, horizon);
             let looks = (Some(ahead), latency.as_mut());
@@ -76,10 +76,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             *now = train.last();
             near_lines.note_sent(index, *now, takes, is_formed);
         }
-        match others {
-            Some(others) => near_timers.set_beside(index, near.poll_timeout(), others),
-            None => near_timers.set(index, near.poll_timeout()),
-        }
+        near_timers.set(index, near.poll_timeout());
     }
 
     /// Where frames go ahead, the near end whose timer is due sends a packet by itself; false, and nothing has happened, if
@@ -90,13 +87,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             self;
         let (near, owner) = (&mut self.conversations[index].near, (index as u32, self.generations[index]));
         let Some(ahead) = ahead else { return false };
-        let others = near_timers.next_of_others(index);
-        let horizon = ahead.horizon(at_near.poll_timeout().min(others.0));
+        let horizon = ahead.horizon(at_near.poll_timeout().min(near_timers.next_of_others(index)));
         let Some(packet) = near.send_paced(*now, horizon) else { return false };
         let looks = (Some(ahead), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         way.send(&Train::of_one(*now), &mut address(protocol, owner, packet));
-        near_timers.set_beside(index, near.poll_timeout(), others);
+        near_timers.set(index, near.poll_timeout());
         true
     }
 

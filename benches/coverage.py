@@ -183,9 +183,9 @@ def of_rule(rule: str, protection: str, loss: str, frames: int, truth: float) ->
     def find(seed: int) -> Found:
         own = Estimate(0.0, 0.0, 1.0)
         row: dict[str, Any] = {}
-        for look, amount in enumerate(until.looks(frames), 1):
+        for amount in until.looks(frames):
             row, _ = run.outcome(seed, traffic__packets=amount)
-            own = until.estimate(run.scenario.experiment, Part(row=row), look) or own
+            own = until.estimate(run.scenario.experiment, Part(row=row)) or own
             if until.is_met(own):
                 break
         return Found(own, binomial_interval(row["effective_lost_packets"], row["packets_sent"]))

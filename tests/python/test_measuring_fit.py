@@ -113,6 +113,19 @@ def test_bursts_are_found_with_their_parameters(chain: Chain, parameters: int) -
     assert covers(sum(one.p_value >= DOUBT for one in tested), len(tested), 1 - DOUBT)
 
 
+@pytest.mark.parametrize(("burst_frames", "frames"), [(1.0, 2_500), (20.0, 3_000), (20.0, 5_000)])
+def test_few_runs_have_an_interval_as_wide_as_bursts_of_unknown_length_make_it(
+    burst_frames: float, frames: int
+) -> None:
+    """About 2.5, 3 and 5 runs: too few to tell bursts, and the interval is as wide as bursts make it."""
+    chain = Chain(to_bad=1e-3, to_good=1 / burst_frames)
+    fits = [fit(draw(chain, frames, seed)) for seed in range(40 * SEEDS)]
+    few = [one for one in fits if one.losses and one.decision.kind is Kind.UNTOLD]
+    assert len(few) > 0.85 * len(fits)
+    held = sum(one.ratio.contains(chain.loss_ratio) for one in few)
+    assert held >= stats.binom.ppf(1e-4, len(few), 0.95), "conservative where bursts are few"
+
+
 def test_an_interval_of_independent_losses_would_be_too_narrow_for_bursts() -> None:
     """The canary: without the factor for bursts the coverage that is tested above fails."""
     from lossylink.statistics import binomial_interval

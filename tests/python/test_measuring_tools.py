@@ -13,7 +13,8 @@ import pytest
 
 from lossylink.cli.exits import MISTAKE
 from lossylink.errors import UserError
-from lossylink.measuring.tools.reading import Batch, Reading, ratio_of
+from lossylink.measuring.ratios import by_batches
+from lossylink.measuring.tools.reading import Batch, Reading
 from lossylink.measuring.tools.recognised import readings
 
 from .conftest import Ended
@@ -259,6 +260,6 @@ def test_intervals_cover_the_truth_whether_or_not_losses_come_together(together:
     rng = np.random.default_rng(3)
     tests = 1_000
     lost = together * rng.binomial(2_000 // together, 0.01, (tests, 10))
-    covered = sum(ratio_of([Batch(2_000, int(one)) for one in test]).contains(0.01) for test in lost)
+    covered = sum(by_batches([(int(one), 2_000) for one in test]).contains(0.01) for test in lost)
     # 95 % and more, less three standard deviations of such a count.
     assert covered > 0.95 * tests - 3 * (tests * 0.95 * 0.05) ** 0.5

@@ -132,16 +132,3 @@ def _deviations(cost: Callable[[Floats], float], at: Floats, step: float = 1e-3)
     except np.linalg.LinAlgError:
         variances = np.full(size, -1.0)
     return np.where(variances > 0, np.sqrt(np.abs(variances)), np.inf)
-
-
-def clustered_ratio(record: Record, chain: Chain) -> Estimate:
-    """Return the loss ratio with an exact binomial interval of as many frames as would tell as much.
-
-    The variance of the number of losses is larger than that of independent ones by a factor of the chain.
-    """
-    share, factor = record.losses / record.frames, max(1.0, chain.dispersion)
-    losses, frames = record.losses / factor, record.frames / factor
-    tail = (1 - CONFIDENCE) / 2
-    low = special.betaincinv(losses, frames - losses + 1, tail)
-    high = special.betaincinv(losses + 1, max(frames - losses, 1e-9), 1 - tail)
-    return Estimate(share, float(low), float(high))

@@ -20,13 +20,14 @@ import numpy as np
 from scipy import stats
 
 from lossylink.errors import UserError
-from lossylink.measuring.chains import Candidate, Report, candidates, clustered_ratio, parameter_intervals
+from lossylink.measuring.chains import Candidate, Report, candidates, parameter_intervals
 from lossylink.measuring.goodness import Goodness, goodness_of
 from lossylink.measuring.likelihood import log_likelihood
+from lossylink.measuring.ratios import by_runs, by_visits, none_lost, of_record
 from lossylink.measuring.record import Record
 from lossylink.measuring.regularity import Repeating, kept_apart, repeating
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import CONFIDENCE, Estimate, binomial_interval, zero_events_upper_bound
+from lossylink.statistics import CONFIDENCE, Estimate, binomial_interval
 from lossylink.theory.bursts import Chain
 
 FEWEST_RUNS: Final = 10
@@ -133,12 +134,12 @@ def fit(record: Record, *, report: Report | None = None) -> Fit:
     few = f"{record.losses} losses in {record.runs.size} runs are too few to tell bursts"
     plain = counted(frames=record.frames, losses=record.losses, verdict=f"{few}; taken as independent")
     if record.runs.size < FEWEST_RUNS:
-        return plain
+        return replace(plain, ratio=by_runs(record))
     period, memoryless = repeating(record), Chain.without_memory(record.losses / record.frames)
     if period is not None and QUESTIONS * period.p_value < DOUBT:
         chance = min(1.0, QUESTIONS * period.p_value)
         again = Decision(Kind.PERIODIC, Evidence.SPECTRUM, chance, period.period_frames)
-        told = replace(plain, decision=again, is_rejected=True)
+        told = replace(plain, decision=again, is_rejected=True, ratio=of_record(record))
         return replace(told, verdict=_verdict(told))
     found = candidates(record, memoryless.loss_ratio, report or (lambda _done, _whole: None))
     base = log_likelihood(memoryless, record)
@@ -169,13 +170,11 @@ def _judged(told: Fit, best: Candidate, record: Record, period: Repeating | None
         goodness=goodness,
         is_rejected=_is_misfit(goodness) or is_apart_alone,
     )
+    ratio = by_visits(record, best.chain) if best.free > 2 else by_runs(record)
+    judged = replace(judged, ratio=of_record(record) if judged.is_rejected else ratio)
     if is_chain:
-        judged = replace(
-            judged,
-            loss=parse_loss(spelling(best.chain)),
-            ratio=clustered_ratio(record, best.chain),
-            parameters=parameter_intervals(best, record),
-        )
+        parameters = parameter_intervals(best, record)
+        judged = replace(judged, loss=parse_loss(spelling(best.chain)), parameters=parameters)
     return replace(judged, verdict=_verdict(judged))
 
 
@@ -209,8 +208,7 @@ def counted(*, frames: int, losses: int, verdict: str) -> Fit:
     '0.01'
     """
     if losses == 0:
-        ratio = Estimate(0.0, 0.0, min(1.0, zero_events_upper_bound(frames)))
-        verdict = f"no frame of {frames:,} was lost"
+        ratio, verdict = none_lost(frames), f"no frame of {frames:,} was lost"
         return Fit(frames, 0, Loss("none", {"model": "none"}), ratio, Decision(Kind.NONE_SEEN), verdict)
     loss = parse_loss(f"{losses / frames:.6g}")
     return Fit(frames, losses, loss, binomial_interval(losses, frames), Decision(Kind.UNTOLD), verdict)

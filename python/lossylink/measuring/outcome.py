@@ -14,6 +14,7 @@ from lossylink.manifest import manifest
 from lossylink.measuring.chains import Report
 from lossylink.measuring.exchange import Direction
 from lossylink.measuring.fit import Fit, counted, figures, fit
+from lossylink.measuring.ratios import by_runs
 from lossylink.planning import Link, plan
 from lossylink.run_directory import MANIFEST, write_json
 from lossylink.scenario.loss import Loss
@@ -62,7 +63,8 @@ class Finding:
             found = fit(record, report=report)
         except KeyboardInterrupt:
             stopped = "the fit was stopped; taken as independent"
-            found = counted(frames=record.frames, losses=record.losses, verdict=stopped)
+            plain = counted(frames=record.frames, losses=record.losses, verdict=stopped)
+            found = replace(plain, ratio=by_runs(record))
         if direction.dropped:
             found = _without(found, direction.dropped)
         return cls(key, title, found, unit, direction)
@@ -136,10 +138,14 @@ class Finding:
 
 
 def _without(found: Fit, dropped: int) -> Fit:
-    """Return a fit whose ratio leaves out what the boxes dropped; its upper end is as if they had not."""
+    """Return a fit whose ratio leaves out what the boxes dropped; its upper end is as if they had not.
+
+    The lower end is as far below the ratio, as a share, as that of all losses is below theirs.
+    """
     losses = max(0, found.losses - dropped)
-    low = binomial_interval(losses, found.frames)
-    ratio = Estimate(losses / found.frames, min(low.low, found.ratio.low), found.ratio.high)
+    alone = binomial_interval(losses, found.frames)
+    low = min(alone.low, found.ratio.low * losses / found.losses) if losses else 0.0
+    ratio = Estimate(losses / found.frames, low, found.ratio.high)
     if losses == 0:
         return replace(counted(frames=found.frames, losses=0, verdict=""), ratio=ratio)
     return replace(found, losses=losses, ratio=ratio)

@@ -54,7 +54,7 @@ class _Look:
     def is_enough(self, part: Part) -> bool:
         """Look once more; returns whether the figure is known well enough."""
         self.count += 1
-        self.estimate = self._until.estimate(self._experiment, part, self.count)
+        self.estimate = self._until.estimate(self._experiment, part)
         self.is_met = self._until.is_met(self.estimate)
         return self.is_met
 

@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaincinv, ndtri
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv, expit, gammaincinv, ndtri
 
 from lossylink._native import binomial_interval, clustered_interval
 from lossylink.theory import _validate
@@ -17,6 +18,11 @@ from lossylink.theory._validate import FloatArray
 
 CONFIDENCE: Final = 0.95
 """Confidence of an interval unless the caller asks for another."""
+
+_DRAWS: Final = 4_000
+"""Places at which a distribution is looked at: a tail of 2.5 % has a hundred of them."""
+_FARTHEST: Final = 60.0
+"""Logits beyond this are ratios of 0 and 1."""
 
 
 def clopper_pearson(
@@ -207,3 +213,64 @@ def _counts(events: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArra
 
 def _tail(confidence: float) -> float:
     return (1 - float(_validate.open_ratio("confidence", confidence))) / 2
+
+
+def of_bursts(
+    *, events: int, trials: int, bursts: float, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Interval of a ratio whose events come in bursts that begin and end by chance, however few were seen.
+
+    The trials are a chain of two states. Bursts begin with chance p in a trial without an event, and end
+    with chance r in one with an event, so the ratio is p / (p + r). Each chance is known from what was
+    counted: the bursts among the other trials, the ends of bursts among the events. Both ends of the
+    interval come from the distributions whose quantiles are the exact (Clopper and Pearson) limits of p and
+    r. Of many bursts that is the interval of a clustered ratio, of events apart nearly the binomial one; of
+    few bursts it is about that of Fisher's F with two degrees of freedom for each burst, as of rates of
+    exponential times (Weerahandi 1993: generalized confidence intervals).
+
+    Parameters
+    ----------
+    events, trials
+        Events seen, at least one, and chances for one.
+    bursts
+        Runs of events, or as many independent bursts as would tell as much; above 0, at most ``events``.
+    confidence
+        As in `clopper_pearson`.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper bound, from 0 to 1.
+
+    Examples
+    --------
+    Twenty events apart, in five bursts, and in one:
+
+    >>> for bursts in (20, 5, 1):
+    ...     low, high = of_bursts(events=20, trials=10_000, bursts=bursts)
+    ...     print(f"{low:.5f} {high:.5f}")
+    0.00122 0.00329
+    0.00057 0.00820
+    0.00005 0.13603
+    """
+    if not 0 < bursts <= events <= trials:
+        raise ValueError(f"{bursts:g} bursts of {events} events in {trials} trials are none")
+    tail, others = _tail(confidence), trials - events
+    low = _ratio_at(tail, begins=(bursts, others - bursts + 1), ends=(bursts, events - bursts))
+    high = _ratio_at(1 - tail, begins=(bursts + 1, others - bursts), ends=(bursts, events - bursts + 1))
+    return low, high
+
+
+def _ratio_at(share: float, *, begins: tuple[float, float], ends: tuple[float, float]) -> float:
+    """Quantile of p / (p + r) where p and r have beta distributions; one without a second count is at 1."""
+    places = (np.arange(_DRAWS) + 0.5) / _DRAWS
+    ending = betaincinv(*ends, places) if ends[1] > 0 else np.ones(1)
+    if begins[1] <= 0:
+        return float(1 / (1 + np.quantile(ending, 1 - share)))
+
+    def excess(logit: float) -> float:
+        # p / (p + r) is below x where p is below r x / (1 - x).
+        most = np.minimum(1.0, ending * np.exp(logit))
+        return float(betainc(*begins, most).mean()) - share
+
+    return float(expit(brentq(excess, -_FARTHEST, _FARTHEST)))

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from lossylink.measuring.fit import DOUBT, Decision, Evidence, Fit, Kind
+from lossylink.measuring.ratios import by_batches, none_lost
 from lossylink.scenario.loss import Loss, parse_loss
-from lossylink.statistics import CONFIDENCE, Estimate, zero_events_upper_bound
+from lossylink.statistics import Estimate, clustered_interval
 
 FEWEST_BATCHES: Final = 5
 """Batches below which nothing is said about how losses come together."""
@@ -66,7 +67,7 @@ class Reading:
             loss, verdict = parse_loss(f"{lost / sent:.6g}"), self._verdict()
         decision, chance = self._decision(), self._chance()
         is_rejected = decision.kind in {Kind.BURSTY, Kind.APART}
-        ratio = ratio_of(self.batches)
+        ratio = by_batches([(batch.lost, batch.sent) for batch in self.batches])
         return Fit(sent, lost, loss, ratio, decision, verdict, p_value=chance, is_rejected=is_rejected)
 
     def _told(self, loss: Loss) -> Fit:
@@ -80,7 +81,10 @@ class Reading:
             words = "by the parameters of netem; nothing was counted"
             return Fit(0, 0, loss, Estimate.exact(mean), Decision(Kind.TOLD), words, mean_run_frames=run)
         # Counters of one queue are one batch; the parameters say how far its losses stand together.
-        ratio = interval(self.lost, self.sent, factor=chain.dispersion if chain else 1.0)
+        factor = max(1.0, chain.dispersion) if chain else 1.0
+        ratio = none_lost(self.sent)
+        if self.lost:
+            ratio = clustered_interval(self.lost, self.sent, design_effect=factor)
         agrees = ratio.contains(mean)
         words = f"by the parameters of netem, whose mean is {mean:.4g}; the counters " + (
             "agree"
@@ -125,40 +129,3 @@ def _excess(batches: Sequence[Batch]) -> float:
     lost = np.array([batch.lost for batch in batches], dtype=np.float64)
     share = lost.sum() / sent.sum()
     return float((((lost - share * sent) ** 2) / (share * (1 - share) * sent)).sum() / (len(batches) - 1))
-
-
-def ratio_of(batches: Sequence[Batch]) -> Estimate:
-    """Return the ratio of lost packets with its interval at 95 %, as wide as the batches differ.
-
-    The variance between batches widens the exact binomial interval; few batches know that variance badly, so
-    Student's quantile stands in for the normal one. A single batch tells nothing of it.
-
-    Examples
-    --------
-    >>> alike = ratio_of([Batch(1000, 10)] * 10)
-    >>> apart = ratio_of([Batch(1000, 100)] + [Batch(1000, 0)] * 9)
-    >>> [f"{one.low:.4f} to {one.high:.4f}" for one in (alike, apart)]
-    ['0.0081 to 0.0121', '0.0001 to 0.0669']
-    """
-    kept = [batch for batch in batches if batch.sent]
-    sent, lost = sum(one.sent for one in kept), sum(one.lost for one in kept)
-    if len(kept) < 2 or not 0 < lost < sent:
-        return interval(lost, sent)
-    excess = _excess(kept)
-    if excess <= 1:
-        return interval(lost, sent)
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(kept) - 1))
-    return interval(lost, sent, factor=excess * (quantile / float(special.ndtri((1 + CONFIDENCE) / 2))) ** 2)
-
-
-def interval(lost: int, sent: int, *, factor: float = 1.0) -> Estimate:
-    """Return a ratio with the exact binomial interval of ``factor`` times fewer packets that tell as much."""
-    if sent == 0:
-        return Estimate(0.0, 0.0, 1.0)
-    if lost == 0:
-        return Estimate(0.0, 0.0, min(1.0, zero_events_upper_bound(sent)))
-    factor = max(1.0, factor)
-    few, of, tail = lost / factor, sent / factor, (1 - CONFIDENCE) / 2
-    low = float(special.betaincinv(few, of - few + 1, tail))
-    high = 1.0 if lost == sent else float(special.betaincinv(few + 1, max(of - few, 1e-9), 1 - tail))
-    return Estimate(lost / sent, low, high)

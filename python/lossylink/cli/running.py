@@ -127,8 +127,9 @@ def _recording(pcap: str | None) -> Iterator[tuple[str, Path] | None]:
 
 def _announce(scenario: Scenario, *, as_json: bool) -> None:
     """Say what is about to run; the loss is spelt out as ratio and percentage."""
-    link = scenario.settings["link"]["rate"]
-    words = f"{scenario.experiment.name}: link {link}, {_describe_losses(scenario)}"
+    link = scenario.settings["link"]
+    rate = f"{link['rate']}, {link['rate_back']} back" if "rate_back" in link else link["rate"]
+    words = f"{scenario.experiment.name}: link {rate}, {_describe_losses(scenario)}"
     if scenario.reverse.mean != 0.0:
         words += f", reverse {scenario.reverse.describe()}"
     if scenario.loses_on_path:

@@ -33,8 +33,8 @@ TCP_KEYS = (
     "transport.segmentation_offload",
     *("host.profile", "host.nic_rate", "path.rtt"),
 )
-#: Keys of what happens on the hops beside the link.
-PATH_KEYS = ("path.loss", "path.loss_back")
+#: Keys of the way back over the link, and of what happens on the hops beside it.
+PATH_KEYS = ("link.rate_back", "path.loss", "path.loss_back")
 #: Keys of RDMA interfaces.
 RDMA_KEYS = ("transport.recovery", "transport.mtu", "transport.dcqcn")
 #: Keys of flows that last.

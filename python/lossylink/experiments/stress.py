@@ -8,7 +8,10 @@ from lossylink.experiments._declaration import COMMON_ROW, Experiment, Growth
 EXPERIMENT = Experiment(
     name="stress",
     summary="frames at line rate over the protected link",
-    own_keys=("traffic.packets", "traffic.frame", "traffic.source", "run.rare", "run.looks", "run.tail"),
+    own_keys=(
+        *("link.rate_back", "traffic.packets", "traffic.frame", "traffic.source"),
+        *("run.rare", "run.looks", "run.tail"),
+    ),
     row_keys=(
         *COMMON_ROW,
         *("actual_loss_rate", "packets_sent", "packets_delivered"),

@@ -85,6 +85,11 @@ def _check_live(scenario: Scenario) -> None:
             "path.loss: the hosts of the live lab hang on the link itself, no hop lies behind it; use"
             " loss.forward and loss.reverse, or --backend kernel"
         )
+    if values.link.rate_back is not None:
+        raise UserError(
+            "link.rate_back: the link of the live lab has one rate for both ways; leave it out, or use"
+            " --backend kernel"
+        )
     if values.host is not None and values.host.nic_rate is not None:
         raise UserError("host.nic_rate is an interface of the simulator; leave it out of a live run")
 

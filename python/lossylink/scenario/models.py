@@ -38,6 +38,7 @@ class Link(Section, frozen=True, kw_only=True):
     """The protected link."""
 
     rate: Annotated[Rate, says("bits per second on the wire")]
+    rate_back: Annotated[Rate | None, says("bits per second on the way back; unset: link.rate")] = None
     propagation: Annotated[Time | None, says("one-way delay of the cable")] = None
     length: Annotated[Length | None, says("cable length instead of its delay, at 5 ns a metre")] = None
     mtu: Annotated[Size, says("largest IP packet in bytes; the Ethernet frame is 14 B longer")] = 1500

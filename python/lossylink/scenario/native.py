@@ -54,7 +54,10 @@ def configuration(scenario: Scenario, protection: Protection, *, threads: int = 
 def _link(scenario: Scenario) -> dict[str, int]:
     link = scenario.values.link
     propagation = link.length if link.length is not None else link.propagation
-    return {"rate_bps": link.rate, "propagation_ps": propagation or 0, "mtu_bytes": link.mtu}
+    section = {"rate_bps": link.rate, "propagation_ps": propagation or 0, "mtu_bytes": link.mtu}
+    if link.rate_back is not None:
+        section["rate_back_bps"] = link.rate_back
+    return section
 
 
 def _switch(scenario: Scenario) -> dict[str, Any]:

@@ -12,6 +12,9 @@ use serde::Deserialize;
 pub struct LinkConfig {
     /// Bits per second on the wire.
     pub rate_bps: u64,
+    /// The same on the way back; `None` is as forward.
+    #[serde(default)]
+    pub rate_back_bps: Option<u64>,
     /// One-way delay of the cable, beyond what the switch profile contains.
     pub propagation_ps: u64,
     /// Largest IP packet.
@@ -22,6 +25,11 @@ impl LinkConfig {
     /// The line rate.
     pub const fn rate(&self) -> BitRate {
         BitRate::from_bps(self.rate_bps)
+    }
+
+    /// The line rate of the way back.
+    pub fn rate_back(&self) -> BitRate {
+        BitRate::from_bps(self.rate_back_bps.unwrap_or(self.rate_bps))
     }
 
     /// The cable's delay.

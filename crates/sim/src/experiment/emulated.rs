@@ -7,17 +7,21 @@ use super::stress::{ratio, set_buffers, set_retransmissions, set_wire};
 use super::timeline::Course;
 use crate::config::Config;
 use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
-use crate::net::{AnyLink, Frame, Hop, LineRate, ProtectedLink};
+use crate::net::{AnyLink, Frame, Hop, LineRate, LineRates, ProtectedLink};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::{Arrival, Carried, Mailbox, Outside};
 use crate::world::{End, Network};
 use crate::{Columns, ConfigError};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
 use serde_json::{Map, Value};
 
 /// What stays under way longer than twice the round trip and this is lost: no queue and no repair takes so long.
 const PATIENCE: Duration = Duration::from_ms(100);
+
+/// What may wait in front of a way back that is slower than the data: ACKs of 84 octets for 290 MB of segments, one for each.
+const WAITING_BACK: Bytes = Bytes(16 << 20);
 
 /// A time line begins with the first longer frame: shorter ones of TCP carry no data.
 const DATA_FROM_BYTES: u32 = 128;
@@ -51,7 +55,7 @@ impl EmulatedPath {
         let streams = Streams::new(config.seed);
         let host = setup.host()?;
         let path = setup.uneven(setup.path(host.network_one_way_ns)?, &streams)?;
-        let patience = PATIENCE + round_trip(&setup)? * 2;
+        let patience = PATIENCE + round_trip(&setup)? * 2 + longest_wait_back(&setup);
         let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
         let link =
             if config.timeline.is_some() { setup.waiting_link(&streams)? } else { setup.link(&streams)? };
@@ -197,4 +201,10 @@ fn interface(rate: LineRate) -> Hop {
 fn round_trip(setup: &Setup<'_>) -> Result<Duration, ConfigError> {
     let rtt = setup.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps);
     Ok(rtt.unwrap_or(Duration::from_ns_f64(setup.host()?.network_one_way_ns) * 2))
+}
+
+/// How long a frame may wait in front of the way back; no time to speak of where that is as fast as the data.
+fn longest_wait_back(setup: &Setup<'_>) -> Duration {
+    let LineRates { forward, back } = setup.plan.rates;
+    if back.bit_rate() < forward.bit_rate() { WAITING_BACK / back.bit_rate() } else { Duration::ZERO }
 }

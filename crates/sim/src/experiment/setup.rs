@@ -4,7 +4,8 @@ use crate::ConfigError;
 use crate::config::{Config, HostProfile, PathConfig};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
-    Advice, AnyLink, Blueprint, LineRate, Losses, Marker, Payload, ProtectedLink, Red, clean, linkguardian,
+    Advice, AnyLink, Blueprint, LineRate, LineRates, Losses, Marker, Payload, ProtectedLink, Red, clean,
+    linkguardian,
 };
 use crate::transport::{rdma, tcp};
 use crate::world::{Path, Rdma, Rooms};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Setup<'a> {
     pub(super) config: &'a Config,
+    /// Line rate of the data, and of the links around the one under test.
     pub(super) rate: LineRate,
     /// The link under test.
     pub(super) plan: Blueprint,
@@ -30,14 +32,15 @@ pub(super) struct Setup<'a> {
 impl<'a> Setup<'a> {
     pub(super) fn new(config: &'a Config) -> Result<Self, ConfigError> {
         let rate = LineRate::new(config.link.rate());
+        let rates = LineRates { forward: rate, back: LineRate::new(config.link.rate_back()) };
         let (forward, reverse) = (model(&config.loss.forward)?, model(&config.loss.reverse)?);
         let full = config.link.mtu_bytes + ETHERNET_OCTETS + FCS_OCTETS;
         let plan = Blueprint {
             switch: Arc::clone(&config.switch),
-            rate,
+            rates,
             propagation: config.link.propagation(),
             law: forward.law(full, rate.bit_rate()),
-            control_law: reverse.law(MINIMUM_OCTETS - GAP_OCTETS, rate.bit_rate()),
+            control_law: reverse.law(MINIMUM_OCTETS - GAP_OCTETS, rates.back.bit_rate()),
             frame_octets: full + GAP_OCTETS,
             protection: config.protection.clone(),
             is_switched: false,

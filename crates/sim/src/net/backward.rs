@@ -6,7 +6,7 @@ use super::{Direction, Frame, LineRate, Passage, Payload, Sight, Tap, Traffic, W
 use crate::kernel::{Pipe, Train};
 use lossylink_core::time::{Duration, Instant};
 
-/// The reverse direction of a link that is protected forward only; its queue never fills.
+/// The reverse direction of a link that is protected forward only; its queue has room for all that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Backward<P: Payload> {
     rate: LineRate,

@@ -4,7 +4,7 @@ use super::direct::DirectConfig;
 use super::linkguardian::HEADER_OCTETS;
 use super::meter::MeterOptions;
 use super::queue::QueueLimits;
-use super::{Cells, LineRate};
+use super::{Cells, LineRates};
 use crate::config::SwitchProfile;
 use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
@@ -21,8 +21,8 @@ pub type Losses = (LossProcess, LossProcess);
 pub struct Blueprint {
     /// The switches at both ends.
     pub switch: Arc<SwitchProfile>,
-    /// Line rate, both directions.
-    pub rate: LineRate,
+    /// Line rates.
+    pub rates: LineRates,
     /// One-way delay of the cable, beyond what the switch profile contains.
     pub propagation: Duration,
     /// The law by which the link loses full frames: what an operator would set a protection up for.
@@ -52,12 +52,12 @@ impl Blueprint {
 
     /// What a link needs that keeps nothing at its ends.
     pub(super) fn direct(&self) -> DirectConfig {
-        DirectConfig { rate: self.rate, flight: self.flight(), queue: self.queue_limits() }
+        DirectConfig { rates: self.rates, flight: self.flight(), queue: self.queue_limits() }
     }
 
     /// A meter that lets pass what the line carries.
     pub(super) fn meter(&self, marks: bool) -> MeterOptions {
-        MeterOptions::usual(self.rate.bit_rate(), self.queue_bytes(), marks)
+        MeterOptions::usual(self.rates.forward.bit_rate(), self.queue_bytes(), marks)
     }
 
     /// Room in the queue in front of the link.

@@ -13,8 +13,8 @@ use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, Passage, Payload, ProtectedLink, Report,
-    Sight, Tap, Traffic, Wire,
+    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, LineRates, Passage, Payload, ProtectedLink,
+    Report, Sight, Tap, Traffic, Wire,
 };
 use crate::kernel::{Pipe, Train, Trains};
 use lossylink_core::loss::LossProcess;
@@ -23,8 +23,8 @@ use lossylink_core::time::{Duration, Instant};
 /// Parameters of a direct link.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectConfig {
-    /// Line rate, both directions.
-    pub rate: LineRate,
+    /// Line rates.
+    pub rates: LineRates,
     /// Sender's dequeue to the receiver's decision, without serialisation; the same way back.
     pub flight: Duration,
     /// The queue in front of the link.
@@ -113,16 +113,16 @@ pub struct DirectLink<P: Payload, S: Scheme<P>> {
 impl<P: Payload, S: Scheme<P> + Default> DirectLink<P, S> {
     /// A link with these losses in its two directions.
     pub fn new(config: DirectConfig, forward: LossProcess, reverse: LossProcess) -> Self {
-        let DirectConfig { rate, flight, queue } = config;
+        let DirectConfig { rates, flight, queue } = config;
         let line = Line {
-            rate,
+            rate: rates.forward,
             flight,
             wire: Wire::new(forward),
             busy_until: Instant::ZERO,
             delivered: Trains::new(),
             tap: Tap::default(),
         };
-        let backward = Backward::new(rate, flight, Wire::new(reverse));
+        let backward = Backward::new(rates.back, flight, Wire::new(reverse));
         Self { queue: FrameQueue::new(queue), line, scheme: S::default(), backward }
     }
 }

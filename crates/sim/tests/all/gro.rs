@@ -33,7 +33,7 @@ fn network(reception: &Reception, segments: &[u64], positions: &[u64]) -> TcpNet
     let process = |model| LossProcess::new(&model, Streams::new(1).stream("loss"));
     let lost =
         if positions.is_empty() { LossModel::None } else { LossModel::at(positions.to_vec()).unwrap() };
-    let plain = DirectConfig { rate, flight, queue: queue_limits(&profile) };
+    let plain = DirectConfig { rates: rate.into(), flight, queue: queue_limits(&profile) };
     let link = PlainLink::new(plain, process(lost), process(LossModel::None));
     let path = Path::artifact(rate, rate, Duration::from_us(15), flight, ROOMS);
     let congestion_control = CongestionControl::Reno;

@@ -138,6 +138,7 @@ fn plain_world(seed: u64) -> World {
     World {
         seed,
         gbps: 10,
+        back_mbps: None,
         loss: 0.0,
         fades: false,
         hop_loss: 0.0,

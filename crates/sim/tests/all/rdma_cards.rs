@@ -226,6 +226,7 @@ fn clean(flows: usize) -> World {
     World {
         seed: 1,
         gbps: 10,
+        back_mbps: None,
         loss: 0.0,
         fades: false,
         hop_loss: 0.0,

@@ -9,7 +9,9 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;
 use lossylink_sim::net::direct::DirectConfig;
 use lossylink_sim::net::linkguardian::Options;
-use lossylink_sim::net::{AnyLink, LineRate, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits};
+use lossylink_sim::net::{
+    AnyLink, LineRate, LineRates, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits,
+};
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
@@ -23,6 +25,8 @@ pub(crate) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) gbps: u64,
+    /// Rate of the way back; `None` for as forward.
+    pub(crate) back_mbps: Option<u64>,
     pub(crate) loss: f64,
     /// Whether losses come in bursts that last a time.
     pub(crate) fades: bool,
@@ -71,6 +75,13 @@ impl World {
         }
     }
 
+    /// The rates of the link.
+    fn rates(&self) -> LineRates {
+        let forward = LineRate::new(BitRate::from_gbps(self.gbps));
+        let back = self.back_mbps.map_or(forward, |mbps| LineRate::new(BitRate::from_bps(mbps * 1_000_000)));
+        LineRates { forward, back }
+    }
+
     /// The network between such hosts.
     pub(crate) fn between<T: Protocol>(
         &self,
@@ -86,12 +97,13 @@ impl World {
         };
         let model = model.unwrap();
         let loss = |name| LossProcess::new(&model, streams.stream(name));
-        let (profile, rate) = (profiles::profile(self.profile), LineRate::new(BitRate::from_gbps(self.gbps)));
+        let (profile, rates) = (profiles::profile(self.profile), self.rates());
+        let rate = rates.forward;
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns);
         let losses = (loss("forward"), loss("reverse"));
         let link = match self.ordered {
             None => {
-                let config = DirectConfig { rate, flight, queue: queue_limits(&profile) };
+                let config = DirectConfig { rates, flight, queue: queue_limits(&profile) };
                 PlainLink::new(config, losses.0, losses.1).into()
             }
             Some(ordered) => {
@@ -100,7 +112,7 @@ impl World {
                     Options { control_copies: 1, sender, ordered, backpressure: true, deduplicate: true };
                 let mut phases = streams.stream("phases");
                 let zero = Duration::ZERO;
-                LinkGuardianLink::new(&profile, rate, zero, &options, losses, &mut phases).into()
+                LinkGuardianLink::new(&profile, rates, zero, &options, losses, &mut phases).into()
             }
         };
         let path = match self.extra_rtt {
@@ -156,16 +168,18 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
     let loss = prop_oneof![Just(0.0), 0.0..0.003f64, 0.0..0.05f64];
     let traffic =
         (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, any::<bool>(), 1usize..4, algorithm);
+    let back_mbps = prop_oneof![2 => Just(None), 1 => (20u64..150_000).prop_map(Some)];
     let hop_loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.01f64];
-    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4, hop_loss);
+    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4, hop_loss, back_mbps);
     (place, traffic, source).prop_map(
         |(
             (ordered, profile, extra_rtt, reception),
             (seed, gbps, loss, fades, flows, algorithm),
-            (stack_gbps, flow_bytes, delayed_ack, hop_loss),
+            (stack_gbps, flow_bytes, delayed_ack, hop_loss, back_mbps),
         )| World {
             seed,
             gbps,
+            back_mbps,
             loss,
             fades,
             hop_loss,
@@ -207,6 +221,7 @@ fn a_running_flow_allocates_next_to_nothing() {
         let world = World {
             seed: 1,
             gbps: 10,
+            back_mbps: None,
             loss: 1e-3,
             fades: false,
             hop_loss: 0.0,

@@ -27,7 +27,7 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
     let config: Config = serde_json::from_value(config).unwrap();
     let plan = Blueprint {
         switch: Arc::clone(&config.switch),
-        rate: LineRate::new(config.link.rate()),
+        rates: LineRate::new(config.link.rate()).into(),
         propagation: config.link.propagation(),
         law: model.law(FRAME_BYTES + 4, config.link.rate()),
         control_law: 0.0.into(),

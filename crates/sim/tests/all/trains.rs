@@ -35,7 +35,7 @@ impl Crossing {
         let losses = |name| LossProcess::new(model, streams.stream(name));
         let queue = QueueLimits { limit_bytes: room_bytes, ..queue_limits(&profiles::profile("tofino1")) };
         let rate = LineRate::new(BitRate::from_gbps(100));
-        let config = DirectConfig { rate, flight: Duration::from_ns(500), queue };
+        let config = DirectConfig { rates: rate.into(), flight: Duration::from_ns(500), queue };
         Self { link: PlainLink::new(config, losses("forward"), losses("reverse")), out: vec![], together: 0 }
     }
 

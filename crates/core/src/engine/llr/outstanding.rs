@@ -119,6 +119,7 @@ mod tests {
     fn outstanding(frames: u32, bytes: u64) -> Outstanding {
         let sizing = Sizing {
             rate: BitRate::from_gbps(100),
+            rate_back: BitRate::from_gbps(100),
             propagation: Duration::ZERO,
             pipeline: Duration::ZERO,
             frame: Bytes(1),

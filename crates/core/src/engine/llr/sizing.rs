@@ -28,8 +28,10 @@ pub const fn propagation(metres: u64) -> Duration {
 /// A link whose ends are to be sized.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing {
-    /// Line rate.
+    /// Line rate of the protected direction.
     pub rate: BitRate,
+    /// Line rate of the way back, which the control sets take.
+    pub rate_back: BitRate,
     /// One way over the cable.
     pub propagation: Duration,
     /// One way through both ends: from the sender's dequeue to the receiver's decision, without the
@@ -44,13 +46,19 @@ pub struct Sizing {
 impl Sizing {
     /// The loop: there and back, and the longest wait for the outlet (LLR-20).
     pub fn loop_time(&self) -> Duration {
-        (self.propagation + self.pipeline) * 2 + self.spacing / self.rate
+        (self.propagation + self.pipeline) * 2 + self.spacing / self.rate_back
     }
 
     /// Bytes that may be outstanding if the link shall never wait: what the line carries in a loop and
     /// until the next ACK, and two frames (LLR-20).
     pub fn bytes_needed(&self) -> Bytes {
-        self.rate * self.loop_time() + self.spacing + self.frame * WHOLE_FRAMES
+        self.rate * self.loop_time() + self.carried_between_acks() + self.frame * WHOLE_FRAMES
+    }
+
+    /// What the line carries from one ACK to the next.
+    fn carried_between_acks(&self) -> Bytes {
+        let carried = u128::from(self.spacing.0) * u128::from(self.rate.as_bps());
+        Bytes(carried.div_ceil(u128::from(self.rate_back.as_bps())) as u64)
     }
 
     /// Full frames that may be outstanding if the link shall never wait (LLR-20).
@@ -85,6 +93,7 @@ mod tests {
     fn sample(gbps: u64, metres: u64) -> Sizing {
         Sizing {
             rate: BitRate::from_gbps(gbps),
+            rate_back: BitRate::from_gbps(gbps),
             propagation: propagation(metres),
             pipeline: SAMPLE_PIPELINE,
             frame: SAMPLE_FRAME,
@@ -122,6 +131,18 @@ mod tests {
         });
         // Hundredths of microseconds, frames, bytes.
         assert_eq!(figures, [(105, 58, 29_368, 437), (136, 140, 71_118, 553), (134, 269, 137_118, 540)]);
+    }
+
+    // LLR-20: at 200G the line carries 2048 B from ACK to ACK on a way back as fast, and a hundred times as many at 2G.
+    #[test]
+    fn a_slower_way_back_is_part_of_the_loop() {
+        let even = sample(200, 5);
+        let slow = Sizing { rate_back: BitRate::from_gbps(2), ..even };
+        let longer = SPACING_DEFAULT / slow.rate_back - SPACING_DEFAULT / even.rate;
+        assert_eq!(slow.loop_time(), even.loop_time() + longer);
+        assert_eq!(slow.replay_timer(), even.replay_timer() + longer * TIMER_LOOPS);
+        let carried = 2 * 99 * SPACING_DEFAULT.0;
+        assert_eq!(slow.bytes_needed(), even.bytes_needed() + Bytes(carried));
     }
 
     #[test]

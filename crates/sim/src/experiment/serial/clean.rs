@@ -104,7 +104,7 @@ impl<T: SerialProtocol> Serial<'_, T> {
         let mut network = Network::new(self.protocol.clone(), link, self.path.clone(), vec![conversation]);
         let no_phases = (Duration::ZERO, Duration::ZERO);
         let open = |now, ends: &mut _| T::start(now, ends, bytes, no_phases);
-        let course = network.rehearse((&self.reception, wake_up), plan.rate, open, T::completion)?;
+        let course = network.rehearse((&self.reception, wake_up), plan.rates, open, T::completion)?;
         let counted = T::counters(network.conversation(0));
         let is_clean = counted.retransmissions == 0 && counted.slowest().is_none();
         is_clean.then_some((course, network))

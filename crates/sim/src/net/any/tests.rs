@@ -15,7 +15,7 @@ const ONE_COPY: Advice = Advice { copies: 1, control_copies: 1 };
 fn plan(protection: Protection) -> Blueprint {
     Blueprint {
         switch: Arc::new(switch_profile("tofino1")),
-        rate: LineRate::new(BitRate::from_gbps(100)),
+        rates: LineRate::new(BitRate::from_gbps(100)).into(),
         propagation: Duration::ZERO,
         law: 1e-3.into(),
         control_law: 0.0.into(),

@@ -26,8 +26,8 @@ use super::queue::QueueLimits;
 use super::report::EgressCounters;
 use super::source::Source;
 use super::{
-    Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, GivesUp, Latency, LineRate, ProtectedLink,
-    Report, Tap, Traffic, Wire, queue_limits,
+    Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, GivesUp, Latency, LineRate, LineRates,
+    ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
 };
 use crate::ConfigError;
 use crate::config::SwitchProfile;
@@ -190,10 +190,10 @@ pub struct CodedLink<P: Payload, C: Coder<P>> {
 
 #[expect(private_bounds, reason = "the two codes are what others see")]
 impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
-    /// A link at `rate` between two switches of `profile`, with these losses in its directions.
+    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
     pub(in crate::net) fn with_coder(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: LineRates,
         propagation: Duration,
         (code, egress): (Code, &EgressOptions),
         (forward, reverse): (LossProcess, LossProcess),
@@ -208,7 +208,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
             code,
             meter: egress.meter.map(Meter::new),
             coder,
-            port: Port::new(rate, limits, egress.data_first),
+            port: Port::new(rates.forward, limits, egress.data_first),
             line: ForwardLine {
                 wire: Wire::new(forward),
                 flight,
@@ -216,7 +216,7 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
                 tap: Tap::default(),
             },
             exit: Exit::default(),
-            backward: Backward::new(rate, flight, Wire::new(reverse)),
+            backward: Backward::new(rates.back, flight, Wire::new(reverse)),
             data_dropped: 0,
             parity_dropped: 0,
         }

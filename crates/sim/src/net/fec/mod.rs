@@ -13,7 +13,7 @@ pub use options::FecOptions;
 use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS};
 use super::frame::{FCS_OCTETS, GAP_OCTETS};
 use super::report::EgressCounters;
-use super::{Blueprint, Figure, Frame, LineRate, Losses, Report, Traffic};
+use super::{Blueprint, Figure, Frame, LineRates, Losses, Report, Traffic};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use label::{Part, Tag};
@@ -51,10 +51,10 @@ pub struct EngineCoder<P: Payload> {
 }
 
 impl<P: Payload> FecLink<P> {
-    /// A link at `rate` between two switches of `profile`, with these losses in its directions.
+    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &FecOptions,
         losses: (LossProcess, LossProcess),
@@ -64,7 +64,7 @@ impl<P: Payload> FecLink<P> {
             receiving: Receiving::new(options),
             most_parity_bytes: 0,
         };
-        Self::with_coder(profile, rate, propagation, (options.code, &options.egress), losses, coder)
+        Self::with_coder(profile, rates.into(), propagation, (options.code, &options.egress), losses, coder)
     }
 
     /// The link of `plan` under `chosen`.
@@ -73,7 +73,7 @@ impl<P: Payload> FecLink<P> {
     /// If no block can fill before its flush timer ends.
     pub fn on(plan: &Blueprint, chosen: &Fec, losses: Losses) -> Result<Self, ConfigError> {
         let options = FecOptions::of(plan, chosen)?;
-        Ok(Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses))
+        Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses))
     }
 
     /// Counts of what happened so far.

@@ -57,7 +57,7 @@ impl FecOptions {
     /// # Errors
     /// If no block can fill before its flush timer ends.
     pub fn of(plan: &Blueprint, chosen: &Fec) -> Result<Self, ConfigError> {
-        let (rate, queue) = (plan.rate, plan.queue_bytes());
+        let (rate, queue) = (plan.rates.forward, plan.queue_bytes());
         let egress = EgressOptions::of(plan, chosen.meter, chosen.priority == Priority::Data, chosen.change)?;
         let usual = Self::new(chosen.code(), egress, rate, queue);
         let timed = match chosen.flush_ps {

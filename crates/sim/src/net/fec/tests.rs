@@ -4,7 +4,7 @@ use super::*;
 use crate::config::switch_profile as profile;
 use crate::net::coded::EgressOptions;
 use crate::net::meter::{MeterAction, MeterOptions};
-use crate::net::{Ecn, ProtectedLink};
+use crate::net::{Ecn, LineRate, ProtectedLink};
 use lossylink_core::engine::fec::Release;
 use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;

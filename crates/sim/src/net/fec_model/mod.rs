@@ -23,7 +23,7 @@ use super::coded::{Arrival, CodedLink, Coder, Exit, HEADER_OCTETS, Label, shown}
 use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::{Kind, UNNAMED};
-use super::{Blueprint, Figure, Frame, LineRate, Losses, Report, Traffic};
+use super::{Blueprint, Figure, Frame, LineRates, Losses, Report, Traffic};
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use decoder::ModelDecoder;
@@ -137,15 +137,16 @@ pub struct ModelCoder<P> {
 }
 
 impl<P: Payload> FecModelLink<P> {
-    /// A link at `rate` between two switches of `profile`, with these losses in its directions.
+    /// A link at `rates` between two switches of `profile`, with these losses in its directions.
     pub fn new(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &FecModelOptions,
         losses: (LossProcess, LossProcess),
     ) -> Self {
-        let recirculation = profile.recirculation_rate(rate.bit_rate());
+        let rates = rates.into();
+        let recirculation = profile.recirculation_rate(rates.forward.bit_rate());
         let round = if profile.recirculates && options.recirculates {
             Duration::from_ns_f64(profile.rx_loop_fixed_ns)
         } else {
@@ -154,7 +155,7 @@ impl<P: Payload> FecModelLink<P> {
         let encoder = ModelEncoder::new(options);
         let decoder = ModelDecoder::new(options.block_end, recirculation, round);
         let coder = ModelCoder { encoder, decoder };
-        Self::with_coder(profile, rate, propagation, (options.code, &options.egress), losses, coder)
+        Self::with_coder(profile, rates, propagation, (options.code, &options.egress), losses, coder)
     }
 
     /// The link of `plan` under `chosen`.
@@ -163,7 +164,7 @@ impl<P: Payload> FecModelLink<P> {
     /// If no block can fill before its flush timer ends.
     pub fn on(plan: &Blueprint, chosen: &FecModel, losses: Losses) -> Result<Self, ConfigError> {
         let options = FecModelOptions::of(plan, chosen)?;
-        Ok(Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses))
+        Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses))
     }
 
     /// Counts of what happened so far.

@@ -66,7 +66,7 @@ impl FecModelOptions {
         let egress = EgressOptions::of(plan, chosen.meter, false, chosen.change)?;
         let flush = chosen.flush_ps.map(Duration::from_ps);
         let options = Self { flush, egress, ..Self::published(chosen.code()) };
-        options.check(plan.rate)?;
+        options.check(plan.rates.forward)?;
         Ok(options)
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::switch_profile as profile;
-use crate::net::{Ecn, ProtectedLink};
+use crate::net::{Ecn, LineRate, ProtectedLink};
 use lossylink_core::engine::fec::Code;
 use lossylink_core::loss::LossModel;
 use lossylink_core::rng::Streams;

@@ -43,7 +43,7 @@ pub fn advised_control_copies(plan: &Blueprint, target: f64) -> u8 {
 /// when it was made and once a round since; the first look after the notification finds it. It takes its way to
 /// the queue and goes before the next frame; several copies take the multicast engine.
 pub fn gaps(plan: &Blueprint, several: bool) -> [u32; RUNS] {
-    let timing = Timing::new(&plan.switch, plan.rate, plan.propagation);
+    let timing = Timing::new(&plan.switch, plan.rates, plan.propagation);
     let frame = timing.rate.serialisation(plan.frame_octets + HEADER_OCTETS);
     let round = plan.switch.recirculates.then(|| tx_round(plan, &timing));
     let requeue = timing.retransmit + if several { timing.multicast_extra } else { Duration::ZERO };
@@ -86,7 +86,7 @@ impl<P: Payload> LinkGuardianLink<P> {
     pub fn on(plan: &Blueprint, chosen: &LinkGuardian, losses: Losses, streams: &Streams) -> Self {
         let options = Options::of(plan, chosen);
         let phases = &mut streams.stream("link/0/phases");
-        let link = Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses, phases);
+        let link = Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses, phases);
         Self {
             copies_are_chosen: chosen.copies.is_some(),
             control_copies_are_chosen: chosen.control_copies.is_some(),

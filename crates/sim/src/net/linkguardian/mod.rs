@@ -28,8 +28,8 @@ pub use timing::{HEADER_OCTETS, Timing};
 
 use super::source::{NoFrames, Source};
 use super::{
-    Advice, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRate, ProtectedLink, Report, Tap, Traffic,
-    Wire, queue_limits,
+    Advice, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRates, ProtectedLink, Report, Tap,
+    Traffic, Wire, queue_limits,
 };
 use crate::config::SwitchProfile;
 use crate::kernel::{Pipe, Trains};
@@ -112,17 +112,18 @@ pub struct LinkGuardianLink<P: Payload> {
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
-    /// A link at `rate` between two switches of `profile`, with these losses in its directions;
+    /// A link at `rates` between two switches of `profile`, with these losses in its directions;
     /// `phases` draws where the circulating packets are at the start.
     pub fn new(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &Options,
         losses: (LossProcess, LossProcess),
         phases: &mut Stream,
     ) -> Self {
-        let timing = Timing::new(profile, rate, propagation);
+        let timing = Timing::new(profile, rates, propagation);
+        let wait = timing.ack_no_timeout(profile, options.control_copies);
         let mut circulating = || {
             let cycle = timing.cycle.as_ps();
             let phase = if cycle == 0 { 0 } else { phases.next_u64() % cycle };
@@ -135,12 +136,12 @@ impl<P: Payload> LinkGuardianLink<P> {
             RxBuffer::Memory(RxMemory::new(limit))
         };
         let engine = if options.ordered {
-            Receiver::ordered(profile.ack_no_timeout(rate.bit_rate()))
+            Receiver::ordered(wait)
         } else {
             Receiver::non_blocking(options.deduplicate)
         };
         let backpressure = (options.ordered && options.backpressure)
-            .then(|| Backpressure::new(profile.backpressure(rate.bit_rate())));
+            .then(|| Backpressure::new(profile.backpressure(timing.rate.bit_rate())));
         let sending = SendingSwitch::new(
             timing,
             Sender::new(options.sender),
@@ -151,7 +152,6 @@ impl<P: Payload> LinkGuardianLink<P> {
         );
         let back = ReturnPort::new(timing, circulating(), options.control_copies);
         let (forward, reverse) = losses;
-        let wait = profile.ack_no_timeout(rate.bit_rate());
         Self {
             sending,
             receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, back),

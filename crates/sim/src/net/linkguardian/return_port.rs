@@ -191,7 +191,7 @@ impl<P: Payload> ReturnPort<P> {
         let mut free = self.busy_until;
         for frame in (0..self.normal.len()).filter_map(|place| self.normal.get(place)) {
             let start = free;
-            free += self.timing.rate.serialisation(frame.octets);
+            free += self.timing.rate_back.serialisation(frame.octets);
             if wire.wire.carry(start, frame.octets, Kind::Data { header_octets: 0 }) {
                 wire.returned.push(free + self.timing.reverse_pipeline, *frame);
             }
@@ -231,7 +231,7 @@ impl<P: Payload> ReturnPort<P> {
         let ack = self.register.poll();
         let header_octets = if ack.is_some() { HEADER_OCTETS } else { 0 };
         let octets = frame.octets + header_octets;
-        self.busy_until = start + self.timing.rate.serialisation(octets);
+        self.busy_until = start + self.timing.rate_back.serialisation(octets);
         let arrives = wire.wire.carry(start, octets, Kind::Data { header_octets });
         self.see(now, start, arrives, || {
             ack.map_or(Content::Bare(frame), |leading| shown::acknowledging(frame, leading))
@@ -252,7 +252,7 @@ impl<P: Payload> ReturnPort<P> {
             ControlFrame::Pause(PauseRequest::Resume) => self.timing.resume_flight,
             ControlFrame::Notification(_) | ControlFrame::Ack(_) => self.timing.control_return,
         };
-        self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
+        self.busy_until = now + self.timing.rate_back.serialisation(MINIMUM_OCTETS);
         let arrives = wire.send_urgent((now, self.busy_until + flight), frame);
         self.see(now, now, arrives, || shown::control(&frame));
     }
@@ -273,7 +273,7 @@ impl<P: Payload> ReturnPort<P> {
     /// The same up to the first that may be lost: as [`ReturnPort::send_ack`] of each.
     #[inline(always)]
     fn send_clear_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
-        let serialisation = self.timing.rate.serialisation(MINIMUM_OCTETS);
+        let serialisation = self.timing.rate_back.serialisation(MINIMUM_OCTETS);
         let flight = serialisation + self.timing.control_return;
         let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
         let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
@@ -330,7 +330,7 @@ impl<P: Payload> ReturnPort<P> {
         self.apply_updates(now);
         if let Some(leading) = self.register.poll() {
             self.ack_packet.depart(now);
-            self.busy_until = now + self.timing.rate.serialisation(MINIMUM_OCTETS);
+            self.busy_until = now + self.timing.rate_back.serialisation(MINIMUM_OCTETS);
             let arrives = wire.send_ack((now, self.busy_until + self.timing.control_return), leading);
             self.see(now, now, arrives, || shown::control(&ControlFrame::Ack(leading)));
         }

@@ -1,9 +1,10 @@
 //! The delays of a switch profile at one link rate, as durations.
 
 use crate::config::SwitchProfile;
-use crate::net::LineRate;
 use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
 use crate::net::source::MANY;
+use crate::net::{LineRate, LineRates};
+use lossylink_core::engine::linkguardian::AckNoTimeout;
 use lossylink_core::time::Duration;
 
 /// Octets that LinkGuardian's header adds to a data frame.
@@ -14,6 +15,7 @@ pub const HEADER_OCTETS: u32 = 3;
 #[expect(missing_docs, reason = "the profile's structure describes each delay")]
 pub struct Timing {
     pub rate: LineRate,
+    pub rate_back: LineRate,
     pub recirculation: LineRate,
     pub data_pipeline: Duration,
     pub retransmission_pipeline: Duration,
@@ -35,12 +37,14 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The delays of `profile` at `rate`, on a link that adds `propagation` to the profile's own
+    /// The delays of `profile` at `rates`, on a link that adds `propagation` to the profile's own
     /// in each direction.
-    pub fn new(profile: &SwitchProfile, rate: LineRate, propagation: Duration) -> Self {
+    pub fn new(profile: &SwitchProfile, rates: impl Into<LineRates>, propagation: Duration) -> Self {
+        let LineRates { forward: rate, back: rate_back } = rates.into();
         let ns = Duration::from_ns_f64;
         Self {
             rate,
+            rate_back,
             recirculation: LineRate::new(profile.recirculation_rate(rate.bit_rate())),
             data_pipeline: ns(profile.data_pipeline_ns) + propagation,
             retransmission_pipeline: ns(profile.retransmission_pipeline_ns) + propagation,
@@ -63,6 +67,16 @@ impl Timing {
         }
     }
 
+    /// The wait before the ordered side gives up (LG-21): as published at the rate of the data, and longer by what a
+    /// notification and its copies, behind a frame of the usual size, take longer on a slower way back.
+    pub(super) fn ack_no_timeout(&self, profile: &SwitchProfile, control_copies: u8) -> AckNoTimeout {
+        let published = profile.ack_no_timeout(self.rate.bit_rate());
+        let octets = USUAL_OCTETS + HEADER_OCTETS + MINIMUM_OCTETS * u32::from(control_copies);
+        let longer = self.rate_back.serialisation(octets).saturating_sub(self.rate.serialisation(octets));
+        let ticks = longer.as_ps().div_ceil(published.period.as_ps());
+        AckNoTimeout { reload: published.reload.saturating_add(ticks as u32), ..published }
+    }
+
     /// How long it takes from the first to the last of several usual frames.
     pub(super) fn many(&self) -> Duration {
         self.rate.serialisation(USUAL_OCTETS) * u64::from(MANY - 1)
@@ -71,13 +85,13 @@ impl Timing {
     /// From the port back until anything takes effect at the sender, at the least.
     pub(super) fn least_told(&self) -> Duration {
         let flight = self.control_return.min(self.resume_flight).min(self.pause_reaction);
-        self.rate.serialisation(MINIMUM_OCTETS) + flight
+        self.rate_back.serialisation(MINIMUM_OCTETS) + flight
     }
 
     /// From the decision about a pause until it takes effect at the sender, at the least.
     pub(super) fn least_pause(&self) -> Duration {
         self.timer_packet
-            + self.rate.serialisation(MINIMUM_OCTETS)
+            + self.rate_back.serialisation(MINIMUM_OCTETS)
             + self.resume_flight.min(self.pause_reaction)
     }
 
@@ -88,6 +102,28 @@ impl Timing {
 
     /// From the port back until a notification or an acknowledgement takes effect, on an idle line.
     pub fn told(&self) -> Duration {
-        self.rate.serialisation(MINIMUM_OCTETS) + self.control_return
+        self.rate_back.serialisation(MINIMUM_OCTETS) + self.control_return
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::switch_profile;
+    use lossylink_core::units::BitRate;
+
+    /// The reload value on a link of 100G whose way back has another rate.
+    fn reload(back_gbps: u64, control_copies: u8) -> u32 {
+        let rate = |gbps| LineRate::new(BitRate::from_gbps(gbps));
+        let (profile, rates) =
+            (switch_profile("tofino1"), LineRates { forward: rate(100), back: rate(back_gbps) });
+        Timing::new(&profile, rates, Duration::ZERO).ack_no_timeout(&profile, control_copies).reload
+    }
+
+    // LG-21: behind a frame of 1541 octets, a notification is there after 130 ns at 100G and after 13 us at 1G.
+    #[test]
+    fn a_slower_way_back_is_waited_for() {
+        assert_eq!([100, 400].map(|back_gbps| reload(back_gbps, 1)), [70, 70]);
+        assert_eq!([1, 2, 16].map(|copies| reload(1, copies)), [70 + 129, 70 + 136, 70 + 229]);
     }
 }

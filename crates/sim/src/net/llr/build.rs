@@ -40,7 +40,8 @@ impl LlrOptions {
 /// The loop of the link of `plan`.
 fn sizing(plan: &Blueprint, chosen: &Llr) -> Sizing {
     Sizing {
-        rate: plan.rate.bit_rate(),
+        rate: plan.rates.forward.bit_rate(),
+        rate_back: plan.rates.back.bit_rate(),
         propagation: plan.propagation,
         pipeline: Duration::from_ns_f64(plan.switch.data_pipeline_ns),
         frame: Bytes(u64::from(plan.frame_octets)),
@@ -78,7 +79,7 @@ impl<P: Payload> LlrLink<P> {
     /// If what may be outstanding does not fill the loop of the link.
     pub fn on(plan: &Blueprint, chosen: &Llr, losses: Losses) -> Result<Self, ConfigError> {
         let options = LlrOptions::of(plan, chosen)?;
-        Ok(Self::new(&plan.switch, plan.rate, plan.propagation, &options, losses, Init::default()))
+        Ok(Self::new(&plan.switch, plan.rates, plan.propagation, &options, losses, Init::default()))
     }
 }
 
@@ -86,7 +87,7 @@ impl<P: Payload> LlrLink<P> {
 mod tests {
     use super::*;
     use crate::config::switch_profile;
-    use crate::net::LineRate;
+    use crate::net::{LineRate, LineRates};
     use lossylink_core::protection::Protection;
     use lossylink_core::units::BitRate;
     use std::sync::Arc;
@@ -94,7 +95,7 @@ mod tests {
     fn plan(propagation: Duration) -> Blueprint {
         Blueprint {
             switch: Arc::new(switch_profile("tofino1")),
-            rate: LineRate::new(BitRate::from_gbps(100)),
+            rates: LineRate::new(BitRate::from_gbps(100)).into(),
             propagation,
             law: 1e-3.into(),
             control_law: 0.0.into(),
@@ -102,6 +103,14 @@ mod tests {
             protection: Protection::None,
             is_switched: false,
         }
+    }
+
+    // LLR-20: 2048 B at 1G take 16.384 us, in which a line of 100G carries a hundred times as many.
+    #[test]
+    fn a_slower_way_back_asks_for_a_larger_window() {
+        let rates = LineRates { back: LineRate::new(BitRate::from_gbps(1)), ..plan(Duration::ZERO).rates };
+        let slow = LlrOptions::of(&Blueprint { rates, ..plan(Duration::ZERO) }, &Llr::default()).unwrap();
+        assert_eq!(slow.sender.outstanding_bytes_max.0, 23_647 + 2 * 99 * 2_048);
     }
 
     // LLR-20: the loop is 2 x 659 ns and 2048 B of waiting; two frames and the spacing come on top.

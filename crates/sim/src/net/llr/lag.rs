@@ -14,10 +14,10 @@ impl Timing {
     /// the end of the next one. The NACK waits for the outlet and flies back. The frame that the sender
     /// then has in service is finished, so the time is a whole number of frames.
     pub(super) fn replay_lag(&self, octets: u32, errors_seen: bool) -> Duration {
-        let frame = self.rate.serialisation(octets);
+        let frame = self.rates.forward.serialisation(octets);
         // From the last good frame to the discovery, at the receiver.
         let gap = frame * if errors_seen { 1 } else { 2 };
-        let without_wait = gap + self.forward_flight + self.control + self.return_flight;
+        let without_wait = gap + self.forward_flight + self.control_back.serialisation + self.return_flight;
         let lag = |phase| {
             let wait = self.outlet_wait(gap, frame, phase);
             frame.as_ps() * (without_wait + wait).as_ps().div_ceil(frame.as_ps())
@@ -29,15 +29,16 @@ impl Timing {
     /// whenever the spacing allows it; the next leaves within a spacing of the last good frame, at the
     /// place that `phase` names.
     fn outlet_wait(&self, gap: Duration, frame: Duration, phase: u64) -> Duration {
-        let next = if self.spacing <= frame {
+        let spacing = self.control_back.spacing;
+        let next = if spacing <= frame {
             Duration::ZERO // The outlet is free when a frame arrives.
         } else {
-            self.spacing.mul_ratio(2 * phase + 1, 2 * PHASES)
+            spacing.mul_ratio(2 * phase + 1, 2 * PHASES)
         };
         if next > gap {
             next.saturating_sub(gap) // The NACK takes the place of that ACK.
         } else {
-            (next + self.spacing).saturating_sub(gap)
+            (next + spacing).saturating_sub(gap)
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::net::Payload;
 pub use options::LlrOptions;
 
 use super::{
-    Advice, Ends, Frame, FrameQueue, GivesUp, LineRate, ProtectedLink, Report, Tap, Traffic, Wire,
+    Advice, Ends, Frame, FrameQueue, GivesUp, LineRates, ProtectedLink, Report, Tap, Traffic, Wire,
     queue_limits,
 };
 use crate::config::SwitchProfile;
@@ -63,41 +63,41 @@ pub struct LlrLink<P: Payload> {
 }
 
 impl<P: Payload> LlrLink<P> {
-    /// A link at `rate` between two switches of `profile`, with these losses in its directions. Its
+    /// A link at `rates` between two switches of `profile`, with these losses in its directions. Its
     /// ends found each other before the run began, and number from `init` on.
     pub fn new(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &LlrOptions,
         losses: (LossProcess, LossProcess),
         init: Init,
     ) -> Self {
         let engines = (Sender::established(options.sender, init), Receiver::established(init));
-        Self::with_engines(profile, rate, propagation, options, losses, engines)
+        Self::with_engines(profile, rates.into(), propagation, options, losses, engines)
     }
 
     /// A link as by [`new`](Self::new), with both ends off until [`start_over`](Self::start_over).
     pub fn unprotected(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &LlrOptions,
         losses: (LossProcess, LossProcess),
     ) -> Self {
         let engines = (Sender::new(options.sender), Receiver::new());
-        Self::with_engines(profile, rate, propagation, options, losses, engines)
+        Self::with_engines(profile, rates.into(), propagation, options, losses, engines)
     }
 
     fn with_engines(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: LineRates,
         propagation: Duration,
         options: &LlrOptions,
         (forward, reverse): (LossProcess, LossProcess),
         (sender, receiver): (Sender, Receiver),
     ) -> Self {
-        let timing = Timing::new(profile, rate, propagation, options);
+        let timing = Timing::new(profile, rates, propagation, options);
         Self {
             due: Instant::NEVER,
             timing,

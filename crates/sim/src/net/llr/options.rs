@@ -2,8 +2,8 @@
 
 use super::wires::CONTROL_OCTETS;
 use crate::config::SwitchProfile;
-use crate::net::LineRate;
 use crate::net::frame::USUAL_OCTETS;
+use crate::net::{LineRate, LineRates};
 use lossylink_core::engine::llr::{SAMPLE_FRAME, SPACING_DEFAULT, SenderConfig, Sizing, spacing_time};
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
@@ -27,9 +27,16 @@ impl LlrOptions {
     /// The defaults, sized for frames of up to `octets` between two switches of `profile` (LLR-20). The
     /// bound in frames is that in bytes by the mean frame of the published samples, so that a mix of
     /// sizes reaches the bytes first. The way back takes as long as the way forward.
-    pub fn sized(profile: &SwitchProfile, rate: LineRate, propagation: Duration, octets: u32) -> Self {
+    pub fn sized(
+        profile: &SwitchProfile,
+        rates: impl Into<LineRates>,
+        propagation: Duration,
+        octets: u32,
+    ) -> Self {
+        let LineRates { forward, back } = rates.into();
         Self::from_sizing(&Sizing {
-            rate: rate.bit_rate(),
+            rate: forward.bit_rate(),
+            rate_back: back.bit_rate(),
             propagation,
             pipeline: Duration::from_ns_f64(profile.data_pipeline_ns),
             frame: Bytes(u64::from(octets)),
@@ -52,7 +59,7 @@ impl LlrOptions {
 /// Delays of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    pub(super) rate: LineRate,
+    pub(super) rates: LineRates,
     /// From the last bit of a frame on the line to the receiver's decision, and the same for a control
     /// set to the receiver.
     pub(super) forward_flight: Duration,
@@ -60,36 +67,55 @@ pub(super) struct Timing {
     pub(super) return_flight: Duration,
     /// From the last bit of a frame on the line to the sender's decision.
     pub(super) reverse_flight: Duration,
-    /// How long a control set occupies the line.
-    pub(super) control: Duration,
-    /// From the start of a control set to the start of the next (LLR-7).
-    pub(super) spacing: Duration,
+    /// Of the control sets toward the receiver.
+    pub(super) control: ControlTiming,
+    /// Of the control sets on the way back.
+    pub(super) control_back: ControlTiming,
     /// Data that has not moved for so long will not move any more.
     pub(super) standstill: Duration,
+}
+
+/// What the rate of a direction makes of its control sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ControlTiming {
+    /// How long a set occupies the line.
+    pub(super) serialisation: Duration,
+    /// From the start of a set to the start of the next (LLR-7).
+    pub(super) spacing: Duration,
+}
+
+impl ControlTiming {
+    fn new(rate: LineRate, options: &LlrOptions) -> Self {
+        Self {
+            serialisation: rate.serialisation(CONTROL_OCTETS),
+            spacing: spacing_time(options.control_spacing, rate.bit_rate()),
+        }
+    }
 }
 
 impl Timing {
     pub(super) fn new(
         profile: &SwitchProfile,
-        rate: LineRate,
+        rates: impl Into<LineRates>,
         propagation: Duration,
         options: &LlrOptions,
     ) -> Self {
+        let rates = rates.into();
         let flight = Duration::from_ns_f64(profile.data_pipeline_ns) + propagation;
         Self {
-            rate,
+            rates,
             forward_flight: flight,
             return_flight: options.return_pipeline + propagation,
             reverse_flight: flight,
-            control: rate.serialisation(CONTROL_OCTETS),
-            spacing: spacing_time(options.control_spacing, rate.bit_rate()),
-            standstill: standstill(options, rate, flight + options.return_pipeline + propagation),
+            control: ControlTiming::new(rates.forward, options),
+            control_back: ControlTiming::new(rates.back, options),
+            standstill: standstill(options, rates.slower(), flight + options.return_pipeline + propagation),
         }
     }
 }
 
 /// After so many tries without an answer, at their steady pace and slower, none is expected any more. A try takes its replay
-/// timer, or the time of a frame on the line and both flights if that is longer.
+/// timer, or the time of a frame on the slower line and both flights if that is longer.
 fn standstill(options: &LlrOptions, rate: LineRate, flights: Duration) -> Duration {
     let tries = 2 * u64::from(SenderConfig::STEADY_TRIES);
     let attempt = options.sender.replay_timer.max(flights + rate.serialisation(USUAL_OCTETS));

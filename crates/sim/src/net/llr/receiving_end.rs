@@ -26,7 +26,7 @@ impl<P: Payload> ReceivingEnd<P> {
         Self {
             timing,
             engine,
-            outlet: Outlet::new(timing.spacing),
+            outlet: Outlet::new(timing.control_back.spacing),
             busy_until: Instant::ZERO,
             delivered: Trains::new(),
             moved: Instant::ZERO,
@@ -63,15 +63,16 @@ impl<P: Payload> ReceivingEnd<P> {
     #[inline]
     pub(super) fn answer(&mut self, now: Instant, wire: &mut ReturnWire<P>) {
         if let Some(control) = self.outlet.poll_control(now, None, Some(&mut self.engine)) {
-            self.busy_until = self.busy_until.max(now) + self.timing.control;
-            wire.send_control((now, now + self.timing.control + self.timing.return_flight), control);
+            let serialisation = self.timing.control_back.serialisation;
+            self.busy_until = self.busy_until.max(now) + serialisation;
+            wire.send_control((now, now + serialisation + self.timing.return_flight), control);
         }
     }
 
     /// A frame reaches the far switch on its way back.
     pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut ReturnWire<P>) {
         let start = now.max(self.busy_until);
-        self.busy_until = start + self.timing.rate.serialisation(frame.octets);
+        self.busy_until = start + self.timing.rates.back.serialisation(frame.octets);
         wire.send(now, (start, self.busy_until + self.timing.reverse_flight), frame);
     }
 }

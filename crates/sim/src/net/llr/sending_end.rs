@@ -43,7 +43,7 @@ impl<P: Payload> SendingEnd<P> {
         Self {
             timing,
             engine,
-            outlet: Outlet::new(timing.spacing),
+            outlet: Outlet::new(timing.control.spacing),
             queue,
             sizes: Ring::new(),
             kept: Ring::new(),
@@ -170,7 +170,7 @@ impl<P: Payload> SendingEnd<P> {
         stake: Stake,
         wire: &mut ForwardWire<P>,
     ) {
-        self.busy_until = now + self.timing.rate.serialisation(frame.octets);
+        self.busy_until = now + self.timing.rates.forward.serialisation(frame.octets);
         let at = self.busy_until + self.timing.forward_flight;
         wire.send((now, at), label, frame, is_replay, || stake);
     }
@@ -178,8 +178,9 @@ impl<P: Payload> SendingEnd<P> {
     /// A control set waits for no frame: it stands inside the one in service. Its octets are taken off
     /// the time of the next frame, as if they followed (LLR-6).
     fn send_control(&mut self, now: Instant, control: Control, wire: &mut ForwardWire<P>) {
-        self.busy_until = self.busy_until.max(now) + self.timing.control;
-        wire.send_control((now, now + self.timing.control + self.timing.forward_flight), control);
+        self.busy_until = self.busy_until.max(now) + self.timing.control.serialisation;
+        let arrives = now + self.timing.control.serialisation + self.timing.forward_flight;
+        wire.send_control((now, arrives), control);
     }
 
     /// Takes the frame that waits first out of the queue.

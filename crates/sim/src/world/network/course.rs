@@ -15,7 +15,7 @@
 
 use super::outside::End;
 use super::{Addressed, Conversation, Network, Source};
-use crate::net::{Calm, LineRate, ProtectedLink};
+use crate::net::{Calm, Direction, LineRates, ProtectedLink};
 use crate::world::host::BURST_PACKETS;
 use crate::world::path::Leg;
 use crate::world::{Path, Protocol, Reception};
@@ -92,11 +92,11 @@ impl Course {
             let (mut left, mut busy_until) = (None, at);
             for &(after, octets) in &turn.sent {
                 let entry = at + after;
-                let leaves = match turn.host {
-                    End::Far => link.forward(entry, octets),
-                    End::Near => link.back(entry, octets)?,
+                let (direction, leaves) = match turn.host {
+                    End::Far => (Direction::Forward, link.forward(entry, octets)),
+                    End::Near => (Direction::Backward, link.back(entry, octets)?),
                 };
-                if leaves > link.unprotected(entry, &mut busy_until, octets) + SLACK {
+                if leaves > link.unprotected(direction, entry, &mut busy_until, octets) + SLACK {
                     return None;
                 }
                 left = left.or(Some(leaves));
@@ -128,12 +128,12 @@ impl Course {
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// Opens the only conversation of a network in which nothing has happened, and lets it run to its end between hosts
-    /// that receive like `reception`, but always wake up in `wake_up`. The link has this rate and loses nothing. `count`
+    /// that receive like `reception`, but always wake up in `wake_up`. The link has these rates and loses nothing. `count`
     /// says how long the flow took, as it is counted. `None` if it was no chain of turns.
     pub fn rehearse(
         &mut self,
         (reception, wake_up): (&Reception, Duration),
-        rate: LineRate,
+        rates: LineRates,
         open: impl FnOnce(Instant, &mut Conversation<T>),
         count: impl FnOnce(&mut Conversation<T>) -> Option<Duration>,
     ) -> Option<Course> {
@@ -168,7 +168,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 let is_turn = handles != host && !self.has_under_way(host);
                 let packets = self.packets_at(handles).filter(|_| is_turn)?;
                 let sent = std::mem::take(&mut sent);
-                turns.push(self.turn(handles, packets, next - at - wake_up, rate, sent)?);
+                turns.push(self.turn(handles, packets, next - at - wake_up, rates, sent)?);
                 instants.push(next);
                 (host, at) = (handles, next);
             }
@@ -200,16 +200,19 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         !(arrivals.poll_timeout().is_never() && at_link.is_empty() && self.link.poll_timeout().is_never())
     }
 
-    /// The turn of a host that is handed so many packets of what was sent over a link of this rate; `flight` is that of the first.
+    /// The turn of a host that is handed so many packets of what was sent over a link of these rates; `flight` is that of the first.
     fn turn(
         &self,
         host: End,
         packets: u32,
         flight: Duration,
-        rate: LineRate,
+        rates: LineRates,
         sent: Vec<(Duration, u32)>,
     ) -> Option<Turn> {
-        let leg = if host == End::Far { &self.path.to_far } else { &self.path.to_near };
+        let (leg, rate) = match host {
+            End::Far => (&self.path.to_far, rates.forward),
+            End::Near => (&self.path.to_near, rates.back),
+        };
         let arrivals = leg.behind(rate, &sent)?;
         let (&first, &last) = arrivals.first().zip(arrivals.last())?;
         let burst = arrivals.get(BURST_PACKETS as usize - 1);

@@ -129,7 +129,7 @@ mod tests {
             cells: Cells::new(80),
             header_bytes: 0,
         };
-        let plain = DirectConfig { rate: LineRate::new(RATE), flight: LINK_DELAY, queue };
+        let plain = DirectConfig { rates: LineRate::new(RATE).into(), flight: LINK_DELAY, queue };
         let link = PlainLink::new(plain, process(forward), process(LossModel::None));
         let path = Path::direct(RTT, LINK_DELAY, None).unwrap();
         let conversation = Conversation { near: Requester::new(&config), far: Responder::new(&config) };

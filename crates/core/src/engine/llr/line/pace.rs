@@ -95,6 +95,7 @@ impl Pace {
     fn sizing(&self, loop_time: Duration) -> Sizing {
         Sizing {
             rate: self.rate,
+            rate_back: self.rate,
             propagation: Duration::ZERO,
             pipeline: loop_time / 2,
             frame: self.full_frame,

@@ -6,7 +6,7 @@ use crate::config::switch_profile;
 use crate::kernel::Trains;
 use crate::net::source::Saturated;
 use crate::net::source::filling::step_filling;
-use crate::net::{Ecn, Frame, LineRate, ProtectedLink};
+use crate::net::{Ecn, Frame, LineRate, LineRates, ProtectedLink};
 use crate::world::stress::{self, Stress};
 use lossylink_core::engine::linkguardian::{Position, SenderConfig};
 use lossylink_core::loss::{LossModel, LossProcess};
@@ -149,6 +149,8 @@ const FADE: Duration = Duration::from_ns(400);
 struct World {
     profile: &'static str,
     gbps: u64,
+    /// Rate of the way back in percent of that.
+    back_percent: u64,
     ordered: bool,
     /// Whether buffers and thresholds are so small that frames are dropped and the sender is paused.
     tight: bool,
@@ -163,20 +165,23 @@ struct World {
 
 fn worlds() -> impl Strategy<Value = World> {
     let profile = prop_oneof![3 => Just("tofino1"), 1 => Just("ideal")];
-    let gbps = prop::sample::select(vec![10, 100, 400]);
+    let rates = (prop::sample::select(vec![10, 100, 400]), prop_oneof![2 => Just(100u64), 1 => 1u64..200]);
     let losses = || prop::sample::select(vec![0.0, 0.001, 0.003, 0.01]);
-    (profile, gbps, any::<(bool, bool, bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000)
-        .prop_map(|(profile, gbps, (ordered, tight, narrow, fades), dummies, losses, seed)| World {
-            profile,
-            gbps,
-            ordered,
-            tight,
-            narrow,
-            dummies,
-            losses,
-            fades,
-            seed,
-        })
+    (profile, rates, any::<(bool, bool, bool, bool)>(), 0u8..4, (losses(), losses()), 0u64..1_000_000)
+        .prop_map(
+            |(profile, (gbps, back_percent), (ordered, tight, narrow, fades), dummies, losses, seed)| World {
+                profile,
+                gbps,
+                back_percent,
+                ordered,
+                tight,
+                narrow,
+                dummies,
+                losses,
+                fades,
+                seed,
+            },
+        )
 }
 
 impl World {
@@ -211,7 +216,9 @@ impl World {
         let loss = |name, p| LossProcess::new(&model(p).unwrap(), streams.stream(name));
         let losses = (loss("forward", self.losses.0), loss("back", self.losses.1));
         let phases = &mut streams.stream("phases");
-        LinkGuardianLink::new(&profile, self.rate(), Duration::ZERO, &options, losses, phases)
+        let back = BitRate::from_bps(self.gbps * self.back_percent * 10_000_000);
+        let rates = LineRates { forward: self.rate(), back: LineRate::new(back) };
+        LinkGuardianLink::new(&profile, rates, Duration::ZERO, &options, losses, phases)
     }
 }
 
@@ -454,6 +461,7 @@ fn a_window_that_fills_in_silence_fills_as_it_would_one_by_one() {
     let world = World {
         profile: "tofino1",
         gbps: 100,
+        back_percent: 100,
         ordered: true,
         tight: false,
         narrow: false,

@@ -240,6 +240,10 @@ def test_what_tc_prints_as_json_is_what_it_prints_as_text() -> None:
         ("loss 1% 100%", "never draws again"),
         ("loss state 60% 1% 0 0 60%", "p13 and p14 leave the same state"),
         ("loss 1% delay 10ms", "'delay 10ms' is no loss; leave it out of loss (set link.propagation for it)"),
+        (
+            "loss 1% delay 10ms 2ms",
+            "(set link.propagation to 10ms - 2ms, path.jitter to 2 x 2ms and path.reorder to true for it)",
+        ),
         ("loss 1% duplicate 1%", "'duplicate 1%' is no loss; leave it out of loss (no key has it)"),
         ("loss 1% reorder 25% 50%", "'reorder 25% 50%' is no loss"),
         ("loss 1% rate 1Mbit", "set link.rate for it"),

@@ -34,7 +34,10 @@ TCP_KEYS = (
     *("host.profile", "host.nic_rate", "path.rtt"),
 )
 #: Keys of the way back over the link, and of what happens on the hops beside it.
-PATH_KEYS = ("link.rate_back", "path.loss", "path.loss_back")
+PATH_KEYS = (
+    *("link.rate_back", "path.loss", "path.loss_back"),
+    *("path.jitter", "path.jitter_back", "path.reorder"),
+)
 #: Keys of RDMA interfaces.
 RDMA_KEYS = ("transport.recovery", "transport.mtu", "transport.dcqcn")
 #: Keys of flows that last.

@@ -30,6 +30,7 @@ def check_scenario(scenario: Scenario, *, strict: bool) -> None:
     """Refuse combinations that cannot be run; ``strict`` also refuses what a run would quietly change."""
     values = scenario.values
     _check_link(values)
+    _check_jitter(values)
     _check_source(scenario)
     _check_live(scenario)
     _check_frame(values)
@@ -54,6 +55,19 @@ def _check_link(values: Sections) -> None:
         raise UserError(f"link.mtu = {values.link.mtu} is outside 68 to {MAX_MTU} bytes")
 
 
+def _check_jitter(values: Sections) -> None:
+    if values.path is not None and values.path.reorder and not jitters(values):
+        raise UserError(
+            "path.reorder: packets that all take as long never overtake; set path.jitter or path.jitter_back,"
+            " or leave path.reorder out"
+        )
+
+
+def jitters(values: Sections) -> bool:
+    """Tell whether packets take longer by jitter behind the link."""
+    return values.path is not None and bool(values.path.jitter or values.path.jitter_back)
+
+
 def _check_source(scenario: Scenario) -> None:
     traffic, name = scenario.values.traffic, scenario.experiment.name
     if traffic is None:
@@ -63,6 +77,11 @@ def _check_source(scenario: Scenario) -> None:
         raise UserError(
             f"path.loss: datagrams of {traffic.source} are counted where they leave the link; take"
             " traffic.source=tcp, or leave path.loss and path.loss_back out"
+        )
+    if jitters(scenario.values) and traffic.source.startswith("udp"):
+        raise UserError(
+            f"path.jitter: datagrams of {traffic.source} are counted where they leave the link; take"
+            " traffic.source=tcp, or leave path.jitter and path.jitter_back out"
         )
     if traffic.source not in sources:
         raise UserError(
@@ -84,6 +103,11 @@ def _check_live(scenario: Scenario) -> None:
         raise UserError(
             "path.loss: the hosts of the live lab hang on the link itself, no hop lies behind it; use"
             " loss.forward and loss.reverse, or --backend kernel"
+        )
+    if jitters(values):
+        raise UserError(
+            "path.jitter: the hosts of the live lab hang on the link itself, no hop lies behind it; leave"
+            " path.jitter and path.jitter_back out, or use --backend kernel"
         )
     if values.link.rate_back is not None:
         raise UserError(

@@ -165,6 +165,11 @@ class PathSection(Section, frozen=True, kw_only=True):
     rtt: Annotated[PositiveTime | None, says("network round trip; unset: the artifact's path")] = None
     loss: Annotated[str, str, says("loss behind the link, toward the receiver, which nothing protects")] = "0"
     loss_back: Annotated[str, str, says("loss behind the link on the way back, which nothing protects")] = "0"
+    jitter: Annotated[
+        Time, says("extra delay of each packet behind the link, toward the receiver: uniform from 0 to this")
+    ] = 0
+    jitter_back: Annotated[Time, says("the same on the way back, toward the sender")] = 0
+    reorder: Annotated[OnOff, says("whether packets overtake each other by their jitter")] = False
 
 
 class Flow(Section, frozen=True, kw_only=True):

@@ -131,6 +131,12 @@ def _path(scenario: Scenario) -> dict[str, Any] | None:
     if scenario.loses_on_path:
         forward, back = scenario.path_losses
         section["loss"] = {"forward": forward.native, "reverse": back.native}
+    if path.jitter or path.jitter_back:
+        section["jitter"] = {
+            "forward_ps": path.jitter,
+            "back_ps": path.jitter_back,
+            "reorders": path.reorder,
+        }
     return section
 
 

@@ -217,12 +217,21 @@ def parse(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """
     found = read_words(text.strip().removeprefix("netem "))
     for words in found.left_out:
-        key = LEFT_OUT[words.split()[0]]
+        key = _key_of(words)
         mend = f"set {key} for it" if key else "no key has it"
         raise UserError(f"netem: '{words}' is no loss; leave it out of loss ({mend})")
     if not found.has_losses:
         raise UserError(f"netem: no loss in '{text}'; write {_USAGE}")
     return found.process()
+
+
+def _key_of(words: str) -> str:
+    """Return the keys that have what an option says, with their values where they are not its own."""
+    option, *values = words.split()
+    if option in {"delay", "latency"} and len(values) > 1:
+        delay, jitter, *_ = values
+        return f"link.propagation to {delay} - {jitter}, path.jitter to 2 x {jitter} and path.reorder to true"
+    return LEFT_OUT[option]
 
 
 def _read_loss(found: Netem, words: _Words) -> Netem:

@@ -11,8 +11,9 @@ pub use capture::CaptureConfig;
 pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
 pub use host::{HostProfile, LatencyTable, MessageLatency};
 pub use sections::{
-    FlowConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig, RunConfig,
-    TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig, WorkloadProtocol,
+    FlowConfig, JitterConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig,
+    RunConfig, TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig,
+    WorkloadProtocol,
 };
 #[cfg(test)]
 pub(crate) use switch::tests::profile as switch_profile;

@@ -128,12 +128,28 @@ pub struct PathConfig {
     /// What the hops behind the link corrupt, which nothing protects.
     #[serde(default)]
     pub loss: LossDirections,
+    /// The most that frames take longer behind the link.
+    #[serde(default)]
+    pub jitter: JitterConfig,
+}
+
+/// What frames take longer behind the link, each by a time of its own.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JitterConfig {
+    /// The most toward the receiver.
+    pub forward_ps: u64,
+    /// The most on the way back.
+    pub back_ps: u64,
+    /// Whether frames may overtake each other.
+    pub reorders: bool,
 }
 
 impl PathConfig {
     /// Whether no two frames cross the hops around the link alike.
     pub fn is_uneven(&self) -> bool {
-        self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None
+        let loses = self.loss.forward != LossSpec::None || self.loss.reverse != LossSpec::None;
+        loses || self.jitter.forward_ps > 0 || self.jitter.back_ps > 0
     }
 }
 

@@ -55,7 +55,8 @@ impl EmulatedPath {
         let streams = Streams::new(config.seed);
         let host = setup.host()?;
         let path = setup.uneven(setup.path(host.network_one_way_ns)?, &streams)?;
-        let patience = PATIENCE + round_trip(&setup)? * 2 + longest_wait_back(&setup);
+        let patience =
+            PATIENCE + (round_trip(&setup)? + longest_jitter(&setup)) * 2 + longest_wait_back(&setup);
         let ends = Conversation { near: Mailbox::default(), far: Mailbox::default() };
         let link =
             if config.timeline.is_some() { setup.waiting_link(&streams)? } else { setup.link(&streams)? };
@@ -201,6 +202,12 @@ fn interface(rate: LineRate) -> Hop {
 fn round_trip(setup: &Setup<'_>) -> Result<Duration, ConfigError> {
     let rtt = setup.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps);
     Ok(rtt.unwrap_or(Duration::from_ns_f64(setup.host()?.network_one_way_ns) * 2))
+}
+
+/// The most that frames take longer by jitter, there and back.
+fn longest_jitter(setup: &Setup<'_>) -> Duration {
+    let jitter = setup.config.path.as_ref().map(|path| path.jitter).unwrap_or_default();
+    Duration::from_ps(jitter.forward_ps) + Duration::from_ps(jitter.back_ps)
 }
 
 /// How long a frame may wait in front of the way back; no time to speak of where that is as fast as the data.

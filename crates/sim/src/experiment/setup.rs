@@ -1,14 +1,14 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile, PathConfig};
+use crate::config::{Config, HostProfile, JitterConfig, PathConfig};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, LineRates, Losses, Marker, Payload, ProtectedLink, Red, clean,
     linkguardian,
 };
 use crate::transport::{rdma, tcp};
-use crate::world::{Path, Rdma, Rooms};
+use crate::world::{Jitter, Path, Rdma, Rooms};
 use lossylink_core::engine::linkguardian::DEFAULT_TARGET_LOSS;
 use lossylink_core::loss::{LossModel, LossProcess, LossSpec};
 use lossylink_core::protection::Protection;
@@ -167,7 +167,10 @@ impl<'a> Setup<'a> {
         let process =
             |spec, name| Ok::<_, ConfigError>(LossProcess::new(&model(spec)?, streams.stream(name)));
         let (forward, back) = (&config.loss.forward, &config.loss.reverse);
-        Ok(path.losing((process(forward, "path/loss")?, process(back, "path/reverse-loss")?)))
+        let path = path.losing((process(forward, "path/loss")?, process(back, "path/reverse-loss")?));
+        let JitterConfig { forward_ps, back_ps, reorders } = config.jitter;
+        let jitter = |ps, name| Jitter::new(Duration::from_ps(ps), !reorders, streams.stream(name));
+        Ok(path.jittering((jitter(forward_ps, "path/jitter"), jitter(back_ps, "path/reverse-jitter"))))
     }
 
     /// The rate of a host's interface: as its profile says, and never above the link's.

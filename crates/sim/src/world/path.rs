@@ -15,6 +15,10 @@ use crate::net::{Ecn, Frame, Hop, LineRate};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 
+mod jitter;
+
+pub use jitter::Jitter;
+
 /// Hops from a host to the link on the artifact's path.
 const HOPS_BEFORE: u32 = 3;
 /// Hops from the link to the other host.
@@ -22,12 +26,45 @@ const HOPS_AFTER: u32 = 2;
 /// The queue of a host's own interface, which is the host's memory.
 const UNLIMITED_BYTES: u64 = u64::MAX >> 16;
 
-/// A sequence of hops; an empty one takes no time. The first of them may corrupt frames, which take its line and go no further.
+/// A sequence of hops; an empty one takes no time. The first of them may corrupt frames, which take its line and go no further. Behind
+/// the last of them frames may take longer by jitter.
 #[derive(Clone, Debug, Default)]
 pub struct Leg {
     hops: Vec<Hop>,
     delay: Duration,
-    losses: Option<Box<Losing>>,
+    chances: Option<Box<Chances>>,
+}
+
+/// What a leg does to frames by chance.
+#[derive(Clone, Debug, Default)]
+struct Chances {
+    losses: Option<Losing>,
+    jitter: Option<Jitter>,
+}
+
+impl Chances {
+    /// Whether a frame of `octets` is corrupted that enters the leg at `now`.
+    fn take(&mut self, now: Instant, octets: u32) -> bool {
+        self.losses.as_mut().is_some_and(|losses| losses.takes(now, octets))
+    }
+
+    /// When a frame leaves the leg that would leave at `at` without jitter.
+    fn put_off(&mut self, at: Instant) -> Instant {
+        self.jitter.as_mut().map_or(at, |jitter| jitter.leave(at))
+    }
+
+    /// Whether so many frames of `octets` are certain to cross alike.
+    fn are_even(&self, frames: u32, octets: u32) -> bool {
+        let clear = |losses: &Losing| losses.process.clear_frames(octets - GAP_OCTETS) >= u64::from(frames);
+        self.jitter.is_none() && self.losses.as_ref().is_none_or(clear)
+    }
+
+    /// So many frames of `octets` have crossed, as was certain.
+    fn pass(&mut self, frames: u32, octets: u32) {
+        if let Some(losses) = &mut self.losses {
+            losses.process.skip(u64::from(frames), octets - GAP_OCTETS);
+        }
+    }
 }
 
 /// What corrupts frames of a leg, and how many it has.
@@ -49,14 +86,38 @@ impl Losing {
 impl Leg {
     /// A leg that only delays.
     pub const fn delay(delay: Duration) -> Self {
-        Self { hops: Vec::new(), delay, losses: None }
+        Self { hops: Vec::new(), delay, chances: None }
     }
 
     /// The leg, whose first hop corrupts frames by `process` from now on.
     #[must_use]
     pub fn losing(self, process: LossProcess) -> Self {
-        let losses = (!process.is_clean()).then(|| Box::new(Losing { process, lost: 0 }));
-        Self { losses, ..self }
+        if process.is_clean() {
+            return self;
+        }
+        let losses = Some(Losing { process, lost: 0 });
+        self.with(|chances| chances.losses = losses)
+    }
+
+    /// The leg, behind whose last hop frames take longer by `jitter` from now on.
+    #[must_use]
+    pub fn jittering(self, jitter: Jitter) -> Self {
+        if jitter.is_none() {
+            return self;
+        }
+        self.with(|chances| chances.jitter = Some(jitter))
+    }
+
+    /// The leg with other chances.
+    fn with(mut self, change: impl FnOnce(&mut Chances)) -> Self {
+        change(self.chances.get_or_insert_default());
+        self
+    }
+
+    /// Whether frames leave in the order in which they enter.
+    pub fn keeps_order(&self) -> bool {
+        let jitter = self.chances.as_ref().and_then(|chances| chances.jitter.as_ref());
+        jitter.is_none_or(Jitter::keeps_order)
     }
 
     /// How long any frame takes at least.
@@ -82,7 +143,7 @@ impl Leg {
 
     /// The leg before anything has crossed it.
     fn at_rest(&self) -> Self {
-        Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay, losses: None }
+        Self { hops: self.hops.iter().map(Hop::at_rest).collect(), delay: self.delay, chances: None }
     }
 
     /// Whether every queue has room for so many octets.
@@ -93,8 +154,8 @@ impl Leg {
     /// When a frame that enters at `now` comes out; `None` if a queue was full, or the frame was corrupted.
     #[inline]
     pub fn cross<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
-        if self.losses.is_some() {
-            return self.cross_losing(now, frame);
+        if self.chances.is_some() {
+            return self.cross_by_chance(now, frame);
         }
         let mut at = now + self.delay;
         for hop in &mut self.hops {
@@ -103,27 +164,26 @@ impl Leg {
         Some(at)
     }
 
-    /// The same of a leg that corrupts frames.
+    /// The same of a leg that leaves something to chance.
     #[inline(never)]
-    fn cross_losing<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
+    fn cross_by_chance<P>(&mut self, now: Instant, frame: &Frame<P>) -> Option<Instant> {
         self.cross_watched(now, frame, usize::MAX, |_| {})
     }
 
     /// How a train of frames of `octets` comes out; `None`, and nothing has happened, if it does not stay one.
     #[inline(always)]
     pub fn cross_train(&mut self, train: Train, octets: u32) -> Option<Train> {
-        if let Some(losses) = &mut self.losses {
-            if losses.process.clear_frames(octets - GAP_OCTETS) < u64::from(train.count) {
-                return None;
-            }
-            let crossed = self.cross_even(train, octets)?;
-            self.losses.as_mut()?.process.skip(u64::from(train.count), octets - GAP_OCTETS);
-            return Some(crossed);
+        if self.chances.as_ref().is_some_and(|chances| !chances.are_even(train.count, octets)) {
+            return None;
         }
-        self.cross_even(train, octets)
+        let crossed = self.cross_even(train, octets)?;
+        if let Some(chances) = &mut self.chances {
+            chances.pass(train.count, octets);
+        }
+        Some(crossed)
     }
 
-    /// The same of frames none of which is corrupted.
+    /// The same of frames that are certain to cross alike.
     #[inline(always)]
     fn cross_even(&mut self, train: Train, octets: u32) -> Option<Train> {
         let entered = train.from(train.first + self.delay);
@@ -148,10 +208,10 @@ impl Leg {
         watch: impl FnOnce(Instant),
     ) -> Option<Instant> {
         let mut watch = Some(watch);
-        let (mut at, Self { hops, losses, .. }) = (now + self.delay, self);
-        let mut takes = || losses.as_mut().is_some_and(|losses| losses.takes(now, frame.octets));
-        if hops.is_empty() {
-            return (!takes()).then_some(at);
+        let (mut at, Self { hops, chances, .. }) = (now + self.delay, self);
+        let mut takes = || chances.as_mut().is_some_and(|chances| chances.take(now, frame.octets));
+        if hops.is_empty() && takes() {
+            return None;
         }
         for (index, hop) in hops.iter_mut().enumerate() {
             let (start, arrival) = hop.pass_from(at, frame)?;
@@ -163,12 +223,13 @@ impl Leg {
             }
             at = arrival;
         }
-        Some(at)
+        Some(chances.as_mut().map_or(at, |chances| chances.put_off(at)))
     }
 
     /// Frames that were corrupted.
     pub fn lost(&self) -> u64 {
-        self.losses.as_ref().map_or(0, |losses| losses.lost)
+        let losses = self.chances.as_ref().and_then(|chances| chances.losses.as_ref());
+        losses.map_or(0, |losses| losses.lost)
     }
 
     /// The most octets that ever stood in the queue of the first hop; 0 without a hop.
@@ -242,6 +303,13 @@ impl Path {
     #[must_use]
     pub fn losing(self, (forward, back): (LossProcess, LossProcess)) -> Self {
         Self { to_far: self.to_far.losing(forward), to_near: self.to_near.losing(back), ..self }
+    }
+
+    /// The path, behind whose link frames take longer by jitter: those toward the receiving host by the first, those toward the
+    /// sending host by the second.
+    #[must_use]
+    pub fn jittering(self, (forward, back): (Jitter, Jitter)) -> Self {
+        Self { to_far: self.to_far.jittering(forward), to_near: self.to_near.jittering(back), ..self }
     }
 
     /// A path that is nothing but the link and its `rtt`, of which the link itself takes

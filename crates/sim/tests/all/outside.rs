@@ -142,6 +142,7 @@ fn plain_world(seed: u64) -> World {
         loss: 0.0,
         fades: false,
         hop_loss: 0.0,
+        jitter: (Duration::ZERO, true),
         ordered: None,
         profile: "tofino1",
         extra_rtt: None,

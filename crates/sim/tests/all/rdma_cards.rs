@@ -230,6 +230,7 @@ fn clean(flows: usize) -> World {
         loss: 0.0,
         fades: false,
         hop_loss: 0.0,
+        jitter: (Duration::ZERO, true),
         ordered: None,
         profile: "ideal",
         extra_rtt: None,

@@ -15,7 +15,7 @@ use lossylink_sim::net::{
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
 use lossylink_sim::world::protocol::TcpPacket;
-use lossylink_sim::world::{Network, Path, Protocol, Reception, Rooms, Tcp};
+use lossylink_sim::world::{Jitter, Network, Path, Protocol, Reception, Rooms, Tcp};
 use proptest::prelude::*;
 
 pub(crate) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) fades: bool,
     /// Of the hops behind the link, in both directions.
     pub(crate) hop_loss: f64,
+    /// The most that frames take longer behind the link, in both directions, and whether they keep their order.
+    pub(crate) jitter: (Duration, bool),
     /// `None` for a link without protection, else whether it keeps order.
     pub(crate) ordered: Option<bool>,
     pub(crate) profile: &'static str,
@@ -124,7 +126,10 @@ impl World {
         };
         let model = LossModel::bernoulli(self.hop_loss).unwrap();
         let loss = |name| LossProcess::new(&model, streams.stream(name));
-        let path = path.losing((loss("hop"), loss("hop back")));
+        let (most, keeps_order) = self.jitter;
+        let jitter = |name| Jitter::new(most, keeps_order, streams.stream(name));
+        let path =
+            path.losing((loss("hop"), loss("hop back"))).jittering((jitter("jitter"), jitter("jitter back")));
         let mut network = Network::new(protocol, link, path, conversations);
         network.set_reception(&self.reception);
         network.set_draws(streams.stream("near"), streams.stream("far"));
@@ -170,12 +175,15 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
         (any::<u64>(), prop_oneof![Just(10u64), Just(100)], loss, any::<bool>(), 1usize..4, algorithm);
     let back_mbps = prop_oneof![2 => Just(None), 1 => (20u64..150_000).prop_map(Some)];
     let hop_loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.01f64];
-    let source = (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4, hop_loss, back_mbps);
+    let most = prop_oneof![2 => Just(0), 1 => 0u64..2_000, 1 => 0u64..50_000].prop_map(Duration::from_ns);
+    let jitter = (most, any::<bool>());
+    let source =
+        (prop::option::of(2u64..40), prop::option::of(1u64..500_000), 1u32..4, hop_loss, back_mbps, jitter);
     (place, traffic, source).prop_map(
         |(
             (ordered, profile, extra_rtt, reception),
             (seed, gbps, loss, fades, flows, algorithm),
-            (stack_gbps, flow_bytes, delayed_ack, hop_loss, back_mbps),
+            (stack_gbps, flow_bytes, delayed_ack, hop_loss, back_mbps, jitter),
         )| World {
             seed,
             gbps,
@@ -183,6 +191,7 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
             loss,
             fades,
             hop_loss,
+            jitter,
             ordered,
             profile,
             extra_rtt,
@@ -225,6 +234,7 @@ fn a_running_flow_allocates_next_to_nothing() {
             loss: 1e-3,
             fades: false,
             hop_loss: 0.0,
+            jitter: (Duration::ZERO, true),
             ordered,
             profile: "tofino1",
             extra_rtt: None,

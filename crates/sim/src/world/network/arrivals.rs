@@ -3,7 +3,10 @@
 //! A host that takes no time needs no core, and hosts with one conversation need one: what waits for it is in
 //! the order of its arrival. Otherwise each conversation has one, and the earliest goes first; of
 //! equal ones that of the first conversation.
+//!
+//! Where frames overtake each other on their way, they come to the cores when they have arrived and no sooner.
 
+use super::overtaking::Overtaking;
 use super::{Addressed, Deadlines};
 use crate::kernel::{Member, Train, Trains};
 use crate::net::{Frame, Payload};
@@ -17,8 +20,10 @@ type Arrived<P> = Frame<Addressed<P>>;
 /// What waits at one host.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<P: Payload> {
-    /// When the transport has the next packet.
+    /// When the transport has the next packet, or a frame arrives that was under way.
     due: Instant,
+    /// Frames that have not arrived, if they may overtake each other.
+    under_way: Option<Box<Overtaking<Arrived<P>>>>,
     cores: Cores<P>,
     /// Whether nothing matters but the wake-up, on one core.
     is_simple: bool,
@@ -49,6 +54,7 @@ impl<P: Payload> Arrivals<P> {
     pub(super) fn new() -> Self {
         Self {
             due: Instant::NEVER,
+            under_way: None,
             cores: Cores::None(Trains::new()),
             is_simple: false,
             reception: Reception::default(),
@@ -62,8 +68,14 @@ impl<P: Payload> Arrivals<P> {
         let (draws, reception) = (self.draws.clone(), reception.clone());
         let cores =
             if reception.is_free() { Cores::None(Trains::new()) } else { Cores::One(Core::default()) };
-        *self = Self { due: Instant::NEVER, cores, is_simple: reception.only_wakes(), reception, draws };
+        let (is_simple, under_way) = (reception.only_wakes(), self.under_way.take());
+        *self = Self { due: Instant::NEVER, under_way, cores, is_simple, reception, draws };
         self.grow(count);
+    }
+
+    /// From now on frames may overtake each other on their way to the host.
+    pub(super) fn let_overtake(&mut self) {
+        self.under_way = Some(Box::default());
     }
 
     /// Latencies come from `draws` from now on.
@@ -84,7 +96,7 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// When the transport has the next packet.
+    /// When the transport has the next packet, or [`Arrivals::let_in`] has one to let in.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
         self.due
@@ -93,7 +105,7 @@ impl<P: Payload> Arrivals<P> {
     /// Whether a packet waits than which each that comes is handled no sooner: so it is on the only core.
     #[inline]
     pub(super) const fn holds_others(&self) -> bool {
-        matches!(self.cores, Cores::One(_)) && !self.due.is_never()
+        matches!(&self.cores, Cores::One(core) if !core.poll_timeout().is_never())
     }
 
     /// Hands the next packet, whenever it is due, to `take` and removes it.
@@ -109,13 +121,39 @@ impl<P: Payload> Arrivals<P> {
             Cores::One(core) => {
                 let taken = core.take(take);
                 self.due = core.poll_timeout();
+                self.look_at_way();
                 taken
             }
             Cores::Several(several) => {
                 let taken = several.next().take(take);
                 self.due = several.update(several.deadlines.owner());
+                self.look_at_way();
                 taken
             }
+        }
+    }
+
+    /// Lets in the frame that arrives next, if nothing is due before; false if there is none.
+    #[inline]
+    pub(super) fn let_in(&mut self, protocol: &impl Protocol<Packet = P>) -> bool {
+        self.under_way.is_some() && self.let_in_next(protocol)
+    }
+
+    #[inline(never)]
+    fn let_in_next(&mut self, protocol: &impl Protocol<Packet = P>) -> bool {
+        let Some(way) = self.under_way.as_mut().filter(|way| way.poll_timeout() <= self.due) else {
+            return false;
+        };
+        let Some((at, frame)) = way.pop() else { return false };
+        self.wait(protocol, at, &frame);
+        true
+    }
+
+    /// A frame that is under way may arrive before anything else is due.
+    #[inline]
+    fn look_at_way(&mut self) {
+        if let Some(way) = &self.under_way {
+            self.due = self.due.min(way.poll_timeout());
         }
     }
 
@@ -147,12 +185,18 @@ impl<P: Payload> Arrivals<P> {
         if let Cores::None(trains) = &mut self.cores {
             trains.skip(count);
             self.due = trains.poll_timeout();
+            self.look_at_way();
         }
     }
 
-    /// A packet arrives at the host. Arrivals come in order.
+    /// A packet arrives at the host. Arrivals come in order, if none may overtake another.
     #[inline]
     pub(super) fn arrive(&mut self, protocol: &impl Protocol<Packet = P>, at: Instant, frame: &Arrived<P>) {
+        if let Some(way) = &mut self.under_way {
+            way.push(at, *frame);
+            self.due = self.due.min(at);
+            return;
+        }
         match &mut self.cores {
             Cores::One(core) if self.is_simple => {
                 core.arrive_simply(at, frame, &self.reception, &mut self.draws);
@@ -170,6 +214,7 @@ impl<P: Payload> Arrivals<P> {
         train: Train,
         frame: &mut Arrived<P>,
     ) {
+        debug_assert!(self.under_way.is_none(), "frames that overtake each other are no train");
         let index = frame.payload.conversation as usize;
         let core = match &mut self.cores {
             Cores::None(trains) => {
@@ -195,7 +240,7 @@ impl<P: Payload> Arrivals<P> {
             Cores::None(trains) => {
                 trains.push(at, frame);
                 self.due = trains.poll_timeout();
-                return;
+                return self.look_at_way();
             }
             Cores::One(core) => core,
             Cores::Several(several) => &mut several.cores[index],
@@ -204,6 +249,7 @@ impl<P: Payload> Arrivals<P> {
         core.arrive(at, frame, &self.reception, &mut self.draws, merge);
         self.due = core.poll_timeout();
         self.update(index);
+        self.look_at_way();
     }
 
     /// The core of a conversation has another next packet.

@@ -11,6 +11,7 @@ mod arrivals;
 mod course;
 mod lines;
 mod outside;
+mod overtaking;
 mod sending;
 mod silence;
 mod strides;
@@ -145,6 +146,14 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     pub fn new(protocol: T, link: L, path: Path, conversations: Vec<Conversation<T>>) -> Self {
         let count = conversations.len();
         let lines = Lines::new(protocol.line(), path.shares_interfaces(), count);
+        let arrivals = |leg: &Leg| {
+            let mut arrivals = Arrivals::new();
+            if !leg.keeps_order() {
+                arrivals.let_overtake();
+            }
+            arrivals
+        };
+        let (at_far, at_near) = (arrivals(&path.to_far), arrivals(&path.to_near));
         Self {
             protocol,
             link,
@@ -160,8 +169,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             now: Instant::ZERO,
             at_link: Trains::new(),
             back_at_link: Trains::new(),
-            at_far: Arrivals::new(),
-            at_near: Arrivals::new(),
+            at_far,
+            at_near,
             near_timers: Deadlines::new(count),
             far_timers: Deadlines::new(count),
             near_lines: lines.clone(),
@@ -356,6 +365,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     #[inline]
     fn handle_at_far(&mut self) {
+        if self.at_far.let_in(&self.protocol) {
+            return;
+        }
         let (conversations, generations) = (&mut self.conversations, &self.generations);
         let handled = self.at_far.take(|at, frame| {
             let index = frame.payload.conversation as usize;
@@ -373,6 +385,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
 
     #[inline]
     fn handle_at_near(&mut self) {
+        if self.at_near.let_in(&self.protocol) {
+            return;
+        }
         let (conversations, generations) = (&mut self.conversations, &self.generations);
         let handled = self.at_near.take(|at, frame| {
             let index = frame.payload.conversation as usize;

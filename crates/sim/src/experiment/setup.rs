@@ -1,7 +1,7 @@
 //! From a configuration to the parts of a world: losses, link, path, hosts.
 
 use crate::ConfigError;
-use crate::config::{Config, HostProfile, JitterConfig, PathConfig};
+use crate::config::{Config, HostProfile, PathConfig};
 use crate::net::frame::{ETHERNET_OCTETS, FCS_OCTETS, GAP_OCTETS, MINIMUM_OCTETS};
 use crate::net::{
     Advice, AnyLink, Blueprint, LineRate, LineRates, Losses, Marker, Payload, ProtectedLink, Red, clean,
@@ -168,9 +168,10 @@ impl<'a> Setup<'a> {
             |spec, name| Ok::<_, ConfigError>(LossProcess::new(&model(spec)?, streams.stream(name)));
         let (forward, back) = (&config.loss.forward, &config.loss.reverse);
         let path = path.losing((process(forward, "path/loss")?, process(back, "path/reverse-loss")?));
-        let JitterConfig { forward_ps, back_ps, reorders } = config.jitter;
-        let jitter = |ps, name| Jitter::new(Duration::from_ps(ps), !reorders, streams.stream(name));
-        Ok(path.jittering((jitter(forward_ps, "path/jitter"), jitter(back_ps, "path/reverse-jitter"))))
+        let most = config.jitter;
+        let jitter = |ps, name| Jitter::new(Duration::from_ps(ps), !most.reorders, streams.stream(name));
+        Ok(path
+            .jittering((jitter(most.forward_ps, "path/jitter"), jitter(most.back_ps, "path/reverse-jitter"))))
     }
 
     /// The rate of a host's interface: as its profile says, and never above the link's.

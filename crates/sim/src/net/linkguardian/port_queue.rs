@@ -47,6 +47,11 @@ impl Run {
         Self { first: self.end - self.serialisation * self.count_at(now), ..self }
     }
 
+    /// They leave later by `delay`.
+    fn later(self, delay: Duration) -> Self {
+        Self { first: self.first + delay, end: self.end + delay, ..self }
+    }
+
     /// Their space.
     #[inline]
     fn bytes_at(&self, now: Instant) -> u64 {
@@ -198,6 +203,36 @@ impl PortQueue {
     #[inline]
     pub(super) fn pass(&mut self, until: Instant) {
         self.busy_until = self.busy_until.max(until);
+    }
+
+    /// Whether it is at `now` what `before` was at `then`, but for the time: then all goes on as it did.
+    pub(super) fn is_alike(&mut self, now: Instant, before: &mut Self, then: Instant) -> bool {
+        let wait = self.next_start(now) - now;
+        wait == before.next_start(then) - then
+            && (self.high_water.bytes, self.dropped) == (before.high_water.bytes, before.dropped)
+            && self.waiting(now) == before.waiting(then)
+    }
+
+    /// The runs that count at `now`: how long until they stop to, and their octets.
+    fn waiting(&mut self, now: Instant) -> Vec<(Duration, Duration, u32)> {
+        self.settle_older(now);
+        let older = (0..self.older.len()).filter_map(|place| self.older.get(place).copied());
+        let counting = older.chain([self.newest.from(now)]).filter(|run| run.first < run.end);
+        counting.map(|run| (run.first - now, run.end - now, run.octets)).collect()
+    }
+
+    /// All that is in it at `now` leaves later by `delay`.
+    pub(super) fn put_off(&mut self, now: Instant, delay: Duration) {
+        self.settle_older(now);
+        let is_counting = self.newest.count_at(now) > 0;
+        for place in 0..self.older.len() {
+            let Some(run) = self.older.from_back_mut(place) else { break };
+            *run = run.later(delay);
+        }
+        if is_counting {
+            self.newest = self.newest.later(delay);
+        }
+        self.busy_until += delay;
     }
 
     /// How long a frame takes on the line.

@@ -257,8 +257,10 @@ impl<P: Payload> TxLoop<P> {
         }
         while self.has_long_until(last) {
             self.pass_rounds(last, &mut outstanding);
-            let some = self.next_look() + self.long();
-            self.look_at_each(some.min(last), &mut outstanding);
+            if self.has_long_until(last) {
+                let some = self.next_look() + self.long();
+                self.look_at_each(some, &mut outstanding);
+            }
         }
         self.look_at_each(last, &mut outstanding);
     }

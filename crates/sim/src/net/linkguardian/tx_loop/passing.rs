@@ -1,15 +1,16 @@
-//! Lets copies go round many times at once, while nothing changes for long: on a slow line a copy makes millions of rounds before its
-//! acknowledgement comes.
+//! Lets copies go round many times at once, while nothing changes for long: on a slow line, or in a long burst of losses, a copy
+//! makes millions of rounds before its acknowledgement comes.
+//!
+//! While no copy comes or leaves, the loop soon is after each round what it was before, but for the time. From then on each round is
+//! like the last one.
 
-use super::outstanding::{Outstanding, is_outstanding};
+use super::outstanding::Outstanding;
 use super::{Ticket, TxLoop};
 use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
 
-/// Rounds from which on it is worth a look whether all copies go round alike.
+/// Rounds from which on it is worth a look whether they are alike.
 const MANY_ROUNDS: u64 = 16;
-/// So many copies go round together at the most: others are on a line that is too fast for long waits.
-const MOST_COPIES: usize = 64;
 
 impl<P: Payload> TxLoop<P> {
     /// A time in which copies make many rounds.
@@ -24,44 +25,34 @@ impl<P: Payload> TxLoop<P> {
         last.saturating_since(self.next_look()) > self.long()
     }
 
-    /// All copies go round as often as they do before a new one comes or one leaves, up to and including `last`, if none of them meets
-    /// another. Otherwise nothing happens.
+    /// All copies go round once. If the loop then is as it was, they go round as often as they do before a new one comes or one leaves,
+    /// up to and including `last`.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_rounds(&mut self, last: Instant, outstanding: &mut Outstanding<'_>) {
-        let next = self.rounds.poll_timeout();
+        let then = self.rounds.poll_timeout();
         let until = last.min(self.fresh.poll_timeout().just_before());
-        if next > until || !self.trains.is_empty() || self.rounds.len() > MOST_COPIES {
+        if then > until || !self.trains.is_empty() {
             return;
         }
-        let oldest = outstanding.oldest_at(next);
+        outstanding.oldest_at(then);
         let until = until.min(outstanding.next_change().just_before());
-        let Some((newest, serialisation)) = self.keep_apart(oldest) else { return };
-        if newest > until {
-            return;
+        let entries: Vec<(Instant, Ticket)> = self.rounds.entries().copied().collect();
+        let Some(&(newest, _)) = entries.last().filter(|&&(newest, _)| newest <= until) else { return };
+        let mut queue = self.queue.clone();
+        // A copy that enters the port leaves behind the others: it comes back after the newest of them.
+        self.look_at_each(newest, outstanding);
+        let now = self.rounds.poll_timeout();
+        let round = now.saturating_since(then);
+        let is_alike = |((at, ticket), &(before, it)): (&(Instant, Ticket), &(Instant, Ticket))| {
+            *at == before + round && (ticket.number, ticket.octets) == (it.number, it.octets)
+        };
+        let are_alike =
+            self.rounds.len() == entries.len() && self.rounds.entries().zip(&entries).all(is_alike);
+        if are_alike && self.queue.is_alike(now, &mut queue, then) {
+            let rounds = until.saturating_since(newest + round) / round;
+            self.queue.put_off(now, round * rounds);
+            self.rounds.put_off(entries.len(), round * rounds);
         }
-        let round = serialisation + self.way_round;
-        let rounds = (until - newest) / round;
-        self.queue.pass(newest + round * rounds + serialisation);
-        self.rounds.put_off(self.rounds.len(), round * (rounds + 1));
-    }
-
-    /// When the last of the copies is looked at next and how long each is in the port, if frames from number `oldest` on are outstanding,
-    /// all of these are, and each finds the port idle in every round.
-    fn keep_apart(&self, oldest: u32) -> Option<(Instant, Duration)> {
-        let octets = self.rounds.front()?.octets;
-        let serialisation = self.queue.serialisation(octets);
-        let is_alike = |ticket: &Ticket| ticket.octets == octets && is_outstanding(ticket.number, oldest);
-        let mut entries = self.rounds.entries();
-        let &(first, ticket) = entries.next()?;
-        let mut newest = first;
-        let mut keeps = is_alike(&ticket) && self.queue.next_start(first) == first;
-        for (at, ticket) in entries {
-            keeps &= is_alike(ticket) && *at >= newest + serialisation;
-            newest = *at;
-        }
-        // The first comes back when the last has left.
-        keeps &= first + self.way_round >= newest;
-        keeps.then_some((newest, serialisation))
     }
 }

@@ -222,6 +222,13 @@ def test_fct_against_loss_has_the_percentiles_of_the_rows_and_says_which_loss(tm
     assert line.x == (1e-3, 1e-2)
     assert line.y == pytest.approx(rows["fct_us_p99"].to_list())
     assert drawn.charts[0].x.label == "loss ratio of the link, before any protection"
+    # Bars are those of the rows, whose open ends are drawn up to the slowest flow.
+    intervals = rows["fct_us_p99_ci95"].to_list()
+    assert line.y_low == pytest.approx([low for low, _ in intervals])
+    slowest = rows["fct_us_max"].to_list()
+    assert line.y_high == pytest.approx(
+        [high or most for (_, high), most in zip(intervals, slowest, strict=True)]
+    )
 
 
 def test_a_run_that_kept_its_flows_has_the_intervals_of_its_percentiles() -> None:
@@ -229,7 +236,7 @@ def test_a_run_that_kept_its_flows_has_the_intervals_of_its_percentiles() -> Non
     drawn = sheet_of([(str(place), one) for place, one in enumerate(losses)], "fct-loss")
     line = named(drawn, "no protection, p50")
     for place, one in enumerate(losses):
-        known = percentile_interval(one.tables["trials"]["fct_us"].to_numpy(), 50.0)
+        known = percentile_interval(one.tables["trials"]["fct_us"].to_numpy(), 50.0, block=100)
         assert line.y_low is not None
         assert line.y_high is not None
         assert (line.y_low[place], line.y[place], line.y_high[place]) == pytest.approx(
@@ -249,10 +256,10 @@ def test_a_percentile_has_one_stroke_in_all_colours(tmp_path: Any) -> None:
     }
     assert strokes == {"p50": {"dotted"}, "p99": {"dashed"}}
     figure = draw(chart)
-    drawn = {line.get_color(): set() for line in figure.axes[0].get_lines()}  # type: ignore[var-annotated]
+    drawn: dict[Any, set[Any]] = {}
     for line in figure.axes[0].get_lines():
         if line.get_linestyle() != "None":
-            drawn[line.get_color()].add(line._unscaled_dash_pattern)  # type: ignore[attr-defined]
+            drawn.setdefault(line.get_color(), set()).add(line._unscaled_dash_pattern)  # type: ignore[attr-defined]
     assert len(drawn) == 3
     assert len({frozenset(map(str, dashes)) for dashes in drawn.values()}) == 1
 

@@ -20,6 +20,7 @@ from typing import Any
 import polars
 
 from lossylink.results import Run
+from lossylink.sweeping.percentiles import rows_of
 from lossylink.sweeping.pieces import read_name
 from lossylink.writing import whole, writer
 
@@ -93,7 +94,8 @@ class Shard:
         written = [] if fits else self.write()
         for kind, frame in marked.items():
             self.frames.setdefault(kind, []).append(frame)
-        self.lines.append(Finished(name, json.dumps(run.summary(), allow_nan=False), tables=kept))
+        summary = {**run.summary(), "rows": rows_of(run)}
+        self.lines.append(Finished(name, json.dumps(summary, allow_nan=False), tables=kept))
         return written
 
     def _fits(self, kind: str, frame: polars.DataFrame) -> bool:

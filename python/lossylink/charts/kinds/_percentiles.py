@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lossylink.charts.chart import Axis, Series, Stroke, embedded
 from lossylink.charts.samples import Line, Sample
+from lossylink.experiments import experiment_named
 from lossylink.percentiles import LEAST_BEYOND, has_percentile
 from lossylink.statistics import Estimate, percentile_interval
 
@@ -17,8 +18,7 @@ STROKES: dict[str, Stroke] = {"p50": "dotted", "p99": "dashed", "p99_9": "solid"
 TIME = Axis("flow completion time", "µs", "log")
 CAPTION = (
     f"A percentile is drawn where at least {LEAST_BEYOND} flows were slower. Dots: p50, dashes: p99, solid: "
-    "p99.9. Bars are 95 % intervals, where a run kept its flows and they ran one after another; one without "
-    "an upper end ends at the slowest flow."
+    "p99.9. Bars are 95 % intervals. A bar without an upper end ends at the slowest flow."
 )
 
 
@@ -32,8 +32,9 @@ class Point:
 
 
 def points_of_row(sample: Sample, x: float) -> Iterator[Point]:
-    """Yield the percentiles of a row, with intervals where there is a table of its flows."""
+    """Yield the percentiles of a row, with the intervals of its flows, or those that a sweep has kept."""
     flows = int(sample.number("trials") or 0)
+    block = experiment_named(sample.settings["experiment"]).block_trials
     trials = sample.tables.get("trials")
     times = None
     if trials is not None and "fct_us" in trials.columns:
@@ -42,11 +43,16 @@ def points_of_row(sample: Sample, x: float) -> Iterator[Point]:
         value = sample.number(f"fct_us_{key}")
         if value is None or not has_percentile(flows, percent):
             continue
-        if times is None or not len(times):
+        if times is not None and len(times):
+            known = percentile_interval(times, percent, block=block)
+            yield Point(x, key, Estimate(value, min(known.low, value), min(known.high, float(times.max()))))
+            continue
+        kept = sample.row.get(f"fct_us_{key}_ci95")
+        if kept is None:
             yield Point(x, key, Estimate.exact(value))
             continue
-        known = percentile_interval(times, percent)
-        yield Point(x, key, Estimate(value, min(known.low, value), min(known.high, float(times.max()))))
+        low, high = kept
+        yield Point(x, key, Estimate(value, low, high or sample.number("fct_us_max") or value))
 
 
 def series_of(line: Line, points: Iterable[Point]) -> Iterator[Series]:

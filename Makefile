@@ -88,7 +88,7 @@ format: build ## Format everything
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: build ## Measure what must be fast and compare it with earlier measurements
+bench: build ## Measure what must be fast, and how often intervals hold (COVERAGE=--whole for all seeds)
 	$(BIN)/python benches/bench.py $(ARGS)
 	$(BIN)/python benches/ports.py
 	$(BIN)/python benches/one_flow.py

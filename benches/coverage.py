@@ -1,10 +1,11 @@
 """How often the intervals of rows cover the truth, kind of row by kind of row.
 
-``python benches/coverage.py [--seeds 1000] [--only TEXT,...]`` runs each configuration with many seeds and
-counts the intervals that hold the true value: that of a closed form, or that of a run which is 100 times as
-long and has seeds of its own. An interval at 95 % is right where 93 to 97 % cover, and on the safe side where
-more do: the exact interval of few events does so for every truth. Beside it stands the share that intervals
-of the same rows would cover if events or values were taken as independent.
+``python benches/coverage.py [--seeds 1000] [--whole] [--only "TEXT|TEXT"]`` runs each configuration with many
+seeds, a tenth of them where a seed takes long unless ``--whole`` is given, and counts the intervals that hold
+the true value: that of a closed form, or that of a run which is 100 times as long and has seeds of its own.
+Rows without an interval are counted apart. An interval at 95 % is right where 93 to 97 % cover, and on the
+safe side where more do: the exact interval of few events does so for every truth. Beside it stands the share
+that intervals of the same rows would cover if events or values were taken as independent.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from scipy import stats
 
 from lossylink import _native
 from lossylink.complete_row import complete_row
+from lossylink.experiments.mathis.rows import bandwidth_interval
 from lossylink.job import Part
+from lossylink.measuring.fit import FEWEST_RUNS, fit, spelling
+from lossylink.measuring.ratios import by_batches
+from lossylink.measuring.record import Record
+from lossylink.percentiles import percentile_of
 from lossylink.scenario import Scenario, resolve
 from lossylink.scenario.native import configuration
 from lossylink.statistics import (
@@ -38,8 +43,11 @@ from lossylink.statistics import (
 )
 from lossylink.sweeping.until import parse_until
 from lossylink.table import Table as Trials
+from lossylink.theory.bursts import Chain
 
 SEEDS = 1_000
+DEAR = 10
+"""Times fewer seeds of configurations that take long."""
 LONGER = 100
 """Times as long as a run is the one that stands for the truth."""
 _ELSEWHERE = 10_000_000
@@ -51,7 +59,8 @@ _CONFIDENCE = 0.95
 class Found:
     """Two intervals of one run: that of its row, and the one of as many independent events or values."""
 
-    own: Estimate
+    own: Estimate | None
+    """Nothing where the row says that the run does not tell."""
     independent: Estimate | None = None
 
 
@@ -91,6 +100,8 @@ class Kind:
     find: Callable[[int], Found]
     values: Callable[[int], np.ndarray] = lambda _seed: np.empty(0)
     """The sample of a percentile."""
+    is_dear: bool = False
+    """Whether a seed takes a tenth of a second and more."""
 
 
 def of_losses(protection: str, loss: str, frames: int, *, truth: float | None = None) -> Kind:
@@ -138,7 +149,8 @@ def of_percentile(
         return percentile(values(_ELSEWHERE, flow__trials=LONGER * trials), percent)
 
     words = ", ".join([experiment, protection, *(f"{key} {value}" for key, value in named.items())])
-    return Kind(f"p{percent:g}", f"{words}, {trials:,} flows", known, find, values)
+    words = f"{words}, {trials:,} flows"
+    return Kind(f"p{percent:g}", words, known, find, values, is_dear=experiment == "workload")
 
 
 def of_ratio(percent: float, slower: str, faster: str, trials: int, **settings: Any) -> Kind:
@@ -165,7 +177,8 @@ def of_throughput(protection: str, loss: str, **settings: Any) -> Kind:
 
     def find(seed: int) -> Found:
         row, _ = run.outcome(seed)
-        return Found(Estimate(row["average_throughput_gbps"], *row["average_throughput_gbps_ci95"]))
+        ends = row["average_throughput_gbps_ci95"]
+        return Found(Estimate(row["average_throughput_gbps"], *ends) if ends else None)
 
     def known() -> float:
         seeds = range(_ELSEWHERE, _ELSEWHERE + LONGER)
@@ -173,6 +186,83 @@ def of_throughput(protection: str, loss: str, **settings: Any) -> Kind:
 
     words = ", ".join([protection, *(f"{key} {value}" for key, value in named.items())])
     return Kind("throughput", words, known, find)
+
+
+def of_loss_events(rtt: str, duration: str, loss: str) -> Kind:
+    """Return the bandwidth of one flow with the interval of its loss events, which rows of hosts have."""
+    times = {"path.rtt": rtt, "run.duration": duration, "run.warmup": "1s", "run.cooldown": "0s"}
+    flow = {"link.rate": "1Gbps", "loss": loss, "transport.congestion_control": "reno"}
+    run = Run("throughput", "none", tuple((flow | times).items()))
+
+    def find(seed: int) -> Found:
+        row, _ = run.outcome(seed)
+        ends = bandwidth_interval(row["measured_mbps"], row["loss_events"])
+        return Found(Estimate(row["measured_mbps"], *ends) if ends else None)
+
+    def known() -> float:
+        seeds = range(_ELSEWHERE, _ELSEWHERE + LONGER)
+        return float(np.mean([run.outcome(seed)[0]["measured_mbps"] for seed in seeds]))
+
+    return Kind("mathis", f"by loss events: reno, round trip {rtt}, {duration}, {loss}", known, find)
+
+
+def of_record(chain: Chain, frames: int) -> Kind:
+    """Return the loss ratio of ``fit`` and ``measure`` from frames one by one."""
+
+    def find(seed: int) -> Found:
+        record = drawn(chain, frames, seed)
+        # Of no loss there is the bound of independent losses: nothing tells of bursts.
+        own = fit(record).ratio if record.losses else None
+        return Found(own, binomial_interval(record.losses, frames) if record.losses else None)
+
+    visits = frames * float(chain.stationary[0]) * chain.to_bad
+    words = f"{spelling(chain)}, {frames:,} frames, {visits:.3g} bursts on average"
+    return Kind("fit", words, lambda: chain.loss_ratio, find, is_dear=visits >= FEWEST_RUNS / 2)
+
+
+def of_counts(chain: Chain, batches: int, frames: int) -> Kind:
+    """Return the loss ratio of ``fit`` from the counts of another tool's intervals."""
+
+    def find(seed: int) -> Found:
+        record = drawn(chain, batches * frames, seed)
+        counts = record.lost.reshape(batches, frames).sum(axis=1)
+        own = by_batches([(int(count), frames) for count in counts]) if record.losses else None
+        return Found(own, binomial_interval(record.losses, record.frames))
+
+    words = f"{spelling(chain)}, {batches} intervals of {frames:,} packets"
+    return Kind("fit of counts", words, lambda: chain.loss_ratio, find)
+
+
+def drawn(chain: Chain, frames: int, seed: int) -> Record:
+    """Draw a record from a chain that has run for long."""
+    draws = np.random.default_rng(seed)
+    is_bad, at = bool(draws.random() < chain.stationary[1]), 0
+    states = np.zeros(frames, dtype=np.int64)
+    while at < frames:
+        stay = int(draws.geometric(chain.to_good if is_bad else chain.to_bad))
+        states[at : at + stay] = is_bad
+        at, is_bad = at + stay, not is_bad
+    return Record(draws.random(frames) < chain.loss[states])
+
+
+def of_ended_percentile(rule: str, protection: str, loss: str, trials: int) -> Kind:
+    """Return the percentile of completion times at which ``sweep --until`` ends."""
+    until = parse_until(rule)
+    column, percent = percentile_of(until.column or "") or ("", 0.0)
+    plain = of_percentile("tcp-fct", protection, percent, trials, loss=loss)
+    run = Run("tcp-fct", protection, (("loss", loss), ("flow.trials", trials)))
+
+    def find(seed: int) -> Found:
+        own = Estimate(0.0, 0.0, float("inf"))
+        for amount in until.looks(trials):
+            row, columns = run.outcome(seed, flow__trials=amount)
+            part = Part(row=row, tables={"trials": Trials.of(protection, columns["trials"])})
+            own = until.estimate(run.scenario.experiment, part) or own
+            if until.is_met(own):
+                break
+        return Found(own)
+
+    return Kind("until", f"{rule}, {column}, {protection}, {loss}, from {trials:,} flows", plain.truth, find)
 
 
 def of_rule(rule: str, protection: str, loss: str, frames: int, truth: float) -> Kind:
@@ -202,7 +292,7 @@ def of_rare(protection: str, loss: str, looks: int, truth: float) -> Kind:
         row, _ = run.outcome(seed)
         return Found(Estimate(row["residual_loss_rate"], *row["residual_loss_ci95"]))
 
-    return Kind("rare", f"{protection}, {loss}, {looks:,} looks", lambda: truth, find)
+    return Kind("rare", f"{protection}, {loss}, {looks:,} looks", lambda: truth, find, is_dear=True)
 
 
 def block_loss(data: int, parity: int, ratio: float) -> float:
@@ -216,7 +306,7 @@ def kinds() -> Iterator[Kind]:
     yield of_losses("none", "1e-5", 100_000, truth=1e-5)
     yield of_losses("none", "1e-3", 100_000, truth=1e-3)
     yield of_losses("none", "0.2", 20_000, truth=0.2)
-    bursts = "gilbert-elliott:0.001,0.05"
+    bursts, short_bursts = "gilbert-elliott:0.001,0.05", "gilbert-elliott:0.0005,0.3"
     for frames in (1_000, 5_000, 20_000, 200_000):
         yield of_losses("none", bursts, frames, truth=0.001 / 0.051)
     yield of_losses("none", "gilbert-elliott:0.01,0.2,0.5,0.001", 50_000)
@@ -227,72 +317,121 @@ def kinds() -> Iterator[Kind]:
     yield of_losses("fec:20/10", bursts, 50_000)
     yield of_losses("lg:copies=1", "1e-2", 100_000)
     yield of_losses("lg-nb:copies=1", bursts, 50_000)
-    yield of_losses("lg:copies=2", "gilbert-elliott:0.0005,0.3", 50_000)
+    yield of_losses("lg:copies=2", short_bursts, 50_000)
     yield of_losses("llr:replays=1", "2e-2", 50_000)
     yield of_losses("llr:replays=1", bursts, 50_000)
     for percent in (50, 99):
         yield of_percentile("tcp-fct", "none", percent, 1_000, loss="1e-2")
         yield of_percentile("tcp-fct", "none", percent, 1_000, loss=bursts)
-        yield of_percentile("tcp-fct", "lg", percent, 1_000, loss=bursts)
+        yield of_percentile("tcp-fct", "lg", percent, 1_000, loss=short_bursts)
         yield of_percentile("rdma-fct", "none", percent, 1_000, loss=bursts)
-    for loss in ("1e-2", bursts):
+    for loss in ("1e-2", short_bursts):
         yield of_ratio(99, "none", "lg", 1_000, loss=loss)
-    short = {"link__rate": "10Gbps", "run__duration": "60ms", "run__warmup": "20ms", "run__cooldown": "0s"}
-    for protection, loss in (("none", "1e-3"), ("none", "1e-4"), ("lg", "1e-3")):
-        yield of_throughput(
-            protection, loss, **{key.replace(".", "__"): value for key, value in short.items()}
-        )
+    yield from _of_flows()
     yield of_rule("rel=20%@95%", "none", "1e-3", 5_000, 1e-3)
     yield of_rule("rel=20%@95%", "none", bursts, 5_000, 0.001 / 0.051)
     yield of_rule("rel=20%@95%", "fec:5/5", "0.2", 5_000, block_loss(5, 5, 0.2))
+    yield of_ended_percentile("rel=10%@95%,column=fct_us_p99", "none", "1e-2", 500)
     yield of_rare("lg-nb:copies=1", "1e-3", 2_000, 1e-6)
     yield of_rare("fec:25/5", "1e-3", 2_000, block_loss(25, 5, 1e-3))
     for percent in (50, 90, 99):
-        yield of_percentile("workload", "none", percent, 2_000, "slowdown", loss="1e-3", workload__load="0.5")
+        yield of_percentile("workload", "none", percent, 2_000, "slowdown", loss="1e-3", flow__load="0.5")
+    yield from _of_measurements()
 
 
-def counted(
-    kind: Kind, seeds: int, threads: int, report: Callable[[], None]
-) -> tuple[float, int, int | None]:
+def _of_flows() -> Iterator[Kind]:
+    """Throughput, with runs in which a span is silent and runs with few loss events, whose rows say null."""
+    short = {"link__rate": "10Gbps", "run__warmup": "20ms", "run__cooldown": "0s"}
+    cases = [
+        ("none", "1e-3", "220ms"),
+        ("none", "1e-4", "220ms"),
+        ("none", "gilbert-elliott:0.001,0.5", "220ms"),
+        ("none", "gilbert-elliott:0.001,0.05", "220ms"),
+        ("lg", "1e-3", "220ms"),
+        ("lg", "gilbert-elliott:0.0005,0.3", "220ms"),
+    ]
+    for protection, loss, duration in cases:
+        yield of_throughput(protection, loss, run__duration=duration, **short)
+    for duration in ("6s", "21s"):
+        yield of_loss_events("20ms", duration, "1e-3")
+
+
+def _of_measurements() -> Iterator[Kind]:
+    """Records of few bursts and of many, of losses apart, and counts of intervals."""
+    bursts = Chain(to_bad=0.001, to_good=0.05)
+    for frames in (3_000, 5_000, 10_000, 50_000):
+        yield of_record(bursts, frames)
+    yield of_record(Chain.without_memory(0.001), 5_000)
+    yield of_record(Chain.without_memory(0.001), 50_000)
+    yield of_record(Chain(to_bad=0.001, to_good=0.05, loss_bad=0.5), 50_000)
+    for batches in (10, 60):
+        yield of_counts(Chain.without_memory(0.01), batches, 1_000)
+        yield of_counts(bursts, batches, 10_000)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the seeds of a configuration say."""
+
+    truth: float
+    known: int
+    """Seeds whose row has an interval."""
+    own: int
+    """Those of them that hold the truth."""
+    independent: float | None
+    """Share of seeds that would hold it with independent events or values."""
+
+    def share(self) -> str:
+        """The share that holds the truth, in per cent, with its own interval."""
+        if not self.known:
+            return "no interval"
+        one = binomial_interval(self.own, self.known)
+        return f"{100 * one.value:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})"
+
+
+def counted(kind: Kind, seeds: int, threads: int, report: Callable[[], None]) -> Counted:
     """Return the truth, and how many seeds cover it: with intervals of rows, and with independent ones."""
     truth = kind.truth()
 
-    def one(seed: int) -> tuple[bool, bool | None]:
+    def one(seed: int) -> tuple[bool | None, bool | None]:
         found = kind.find(seed)
         report()
-        independent = None if found.independent is None else found.independent.contains(truth)
-        return found.own.contains(truth), independent
+        own, independent = (
+            None if interval is None else interval.contains(truth)
+            for interval in (found.own, found.independent)
+        )
+        return own, independent
 
     with ThreadPoolExecutor(threads) as pool:
         covered = list(pool.map(one, range(1, seeds + 1)))
-    independent = [other for _, other in covered if other is not None]
-    return truth, sum(own for own, _ in covered), sum(independent) if independent else None
+    own = [held for held, _ in covered if held is not None]
+    independent = [held for _, held in covered if held is not None]
+    return Counted(truth, len(own), sum(own), float(np.mean(independent)) if independent else None)
 
 
 def main() -> None:
-    """Count, and print a table."""
+    """Count, and print a table in Markdown, a line as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds of each configuration")
-    parser.add_argument("--only", default="", help="kinds or words of configurations, with commas between")
+    parser.add_argument("--whole", action="store_true", help="all seeds of dear configurations, too")
+    parser.add_argument("--only", default="", help="kinds or words of configurations, with bars between")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
-    wanted = [word for word in given.only.split(",") if word]
+    wanted = [word for word in given.only.split("|") if word]
     chosen = [
         kind for kind in kinds() if not wanted or any(word in f"{kind.name} {kind.words}" for word in wanted)
     ]
-    table = Table("row", "configuration", "truth", "seeds", "covered", "if independent")
-    console = Console()
-    with Progress(console=console, transient=True) as progress:
+    print("| figure | configuration | truth | seeds with an interval | hold it, % | if independent, % |")
+    print("|---|---|---|---|---|---|", flush=True)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         for kind in chosen:
-            task = progress.add_task(f"{kind.name} {kind.words}", total=given.seeds)
-            truth, own, other = counted(kind, given.seeds, given.threads, lambda: progress.advance(task))  # noqa: B023
-            interval = binomial_interval(own, given.seeds)
-            share = f"{100 * own / given.seeds:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
-            less = "-" if other is None else f"{100 * other / given.seeds:.1f} %"
-            table.add_row(kind.name, kind.words, f"{truth:.4g}", f"{given.seeds:,}", share, less)
+            seeds = given.seeds // DEAR if kind.is_dear and not given.whole else given.seeds
+            task = progress.add_task(f"{kind.name} {kind.words}", total=seeds)
+            found = counted(kind, seeds, given.threads, lambda: progress.advance(task))  # noqa: B023
             progress.remove_task(task)
-            progress.console.print(f"{kind.name} {kind.words}: {truth:.4g} {share} ({less})", highlight=False)
-    console.print(table)
+            other = "" if found.independent is None else f"{100 * found.independent:.1f}"
+            cells = f"{found.truth:.4g}", f"{found.known:,} of {seeds:,}", found.share(), other
+            print("|", " | ".join((kind.name, kind.words, *cells)), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,18 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from lossylink.errors import UserError
 from lossylink.planning.link import PROBE_FRAMES, Link
 from lossylink.planning.prediction import CONFIDENCE, NONE_SEEN, SIMULATED, Figure, Prediction
-
-LEAST_BATCH_FRAMES: Final = 2_000
-"""Frames of a batch in which losses are counted: ten times the largest block and more."""
-BATCH_MEMORIES: Final = 10
-"""Frames of a batch, in times that the memory of a burst lasts."""
-LEAST_BATCHES: Final = 50
-"""Fewer would not tell their variance."""
 
 
 def simulate(
@@ -30,7 +23,7 @@ def simulate(
 ) -> dict[str, Any]:
     """Run the stress experiment without the machinery of runs, and return its row.
 
-    Beyond the experiment's keys it has latencies from offer to delivery and the variance of the losses.
+    Beyond the experiment's keys it has latencies from offer to delivery.
 
     Raises
     ------
@@ -40,7 +33,7 @@ def simulate(
     from lossylink import _native
 
     given = configured(link, protection, packets=packets, seed=seed)
-    given["traffic"]["follow_batch_packets"] = _batch_frames(link, packets)
+    given["traffic"]["follow"] = True
     try:
         outcome = _native.simulate(json.dumps(given), progress)
     except ValueError as error:
@@ -79,14 +72,6 @@ def _settings(link: Link) -> dict[str, Any]:
         "traffic.frame": link.frame_bytes,
         "traffic.source": "saturated",
     }
-
-
-def _batch_frames(link: Link, packets: int) -> int:
-    """Frames of a batch: many memories of a burst, as far as there are enough batches."""
-    chain = link.chain
-    memory = chain.memory_frames() if chain is not None else 0.0
-    wanted = max(LEAST_BATCH_FRAMES, min(BATCH_MEMORIES * memory, packets))
-    return max(1, min(int(wanted), packets // LEAST_BATCHES))
 
 
 def late_us(row: dict[str, Any]) -> float | None:

@@ -185,11 +185,6 @@ class Chain:
         together = bad * (1 - bad) * (self.loss_bad - self.loss_good) ** 2 * self.fading / (1 - self.fading)
         return 1 + 2 * together / (mean * (1 - mean))
 
-    def memory_frames(self) -> float:
-        """Frames after which a thousandth is left of the memory of a burst."""
-        fading = abs(self.fading)
-        return 1.0 if fading < 1e-3 else float(np.log(1e-3) / np.log(fading)) if fading < 1 else np.inf
-
 
 def requested_share(chain: Chain, *, holes: int) -> float:
     """Return the share of lost frames that are among the first so many of their run of losses (LG-9).

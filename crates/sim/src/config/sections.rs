@@ -64,10 +64,9 @@ pub struct TrafficConfig {
     pub rate_bps: Option<u64>,
     /// Frames of a bursty UDP source that leave back to back.
     pub burst_packets: Option<u64>,
-    /// Follow every frame of a saturated stress test, and count those that stay lost in batches of so many;
-    /// `None` follows none.
+    /// Follow every frame of a saturated stress test from offer to delivery.
     #[serde(default)]
-    pub follow_batch_packets: Option<u64>,
+    pub follow: bool,
 }
 
 /// Where frames come from.

@@ -3,7 +3,7 @@
 use super::capturing::Capture;
 use super::fairness::jain;
 use super::inspecting::{inspected, states};
-use super::interval::{of_rates, span_ends};
+use super::interval::{of_yielding, span_ends};
 use super::long_writes;
 use super::row::Row;
 use super::setup::Setup;
@@ -162,18 +162,19 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, seen: &[Snapshot]) -> Row {
     let offered = end.traffic.data_frames - begin.traffic.data_frames;
     let lost = end.traffic.data_lost - begin.traffic.data_lost;
     let window = during(|flow| flow.window_time) as f64 / during(|flow| flow.window_span_us) as f64;
+    let loss_events = during(tcp::Statistics::loss_events);
     let config = &network.protocol().config;
     let largest = u64::from(end.traffic.largest_octets).saturating_sub(u64::from(GAP_OCTETS + FCS_OCTETS));
     let mut row = Row::new(setup);
     row.set("congestion_control", config.congestion_control.name())
         .set("flows", end.flows.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
-        .set("average_throughput_gbps_ci95", json!(of_rates(&Snapshot::gbps_between(seen))))
+        .set("average_throughput_gbps_ci95", json!(of_yielding(&Snapshot::gbps_between(seen), loss_events)))
         .set("fairness", end.fairness_since(begin))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|flow| flow.retransmissions))
         .set("timeouts", during(|flow| flow.timeouts))
-        .set("loss_events", during(tcp::Statistics::loss_events))
+        .set("loss_events", loss_events)
         .set("loss_probes", during(|flow| flow.loss_probes))
         .set("undo_events", during(|flow| flow.undo_events))
         .set("segments_sent", during(|flow| flow.segments_sent))

@@ -26,12 +26,11 @@ pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigE
     let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);
     link.set_tap(capture.tap());
     let stress = stress_of(config, link.burst_frames())?;
-    let (result, journeys) = match followed_in_batches(config)? {
-        None => (link.visit(Drive { stress, control }), None),
-        Some(batch_frames) => {
-            let (result, journeys) = journeys::run(&mut link, stress, batch_frames, control);
-            (result, Some(journeys))
-        }
+    let (result, journeys) = if is_followed(config)? {
+        let (result, journeys) = journeys::run(&mut link, stress, control);
+        (result, Some(journeys))
+    } else {
+        (link.visit(Drive { stress, control }), None)
     };
     let report = link.report(result.end);
     let mut row = Row::new(&setup);
@@ -95,15 +94,14 @@ pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigE
     Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source, skips: config.skip })
 }
 
-/// Frames of a batch if every frame is to be followed.
-fn followed_in_batches(config: &Config) -> Result<Option<u64>, ConfigError> {
+/// Whether every frame is to be followed.
+fn is_followed(config: &Config) -> Result<bool, ConfigError> {
     let traffic = config.require(&config.traffic, "traffic")?;
     let refuse = |why: &str| Err(ConfigError(format!("following frames: {why}")));
-    match traffic.follow_batch_packets {
-        Some(0) => refuse("a batch has at least one"),
-        Some(_) if traffic.source != TrafficSource::Saturated => refuse("the source must be saturated"),
-        Some(_) if config.pcap.is_some() => refuse("there is no capture at the same time"),
-        batch => Ok(batch),
+    match traffic.follow {
+        true if traffic.source != TrafficSource::Saturated => refuse("the source must be saturated"),
+        true if config.pcap.is_some() => refuse("there is no capture at the same time"),
+        is_followed => Ok(is_followed),
     }
 }
 
@@ -148,7 +146,7 @@ pub(super) fn set_wire(row: &mut Row, traffic: &Traffic) {
         .set("octets_control", traffic.control_octets);
 }
 
-/// Latencies from offer to delivery, and how the frames that stayed lost are spread over the batches.
+/// Latencies from offer to delivery.
 fn set_journeys(row: &mut Row, journeys: &Journeys) {
     let us = |ps: u64| ps as f64 / 1e6;
     let (all, corrupted) = (&journeys.latency, &journeys.corrupted);
@@ -157,10 +155,7 @@ fn set_journeys(row: &mut Row, journeys: &Journeys) {
         .set("latency_us_corrupted_mean", corrupted.mean().map(|ps| ps / 1e6))
         .set("latency_us_corrupted_p50", corrupted.percentile(0.5).map(|ps| ps / 1e6))
         .set("latency_us_corrupted_max", corrupted.max().map(us))
-        .set("corrupted_delivered", corrupted.len())
-        .set("lost_batches", journeys.lost.len())
-        .set("lost_batch_max", journeys.lost.iter().max().copied())
-        .set("lost_batch_squares", journeys.lost.iter().map(|&lost| lost as f64 * lost as f64).sum::<f64>());
+        .set("corrupted_delivered", corrupted.len());
 }
 
 /// The columns of retransmission, as they are on a link that sends nothing again.

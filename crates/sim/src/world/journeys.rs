@@ -1,4 +1,4 @@
-//! The stress test with every frame followed: how long each took from offer to delivery, and which stayed lost.
+//! The stress test with every frame followed: how long each took from offer to delivery.
 //!
 //! The source always has a frame waiting. A tap on the link tells which frames were corrupted when they
 //! were first sent. It is a loop of its own so that the stress test stays as fast as it is.
@@ -30,8 +30,6 @@ pub struct Journeys {
     pub latency: Histogram,
     /// From offer to delivery, in picoseconds: frames that were corrupted when they were first sent, and came.
     pub corrupted: Histogram,
-    /// Frames that stayed lost, by the batch of consecutive frames in which they were offered.
-    pub lost: Vec<u64>,
 }
 
 /// A frame that is followed.
@@ -47,15 +45,14 @@ struct Journey {
 struct Followed {
     journeys: Vec<Journey>,
     offered: u64,
-    batch_frames: u64,
     seen: Journeys,
 }
 
 impl Followed {
-    fn new(batch_frames: u64) -> Self {
+    fn new() -> Self {
         let delays = || Histogram::new(BIN.as_ps(), BINS);
-        let seen = Journeys { latency: delays(), corrupted: delays(), lost: Vec::new() };
-        Self { journeys: Vec::new(), offered: 0, batch_frames, seen }
+        let seen = Journeys { latency: delays(), corrupted: delays() };
+        Self { journeys: Vec::new(), offered: 0, seen }
     }
 
     fn offer(&mut self, now: Instant) {
@@ -63,7 +60,6 @@ impl Followed {
         if self.journeys.len() < FOLLOWED {
             self.journeys.push(journey);
         } else {
-            self.finish(self.offered - FOLLOWED as u64);
             self.journeys[Self::slot(self.offered)] = journey;
         }
         self.offered += 1;
@@ -89,20 +85,6 @@ impl Followed {
             self.seen.corrupted.add(latency);
         }
     }
-
-    /// Nothing more will become of a frame.
-    fn finish(&mut self, number: u64) {
-        let batch = (number / self.batch_frames) as usize;
-        if self.seen.lost.len() <= batch {
-            self.seen.lost.resize(batch + 1, 0);
-        }
-        self.seen.lost[batch] += u64::from(!self.journeys[Self::slot(number)].is_delivered);
-    }
-
-    fn finish_all(&mut self) {
-        let oldest = self.offered.saturating_sub(FOLLOWED as u64);
-        (oldest..self.offered).for_each(|number| self.finish(number));
-    }
 }
 
 /// The tap that tells corrupted frames.
@@ -126,20 +108,14 @@ impl Watch<u64> for Witness {
     fn begin_flow(&self, _number: u64) {}
 }
 
-/// Sends the frames of `stress` over `link`, one always waiting, and follows each; losses are counted in batches
-/// of `batch_frames`.
-///
-/// # Panics
-/// If a batch has no frame.
+/// Sends the frames of `stress` over `link`, one always waiting, and follows each.
 pub fn run<L: ProtectedLink<u64>>(
     link: &mut L,
     stress: Stress,
-    batch_frames: u64,
     control: &Control,
 ) -> (StressResult, Journeys) {
-    assert!(batch_frames > 0, "a batch has frames");
     control.set_total(stress.packets);
-    let followed = Rc::new(RefCell::new(Followed::new(batch_frames)));
+    let followed = Rc::new(RefCell::new(Followed::new()));
     link.set_tap(Tap::new(Rc::new(Witness(Rc::clone(&followed)))));
     let mut result = StressResult::of(&stress);
     let (mut now, mut offered) = (Instant::ZERO, 0);
@@ -168,7 +144,6 @@ pub fn run<L: ProtectedLink<u64>>(
         collect(link, now, &followed, &mut result);
     }
     result.offered = offered;
-    followed.borrow_mut().finish_all();
     link.set_tap(Tap::default());
     let seen = followed.borrow().seen.clone();
     (result, seen)

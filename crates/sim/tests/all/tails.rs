@@ -43,7 +43,7 @@ fn counted(protection: &Value, model: &LossModel) -> Journeys {
     let stress =
         Stress { packets: PACKETS, frame_bytes: FRAME_BYTES, source: Source::Saturated, skips: true };
     let mut link = link(protection, model, &Streams::new(5));
-    journeys::run(&mut link, stress, PACKETS, &Control::default()).1
+    journeys::run(&mut link, stress, &Control::default()).1
 }
 
 fn looked(protection: &Value, model: &LossModel, looks: u64) -> Vec<Tails> {

@@ -173,11 +173,11 @@ fn traffic(script: &mut Script<'_>, experiment: &str, mtu_bytes: u32) -> Value {
         });
     }
     let source = if experiment == "rare" { 1 } else { source % 3 };
-    let follow = if source == 2 { json!(1 + script.number(50)) } else { json!(null) };
+    let follow = source == 2;
     let source = ["generator", "saturated", "saturated"][source];
     json!({
         "packets": packets, "frame_bytes": frame_bytes, "source": source,
-        "follow_batch_packets": follow,
+        "follow": follow,
     })
 }
 

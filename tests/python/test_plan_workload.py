@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from lossylink.errors import UserError
 from lossylink.planning import Link, Workload, plan
-from lossylink.planning.workload import UnderLoad, under_load
+from lossylink.planning.workload import UnderLoad, _tail, under_load
 from lossylink.runner import run
-from lossylink.statistics import Estimate
+from lossylink.statistics import Estimate, percentile
 
 
 def link(loss: float = 1e-3) -> Link:
@@ -61,3 +64,34 @@ def test_a_workload_is_run_over_every_protection_and_without_loss() -> None:
     (clean,) = run("workload", protection=["none"], settings=settings).records
     assert loaded.clean.value == pytest.approx(clean["slowdown_p99_9"])
     assert clean["interface_queue_bytes_max"] == 0
+
+
+def test_flows_that_do_not_end_are_slower_than_all_others() -> None:
+    ended = np.arange(1.0, 9_992.0)
+    tail = _tail(ended, 10_000)
+    assert tail.value == percentile(np.append(ended, [1e9] * 9), 99.9)
+    assert tail.high == math.inf
+    assert _tail(ended[:-1], 10_000) == Estimate(math.inf, math.inf, math.inf)
+
+
+def test_a_protection_over_which_flows_do_not_end_is_not_taken_and_has_no_figure() -> None:
+    first, second = (
+        next(one for one in plan(link(), target=1e-8).predictions if one.protection.startswith(word))
+        for word in ("lg-nb", "fec")
+    )
+    infinite = (math.inf, math.inf, math.inf)
+    loaded = told(**{first.protection: infinite, second.protection: (25.7, 24.9, 26.5)})
+    assert loaded.best([first, second]) is second
+    assert loaded.row(first.protection)["slowdown_p99_9"] is None
+
+
+def test_rdma_under_load_has_a_verdict_though_connections_break() -> None:
+    """Of 2,000 flows a single one does not end: no more than the tail leaves out."""
+    lossy = link(1e-2)
+    predictions = [one for one in plan(lossy, target=1e-8).predictions if one.protection.startswith("lg-nb")]
+    loaded = under_load(lossy, predictions, "rdma", Workload(flows=2000, load=0.15))
+    for protection, tail in loaded.slowdowns.items():
+        row = loaded.row(protection)
+        assert row["flows_unfinished"] == loaded.unfinished[protection]
+        assert math.isfinite(tail.value) == (loaded.unfinished[protection] < 2)
+        assert (row["slowdown_p99_9"] is None) == math.isinf(tail.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -337,6 +338,10 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
     return summary
 
 
+def _slowdown(value: float) -> str:
+    return f"* {value:.3g}" if math.isfinite(value) else "flows do not end"
+
+
 def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -367,7 +372,7 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
     if plan.loaded is not None:
         tails = [plan.loaded.slowdowns[prediction.protection] for prediction in plan.predictions]
-        table.add_row("slowdown_p99_9", *(f"* {one.value:.3g}" for one in tails))
+        table.add_row("slowdown_p99_9", *(_slowdown(one.value) for one in tails))
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in tails))
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
         table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))
@@ -414,8 +419,10 @@ def loss_text(link: Link) -> str:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+    if low is None or high is None or math.isinf(low):
         return "-"
+    if math.isinf(high):
+        return f"over {low:.2g}"
     return f"{low:,.0f}..{high:,.0f}" if low >= 100 else f"{low:.2g} to {high:.2g}"
 
 

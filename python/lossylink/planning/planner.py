@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +58,13 @@ class Plan:
         rows = [
             prediction.row(target=self.target, budget_us=self.budget_us) for prediction in self.predictions
         ]
-        flows = {one.protection: one.row() for one in self.carried}
+        flows: dict[str, Mapping[str, float | None]] = {one.protection: one.row() for one in self.carried}
         if self.loaded is not None:
             flows = {protection: self.loaded.row(protection) for protection in self.loaded.slowdowns}
         return [
-            row | flows.get(row["protection"], {}) | {"recommended": row["protection"] == self.recommended}
+            row
+            | dict(flows.get(row["protection"], {}))
+            | {"recommended": row["protection"] == self.recommended}
             for row in rows
         ]
 

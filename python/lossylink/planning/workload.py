@@ -6,8 +6,9 @@ queue, whatever the protection: the link without loss, which stands beside the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lossylink.errors import UserError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossylink.planning.link import Link
     from lossylink.planning.prediction import Prediction
-    from lossylink.statistics import Estimate
+    from lossylink.statistics import Estimate, Values
 
 FLOWS: Final = 10_000
 """Flows over each protection: their 99.9th percentile rests on ten of them."""
@@ -50,13 +51,20 @@ class UnderLoad:
     clean: Estimate
     """On the link without loss and without protection."""
 
-    def row(self, protection: str) -> dict[str, float]:
-        """Plain values, by the keys of a plan's row."""
+    unfinished: Mapping[str, int] = field(default_factory=dict)
+    """Flows that did not end, by protection: in the tails they are infinitely slow."""
+
+    def row(self, protection: str) -> dict[str, float | None]:
+        """Plain values, by the keys of a plan's row; nothing for what is infinite."""
         one = self.slowdowns[protection]
-        return {
+        values = {
             "slowdown_p99_9": one.value,
             "slowdown_p99_9_low": one.low,
             "slowdown_p99_9_high": one.high,
+        }
+        return {
+            **{key: value if math.isfinite(value) else None for key, value in values.items()},
+            "flows_unfinished": self.unfinished.get(protection, 0),
         }
 
     def best(self, meeting: Sequence[Prediction]) -> Prediction:
@@ -73,6 +81,8 @@ class UnderLoad:
             f"999 of 1,000 {flows} that share the link at {self.workload.load * 100:g} % load take at most "
             f"{own.value:.3g} times as long as alone, and {self.clean.value:.3g} times without loss"
         )
+        unfinished = self.unfinished.get(chosen.protection, 0)
+        words += f"; {unfinished:,} of {self.workload.flows:,} do not end" if unfinished else ""
         others = [one for one in meeting if one is not chosen]
         worse = [one for one in others if self.slowdowns[one.protection].low > own.high]
         if not others:
@@ -96,15 +106,24 @@ def under_load(
     Raises
     ------
     UserError
-        The workload cannot be simulated on this link, or flows did not end; one line says why.
+        The workload cannot be simulated on this link, or one flow in a thousand does not end without any
+        loss, or over every protection; one line says why.
     """
     settings = _settings(link, transport, workload)
     protections = [prediction.protection for prediction in predictions]
     share = len(protections) / (len(protections) + 1)
     trials = _trials(settings, protections, seed, _part(progress, 0.0, share))
     clean = _trials(settings | {"loss.forward": CLEAN}, ["none"], seed, _part(progress, share, 1.0))
-    slowdowns = {one: _tail(trials, one, transport, workload) for one in protections}
-    return UnderLoad(transport, workload, slowdowns, _tail(clean, "none", transport, workload))
+    slowdowns = {one: _tail(_slowdowns(trials, one), workload.flows) for one in protections}
+    without_loss = _tail(_slowdowns(clean, "none"), workload.flows)
+    where = "without loss" if math.isinf(without_loss.value) else "over every protection"
+    if math.isinf(max(without_loss.value, min(one.value for one in slowdowns.values()))):
+        words = (
+            f"--workload {workload.distribution} by {transport}: one flow in a thousand or more does not end"
+        )
+        raise UserError(f"{words} {where}; give a lower --load")
+    unfinished = {one: workload.flows - len(_slowdowns(trials, one)) for one in protections}
+    return UnderLoad(transport, workload, slowdowns, without_loss, unfinished)
 
 
 def _settings(link: Link, transport: Transport, workload: Workload) -> dict[str, Any]:
@@ -141,17 +160,27 @@ def _trials(
     return run.tables["trials"]
 
 
-def _tail(trials: polars.DataFrame, protection: str, transport: Transport, workload: Workload) -> Estimate:
-    """Return the tail of the slowdowns over a protection, with the interval that the run's replicas tell."""
-    from lossylink.experiments import experiment_named
-    from lossylink.statistics import percentile_interval
+def _slowdowns(trials: polars.DataFrame, protection: str) -> Values:
+    """Return the slowdowns of the flows over a protection that ended."""
+    return trials.filter(trials["protection"] == protection)["slowdown"].drop_nulls().to_numpy()
 
-    slowdowns = trials.filter(trials["protection"] == protection)["slowdown"].drop_nulls().to_numpy()
-    if len(slowdowns) < workload.flows:
-        left = f"{workload.flows - len(slowdowns)} of {workload.flows} flows over {protection} did not end"
-        raise UserError(f"--workload {workload.distribution} by {transport}: {left}; give a lower --load")
+
+def _tail(slowdowns: Values, flows: int) -> Estimate:
+    """Return the tail of the slowdowns with the interval that the run's replicas tell.
+
+    Flows that did not end are slower than all others. Where they are a thousandth, the tail is infinite.
+    """
+    import numpy as np
+
+    from lossylink.experiments import experiment_named
+    from lossylink.statistics import Estimate, percentile_interval
+
+    unfinished = flows - len(slowdowns)
+    if unfinished >= flows * (1 - PERCENT / 100):
+        return Estimate(math.inf, math.inf, math.inf)
     # Flows of a replica wait for each other: ranks among all of them would claim too much.
-    return percentile_interval(slowdowns, PERCENT, block=experiment_named("workload").block_trials)
+    block = experiment_named("workload").block_trials
+    return percentile_interval(np.append(slowdowns, [math.inf] * unfinished), PERCENT, block=block)
 
 
 def _part(

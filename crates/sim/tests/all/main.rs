@@ -32,6 +32,7 @@ mod rdma_selective;
 mod rdma_swarm;
 mod residual_law;
 mod routed;
+mod slow_lines;
 mod state;
 mod stress_acceptance;
 mod stress_outside;

@@ -7,6 +7,7 @@ use super::return_port::ReturnPort;
 use super::rx_buffer::{RxLoop, RxMemory};
 use super::timing::Timing;
 use super::tx_buffer::Copied;
+use super::tx_loop::MANY_ROUNDS;
 use super::wires::{Arrival, BackwardWire};
 use crate::kernel::{Agenda, Trains};
 use crate::net::source::MANY;
@@ -156,6 +157,11 @@ impl<P: Payload> ReceivingSwitch<P> {
                 return latest;
             }
             let end = until.min(self.agenda.poll_timeout().just_before());
+            let alone = end.min(arrival.just_before());
+            if alone.saturating_since(self.round) > self.timing.rx_loop_fixed * MANY_ROUNDS {
+                latest = self.pass_rounds(alone);
+                continue;
+            }
             let has_many = now + self.many <= end && (arrivals.has_due(MANY, end) || self.holds_many(end));
             if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
                 latest = last;
@@ -168,6 +174,31 @@ impl<P: Payload> ReceivingSwitch<P> {
                 self.come_round(now);
             }
         }
+    }
+
+    /// All that is held comes round once. If all is then as it was, it comes round as often as it does by `until`. Says when the last
+    /// of it did.
+    #[cold]
+    #[inline(never)]
+    fn pass_rounds(&mut self, until: Instant) -> Instant {
+        let RxBuffer::Loop(buffer) = &self.buffer else { return Instant::ZERO };
+        let (mut before, then) = (buffer.clone(), self.round);
+        let mut latest = then;
+        for _ in 0..before.len() {
+            // Backpressure may have something to do meanwhile.
+            if self.round > until.min(self.agenda.poll_timeout().just_before()) {
+                return latest;
+            }
+            latest = self.round;
+            self.come_round(latest);
+        }
+        let until = until.min(self.agenda.poll_timeout().just_before());
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return latest };
+        let Some(round) = buffer.round_since(&mut before, then) else { return latest };
+        let passed = round * (until.saturating_since(latest) / round);
+        buffer.put_off(passed);
+        self.round = buffer.next_round();
+        latest + passed
     }
 
     /// Whether several frames come round by `until`.

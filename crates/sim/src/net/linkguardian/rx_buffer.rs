@@ -11,6 +11,7 @@ use crate::kernel::{Member, Train, Trains};
 use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{Backpressure, PauseState, Position};
 use lossylink_core::time::{Duration, Instant};
+use std::iter;
 
 /// Slots of a memory before it grows; a power of two.
 const INITIAL_SLOTS: usize = 256;
@@ -235,6 +236,39 @@ impl<P: Payload> RxLoop<P> {
         let (_, held) = self.rounds.pop()?;
         self.held -= 1;
         Some(held)
+    }
+
+    /// How many frames it holds.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.held
+    }
+
+    /// After how long all is as it was before: at `then`, when the first of the frames came round. `None` if it is not.
+    pub(super) fn round_since(&mut self, before: &mut Self, then: Instant) -> Option<Duration> {
+        let now = self.next_round();
+        let round = now.saturating_since(then);
+        let is_as_it_was = |((at, held), (earlier, it)): ((Instant, Copied<P>), (Instant, Copied<P>))| {
+            (at, held.position, held.frame.octets) == (earlier + round, it.position, it.frame.octets)
+        };
+        let are_all = self.held == before.held && self.frames().zip(before.frames()).all(is_as_it_was);
+        (are_all && self.queue.is_alike(now, &mut before.queue, then)).then_some(round)
+    }
+
+    /// All frames come round later by `delay`.
+    pub(super) fn put_off(&mut self, delay: Duration) {
+        self.queue.put_off(self.next_round(), delay);
+        let frames = self.frames();
+        self.rounds.clear();
+        for (at, held) in frames {
+            self.rounds.push_apart(at + delay, held);
+        }
+    }
+
+    /// The frames it holds, each with when it comes round.
+    fn frames(&self) -> impl Iterator<Item = (Instant, Copied<P>)> + use<P> {
+        let mut rounds = self.rounds.clone();
+        iter::from_fn(move || rounds.pop())
     }
 
     /// Whether no frame is on its way round.

@@ -14,6 +14,8 @@ mod passing;
 mod pending;
 mod streaming;
 
+pub(super) use passing::MANY_ROUNDS;
+
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
 use super::tx_buffer::Copied;

@@ -10,7 +10,7 @@ use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
 
 /// Rounds from which on it is worth a look whether they are alike.
-const MANY_ROUNDS: u64 = 16;
+pub(in super::super) const MANY_ROUNDS: u64 = 16;
 
 impl<P: Payload> TxLoop<P> {
     /// A time in which copies make many rounds.

@@ -1,0 +1,41 @@
+//! Frames that wait for long in the loops of LinkGuardian's switches: rounds that are passed over change nothing.
+
+use crate::support::{config, run};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Losses that leave frames waiting, in order and for copies.
+fn losses() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        (0.02f64..0.5).prop_map(|p| json!({"model": "bernoulli", "p": p})),
+        Just(json!({"model": "gilbert-elliott", "p": 0.05, "r": 0.1, "loss_good": 0.0, "loss_bad": 1.0})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    // LG-20, LG-21
+    #[test]
+    fn frames_that_wait_for_long_go_on_as_if_each_of_their_rounds_had_been_simulated(
+        rate_bps in prop::sample::select(vec![30_000_000_u64, 300_000_000, 1_000_000_000]),
+        forward in losses(),
+        reverse in prop_oneof![2 => Just(json!({"model": "none"})), 1 => losses()],
+        (copies, has_backpressure, frame_bytes) in (prop::sample::select(vec![1_u32, 3]), any::<bool>(), 60u32..1515),
+        source in prop::sample::select(vec!["saturated", "generator"]),
+        seed in any::<u32>(),
+    ) {
+        let mut config = config("stress", "lg");
+        config["seed"] = json!(seed);
+        config["link"]["rate_bps"] = json!(rate_bps);
+        config["protection"]["copies"] = json!(copies);
+        config["protection"]["mode"] = json!({"ordered": {"backpressure": has_backpressure}});
+        config["loss"] = json!({"forward": forward, "reverse": reverse});
+        config["traffic"] = json!({"packets": 60, "frame_bytes": frame_bytes, "source": source});
+        let [skipping, plain] = [true, false].map(|skips| {
+            config["skip"] = json!(skips);
+            run(&config)
+        });
+        prop_assert_eq!(skipping.row, plain.row);
+        prop_assert_eq!(skipping.columns, plain.columns);
+    }
+}

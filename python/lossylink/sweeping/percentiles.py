@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lossylink.experiments import experiment_named
 from lossylink.percentiles import has_percentile, percentile_of
@@ -14,29 +14,27 @@ if TYPE_CHECKING:
 
     from lossylink.results import Run
 
+Interval: TypeAlias = tuple[float, float | None]
+"""Both ends; the upper one is missing where the sample does not reach it."""
+
 PERCENTS: Final = (50.0, 99.0, 99.9)
 """Percentiles that get an interval: those that figures show."""
 
 
-def rows_of(run: Run) -> list[dict[str, Any]]:
-    """Return the rows of a point, with a key ``..._ci95`` for each percentile of its flows in `PERCENTS`."""
-    rows = run.summary()["rows"]
+def intervals_of(run: Run) -> list[dict[str, Interval]]:
+    """Return what each row of a point lacks: a key ``..._ci95`` for each percentile in `PERCENTS`."""
     trials = run.tables.get("trials")
     if trials is None:
-        return list(rows)
+        return []
     block = experiment_named(run.experiment).block_trials
-    parts = trials.partition_by("protection", as_dict=True)
-    return [
-        {**row, **dict(_intervals(row, parts[row["protection"],], block))}
-        if (row["protection"],) in parts
-        else row
-        for row in rows
-    ]
+    parts = {str(key[0]): part for key, part in trials.partition_by("protection", as_dict=True).items()}
+    empty = trials.clear()
+    return [dict(_intervals(row, parts.get(row["protection"], empty), block)) for row in run.records]
 
 
 def _intervals(
     row: Mapping[str, Any], trials: polars.DataFrame, block: int
-) -> Iterator[tuple[str, tuple[float, float | None]]]:
+) -> Iterator[tuple[str, Interval]]:
     from lossylink.statistics import percentile_interval  # numpy and scipy: only for this
 
     for key, value in row.items():

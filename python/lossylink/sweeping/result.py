@@ -83,7 +83,7 @@ class Sweep:
         """Return a run for each finished point, with its tables if the sweep kept them."""
         kept = shards.read(self.directory / shards.FOLDER, self.names)
         found = (kept.get(name) for name in self.names)
-        return [point.run() for point in found if point is not None and not point.error]
+        return [point.run(with_intervals=True) for point in found if point is not None and not point.error]
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows, as `Run.plot` does."""

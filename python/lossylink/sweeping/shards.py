@@ -20,7 +20,7 @@ from typing import Any
 import polars
 
 from lossylink.results import Run
-from lossylink.sweeping.percentiles import rows_of
+from lossylink.sweeping.percentiles import intervals_of
 from lossylink.sweeping.pieces import read_name
 from lossylink.writing import whole, writer
 
@@ -36,6 +36,9 @@ LISTINGS = 3
 
 _DAMAGED = (OSError, ValueError, KeyError, polars.exceptions.PolarsError)
 _SCHEMA = {POINT: polars.String, "summary": polars.String, "error": polars.String, "tables": polars.String}
+
+#: Key of a point's summary under which intervals of percentiles stand, row by row.
+INTERVALS = "percentile_intervals"
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,19 @@ class Finished:
         """Which of two ends of a point says more."""
         return not self.error, self.tables is not None
 
-    def run(self) -> Run:
-        """Return the run, with its tables where they are kept."""
+    def run(self, *, with_intervals: bool = False) -> Run:
+        """Return the run, with its tables where they are kept; its rows may have intervals of percentiles."""
         frames = {name: self.table(name) for name in self.tables or ()}
-        return Run.of_summary(json.loads(self.summary), tables=frames)
+        summary = json.loads(self.summary)
+        intervals = summary.pop(INTERVALS, [])
+        if with_intervals:
+            summary["rows"] = _joined(summary["rows"], intervals)
+        return Run.of_summary(summary, tables=frames)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the run."""
-        found: list[dict[str, Any]] = json.loads(self.summary)["rows"]
-        return found
+        """Return the rows of the run, with intervals of percentiles."""
+        summary = json.loads(self.summary)
+        return _joined(summary["rows"], summary.get(INTERVALS, []))
 
     def table(self, name: str) -> polars.DataFrame:
         """Return a table of the point."""
@@ -71,6 +78,10 @@ class Finished:
             raise ValueError("a point that is not written has no file")
         frame = polars.read_parquet(_table_path(self.path, name))
         return frame.filter(polars.col(POINT) == self.name).drop(POINT)
+
+
+def _joined(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, **more} for row, more in zip(rows, intervals, strict=True)] if intervals else rows
 
 
 @dataclass
@@ -94,7 +105,7 @@ class Shard:
         written = [] if fits else self.write()
         for kind, frame in marked.items():
             self.frames.setdefault(kind, []).append(frame)
-        summary = {**run.summary(), "rows": rows_of(run)}
+        summary = {**run.summary(), INTERVALS: intervals_of(run)}
         self.lines.append(Finished(name, json.dumps(summary, allow_nan=False), tables=kept))
         return written
 

@@ -3,7 +3,7 @@
 
 use crate::support;
 use serde_json::{Value, json};
-use support::{column, config, number, refusal, run};
+use support::{column, config, number, protection, refusal, run};
 
 /// The published set-up at a tenth of a second: 10 GbE, a queue of 1 MB, one CUBIC flow.
 fn published(kind: &str, (k, h): (u32, u32), p: f64) -> Value {
@@ -92,6 +92,18 @@ fn a_pause_of_the_source_is_the_tail_of_the_model_and_a_flush_timer_removes_it()
     let mut flushed = udp("fec-model", "udp-bursty", 100_000_000);
     flushed["protection"]["flush_ps"] = json!(200_000_000);
     assert!(number(&run(&flushed), "latency_recovered_us_max") < 300.0);
+}
+
+// LG-21: a frame that is given up while it goes round is late, and no copy of it came.
+#[test]
+fn over_a_dead_way_back_nothing_is_recovered() {
+    let mut config = udp("fec-model", "udp-bursty", 100_000_000);
+    config["protection"] = protection("lg");
+    config["loss"]["forward"] = json!({"model": "bernoulli", "p": 0.1});
+    config["loss"]["reverse"] = json!({"model": "bernoulli", "p": 1.0});
+    let outcome = run(&config);
+    let residual = number(&outcome, "residual_loss_rate");
+    assert!((0.08..0.2).contains(&residual), "{residual}");
 }
 
 // FEC-25: packet i of a block of k waits (k - 1 - i) gaps for its end, and for h parity packets.

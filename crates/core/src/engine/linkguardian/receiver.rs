@@ -54,6 +54,8 @@ pub struct ReceiverCounters {
     pub forwarded: u64,
     /// Copies dropped because their position had been dealt with.
     pub duplicates: u64,
+    /// Retransmitted copies that were needed.
+    pub recovered: u64,
     /// Numbered frames behind the expected position (LG-32).
     pub stale: u64,
     /// Positions that came after they had been given up, back from the sender or round from the
@@ -265,6 +267,7 @@ impl Receiver {
             Order::NonBlocking(side) => side.offer_retransmission(position),
         };
         self.counters.late = self.as_ordered().map_or(0, Ordered::late);
+        self.counters.recovered += u64::from(delivery != Delivery::Duplicate);
         self.count(delivery)
     }
 

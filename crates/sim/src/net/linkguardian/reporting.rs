@@ -17,7 +17,7 @@ impl<P: Payload> LinkGuardianLink<P> {
     pub(super) fn described(&mut self, now: Instant) -> Report {
         let counters = self.counters(now);
         Report {
-            recovered: counters.receiver.retransmissions - counters.receiver.duplicates,
+            recovered: counters.receiver.recovered,
             given_up: counters.timeouts,
             egress: EgressCounters::of(&self.sending.normal),
             tx_buffer_max_bytes: counters.tx_high_water_bytes,

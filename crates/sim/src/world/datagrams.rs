@@ -86,10 +86,7 @@ impl<L: ProtectedLink<Datagram>> Datagrams<L> {
     }
 
     fn advance(&mut self, until: Instant) {
-        while self.link.poll_timeout() <= until {
-            let deadline = self.link.poll_timeout();
-            self.link.advance(deadline);
-        }
+        self.link.advance(until);
         let Self { link, delays, delivered, .. } = self;
         link.delivered().drain_due(until, |at, frame| {
             delivered.note(frame.payload.number);

@@ -4,7 +4,7 @@
 //! profile's number of frames in the sender's queue; buffers are sampled every 10 ms ([`super::samples`]) and have a
 //! high-water mark.
 
-use super::limits::{LATEST, Limit};
+use super::limits::{LATEST, Limit, turn};
 use super::samples::BufferSamples;
 use crate::Control;
 use crate::kernel::Train;
@@ -297,7 +297,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
     }
 
     fn drain(&mut self, control: &Control) {
-        let mut steps = 0;
+        let (begin, mut steps) = (self.result.end, 0);
         while self.result.limit.is_none() {
             let (deadline, standstill) = (self.link.poll_timeout(), self.link.standstill());
             if deadline.is_never() && self.link.backlog() == 0 {
@@ -313,12 +313,20 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             if self.is_over(deadline, false) {
                 break;
             }
-            steps += 1;
-            if steps >= LAST_STEPS && control.is_cancelled() {
+            let is_cancelled = control.is_cancelled();
+            steps += u64::from(is_cancelled);
+            if steps >= LAST_STEPS {
                 self.result.interrupted = true;
                 break;
             }
-            self.step(deadline);
+            let until =
+                turn(begin, deadline).min(standstill).min(LATEST).min(self.next_sample().just_before());
+            if self.stress.skips && !is_cancelled && until > deadline {
+                self.result.end = self.link.advance(until);
+                self.collect();
+            } else {
+                self.step(deadline);
+            }
         }
         self.collect();
     }

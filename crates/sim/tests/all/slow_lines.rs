@@ -38,4 +38,34 @@ proptest! {
         prop_assert_eq!(skipping.row, plain.row);
         prop_assert_eq!(skipping.columns, plain.columns);
     }
+
+    // LG-20, LG-21
+    #[test]
+    fn datagrams_that_come_to_rest_do_so_as_event_by_event(
+        rate_bps in prop::sample::select(vec![30_000_000_u64, 300_000_000, 1_000_000_000]),
+        forward in losses(),
+        reverse in prop_oneof![2 => Just(json!({"model": "none"})), 1 => losses()],
+        (kind, copies) in (prop::sample::select(vec!["lg", "lg-nb", "llr"]), prop::sample::select(vec![1_u32, 3])),
+        frame_bytes in 60u32..1515,
+        seed in any::<u32>(),
+    ) {
+        let mut config = config("fec", kind);
+        config["seed"] = json!(seed);
+        config["link"]["rate_bps"] = json!(rate_bps);
+        if kind.starts_with("lg") {
+            config["protection"]["copies"] = json!(copies);
+        }
+        config["loss"] = json!({"forward": forward, "reverse": reverse});
+        config["traffic"] = json!({
+            "frame_bytes": frame_bytes, "source": "udp-smooth", "rate_bps": rate_bps / 2, "burst_packets": 8,
+        });
+        config["flow"]["trials"] = json!(2);
+        // Thirty of the longest frames.
+        config["run"]["duration_ps"] = json!(60 * 8 * 1514 * 1_000_000_000_000 / rate_bps);
+        let [skipping, plain] = [true, false].map(|skips| {
+            config["skip"] = json!(skips);
+            run(&config)
+        });
+        prop_assert_eq!(skipping.row, plain.row);
+    }
 }

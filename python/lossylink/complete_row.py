@@ -51,6 +51,8 @@ def complete_row(
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
         row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
+    elif row.get("rx_buffer_drops"):
+        row["checks"] = _reorder_buffer(row)
     return scenario.experiment.in_order(row)
 
 
@@ -93,3 +95,10 @@ def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
     from lossylink import checks  # heavy, and only some experiments need it
 
     return checks.as_json([checks.check_connections(row)]) if "connection_failures" in row else {}
+
+
+def _reorder_buffer(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Say that a reorder buffer overflowed."""
+    from lossylink import checks  # heavy, and only some experiments need it
+
+    return checks.as_json([checks.check_reorder_buffer(row)])

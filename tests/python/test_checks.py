@@ -316,3 +316,18 @@ class TestConnections:
         assert (row["connection_failures"], row["timeouts"]) == (0, 0)
         assert row["checks"]["connections"]["passed"] is True
         assert not checks.any_failed([row])
+
+
+@pytest.mark.parametrize(("losses", "overflows"), [("gilbert-elliott:0.001,0.05", True), ("0.001", False)])
+def test_a_reorder_buffer_that_overflows_fails_its_check(losses: str, overflows: bool) -> None:
+    # Arrange, act: after a burst of twenty frames the pause runs out before the buffer is empty.
+    settings = {"loss": losses, "traffic.packets": 50_000}
+    (row,) = lossylink.run("stress", protection="lg:copies=1", settings=settings).records
+    # Assert
+    assert (row["rx_buffer_drops"] > 0) is overflows
+    if overflows:
+        assert row["effective_loss_rate"] > 0.5
+        assert row["checks"]["reorder_buffer"]["passed"] is False
+        assert f"{row['rx_buffer_drops']:,} frames" in row["checks"]["reorder_buffer"]["message"]
+    else:
+        assert "checks" not in row

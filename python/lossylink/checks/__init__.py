@@ -1,4 +1,4 @@
-"""Six methodology checks for every experiment with a TCP flow, simulated or live, and one for RDMA.
+"""Six methodology checks for every experiment with a TCP flow, simulated or live, and one each for other runs.
 
 Each catches one published mistake of a student's reproduction study and says what to change. They are
 pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
@@ -12,7 +12,8 @@ pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
 | `mtu` | the MTU caps the segment size |
 | `offload` | the interface joins segments into frames larger than one of them |
 
-RDMA flows are judged by `check_connections(row)` alone: whether connections died.
+RDMA flows are judged by `check_connections(row)` alone: whether connections died. A stress test
+in which a reorder buffer dropped frames is judged by `check_reorder_buffer(row)`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from lossylink.checks.loss import check_duration, check_loss_ratio
 from lossylink.checks.queue import check_queue
 from lossylink.checks.reasons import reasons
 from lossylink.checks.render import MARKS, as_json, from_json, summary, table
+from lossylink.checks.reorder_buffer import check_reorder_buffer
 from lossylink.checks.segment import check_mss, check_mtu, check_offload
 from lossylink.checks.verdict import Check, Status, Thresholds
 
@@ -79,6 +81,7 @@ __all__ = [
     "any_failed",
     "as_json",
     "check_connections",
+    "check_reorder_buffer",
     "evidence_from",
     "from_json",
     "reasons",

@@ -1,4 +1,4 @@
-"""Six methodology checks for every experiment with a TCP flow, simulated or live, and one each for other runs.
+"""Six methodology checks for every experiment with a TCP flow, simulated or live, and two for other runs.
 
 Each catches one published mistake of a student's reproduction study and says what to change. They are
 pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.

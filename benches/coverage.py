@@ -340,7 +340,7 @@ def kinds() -> Iterator[Kind]:
 
 
 def _of_flows() -> Iterator[Kind]:
-    """Throughput, with runs in which a span is silent and runs with few loss events, whose rows say null."""
+    """Throughput, with runs whose rows say null: a silent span, few loss events, a timeout that may be."""
     short = {"link__rate": "10Gbps", "run__warmup": "20ms", "run__cooldown": "0s"}
     cases = [
         ("none", "1e-3", "220ms"),
@@ -352,6 +352,8 @@ def _of_flows() -> Iterator[Kind]:
     ]
     for protection, loss, duration in cases:
         yield of_throughput(protection, loss, run__duration=duration, **short)
+    for loss, duration in (("1e-4", "1s"), ("1e-4", "220ms"), ("1e-3", "220ms")):
+        yield of_throughput("none", loss, run__duration=duration, transport__protocol="rdma", **short)
     for duration in ("6s", "21s"):
         yield of_loss_events("20ms", duration, "1e-3")
 

@@ -17,6 +17,8 @@ pub(super) const SPANS: usize = 16;
 /// exponentially distributed, the rate of a span has the skewness 3 / sqrt(2 x 4), at which an interval by Student's law misses
 /// two in a hundred more than it says (Hall, "The Bootstrap and Edgeworth Expansion", 1992).
 const FEWEST_LOSS_EVENTS: u64 = 4 * SPANS as u64;
+/// Timeouts that a run is to expect, below which an interval at 95 % may leave them out.
+const LEAST_TIMEOUTS: f64 = 0.05;
 /// Correlation of neighbouring spans from which they are said to depend on each other.
 const DEPENDENT: f64 = 0.2;
 
@@ -71,6 +73,14 @@ pub(super) fn of_yielding(rates: &[f64], loss_events: u64) -> Option<[f64; 2]> {
     if (1..FEWEST_LOSS_EVENTS).contains(&loss_events) { None } else { of_rates(rates) }
 }
 
+/// As [`of_yielding`] of RDMA flows that began to repeat packets so often, of which a part `loss_ratio` is lost again, and waited for so
+/// many timeouts. A timeout lasts as long as thousands of packets, so none either where few were met and one could have been.
+pub(super) fn of_repeating(rates: &[f64], repeats: u64, loss_ratio: f64, timeouts: u64) -> Option<[f64; 2]> {
+    let expected = (timeouts as f64).max(repeats as f64 * loss_ratio);
+    let is_unknown = (LEAST_TIMEOUTS..FEWEST_LOSS_EVENTS as f64).contains(&expected);
+    of_yielding(rates, repeats).filter(|_| !is_unknown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +112,28 @@ mod tests {
         for (loss_events, is_known) in [(0, true), (1, false), (63, false), (64, true)] {
             assert_eq!(of_yielding(&rates, loss_events), of_rates(&rates).filter(|_| is_known));
         }
+    }
+
+    /// A hundred losses are many; that none of the packets sent again was lost is luck at one in a thousand, and certain at one in a
+    /// million.
+    #[test]
+    fn a_timeout_that_could_have_been_leaves_a_rate_unknown() {
+        let rates: Vec<f64> = (0..SPANS).map(|span| if span % 2 == 0 { 9.0 } else { 10.0 }).collect();
+        for (loss_ratio, timeouts, is_known) in [
+            (1e-3, 0, false),
+            (1e-6, 0, true),
+            (1e-6, 1, false),
+            (1e-3, 63, false),
+            (1e-3, 64, true),
+            (0.7, 0, true),
+        ] {
+            assert_eq!(
+                of_repeating(&rates, 100, loss_ratio, timeouts),
+                of_rates(&rates).filter(|_| is_known)
+            );
+        }
+        assert_eq!(of_repeating(&rates, 0, 1e-3, 0), of_rates(&rates));
+        assert_eq!(of_repeating(&rates, 63, 1e-9, 0), None);
     }
 
     /// A rate that is high first and low then has hardly been sampled: the interval grows well beyond that of its spans.

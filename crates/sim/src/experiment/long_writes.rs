@@ -6,7 +6,7 @@
 use super::capturing::Capture;
 use super::fairness::jain;
 use super::inspecting::{inspected, states};
-use super::interval::{of_rates, span_ends};
+use super::interval::{of_repeating, span_ends};
 use super::row::Row;
 use super::setup::Setup;
 use super::stress::ratio;
@@ -33,6 +33,8 @@ const PROGRESS_STEP: Duration = Duration::from_ms(1);
 struct Counted {
     bytes: u64,
     retransmissions: u64,
+    /// Times that packets began to be sent again.
+    repeats: u64,
     timeouts: u64,
     notifications: u64,
     failures: u64,
@@ -45,6 +47,7 @@ impl Counted {
         Self {
             bytes: self.bytes + ends.far.bytes_in_order(),
             retransmissions: self.retransmissions + sender.retransmissions,
+            repeats: self.repeats + sender.naks + sender.selective_naks + sender.timeouts,
             timeouts: self.timeouts + sender.timeouts,
             notifications: self.notifications + sender.congestion_notifications,
             failures: self.failures,
@@ -199,6 +202,8 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
     let bits_per_second = shares.iter().sum::<u64>() as f64 * 8.0 / seconds;
     let offered = end.traffic.data_frames - begin.traffic.data_frames;
     let lost = end.traffic.data_lost - begin.traffic.data_lost;
+    let timeouts = during(|sender| sender.timeouts);
+    let (rates, repeats) = (Snapshot::gbps_between(seen), during(|sender| sender.repeats));
     let config = &writes.network.protocol().config;
     let mut row = Row::new(setup);
     row.set("protocol", "rdma")
@@ -207,11 +212,14 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
         .set("rdma_mtu_bytes", config.mtu.bytes())
         .set("flows", shares.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
-        .set("average_throughput_gbps_ci95", json!(of_rates(&Snapshot::gbps_between(seen))))
+        .set(
+            "average_throughput_gbps_ci95",
+            json!(of_repeating(&rates, repeats, ratio(lost, offered), timeouts)),
+        )
         .set("fairness", jain(shares.into_iter()))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|sender| sender.retransmissions))
-        .set("timeouts", during(|sender| sender.timeouts))
+        .set("timeouts", timeouts)
         .set("connection_failures", during(|sender| sender.failures))
         .set("congestion_notifications", during(|sender| sender.notifications))
         .set("frames_marked", end.marked - begin.marked)

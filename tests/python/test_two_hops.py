@@ -59,6 +59,26 @@ def test_a_hop_loses_as_the_link_does() -> None:
     assert abs(hop - link) < SIGMAS * math.hypot(sigma, other)
 
 
+@pytest.mark.parametrize("transport", ["tcp", "rdma"])
+def test_a_row_counts_what_the_hop_lost(transport: str) -> None:
+    q = 1e-3
+    settings = (
+        LONG if transport == "tcp" else {"run.duration": "200ms", "run.warmup": "20ms", "run.cooldown": "0s"}
+    )
+    long = {key.replace(".", "__"): value for key, value in settings.items()} | {
+        "transport__protocol": transport
+    }
+    given = row("throughput", "none", loss__forward="0", path__loss=f"{q}", **long)
+    expected = q * given["frames_offered"]
+    assert given["frames_lost"] == 0
+    assert abs(given["path_frames_lost"] - expected) < SIGMAS * math.sqrt(expected)
+    assert "path_frames_lost_back" not in given
+    back = row("workload", "none", path__loss_back="1e-3", transport__protocol=transport, flow__trials=2_000)
+    assert back["path_frames_lost_back"] > 0
+    assert "path_frames_lost" not in back
+    assert "path_frames_lost_back" not in row("workload", "none", flow__trials=20)
+
+
 @pytest.mark.parametrize("protection", ["lg", "llr"])
 def test_a_protection_repairs_only_its_own_hop(protection: str) -> None:
     """What is left is the loss of the other hop: a long flow repeats q of its segments, not p + q."""

@@ -15,7 +15,7 @@ use crate::net::{AnyLink, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::TcpPacket;
-use crate::world::{Network, Tcp};
+use crate::world::{LostBehind, Network, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
@@ -37,6 +37,7 @@ pub(super) struct Snapshot {
     bytes: Vec<u64>,
     pub(super) traffic: Traffic,
     queue_drops: u64,
+    lost_behind: LostBehind,
 }
 
 impl Snapshot {
@@ -48,6 +49,7 @@ impl Snapshot {
             bytes: ends.iter().map(|ends| ends.far.bytes_in_order()).collect(),
             traffic: *network.link.traffic(),
             queue_drops: network.link.queue().dropped() + network.hop_drops(),
+            lost_behind: network.lost_behind(),
         }
     }
 
@@ -187,6 +189,7 @@ fn row(setup: &Setup<'_>, network: &TcpNetwork, seen: &[Snapshot]) -> Row {
         .set("realised_loss_ratio", ratio(lost, offered))
         .set("largest_frame_bytes", largest)
         .set("queue_drops", end.queue_drops - begin.queue_drops)
+        .set_lost_behind(end.lost_behind.since(begin.lost_behind))
         .set("queue_bytes_max", network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
         .set("counted_seconds", seconds);

@@ -15,7 +15,7 @@ use crate::config::RunConfig;
 use crate::net::{AnyLink, ProtectedLink, Traffic};
 use crate::transport::rdma::{Operation, Packet, Requester, Responder};
 use crate::world::network::{Addressed, Conversation};
-use crate::world::{Network, Rdma};
+use crate::world::{LostBehind, Network, Rdma};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -70,6 +70,7 @@ struct Snapshot {
     traffic: Traffic,
     marked: u64,
     dropped: u64,
+    lost_behind: LostBehind,
 }
 
 impl Snapshot {
@@ -82,6 +83,7 @@ impl Snapshot {
             traffic: *network.link.traffic(),
             marked: network.link.queue().marked(),
             dropped: network.link.queue().dropped() + network.hop_drops(),
+            lost_behind: network.lost_behind(),
         }
     }
 
@@ -227,6 +229,7 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
         .set("frames_lost", lost)
         .set("realised_loss_ratio", ratio(lost, offered))
         .set("queue_drops", end.dropped - begin.dropped)
+        .set_lost_behind(end.lost_behind.since(begin.lost_behind))
         .set("queue_bytes_max", writes.network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
         .set("counted_seconds", seconds);

@@ -4,6 +4,7 @@ use super::setup::Setup;
 use crate::ConfigError;
 use crate::measure::{Ascending, Figures};
 use crate::net::{self, Figure};
+use crate::world::LostBehind;
 use serde_json::{Map, Value};
 use std::io;
 
@@ -43,6 +44,16 @@ impl Row {
                 net::Value::Count(count) | net::Value::Setting(count) => self.set(figure.name, count),
                 net::Value::Measure(measure) => self.set(figure.name, measure),
             };
+        }
+        self
+    }
+
+    /// Adds the frames that the hops behind the link corrupted, in each direction in which they corrupt any.
+    pub(super) fn set_lost_behind(&mut self, lost: LostBehind) -> &mut Self {
+        for (key, lost) in [("path_frames_lost", lost.forward), ("path_frames_lost_back", lost.back)] {
+            if let Some(lost) = lost {
+                self.set(key, lost);
+            }
         }
         self
     }

@@ -19,7 +19,7 @@ use crate::measure::Spans;
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
 use crate::world::network::Addressed;
-use crate::world::{Network, Path, Protocol, Tcp};
+use crate::world::{LostBehind, Network, Path, Protocol, Tcp};
 use crate::{Columns, ConfigError, Control, Outcome, Stop};
 use lossylink_core::rng::{Stream, Streams};
 use lossylink_core::time::{Duration, Instant};
@@ -51,6 +51,7 @@ struct Finished {
     interface_bytes_max: u64,
     marked: u64,
     drops: u64,
+    lost_behind: LostBehind,
     seconds: f64,
     /// Of the link of the first replica.
     states: Vec<Value>,
@@ -146,6 +147,7 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         let most = |of: fn(&Finished) -> u64| replicas.iter().map(of).max().unwrap_or(0);
         let total = |of: fn(&Flow) -> u32| flows.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
         let seconds: f64 = replicas.iter().map(|replica| replica.seconds).sum();
+        let lost_behind = replicas.iter().map(|replica| replica.lost_behind).reduce(LostBehind::and);
         let line_octets = seconds * self.setup.config.link.rate_bps as f64 / 8.0;
         row.set("trials", flows.len())
             .set("flows_unfinished", sum(|replica| replica.unfinished))
@@ -162,6 +164,7 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
             .set("interface_queue_bytes_max", most(|replica| replica.interface_bytes_max))
             .set("frames_marked", sum(|replica| replica.marked))
             .set("queue_drops", sum(|replica| replica.drops))
+            .set_lost_behind(lost_behind.unwrap_or_default())
             .set("retransmissions", total(|flow| flow.retransmissions))
             .set("timeouts", total(|flow| flow.timeouts))
             .set("simulated_seconds", seconds);
@@ -380,6 +383,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         self.finished.interface_bytes_max = self.network.interface_bytes_max();
         self.finished.marked = link.queue().marked();
         self.finished.drops = link.queue().dropped() + self.network.hop_drops();
+        self.finished.lost_behind = self.network.lost_behind();
         self.finished.seconds = (self.network.now() - Instant::ZERO).as_secs_f64();
         self.finished
     }

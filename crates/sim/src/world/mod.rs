@@ -26,5 +26,5 @@ pub mod tails;
 
 pub use host::Reception;
 pub use network::{End, Network};
-pub use path::{Jitter, Path, Rooms};
+pub use path::{Jitter, LostBehind, Path, Rooms};
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

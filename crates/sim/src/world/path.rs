@@ -16,8 +16,10 @@ use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 
 mod jitter;
+mod lost_behind;
 
 pub use jitter::Jitter;
+pub use lost_behind::LostBehind;
 
 /// Hops from a host to the link on the artifact's path.
 const HOPS_BEFORE: u32 = 3;
@@ -226,10 +228,10 @@ impl Leg {
         Some(chances.as_mut().map_or(at, |chances| chances.put_off(at)))
     }
 
-    /// Frames that were corrupted.
-    pub fn lost(&self) -> u64 {
+    /// Frames that were corrupted; `None` on a leg that corrupts none.
+    fn lost(&self) -> Option<u64> {
         let losses = self.chances.as_ref().and_then(|chances| chances.losses.as_ref());
-        losses.map_or(0, |losses| losses.lost)
+        losses.map(|losses| losses.lost)
     }
 
     /// The most octets that ever stood in the queue of the first hop; 0 without a hop.
@@ -296,6 +298,11 @@ impl Path {
             back_to_link: leg((rate, UNLIMITED_BYTES), HOPS_AFTER),
             to_near: leg((rate, queue_bytes), HOPS_BEFORE),
         }
+    }
+
+    /// Frames that the hops behind the link corrupted.
+    pub fn lost_behind(&self) -> LostBehind {
+        LostBehind { forward: self.to_far.lost(), back: self.to_near.lost() }
     }
 
     /// The path, whose hops behind the link corrupt frames: those toward the receiving host by the first, those toward the

@@ -20,7 +20,7 @@ mod way;
 
 use super::deadlines::Deadlines;
 use super::host::Reception;
-use super::path::Leg;
+use super::path::{Leg, LostBehind};
 use super::{Endpoint, Path, Protocol};
 use crate::Stop;
 use crate::kernel::{Member, Train, Trains};
@@ -279,6 +279,11 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     pub fn hop_drops(&self) -> u64 {
         let path = &self.path;
         path.to_link.dropped() + path.to_far.dropped() + path.back_to_link.dropped() + path.to_near.dropped()
+    }
+
+    /// Frames that the hops behind the link corrupted.
+    pub fn lost_behind(&self) -> LostBehind {
+        self.path.lost_behind()
     }
 
     /// From now on both hosts receive like this; nothing may wait at them.

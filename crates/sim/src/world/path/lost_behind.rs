@@ -1,0 +1,42 @@
+//! What the hops behind a link lose.
+
+/// Frames that the hops behind the link corrupted, by direction; `None` where they corrupt none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostBehind {
+    /// Toward the receiving host.
+    pub forward: Option<u64>,
+    /// Toward the sending host.
+    pub back: Option<u64>,
+}
+
+impl LostBehind {
+    /// Those since it was `begin`.
+    #[must_use]
+    pub fn since(self, begin: Self) -> Self {
+        self.with(begin, |end, begin| end - begin)
+    }
+
+    /// These and those of another run of the path.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        self.with(other, |one, other| one + other)
+    }
+
+    fn with(self, other: Self, of: fn(u64, u64) -> u64) -> Self {
+        let both = |one: Option<u64>, other: Option<u64>| Some(of(one?, other?));
+        Self { forward: both(self.forward, other.forward), back: both(self.back, other.back) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direction_that_loses_nothing_has_no_count() {
+        let (begin, end) =
+            (LostBehind { forward: Some(3), back: None }, LostBehind { forward: Some(10), back: None });
+        assert_eq!(end.since(begin), LostBehind { forward: Some(7), back: None });
+        assert_eq!(end.and(begin), LostBehind { forward: Some(13), back: None });
+    }
+}

@@ -51,6 +51,8 @@ def complete_row(
     if "transport.mss" in scenario.experiment.keys and scenario.sizes is None:
         is_tcp = row.get("traffic_source", row.get("protocol", "tcp")) == "tcp"
         row["checks"] = _methodology(row, configuration) if is_tcp else _connections(row)
+    elif "flows_unfinished" in row:
+        row["checks"] = _connections(row)
     elif row.get("rx_buffer_drops"):
         row["checks"] = _reorder_buffer(row)
     return scenario.experiment.in_order(row)
@@ -91,10 +93,11 @@ def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> di
 
 
 def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Judge whether the connections of RDMA flows lived; without any there is nothing to judge."""
+    """Judge whether connections lived and flows finished; without either there is nothing to judge."""
     from lossylink import checks  # heavy, and only some experiments need it
 
-    return checks.as_json([checks.check_connections(row)]) if "connection_failures" in row else {}
+    is_counted = "connection_failures" in row or "flows_unfinished" in row
+    return checks.as_json([checks.check_connections(row)]) if is_counted else {}
 
 
 def _reorder_buffer(row: Mapping[str, Any]) -> dict[str, Any]:

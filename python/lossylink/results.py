@@ -156,10 +156,10 @@ class Run(Struct, frozen=True, dict=True):
             infer_schema_length=None,
         )
 
-    def save(self, directory: str | Path, *, with_csv: bool = False) -> Path:
+    def save(self, directory: str | Path, *, with_csv: bool = False, replace: bool = False) -> Path:
         """Write the run as ``lossylink run --output`` does, for `lossylink.load`; gives the directory.
 
-        ``with_csv`` adds rows and tables as CSV.
+        ``with_csv`` adds rows and tables as CSV. With ``replace`` another result in the directory gives way.
 
         Raises
         ------
@@ -169,9 +169,9 @@ class Run(Struct, frozen=True, dict=True):
         from lossylink.run_directory import staged, write_run  # versions of everything, for the manifest
 
         target = Path(directory)
-        with staged(target) as staging:
-            write_run(staging, self, with_csv=with_csv)
-        return target
+        with staged(target, replace=replace) as stage:
+            write_run(stage.folder, self, with_csv=with_csv)
+        return stage.target
 
     def __str__(self) -> str:
         """Return what was run, the rows as a table, and why checks failed."""

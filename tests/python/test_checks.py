@@ -311,6 +311,19 @@ class TestConnections:
         assert "\n" not in verdict["message"]
         assert checks.any_failed([row])
 
+    @pytest.mark.parametrize("loss", [0.0, 0.9])
+    @pytest.mark.parametrize("experiment", ["rdma-fct", "workload"])
+    def test_flows_that_did_not_finish_fail_a_run(self, experiment: str, loss: float) -> None:
+        settings: dict[str, Any] = {"flow.trials": 20, "loss": loss}
+        if experiment == "workload":
+            settings |= {"transport.protocol": "rdma", "flow.load": 0.01}
+        (row,) = lossylink.run(experiment, protection="none", settings=settings).records
+        assert (row["flows_unfinished"] > 0) == (loss > 0)
+        verdict = row["checks"]["connections"]
+        assert verdict["passed"] is (loss == 0)
+        told = f"{row['flows_unfinished']} of {row['trials'] + row['flows_unfinished']} flows did not finish"
+        assert verdict["message"].startswith(told if loss else "every flow finished")
+
     def test_a_run_whose_connections_lived_passes(self) -> None:
         row = self.row(0.0)
         assert (row["connection_failures"], row["timeouts"]) == (0, 0)

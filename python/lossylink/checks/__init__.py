@@ -12,8 +12,9 @@ pure functions of `FlowEvidence`: `run_checks(evidence_from(row, scenario))`.
 | `mtu` | the MTU caps the segment size |
 | `offload` | the interface joins segments into frames larger than one of them |
 
-RDMA flows are judged by `check_connections(row)` alone: whether connections died. A stress test
-in which a reorder buffer dropped frames is judged by `check_reorder_buffer(row)`.
+RDMA flows and the flows of a `workload` are judged by `check_connections(row)` alone: whether connections
+died, or flows did not finish. A stress test in which a reorder buffer dropped frames is judged by
+`check_reorder_buffer(row)`.
 """
 
 from __future__ import annotations

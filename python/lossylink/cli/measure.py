@@ -28,6 +28,12 @@ _Output = Annotated[
 ]
 
 
+_Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
+]
+
+
 def measure(
     link: Annotated[str, typer.Option(help="Interface of the link.")],
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
@@ -43,6 +49,7 @@ def measure(
         str | None, typer.Option(help="Rate of the link for the scenario; the interface's when not given.")
     ] = None,
     output: _Output = None,
+    replace: _Replace = False,
 ) -> None:
     """Measure the losses of a link, fit a loss model, and write a scenario of them.
 
@@ -68,7 +75,7 @@ def measure(
     rate_per_s = _read("--rate", parse_count, rate)
     _check(interface, length_bytes=length_bytes, rate_per_s=rate_per_s, seconds=seconds, counters=counters)
     target = output or _new_directory(f"measure-{link}")
-    with staged(target) as folder:
+    with staged(target, replace=replace) as stage:
         if counters:
             findings, told, is_shorter = _by_counters(interface, seconds)
         else:
@@ -77,9 +84,11 @@ def measure(
             findings, told, is_shorter = _of_peer(link, measured)
             told |= {"probe_bytes": length_bytes, "rate_per_s": rate_per_s}
         told = {"link": link, "seconds_wanted": seconds, **told}
-        title = f"link {link}"
-        _keep(folder, target, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
-    print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")
+        if is_shorter:
+            stage.give_way()
+        title, place = f"link {link}", stage.target
+        _keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=length_bytes, title=title)
+    _tell_place(stage.target)
     if not all(finding.is_valid for finding in findings):
         print("error: these boxes dropped probes: the run is invalid; lower --rate", file=sys.stderr)
         leave(FAILED)
@@ -101,6 +110,7 @@ def fit(
         str, typer.Option(help="Frame size for the scenario, without check sequence.")
     ] = "1514B",
     output: _Output = None,
+    replace: _Replace = False,
 ) -> None:
     """Fit a loss model to a recording, and write a scenario of it.
 
@@ -125,12 +135,16 @@ def fit(
     frame_bytes = _read("--frame", parse_size, frame)
     stem = recording.name.partition(".")[0]
     target = output or _new_directory(f"fit-{stem if stem != '-' else 'standard-input'}")
-    with staged(target) as folder:
+    with staged(target, replace=replace) as stage:
         with progress_bar("read") as reading, progress_bar("fit") as fitting:
             findings = findings_of(recording, read=reading, fit=fitting)
         told = {"recording": os.fspath(recording)}
-        title = recording.name
-        _keep(folder, target, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
+        title, place = recording.name, stage.target
+        _keep(stage.folder, place, findings, told, rate_bps=rate_bps, frame_bytes=frame_bytes, title=title)
+    _tell_place(stage.target)
+
+
+def _tell_place(target: Path) -> None:
     print(f"written to {os.fspath(target)}/; lossylink run {target / 'scenario.toml'} simulates the link")
 
 

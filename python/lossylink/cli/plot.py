@@ -39,6 +39,9 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the figures.")] = Path(
         "figures"
     ),
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of figures of other results in --output.")
+    ] = False,
     formats: Annotated[
         str, typer.Option("--format", metavar="A,B", help=f"{', '.join(FORMATS)}; separated by commas.")
     ] = "png",
@@ -58,12 +61,17 @@ def command(
 
         lossylink plot runs/reproduce/timeline/25g-dctcp --format flent -o for-flent
     """
+    from lossylink.charts.folder import Figures
+
     chosen = read_formats(formats)
     loaded = _load(runs)
+    folder = Figures.of(output, runs, replace=replace)
     flent_files = _for_flent(loaded, output) if FLENT in chosen else []
     drawn = [one for one in chosen if one != FLENT]
     sheets, reasons = _sheets(loaded, kind or []) if drawn else ([], {})
     files = [*flent_files, *(_save(sheets, output, drawn) if sheets else [])]
+    with output_to(output):
+        folder.keep(files)
     for file in files:
         print(file)
     if drawn:

@@ -64,6 +64,7 @@ def parser() -> ArgumentParser:
     run.add_argument("--all", action="store_true", dest="every_key")
     run.add_argument("--csv", action="store_true", dest="with_csv")
     run.add_argument("--output", "-o", type=Path)
+    run.add_argument("--replace", action="store_true")
     run.add_argument("--strict", action="store_true")
     run.add_argument("--pcap")
     run.add_argument("--state-at", action="append")

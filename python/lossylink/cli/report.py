@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote
 
 import typer
 
+from lossylink.errors import UserError
 from lossylink.writing import output_to, whole
 
 
@@ -18,6 +21,9 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page, one HTML file.")] = Path(
         "report.html"
     ),
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of a page of other results.")
+    ] = False,
     title: Annotated[
         str | None, typer.Option(help="Its heading; the names of the results when not given.")
     ] = None,
@@ -33,11 +39,45 @@ def command(
         lossylink report results/reno results/cubic --title "Reno and CUBIC" -o reno-cubic.html
     """
     from lossylink.report.html import render
-    from lossylink.report.runs import page_of_runs
+    from lossylink.report.runs import page_of_runs, places_of
 
+    held = results_in(output)
+    if held is not None and set(held) != set(places_of(runs, output.absolute())) and not replace:
+        shown = ", ".join(map(unquote, held)) or "a reproduction"
+        raise UserError(
+            f"{output} shows {shown}; add --replace to take its place, or choose another --output"
+        )
     page = page_of_runs(runs, output=output.absolute(), title=title)
     with output_to(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         with whole(output) as partial:
             partial.write_text(render(page), encoding="utf-8")
     print(output)
+
+
+#: What the head of every page says, before anything else that is of interest.
+_HEAD = re.compile(
+    r'<meta name="generator" content="lossylink">\s*<meta name="results" content="(?P<results>[^"]*)">'
+)
+_HEAD_BYTES = 4096
+
+
+def results_in(page: Path) -> list[str] | None:
+    """Return the results that a page shows; nothing where there is no page.
+
+    Raises
+    ------
+    UserError
+        There is something else, which is never replaced.
+    """
+    with output_to(page):
+        if not page.exists():
+            return None
+        if page.is_dir():
+            raise UserError(f"{page} is a directory; name a file, such as {page / 'report.html'}")
+        with page.open("rb") as file:
+            head = file.read(_HEAD_BYTES).decode(errors="replace")
+    found = _HEAD.search(head)
+    if found is None:
+        raise UserError(f"{page} is no report of this version of lossylink; choose another --output")
+    return found["results"].split()

@@ -31,6 +31,10 @@ def command(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Directory of report.html and its figures.")
     ] = Path("runs/reproduce"),
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     fresh: Annotated[
@@ -72,6 +76,7 @@ def command(
         with output_to(output):
             result = reproduce(
                 output=output,
+                replace=replace,
                 only=names,
                 quick=quick,
                 backend=backend.value,

@@ -31,6 +31,10 @@ def command(
         Path | None,
         typer.Option("--output", "-o", help="Run directory; runs/EXPERIMENT-TIME-HASH when not given."),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail when a methodology check fails.")] = False,
     pcap: Annotated[
         str | None, typer.Option(metavar="HOP=FILE", help="Record a hop, e.g. sw2-sw6=link.pcapng.")
@@ -77,6 +81,7 @@ def command(
         every_key=every_key,
         with_csv=with_csv,
         output=output,
+        replace=replace,
         strict=strict,
         pcap=pcap,
         state_at=state_at,

@@ -15,6 +15,7 @@ from lossylink.errors import UserError
 
 if TYPE_CHECKING:
     from lossylink.results import Run
+    from lossylink.run_directory import Staged
     from lossylink.scenario import Scenario
 
 
@@ -28,6 +29,7 @@ def carry_out(
     every_key: bool = False,
     with_csv: bool = False,
     output: Path | None = None,
+    replace: bool = False,
     strict: bool = False,
     pcap: str | None = None,
     state_at: Sequence[str] | None = None,
@@ -40,6 +42,8 @@ def carry_out(
     from lossylink import runner  # heavy imports wait until they are needed
     from lossylink.scenario import resolve
 
+    if replace and output is None:
+        raise UserError("--replace takes the place of a result in --output DIR; add --output")
     if with_csv and as_json and output is None:
         raise UserError("--csv writes files and --json keeps none; add --output DIR")
     chosen = parse_settings(settings or [])
@@ -54,13 +58,14 @@ def carry_out(
         show_trap(scenario, trap, as_json=as_json)
         return
     with ExitStack() as stack:
-        directory = _open_directory(stack, scenario, output, as_json)
+        directory = _open_directory(stack, scenario, output, as_json, replace)
         recording = stack.enter_context(_recording(pcap))
         _announce(scenario, as_json=as_json)
         result = _with_progress(runner, scenario, recording, state_at or [])
         kept = _keep(stack, directory, result, with_csv=with_csv)
-    _show(result, as_json=as_json, every_key=every_key, directory=kept)
-    _finish(result, strict=strict, directory=kept)
+    place = kept.target if kept is not None else None
+    _show(result, as_json=as_json, every_key=every_key, directory=place)
+    _finish(result, strict=strict, directory=place)
 
 
 def parse_settings(
@@ -84,23 +89,16 @@ def parse_settings(
     return settings
 
 
-class _Directory:
-    """Where a run is kept: a staging directory until it is complete."""
-
-    def __init__(self, staging: Path, target: Path) -> None:
-        self.staging, self.target = staging, target
-
-
 def _open_directory(
-    stack: ExitStack, scenario: Scenario, output: Path | None, as_json: bool
-) -> _Directory | None:
+    stack: ExitStack, scenario: Scenario, output: Path | None, as_json: bool, replace: bool
+) -> Staged | None:
     """Open the directory before the run, so that one that cannot be written costs no time."""
     if as_json and output is None:
         return None
     from lossylink.run_directory import default_directory, staged
 
     target = output or default_directory(scenario.experiment.name, scenario.describe())
-    return _Directory(stack.enter_context(staged(target)), target)
+    return stack.enter_context(staged(target, replace=replace))
 
 
 @contextmanager
@@ -159,8 +157,11 @@ def _with_progress(
     return result
 
 
-def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_csv: bool) -> Path | None:
-    """Write the run into its staging directory; one in which nothing finished leaves nothing behind."""
+def _keep(stack: ExitStack, directory: Staged | None, result: Run, *, with_csv: bool) -> Staged | None:
+    """Write the run into its staging directory; one in which nothing finished leaves nothing behind.
+
+    One that was stopped takes no other result's place.
+    """
     if directory is None:
         return None
     from lossylink.run_directory import remove, write_run
@@ -168,10 +169,12 @@ def _keep(stack: ExitStack, directory: _Directory | None, result: Run, *, with_c
     if not result.records:
         # What is given up vanishes with its context, which may have happened already.
         stack.pop_all()
-        remove(directory.staging)
+        remove(directory.folder)
         return None
-    write_run(directory.staging, result, with_csv=with_csv)
-    return directory.target
+    write_run(directory.folder, result, with_csv=with_csv)
+    if result.interrupted:
+        directory.give_way()
+    return directory
 
 
 def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None) -> None:

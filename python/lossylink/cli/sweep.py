@@ -55,6 +55,10 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Directory of the sweep; the same one resumes it.")
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take the place of another result in --output; your own files stay."),
+    ] = False,
     threads: Annotated[
         int | None, typer.Option(help="Points at a time on this machine; all cores when not given.")
     ] = None,
@@ -115,6 +119,7 @@ def command(
             settings=parse_settings(settings or []),
             seed=seed,
             output=output,
+            replace=replace,
             threads=threads,
             executor=executor,
             scheduler=scheduler,
@@ -125,7 +130,7 @@ def command(
             progress=progress,
             watch=watch,
         )
-    if with_csv:
+    if with_csv and not result.beside:
         path = result.directory / "rows.csv"
         with output_to(result.directory), whole(path) as partial:
             write_csv(partial, result.rows)
@@ -161,7 +166,8 @@ def _finish(result: Sweep) -> None:
         print(f"error: {words}, and the same command tries them again", file=sys.stderr)
     if result.interrupted:
         words = f"interrupted: kept {result.finished} of {result.points} points in {result.directory}"
-        print(f"{words}; the same command goes on from there", file=sys.stderr)
+        held = f", which still holds {result.beside}" if result.beside else ""
+        print(f"{words}{held}; the same command goes on from there", file=sys.stderr)
         leave(INTERRUPTED)
     if result.failed:
         leave(FAILED)

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
         *(*RDMA_KEYS, "host.profile", "host.nic_rate"),
         *("path.rtt", *PATH_KEYS, "flow.size", "flow.trials"),
     ),
-    row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit"),
+    row_keys=(*COMMON_ROW, "recovery", "flow_bytes", "trials", *FCT_ROW, "flows_hit", "checks"),
     headline=FCT,
     spreads="trials",
     block_trials=100,

@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
             for size in ("to_10kb", "to_100kb", "to_1mb", "above_1mb")
             for key in ("flows", "slowdown_p50", "slowdown_p99", "slowdown_p99_9")
         ),
-        *("retransmissions", "timeouts"),
+        *("retransmissions", "timeouts", "checks"),
     ),
     headline=(
         Column("fct_us_p50", "FCT p50", "us"),

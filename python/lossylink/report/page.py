@@ -163,6 +163,8 @@ class Page:
     sections: tuple[Section, ...]
     method: tuple[str, ...]
     provenance: Provenance | None
+    of: tuple[str, ...] = ()
+    """The results that it shows: where they are, seen from the page."""
 
     def open_claims(self) -> list[OpenClaims]:
         """Every claim that does not hold, by outcome."""

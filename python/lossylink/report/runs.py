@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from lossylink.charts.chart import Chart
 from lossylink.charts.figures import possible
@@ -55,7 +56,13 @@ def page_of_runs(directories: Sequence[Path], *, output: Path, title: str | None
             sections.insert(0, Section(identifier="together", title="All together", charts=together))
     first = results[0].runs[0][1] if results[0].runs else None
     meta = f"lossylink {first.version}" if first is not None else ""
-    return page_of(title=title or ", ".join(result.name for result in results), sections=sections, meta=meta)
+    page = page_of(title=title or ", ".join(result.name for result in results), sections=sections, meta=meta)
+    return replace(page, of=places_of(directories, output))
+
+
+def places_of(directories: Sequence[Path], output: Path) -> tuple[str, ...]:
+    """Return where results are, as addresses seen from a page."""
+    return tuple(quote(os.path.relpath(directory, output.parent)) for directory in directories)
 
 
 def _section(result: _Result, place: int, output: Path) -> Section:

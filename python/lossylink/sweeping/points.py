@@ -110,6 +110,9 @@ def _whole(value: Any) -> int:
 
 def default_directory(points: Sequence[Point]) -> Path:
     """Return the directory of a sweep that names none: the same question has the same one."""
-    first = points[0].scenario
-    digest = first.fingerprint(",".join(point.scenario.fingerprint("") for point in points))
-    return Path("runs") / f"sweep-{first.experiment.name}-{digest[:8]}"
+    return Path("runs") / f"sweep-{points[0].scenario.experiment.name}-{question_of(points)[:8]}"
+
+
+def question_of(points: Sequence[Point]) -> str:
+    """Return a digest of what all points ask; which code answers is no part of it."""
+    return points[0].scenario.fingerprint(",".join(point.scenario.fingerprint("") for point in points))

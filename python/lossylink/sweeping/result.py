@@ -15,10 +15,11 @@ from lossylink import _native
 from lossylink.errors import UserError
 from lossylink.frames import flat, html_table, text_table
 from lossylink.headline import headline_frame, why_failed
+from lossylink.holding import FILES, MANIFEST, QUESTION
 from lossylink.manifest import manifest
 from lossylink.parquet import ROWS, write_table
 from lossylink.results import Run, alike, jsonable
-from lossylink.run_directory import MANIFEST, write_json
+from lossylink.run_directory import write_json
 from lossylink.sweeping import shards
 from lossylink.sweeping.points import Point
 from lossylink.sweeping.shards import Finished
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Keys of a row that are not the same at the next run; they stay with the points.
 OF_THE_CLOCK = frozenset({"packets_per_wall_second"})
+#: What every sweep writes into its directory.
+OWN_FILES = (f"{ROWS}.parquet", "summary.json", "rows.csv", "figure.svg")
 #: Most points of a figure: beyond it lines cover each other.
 DRAWN_POINTS = 500
 
@@ -54,6 +57,8 @@ class Sweep:
     """What each point of the grid is called in ``directory``, after everything that decides its result."""
     repeats: str = ""
     """One line about points that were given more than once, and ran once; or nothing."""
+    beside: str = ""
+    """The other result that ``directory`` still holds: one that was stopped takes no other's place."""
 
     def summary(self) -> dict[str, Any]:
         """Return the JSON object that ``--json`` prints and ``summary.json`` holds."""
@@ -122,6 +127,7 @@ def collect(
     resumed: int,
     interrupted: bool,
     repeats: str = "",
+    beside: str = "",
 ) -> Sweep:
     """Return the sweep of what is kept, in the order of the grid, whoever ran what and when."""
     rows: list[dict[str, Any]] = []
@@ -147,11 +153,23 @@ def collect(
         interrupted=interrupted,
         names=tuple(point.name for point in points),
         repeats=repeats,
+        beside=beside,
     )
 
 
-def write_sweep(result: Sweep, points: Sequence[Point], kept: Mapping[str, Finished]) -> None:
-    """Write ``rows.parquet``, a file for each table, ``summary.json`` and the manifest."""
+def begin(directory: Path, question: str, points: Sequence[Point]) -> None:
+    """Write a manifest that says what the directory is for, if there is none: a sweep may be killed."""
+    path = directory / MANIFEST
+    if not path.exists():
+        with whole(path) as partial:
+            told = {QUESTION: question, FILES: [MANIFEST]}
+            write_json(partial, manifest(seed=points[0].scenario.seed) | told)
+
+
+def write_sweep(
+    result: Sweep, points: Sequence[Point], kept: Mapping[str, Finished], question: str
+) -> list[str]:
+    """Write ``rows.parquet``, a file for each table, ``summary.json`` and the manifest; gives their names."""
     seeds = list(dict.fromkeys(point.scenario.seed for point in points))
     placed = [(point.place, kept[point.name]) for point in points if point.name in kept]
     tables = {ROWS: result.rows}
@@ -170,8 +188,10 @@ def write_sweep(result: Sweep, points: Sequence[Point], kept: Mapping[str, Finis
             )
     with whole(result.directory / "summary.json") as partial:
         partial.write_text(_text_of(result.summary()), encoding="utf-8")
+    files = [*(f"{name}.parquet" for name in tables), "summary.json", MANIFEST]
     with whole(result.directory / MANIFEST) as partial:
-        write_json(partial, manifest(seed=seeds[0]))
+        write_json(partial, manifest(seed=seeds[0]) | {QUESTION: question, FILES: files})
+    return files
 
 
 def _text_of(summary: Mapping[str, Any]) -> str:

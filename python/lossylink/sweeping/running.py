@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from lossylink.code import code
 from lossylink.errors import RunError, UserError
+from lossylink.holding import Holding, holding_of, make_way, refuse
 from lossylink.job import Progress
 from lossylink.scenario import Scenario
 from lossylink.scenario.from_python import spelled
@@ -22,8 +23,8 @@ from lossylink.sweeping.executors import Asked, check_options, open_workers
 from lossylink.sweeping.gathering import gather
 from lossylink.sweeping.grid import combinations
 from lossylink.sweeping.pieces import pieces_of, read_name
-from lossylink.sweeping.points import Point, default_directory, resolve_points
-from lossylink.sweeping.result import Sweep, collect, write_sweep
+from lossylink.sweeping.points import Point, default_directory, question_of, resolve_points
+from lossylink.sweeping.result import OWN_FILES, Sweep, begin, collect, write_sweep
 from lossylink.sweeping.shards import Finished
 from lossylink.sweeping.task import Done, Task, tasks_of
 from lossylink.sweeping.telling import Told, Watch
@@ -45,6 +46,7 @@ def sweep(
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
     output: str | Path | None = None,
+    replace: bool = False,
     threads: int | None = None,
     executor: str | Executor = "local",
     scheduler: str | None = None,
@@ -70,7 +72,11 @@ def sweep(
         As for `run`, at every point that the grid does not say otherwise for.
     output
         Directory of the sweep; by default one named after what is asked, so that asking again resumes. A
-        point is resumed if code, scenario and stopping rule are the same.
+        point is resumed if code, scenario and stopping rule are the same. A directory with another result is
+        refused: with a sweep that asks something else and shares no point, or with a run.
+    replace
+        Take the place of another result in ``output`` once all points are finished. What is not of lossylink
+        stays.
     threads
         Points at a time on this machine; all cores by default.
     executor
@@ -134,8 +140,12 @@ def sweep(
     points = asked_for.points
     directory = Path(output) if output is not None else default_directory(points)
     folder = directory / shards.FOLDER
+    question = question_of(points)
     with output_to(directory):
+        held = _other_in(directory, points, question, replace=replace)
         _prepare(folder)
+        if held is None:
+            begin(directory, question, points)
     kept = _usable(shards.read(folder, (point.name for point in points)), with_tables=trials)
     missing = [point for point in points if point.name not in kept]
     asked = Asked(threads=count, scheduler=scheduler, slurm=slurm or {}, folder=directory)
@@ -171,11 +181,50 @@ def sweep(
             resumed=resumed,
             interrupted=outcome.interrupted,
             repeats=asked_for.repeats,
+            beside=held.words if held is not None and outcome.interrupted else "",
         )
-        write_sweep(result, points, kept if trials else {})
+        if result.beside:
+            return result
+        written_files = write_sweep(result, points, kept if trials else {}, question)
+        if held is not None:
+            make_way(directory, _old_files(held, written_files))
+            shards.drop_others(folder, result.names)
         if result.finished == result.points:
             shards.compact(folder, result.names)
     return result
+
+
+def _other_in(directory: Path, points: Sequence[Point], question: str, *, replace: bool) -> Holding | None:
+    """Return another result in a directory, if it may be replaced.
+
+    A sweep is no other one if it asks the same, by whatever code, or if any of its points is one of ours.
+
+    Raises
+    ------
+    UserError
+        There is another result, and it may not; or the directory has files of the user's that we would write.
+    """
+    held = holding_of(directory)
+    if held is None:
+        taken = [name for name in OWN_FILES if (directory / name).exists()]
+        if taken:
+            raise UserError(f"{directory / taken[0]} is not of lossylink; choose another --output")
+        return None
+    if held.kind == "sweep":
+        shared = shards.read(directory / shards.FOLDER, (point.name for point in points))
+        if question == held.question or shared:
+            return None
+    if not replace:
+        raise refuse(directory, held)
+    return held
+
+
+def _old_files(held: Holding, written: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of a result that has been replaced; shards are looked into one by one."""
+    for path in held.files:
+        is_shard = path.parent.name == shards.FOLDER and path.suffix == ".parquet"
+        if path.as_posix() not in set(written) and not is_shard:
+            yield path
 
 
 def run_missing(

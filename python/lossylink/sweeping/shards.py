@@ -206,6 +206,17 @@ def compact(folder: Path, names: Sequence[str]) -> None:
                 partial.unlink()
 
 
+def drop_others(folder: Path, names: Sequence[str]) -> None:
+    """Remove points that are none of ``names``: whole shards of such, with their tables."""
+    wanted = set(names)
+    for path in paths(folder):
+        lines = read_shard(path)
+        if not any(read_name(line.name)[0] in wanted for line in lines):
+            for kind in {kind for line in lines for kind in line.tables or ()}:
+                _table_path(path, kind).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+
+
 def table(points: Iterable[tuple[Mapping[str, Any], Finished]], kind: str) -> polars.DataFrame | None:
     """Return a table of many points, the place of each in front, in their order; nothing if no point has it.
 

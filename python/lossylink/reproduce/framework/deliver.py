@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lossylink.holding import FILES, MANIFEST, Holding, holding_of, refuse
+from lossylink.manifest import manifest
 from lossylink.report.html import render
 from lossylink.reproduce.framework.files import FIGURES_NAME, run_folder
 from lossylink.reproduce.framework.model import Verdict
@@ -13,19 +15,34 @@ from lossylink.reproduce.framework.report import page_of_result
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
-from lossylink.run_directory import write_json, write_run
+from lossylink.run_directory import run_files, write_json, write_run
 from lossylink.writing import whole
 
 REPORT_NAME = "report.html"
 SUMMARY_NAME = "reproduce.json"
 
 
-def prepare(output: Path) -> None:
-    """Make the output directory and prove that it can be written, before anything is run."""
+def prepare(output: Path, *, replace: bool = False) -> Holding | None:
+    """Make the output directory and prove that it can be written, before anything is run.
+
+    Gives another result in it, which may be replaced. Reproductions of all kinds share a directory: each
+    point has its file, and the report says of what it is.
+
+    Raises
+    ------
+    UserError
+        There is another result, and it may not be replaced.
+    """
+    held = holding_of(output)
+    if held is not None and held.kind == "reproduction":
+        held = None
+    if held is not None and not replace:
+        raise refuse(output, held)
     output.mkdir(parents=True, exist_ok=True)
     probe = output / ".lossylink-writable"
     probe.touch()
     probe.unlink()
+    return held
 
 
 def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
@@ -34,6 +51,23 @@ def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
         _write_runs(experiment, output / experiment.experiment.name)
     write_json(output / SUMMARY_NAME, summary_of(result))
     return write_report(result, output)
+
+
+def name_files(result: ReproduceResult, output: Path) -> list[str]:
+    """Write a manifest that names the files of a reproduction, with those of earlier calls; gives them."""
+    runs = [
+        f"{one.experiment.name}/{run_folder(key)}/{name}"
+        for one in result.experiments
+        for key, run in one.finished.runs.items()
+        for name in run_files(run)
+    ]
+    figures = [path.relative_to(output).as_posix() for files in result.figures.values() for path in files]
+    earlier = holding_of(output)
+    before = [path.as_posix() for path in earlier.files] if earlier and earlier.kind == "reproduction" else []
+    files = sorted({REPORT_NAME, SUMMARY_NAME, MANIFEST, *runs, *figures, *before})
+    provenance = result.provenance
+    write_json(output / MANIFEST, manifest(seed=provenance.seed) | {FILES: files})
+    return files
 
 
 def write_report(result: ReproduceResult, output: Path) -> ReproduceResult:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from pathlib import Path
 
 from rich.console import Console
 
 from lossylink.errors import LossylinkError
+from lossylink.holding import make_way, worker_files
 from lossylink.report.provenance import provenance
 from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework import registry
-from lossylink.reproduce.framework.deliver import deliver, prepare, save_figures
+from lossylink.reproduce.framework.deliver import deliver, name_files, prepare, save_figures
 from lossylink.reproduce.framework.model import (
     Finished,
     Job,
@@ -42,6 +44,7 @@ POINTS_NAME = "points"
 def reproduce(
     *,
     output: Path,
+    replace: bool = False,
     only: Sequence[str] | None = None,
     quick: bool = False,
     backend: str = "sim",
@@ -64,6 +67,8 @@ def reproduce(
     ----------
     output
         Directory for ``report.html``, figures and ``reproduce.json``; made when absent.
+    replace
+        Take the place of another result in ``output``, such as that of a sweep, when the report is written.
     only
         Names of experiments; without any all, the largest in their quick form, see `registry.choose`.
     quick
@@ -95,13 +100,13 @@ def reproduce(
     Raises
     ------
     ValueError
-        ``only`` names an experiment that does not exist.
+        ``output`` holds another result, or ``only`` names an experiment that does not exist.
     OSError
         ``output`` cannot be written; nothing has been run then.
     """
     chosen = registry.choose(only, quick=quick, backend=backend)
     figures = published if published is not None else published_figures.load()
-    prepare(output)
+    held = prepare(output, replace=replace)
     planned = [(one, _on(backend, one.experiment.jobs(one.scale))) for one in chosen]
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
@@ -122,12 +127,21 @@ def reproduce(
     result = ReproduceResult(
         tuple(results), record, quick, interrupted, resumed=store.resumed, left_out=left_out
     )
+    if held is not None and result.interrupted:
+        # What was stopped takes no other result's place; its points are kept.
+        print_summary(console, result)
+        console.print(f"{output} still holds {held.words}.", highlight=False, soft_wrap=True)
+        return result
     result = deliver(result, output)
     try:
         if with_figures:
             result = _save_figures(result, output, shown=progress)
     finally:
         print_summary(console, result)
+        files = {Path(name) for name in name_files(result, output)}
+        if held is not None:
+            points = {path.relative_to(output) for path in worker_files(output) if path.suffix == ".zip"}
+            make_way(output, held.files - files - points)
     return result
 
 
@@ -135,7 +149,7 @@ def _on(backend: str, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     """Return the jobs as another backend carries them out."""
     if backend == "sim":
         return jobs
-    return tuple(replace(job, settings={**job.settings, "run.backend": backend}) for job in jobs)
+    return tuple(changed(job, settings={**job.settings, "run.backend": backend}) for job in jobs)
 
 
 def _spread(

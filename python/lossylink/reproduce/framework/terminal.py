@@ -138,10 +138,10 @@ def print_summary(console: Console, result: ReproduceResult) -> None:
     """Print the conclusion: what was found, what holds, what does not, and where to look, in this order."""
     console.print()
     if result.interrupted:
+        places = "the tables and the report" if result.report_path is not None else "the tables"
         console.print(
             Text(
-                "Interrupted: only what had finished is in the tables and the report; "
-                "the same call goes on from here.",
+                f"Interrupted: only what had finished is in {places}; the same call goes on from here.",
                 style="yellow",
             )
         )

@@ -12,6 +12,8 @@ from rich.console import Console
 import lossylink
 from lossylink import checks
 from lossylink.checks import Check, FlowEvidence, Status, Thresholds
+from lossylink.cli.fitting import notes
+from lossylink.headline import headline
 from lossylink.theory import intervals
 
 HONEST: dict[str, Any] = {
@@ -323,6 +325,37 @@ class TestConnections:
         assert verdict["passed"] is (loss == 0)
         told = f"{row['flows_unfinished']} of {row['trials'] + row['flows_unfinished']} flows did not finish"
         assert verdict["message"].startswith(told if loss else "every flow finished")
+
+    @pytest.mark.parametrize(
+        ("protection", "loss", "load", "cause", "mend"),
+        [
+            ("lg", 0.01, 0.5, "full queues stopped them", "transport.dcqcn=on"),
+            ("none", 0.3, 0.05, "losses stopped them", "transport.recovery=selective-repeat"),
+        ],
+    )
+    def test_the_advice_is_of_the_cause_and_lets_more_flows_finish(
+        self, protection: str, loss: float, load: float, cause: str, mend: str
+    ) -> None:
+        settings: dict[str, Any] = {"transport.protocol": "rdma", "flow.trials": 60, "loss": loss}
+        settings |= {"flow.load": load}
+        (row,) = lossylink.run("workload", protection=protection, settings=settings).records
+        message = row["checks"]["connections"]["message"]
+        assert cause in message
+        assert mend in message
+        assert ("dcqcn" in message) == (row["queue_drops"] > row["frames_lost"])
+        key, _, value = mend.partition("=")
+        (mended,) = lossylink.run("workload", protection=protection, settings=settings | {key: value}).records
+        assert mended["flows_unfinished"] < row["flows_unfinished"] / 2
+        assert mend not in mended["checks"]["connections"]["message"]
+
+    def test_flows_that_did_not_finish_are_told_of_once(self) -> None:
+        settings: dict[str, Any] = {"transport.protocol": "rdma", "flow.trials": 20, "flow.load": 0.01}
+        rows = lossylink.run("workload", protection="none", settings=settings | {"loss": 0.9}).records
+        told = [
+            words for words, _ in notes(headline("workload", rows), 4, rows) if " flows did not " in words
+        ]
+        assert len(told) == 1
+        assert told[0].startswith("check connections failed (none): ")
 
     def test_a_run_whose_connections_lived_passes(self) -> None:
         row = self.row(0.0)

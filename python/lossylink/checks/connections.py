@@ -16,6 +16,7 @@ CAUSES: Final = {
 
 NAME: Final = "connections"
 MEND: Final = "protect the link, or lower its loss or its load"
+"""Where a row does not say what stopped the flows."""
 
 
 def check_connections(row: Mapping[str, Any]) -> Check:
@@ -35,8 +36,17 @@ def check_connections(row: Mapping[str, Any]) -> Check:
     '4 connections exceeded their retries (26 timeouts, 0 frames lost on the link, 0 dropped by full queues)'
     >>> mend
     'what they carried counts only up to there; protect the link, or lower its loss or its load'
-    >>> check_connections({"flows_unfinished": 3, "trials": 97, "frames_lost": 18}).message.split(": ")[0]
+
+    Where the link lost more than full queues dropped, losses stopped the flows:
+
+    >>> row = {"flows_unfinished": 3, "trials": 97, "frames_lost": 18, "recovery": "go-back-n"}
+    >>> told, mend = check_connections(row).message.split(": ")
+    >>> told
     '3 of 100 flows did not finish (18 frames lost on the link)'
+    >>> mend.partition(", and ")[0]
+    'they are in no other figure; losses stopped them'
+    >>> check_connections(row | {"queue_drops": 900}).message.partition("; ")[2]
+    'full queues stopped them, and transport.dcqcn=on or a lower load lets more finish'
     """
     if "connection_failures" in row:
         return _long_flows(row)
@@ -49,7 +59,7 @@ def _long_flows(row: Mapping[str, Any]) -> Check:
         return passed(NAME, "no connection exceeded its retries")
     whose = "connection exceeded its" if count == 1 else "connections exceeded their"
     told = f"{count:,} {whose} retries ({_met(row)})"
-    return failed(NAME, f"{told}: what they carried counts only up to there; {MEND}")
+    return failed(NAME, f"{told}: what they carried counts only up to there; {_mend(row)}")
 
 
 def _flows_that_end(row: Mapping[str, Any]) -> Check:
@@ -58,8 +68,35 @@ def _flows_that_end(row: Mapping[str, Any]) -> Check:
         return passed(NAME, "every flow finished")
     told = f"{count:,} of {count + finished:,} flows did not finish"
     met = _met(row)
-    return failed(NAME, f"{told}{f' ({met})' if met else ''}: they are in no other figure; {MEND}")
+    return failed(NAME, f"{told}{f' ({met})' if met else ''}: they are in no other figure; {_mend(row)}")
 
 
 def _met(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{row[key]:,} {words}" for key, words in CAUSES.items() if row.get(key) is not None)
+
+
+def _mend(row: Mapping[str, Any]) -> str:
+    """Name what stopped most of the flows, by the larger of two counts, and what lets them finish.
+
+    A link that loses nothing and a protection that brings all back both leave a load which go-back-N makes
+    larger than the link: then queues drop far more frames than the link ever lost.
+    """
+    lost, drops = row.get("frames_lost") or 0, row.get("queue_drops") or 0
+    if drops > lost:
+        return f"full queues stopped them, and {' or '.join(_against_queues(row))} lets more finish"
+    if lost or row.get("loss_rate"):
+        return f"losses stopped them, and {' or '.join(_against_losses(row))} lets more finish"
+    return MEND
+
+
+def _against_queues(row: Mapping[str, Any]) -> list[str]:
+    # Only packets of senders that heed marks are marked.
+    slows_down = row.get("dcqcn") or row.get("frames_marked")
+    is_rdma = row.get("recovery") is not None
+    return [*(["transport.dcqcn=on"] if is_rdma and not slows_down else []), "a lower load"]
+
+
+def _against_losses(row: Mapping[str, Any]) -> list[str]:
+    repeats_all = row.get("recovery") == "go-back-n"
+    more = ["transport.recovery=selective-repeat"] if repeats_all else []
+    return ["a protection that leaves fewer", *more]

@@ -16,8 +16,16 @@ from lossylink.cli.exits import FAILED, MISTAKE
 from lossylink.errors import UserError
 from lossylink.planning import Link, Plan, plan
 from lossylink.planning.fabric import plan_fabric, policies, years_below
+from lossylink.planning.link import MOST_PROBE_FRAMES, PROBE_FRAMES
 from lossylink.planning.planner import count_words
-from lossylink.planning.prediction import EXACT, NONE_SEEN, SIMULATED, Figure, Prediction
+from lossylink.planning.prediction import (
+    EXACT,
+    NONE_SEEN,
+    SIMULATED,
+    Figure,
+    Prediction,
+    frames_showing,
+)
 from lossylink.planning.stress import loss_interval, simulate, simulated_loss
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian import prediction as lg_plan
@@ -200,6 +208,36 @@ def test_the_ordered_mode_is_not_promised_where_copies_may_come_too_late() -> No
     assert low > 1e-8
     assert low <= rows["lg:copies=2"]["loss_high"]
     assert high >= rows["lg:copies=2"]["loss_low"]
+
+
+@given(st.floats(1e-6, 1e-3), st.floats(0.0, 1.0), st.sampled_from([1.0, 1.5, 15.0]))
+def test_a_longer_run_shows_its_target_by_the_interval_of_a_row(
+    target: float, share: float, together: float
+) -> None:
+    frames = frames_showing(target, expected=share * target, most=MOST_PROBE_FRAMES, together=together)
+    if frames == 0:
+        assert NONE_SEEN * together / target > 0.99 * MOST_PROBE_FRAMES
+        return
+    assert 0.99 * NONE_SEEN * together / target <= frames <= MOST_PROBE_FRAMES
+    none_lost = {"effective_lost_packets": 0, "packets_sent": frames}
+    row = none_lost | {"effective_loss_design_effect": together, "effective_loss_batches": 0}
+    assert loss_interval(row, confidence=0.95)[1] <= target * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("target", "is_met", "frames"),
+    [(3e-6, True, 1_907_737), (1.2e-6, None, PROBE_FRAMES)],
+)
+def test_a_run_is_as_long_as_settles_a_target_and_no_longer_than_the_planner_runs(
+    target: float, is_met: bool | None, frames: int
+) -> None:
+    """200,000 frames without a loss show 1.8e-5; 3e-6 needs two million with at most one, 1.2e-6 more."""
+    link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=1e-3)
+    options = lg_plan.choose(link, target=target, ordered=True)
+    assert delays.is_ever_late(link, copies=options.copies, rare=target)
+    predicted = lg_plan.predict(link, options, rare=target)
+    assert (predicted.meets(target=target), predicted.frames_run) == (is_met, frames)
+    assert target < NONE_SEEN / PROBE_FRAMES
 
 
 @pytest.mark.parametrize(

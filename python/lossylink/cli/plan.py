@@ -396,12 +396,13 @@ _TOLD = {True: "yes", False: "no", None: "not testable"}
 
 def _not_testable(plan: Plan) -> list[str]:
     """Say how many frames the shortest run would need to tell."""
-    needed = [row["frames_to_test"] for row in plan.rows() if row["frames_to_test"] is not None]
-    if not needed:
+    untold = [one for one in plan.predictions if one.meets(target=plan.target) is None]
+    if not untold:
         return []
     from lossylink.planning.planner import count_words
 
-    frames, wanted = f"{plan.link.shown_frames:,}", count_words(min(needed))
+    nearest = min(untold, key=lambda one: one.frames_to_test(target=plan.target))
+    frames, wanted = f"{nearest.frames_run:,}", count_words(nearest.frames_to_test(target=plan.target))
     return [
         f"not testable: a run of {frames} frames cannot show {plan.target:g} at 95 % (two-sided);"
         f" {wanted} frames or more without a loss would"

@@ -136,7 +136,7 @@ def plan(
             predictions=predictions,
             model=model,
             recommended=None,
-            reason=_reason_for_none(link, predictions, model, target, budget_us),
+            reason=_reason_for_none(predictions, model, target, budget_us),
             transport=transport,
         )
     loaded: UnderLoad | None = None
@@ -236,7 +236,6 @@ def _reason_of_model(chosen: Prediction, model: Model, target: float) -> str:
 
 
 def _reason_for_none(
-    link: Link,
     predictions: Sequence[Prediction],
     model: Model | None,
     target: float,
@@ -248,7 +247,7 @@ def _reason_for_none(
     high = least.effective_loss_ratio.high or 0.0
     frames = least.frames_to_test(target=target)
     words = (
-        f"nothing to take: {target:g} is not testable with {link.shown_frames:,} frames, which show "
+        f"nothing to take: {target:g} is not testable with {least.frames_run:,} frames, which show "
         f"{high:.2g} ({least.protection}) at best; {count_words(frames)} frames without a loss would show it"
     )
     if model is None:

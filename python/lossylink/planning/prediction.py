@@ -32,6 +32,15 @@ CONFIDENCE: Final = 0.95
 NONE_SEEN: Final = -math.log((1 - CONFIDENCE) / 2)
 """Events that a run without one allows, at the upper end of that interval: 3.69."""
 
+SETTLED: Final = 0.9
+"""Chance with which a run that is made longer for a target shows it, if its loss is as predicted."""
+
+MOST_EVENTS: Final = 100
+"""Of a run that is made longer: with more of them the run without more length tells as well."""
+
+_BATCHES: Final = 64
+"""Batches that a run is counted in (`BATCHES` of ``crates/core/src/binomial.rs``)."""
+
 KEYS: Final = (
     "effective_loss_ratio",
     "effective_speed_gbps",
@@ -87,6 +96,8 @@ class Prediction:
     """Memory for frames that wait, or that others are rebuilt from."""
     lost_together: float = 1.0
     """Frames that one event takes which recovery cannot undo: of a block, a window or a burst."""
+    frames_run: int = 0
+    """Frames of the run behind the loss; none without one."""
     by_model: Figure | None = None
     """Effective loss by the model that was fitted to a recording, at the upper end of its loss."""
     at: Callable[[float], tuple[float, float]] = field(compare=False, repr=False)
@@ -144,6 +155,61 @@ class Prediction:
         """Whether the longest wait fits the budget."""
         worst = self.added_latency_us_worst.value
         return budget_us is None or worst is None or worst <= budget_us
+
+
+def frames_showing(target: float, *, expected: float, most: int, together: float = 1.0) -> int:
+    """Return the frames of a run that shows a target, or 0 where no run of at most ``most`` frames could.
+
+    The run is the shortest that shows the target with a chance of `SETTLED`, or has the best chance. It shows
+    it with so few events that the upper end of their interval is at most the target.
+
+    Parameters
+    ----------
+    target
+        Loss ratio that the upper end of the interval is to reach.
+    expected
+        Loss ratio that is expected.
+    most
+        Frames of the longest run.
+    together
+        Frames that are lost in one event.
+
+    Examples
+    --------
+    >>> frames_showing(3e-6, expected=0.0, most=2_000_000)
+    1229626
+    >>> frames_showing(3e-6, expected=1e-7, most=2_000_000)
+    1907737
+    >>> frames_showing(1e-8, expected=0.0, most=2_000_000)
+    0
+    """
+    together = max(1.0, together)
+    best, chance = 0, 0.0
+    for events in range(MOST_EVENTS):
+        frames = math.ceil(_upper_end(events, most, together) * most / target)
+        if frames > most or chance >= SETTLED:
+            break
+        no_more = _at_most(events, expected * frames / together)
+        if no_more > chance:
+            best, chance = frames, no_more
+    return best
+
+
+def _at_most(events: int, mean: float) -> float:
+    """Return the chance of no more Poisson events than so many."""
+    term = total = math.exp(-mean)
+    for count in range(1, events + 1):
+        term *= mean / count
+        total += term
+    return total
+
+
+def _upper_end(events: int, frames: int, together: float) -> float:
+    """Return the upper end of the interval of a run with so many events, as a row has it."""
+    from lossylink import _native
+
+    batches = _BATCHES if events else 0
+    return _native.clustered_interval(round(events * together), frames, together, batches, CONFIDENCE)[1]
 
 
 def is_within(loss_ratio: float, target: float) -> bool:

@@ -135,6 +135,7 @@ def by_simulation(link: Link, prediction: Prediction, *, is_model: bool = False)
         worst = Figure(latest, SIMULATED)
     return replace(
         prediction,
+        frames_run=link.shown_frames,
         by_model=prediction.effective_loss_ratio if is_model else None,
         effective_loss_ratio=_of_shown(simulated_loss(row), link, together),
         effective_speed_gbps=Figure(row["effective_link_speed_gbps"], SIMULATED),

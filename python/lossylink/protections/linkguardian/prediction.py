@@ -11,9 +11,18 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lossylink.planning.link import Link
+from lossylink.planning.link import MOST_PROBE_FRAMES, Link
 from lossylink.planning.losses import LONGEST_RUN, RARE, longest_run, mean_run
-from lossylink.planning.prediction import BOUND, CHAIN, ESTIMATE, EXACT, SIMULATED, Figure, Prediction
+from lossylink.planning.prediction import (
+    BOUND,
+    CHAIN,
+    ESTIMATE,
+    EXACT,
+    SIMULATED,
+    Figure,
+    Prediction,
+    frames_showing,
+)
 from lossylink.planning.stress import configured, late_us, latest_us, simulate, simulated_loss
 from lossylink.protections.linkguardian import delays
 from lossylink.protections.linkguardian.limits import PUBLISHED_HOLES, most_copies
@@ -115,7 +124,11 @@ def _described(link: Link) -> str:
 
 
 def predict(link: Link, options: Options, *, rare: float = RARE) -> Prediction:
-    """Predict what LinkGuardian does for a link; copies late more rarely than ``rare`` do not count."""
+    """Predict what LinkGuardian does for a link.
+
+    Copies late more rarely than ``rare`` do not count. Where copies may be late more often, a run shows that
+    they are not, if the planner runs so many frames.
+    """
     loss = Figure(loss_left(options, link), _exact(link))
     speed = Figure(nonblocking_speed_gbps(link, options), _exact(link))
     typical = Figure(delays.typical_s(link, copies=options.copies) * 1e6, ESTIMATE)
@@ -123,7 +136,7 @@ def predict(link: Link, options: Options, *, rare: float = RARE) -> Prediction:
     worst = Figure(worst_s * 1e6, BOUND)
     buffer, time_lost_s = Figure(0.0, EXACT), 0.0
     together = mean_run(link)
-    probe = _probe(link, options) if options.ordered or _is_crowded(link, options) else None
+    probe = _probe(link, options, rare) if options.ordered or _is_crowded(link, options) else None
     if probe is not None:
         loss = _given_up(link, options, loss, probe, rare)
     if probe is not None and options.ordered:
@@ -148,6 +161,7 @@ def predict(link: Link, options: Options, *, rare: float = RARE) -> Prediction:
         sender_buffer_kb=Figure(delays.sender_buffer_bytes(link) / 1e3, BOUND),
         receiver_buffer_kb=buffer,
         lost_together=together,
+        frames_run=probe.frames if probe is not None else 0,
         at=at,
     )
 
@@ -183,9 +197,14 @@ def _given_up(link: Link, options: Options, loss: Figure, probe: Probe, rare: fl
     is_as_expected = seen.low <= expected and (expected <= seen.high or not is_crowded)
     if not is_as_expected and (is_crowded or seen.value > expected):
         return Figure(seen.value * share, SIMULATED, seen.low * share, seen.high * share)
-    if options.ordered and delays.is_ever_late(link, copies=options.copies, rare=rare):
+    if _is_ever_late(link, options, rare):
         return replace(loss, low=loss.value, high=max(loss.value, seen.high * share))
     return loss
+
+
+def _is_ever_late(link: Link, options: Options, rare: float) -> bool:
+    """Whether the ordered mode may give frames up whose copies come, more often than is said."""
+    return options.ordered and delays.is_ever_late(link, copies=options.copies, rare=rare)
 
 
 def _ordered_worst_us(link: Link, options: Options, loss: Figure) -> float:
@@ -240,6 +259,8 @@ class Probe:
     row: dict[str, Any]
     time_lost_s: float
     """Time for which a corrupted frame stops the ordered mode."""
+    frames: int
+    """Frames that were sent."""
 
     def typical(self, link: Link, estimate: Figure) -> Figure:
         """The estimate, unless the run of this link saw something else: holes that wait for each other."""
@@ -262,11 +283,30 @@ class Probe:
         return Figure(seen_kb, SIMULATED) if seen_kb > (bound.value or 0) else bound
 
 
-def _probe(link: Link, options: Options) -> Probe:
+def _probe(link: Link, options: Options, rare: float) -> Probe:
     """Run the ordered mode for a moment."""
     probed = link if link.loss_ratio >= PROBE_LOSS_RATIO or link.is_listed else link.at(PROBE_LOSS_RATIO)
-    row = simulate(probed, options.spelling, packets=link.probe_frames)
+    frames = _probe_frames(link, probed, options, rare)
+    row = simulate(probed, options.spelling, packets=frames)
     unhindered = nonblocking_speed_gbps(probed, options)
     slowdown = unhindered / row["effective_link_speed_gbps"] - 1
     losses_per_second = probed.loss_ratio / probed.serialisation_s()
-    return Probe(link=probed, row=row, time_lost_s=max(0.0, slowdown / losses_per_second))
+    time_lost_s = max(0.0, slowdown / losses_per_second)
+    return Probe(link=probed, row=row, time_lost_s=time_lost_s, frames=frames)
+
+
+def _probe_frames(link: Link, probed: Link, options: Options, rare: float) -> int:
+    """Return the frames of the run: as many as may show ``rare``, where its losses count.
+
+    A list or a recording shows nothing beyond its end.
+    """
+    counts = _is_ever_late(link, options, rare) or _is_crowded(link, options)
+    if link.is_listed or not counts:
+        return link.probe_frames
+    needed = frames_showing(
+        rare * probed.loss_ratio / link.loss_ratio,
+        expected=loss_left(options, probed),
+        most=MOST_PROBE_FRAMES,
+        together=mean_run(probed),
+    )
+    return max(link.probe_frames, needed)

@@ -257,6 +257,7 @@ def test_the_command_prints_ranks_and_writes_them(tmp_path: Path, command: Comma
     assert "2 links, target 1e-08, 90% of a line to keep: 2 protect" in ended.out
     assert "columns that mean nothing here: site" in ended.err
     assert ended.out.index("\nb ") < ended.out.index("\na ")
+    assert "not tried: lg in order, whose speed has no closed form" in ended.out
     written = list(csv.DictReader((tmp_path / "verdicts.csv").read_text(encoding="utf-8").splitlines()))
     assert [one["name"] for one in written] == ["b", "a"]
     told = json.loads(command("plan", str(tmp_path / "links.csv"), "--json").out)
@@ -271,6 +272,32 @@ def test_the_command_prints_ranks_and_writes_them(tmp_path: Path, command: Comma
         MISTAKE,
         True,
     )
+
+
+@pytest.mark.parametrize("rate_gbps", [10, 25, 100, 400])
+@pytest.mark.parametrize("propagation_ps", [0, 500_000])
+@pytest.mark.parametrize("loss", [1e-5, 1e-4, 1e-3, 1e-2])
+def test_the_ordered_mode_that_is_left_out_would_change_no_verdict(
+    rate_gbps: int, propagation_ps: int, loss: float
+) -> None:
+    """Where LinkGuardian in order is promised to reach the target, link-level retry keeps more of the line."""
+    link = Link(rate_bps=rate_gbps * 10**9, propagation_ps=propagation_ps, loss_ratio=loss)
+    found = {one.protection.partition(":")[0]: one for one in plan(link, target=1e-8).predictions}
+    ordered, retry = found["lg"], found["llr"]
+    assert retry.meets(target=1e-8) is True
+    if ordered.meets(target=1e-8):
+        assert ordered.effective_speed_gbps.value is not None
+        assert retry.effective_speed_gbps.value is not None
+        assert ordered.effective_speed_gbps.value < retry.effective_speed_gbps.value
+
+
+def test_what_is_not_tried_is_told_where_a_protection_was_looked_for(
+    tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "links.csv").write_text("name,loss\na,1e-9\n", encoding="utf-8")
+    ended = command("plan", str(tmp_path / "links.csv"))
+    assert "1 leave" in ended.out
+    assert "not tried" not in ended.out
 
 
 def test_standard_input_is_a_file_of_links(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,10 @@ from lossylink.writing import whole
 _STYLES: dict[Action, str] = {DRAIN: "red", PROTECT: "yellow", NOT_TESTABLE: "cyan", LEAVE: "green"}
 _COLUMNS = ("link", "action", "loss", "harm", "left", "protection", "why")
 _STANDARD_OUTPUT = Path("-")
+_LEFT_OUT = (
+    "not tried: lg in order, whose speed has no closed form; the plan of one link, in the column command of "
+    "--csv, runs it"
+)
 
 
 def plan_links(
@@ -106,6 +110,8 @@ def _show(verdicts: Sequence[Verdict], *, target: float, keep: float) -> None:
     console = Console(highlight=False)
     console.print(table)
     console.print("harm: flows that lose a frame, a second, at the link's load; left: with the protection")
+    if counts[PROTECT] or counts[DRAIN]:
+        console.print(_LEFT_OUT)
 
 
 def _figure(value: float, high: float) -> str:

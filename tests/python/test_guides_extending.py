@@ -14,6 +14,8 @@ import pytest
 import lossylink
 from lossylink import protections
 from lossylink.experiments import COMMON_KEYS, EXPERIMENTS, Experiment
+from lossylink.planning import Link
+from lossylink.planning.prediction import Outline
 from lossylink.protections import _registry
 from lossylink.resources import PUBLISHED
 from lossylink.scenario.loss import _MODELS
@@ -59,6 +61,8 @@ def test_the_toy_is_a_family(twice: protections.Family) -> None:
     assert protections.Protection.of(value).label == "twice"
     assert twice.load_share(value, loss_ratio=0.05, frame_wire_bytes=1538) == 0.5
     assert twice.residual_loss(value, loss_ratio=0.05) == pytest.approx(0.0025)
+    link = Link(rate_bps=10**11, propagation_ps=0, loss_ratio=0.05)
+    assert list(twice.outline(link, target=1e-2)) == [Outline("twice", 0.05**2, 50.0)]
     # The core has the last word, and does not know it.
     with pytest.raises(lossylink.UserError, match="unknown variant `twice`"):
         protections.parse_protection("twice")

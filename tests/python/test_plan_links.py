@@ -280,7 +280,7 @@ def test_the_command_prints_ranks_and_writes_them(tmp_path: Path, command: Comma
 def test_the_ordered_mode_that_is_left_out_would_change_no_verdict(
     rate_gbps: int, propagation_ps: int, loss: float
 ) -> None:
-    """Where LinkGuardian in order is promised to reach the target, link-level retry keeps more of the line."""
+    """Where LinkGuardian in order is promised to reach the target, link-level retry is faster."""
     link = Link(rate_bps=rate_gbps * 10**9, propagation_ps=propagation_ps, loss_ratio=loss)
     found = {one.protection.partition(":")[0]: one for one in plan(link, target=1e-8).predictions}
     ordered, retry = found["lg"], found["llr"]

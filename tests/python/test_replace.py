@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -11,15 +12,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from rich.console import Console
 
 import lossylink
 from lossylink import UserError
 from lossylink.cli.exits import INTERRUPTED, MISTAKE
 from lossylink.holding import holding_of
+from lossylink.reproduce import ReproduceResult, reproduce
+from lossylink.reproduce.framework.model import Job
+from lossylink.reproduce.framework.runner import Report
+from lossylink.results import Run
 from lossylink.run_directory import default_directory, staged
 from lossylink.sweeping import Sweep, shards
 
 from .conftest import Ended
+from .synthetic import synthetic_runner
 
 Command = Callable[..., Ended]
 
@@ -285,3 +293,76 @@ def test_a_page_of_other_results_is_refused_and_replaced(command: Command, tmp_p
     (tmp_path / "mine.html").write_text("<html>mine</html>")
     ended = command("report", "one", "-o", "mine.html", "--replace")
     assert "mine.html is no report of this version of lossylink; choose another --output" in ended.err
+
+
+REPRODUCE = ("reproduce", "--quick", "--only", "tcp-fct", "--output", "kept")
+
+
+def test_a_reproduction_is_refused_a_folder_of_another_result_and_takes_it_with_replace(
+    command: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    assert command(*RUN).code == 0
+    (folder / "notes.txt").write_text("mine")
+    before = bytes_in(folder)
+    ended = command(*REPRODUCE)
+    assert (ended.code, ended.out) == (MISTAKE, "")
+    assert ended.err == f"error: kept holds a run of stress with seed 1; {MEND}\n"
+    assert bytes_in(folder) == before
+
+    ended = command(*REPRODUCE, "--replace")
+    assert ended.code == 0, ended.err
+    taken = bytes_in(folder)
+    assert taken["notes.txt"] == b"mine"
+    assert not before.keys() & taken.keys() - {"notes.txt", "manifest.json"}, "files of the run are left"
+    assert {"reproduce.json", "report.html"} <= taken.keys()
+    held = holding_of(folder)
+    assert held is not None
+    assert held.kind == "reproduction"
+    assert folder / "notes.txt" not in {folder / name for name in held.files}
+
+
+def test_a_reproduction_goes_on_in_its_own_folder_and_gives_way_to_a_run(
+    command: Command, tmp_path: Path
+) -> None:
+    def reproduced() -> ReproduceResult:
+        return reproduce(
+            output=tmp_path / "kept",
+            only=["tcp-fct"],
+            runner=synthetic_runner,
+            console=Console(file=io.StringIO()),
+            progress=False,
+            with_figures=False,
+        )
+
+    assert reproduced().resumed == 0
+    assert reproduced().resumed > 0, "its own folder was refused"
+    ended = command(*RUN)
+    assert (ended.code, ended.err) == (MISTAKE, f"error: kept holds a reproduction; {MEND}\n")
+    assert command(*RUN, "--replace").code == 0
+    left = names(bytes_in(tmp_path / "kept"))
+    assert command(*RUN[:-1], "alone").code == 0
+    assert left == names(bytes_in(tmp_path / "alone"))
+
+
+def test_a_reproduction_that_is_stopped_takes_no_place(command: Command, tmp_path: Path) -> None:
+    def stopped(job: Job, *, seed: int, threads: int, report: Report) -> Run:
+        run = synthetic_runner(job, seed=seed, threads=threads, report=report)
+        return structs.replace(run, interrupted=True)
+
+    assert command(*RUN).code == 0
+    before = bytes_in(tmp_path / "kept")
+    told = io.StringIO()
+    result = reproduce(
+        output=tmp_path / "kept",
+        replace=True,
+        only=["tcp-fct"],
+        runner=stopped,
+        console=Console(file=told),
+        progress=False,
+        with_figures=False,
+    )
+    assert result.interrupted
+    assert "still holds a run of stress with seed 1." in " ".join(told.getvalue().split())
+    after = bytes_in(tmp_path / "kept")
+    assert {name: after[name] for name in before} == before

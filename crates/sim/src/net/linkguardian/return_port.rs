@@ -275,6 +275,8 @@ impl<P: Payload> ReturnPort<P> {
     fn send_clear_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
         let serialisation = self.timing.rate_back.serialisation(MINIMUM_OCTETS);
         let flight = serialisation + self.timing.control_return;
+        // A packet that comes round while its last copy still leaves goes round again if nothing is to be said by then.
+        let leaves_at_once = self.ack_packet.period() >= serialisation;
         let (clear, mut sent) = (wire.wire.clear_frames(MINIMUM_OCTETS), 0);
         let (mut due, mut busy_until, mut packet) = (self.ack_due, self.busy_until, self.ack_packet);
         let (mut register, mut updates) = (self.register.clone(), self.updates.taking());
@@ -286,9 +288,9 @@ impl<P: Payload> ReturnPort<P> {
                 continue;
             }
             let (most, known) = (clear - sent, until.min(updates.next_train().just_before()));
-            if let (train, Update(AckUpdate::Advance(first))) = updates.front()
-                && let Some(even) =
-                    EvenAcks::new((due, known), most, packet.period().max(serialisation), train, first)
+            if leaves_at_once
+                && let (train, Update(AckUpdate::Advance(first))) = updates.front()
+                && let Some(even) = EvenAcks::new((due, known), most, packet.period(), train, first)
             {
                 latest = even.leave.last();
                 wire.push_acks(even.leave.from(due + flight), even.acks);

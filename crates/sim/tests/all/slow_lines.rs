@@ -12,12 +12,25 @@ fn losses() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Rates of lines on which copies and acknowledgements go round often while a frame leaves, up to one on which they hardly do.
+fn rates() -> impl Strategy<Value = u64> {
+    prop::sample::select(vec![
+        30_000_000,
+        300_000_000,
+        1_000_000_000,
+        1_100_000_000,
+        2_500_000_000,
+        10_000_000_000,
+    ])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     // LG-20, LG-21
     #[test]
     fn frames_that_wait_for_long_go_on_as_if_each_of_their_rounds_had_been_simulated(
-        rate_bps in prop::sample::select(vec![30_000_000_u64, 300_000_000, 1_000_000_000]),
+        rate_bps in rates(),
+        rate_back in prop_oneof![2 => Just(None), 1 => rates().prop_map(Some)],
         forward in losses(),
         reverse in prop_oneof![2 => Just(json!({"model": "none"})), 1 => losses()],
         (copies, has_backpressure, frame_bytes) in (prop::sample::select(vec![1_u32, 3]), any::<bool>(), 60u32..1515),
@@ -27,6 +40,9 @@ proptest! {
         let mut config = config("stress", "lg");
         config["seed"] = json!(seed);
         config["link"]["rate_bps"] = json!(rate_bps);
+        if let Some(rate_bps) = rate_back {
+            config["link"]["rate_back_bps"] = json!(rate_bps);
+        }
         config["protection"]["copies"] = json!(copies);
         config["protection"]["mode"] = json!({"ordered": {"backpressure": has_backpressure}});
         config["loss"] = json!({"forward": forward, "reverse": reverse});
@@ -42,7 +58,8 @@ proptest! {
     // LG-20, LG-21
     #[test]
     fn datagrams_that_come_to_rest_do_so_as_event_by_event(
-        rate_bps in prop::sample::select(vec![30_000_000_u64, 300_000_000, 1_000_000_000]),
+        rate_bps in rates(),
+        rate_back in prop_oneof![2 => Just(None), 1 => rates().prop_map(Some)],
         forward in losses(),
         reverse in prop_oneof![2 => Just(json!({"model": "none"})), 1 => losses()],
         (kind, copies) in (prop::sample::select(vec!["lg", "lg-nb", "llr"]), prop::sample::select(vec![1_u32, 3])),
@@ -52,6 +69,9 @@ proptest! {
         let mut config = config("fec", kind);
         config["seed"] = json!(seed);
         config["link"]["rate_bps"] = json!(rate_bps);
+        if let Some(rate_bps) = rate_back {
+            config["link"]["rate_back_bps"] = json!(rate_bps);
+        }
         if kind.starts_with("lg") {
             config["protection"]["copies"] = json!(copies);
         }

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lossylink.errors import UserError
 
@@ -37,8 +38,7 @@ _EARLIER = (
 _SHARD = re.compile(r"\.?[a-z0-9]+-[A-Za-z0-9-]+-\d+-[0-9a-f]{8}(\.[a-z_]+)?\.parquet|[0-9a-f]{64}\.zip")
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(Struct, frozen=True):
     """The result in a folder.
 
     Attributes

@@ -147,7 +147,9 @@ def test_a_sweep_is_a_frame_and_is_loaded_as_it_was(tmp_path: Path) -> None:
     assert loaded.frame.equals(swept.frame)
     assert [run.rows["link_gbps"][0] for run in loaded.runs()] == [25.0, 100.0]
     assert loaded.plot("link-speed").axes
-    lossylink.sweep("stress", grid={"seed": [7]}, protection="lg", settings=FEW, output=tmp_path, threads=1)
+    lossylink.sweep(
+        "stress", grid={"link.rate": [25e9, 50e9]}, protection="lg", settings=FEW, output=tmp_path, threads=1
+    )
     assert len(swept.runs()) == 2  # points of another grid in the same directory are not its own
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from lossylink.experiments import Column, experiment_named
 from lossylink.frames import cell
 from lossylink.percentiles import has_percentile
+from lossylink.ratios import Sample, ratio_interval
 
 if TYPE_CHECKING:
     import polars
@@ -31,7 +32,13 @@ class Headline(Struct, frozen=True):
     rows: tuple[tuple[str, ...], ...]
 
 
-def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()) -> Headline:
+def headline(
+    experiment: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    places: Sequence[str] = (),
+    sample: Sample | None = None,
+) -> Headline:
     """Return the short table of rows.
 
     Parameters
@@ -41,6 +48,8 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
     places
         Keys that say what a row is of, beside its protection: those of a sweep's grid. A row is held against
         that without protection which is equal in all of them.
+    sample
+        The flows of a run: a ratio of percentiles then has its 95 % interval behind it.
 
     Examples
     --------
@@ -60,7 +69,7 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
     shown = [_Shown(key, "", [cell(row.get(key)) for row in rows]) for key in keys]
     for column in columns:
         shown.append(_Shown(column.label, column.unit, [text_of(column, row) for row in rows]))
-        ratios = [_ratio(column, row, bases.get(_place(row, keys))) for row in rows] if column.versus else []
+        ratios = [_ratio(column, row, bases.get(_place(row, keys)), sample) for row in rows if column.versus]
         if any(ratio != _ABSENT for ratio in ratios):
             shown.append(_Shown(f"/ {BASELINE}", "", ratios))
     return Headline(
@@ -71,7 +80,11 @@ def headline(experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequ
 
 
 def headline_frame(
-    experiment: str, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()
+    experiment: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    places: Sequence[str] = (),
+    sample: Sample | None = None,
 ) -> polars.DataFrame:
     """Return the short table of rows as a frame of texts, whose columns are called by label and unit.
 
@@ -82,7 +95,7 @@ def headline_frame(
     """
     import polars
 
-    table = headline(experiment, rows, places=places)
+    table = headline(experiment, rows, places=places, sample=sample)
     heads = zip(table.labels, table.units, strict=True)
     names = [f"{label} ({unit})" if unit else label for label, unit in heads]
     return polars.DataFrame({name: [row[place] for row in table.rows] for place, name in enumerate(names)})
@@ -120,13 +133,24 @@ def _place(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
     return tuple(str(row.get(key)) for key in keys if key != "protection")
 
 
-def _ratio(column: Column, row: Mapping[str, Any], base: Mapping[str, Any] | None) -> str:
+def _ratio(
+    column: Column, row: Mapping[str, Any], base: Mapping[str, Any] | None, sample: Sample | None
+) -> str:
+    """Write the ratio of a row to that without protection, with its interval where the flows tell one."""
     if base is None or row is base or not (_is_known(column, row) and _is_known(column, base)):
         return _ABSENT
     value, reference = row.get(column.key), base.get(column.key)
     if value is None or not reference:
         return _ABSENT
-    return f"{value / reference:.2g}x" if value < 10 * reference else f"{value / reference:,.0f}x"
+    words = f"{_times(value / reference)}x"
+    if sample is None:
+        return words
+    ends = ratio_interval(column.key, row["protection"], base["protection"], sample)
+    return f"{words} ({'-'.join(map(_times, ends))})" if ends else words
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
 
 
 def text_of(column: Column, row: Mapping[str, Any]) -> str:

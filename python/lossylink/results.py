@@ -14,6 +14,7 @@ from lossylink.errors import UserError
 from lossylink.experiments import experiment_named
 from lossylink.frames import html_table, text_table
 from lossylink.headline import headline_frame, why_failed
+from lossylink.ratios import Sample
 from lossylink.table import Table
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+#: Of more flows a ratio is as sure as the two digits that are shown, and intervals would take much memory.
+MOST_FLOWS = 1_000_000
+#: Keys of losses, in the sections ``loss`` and ``path``.
+_OF_LINK, _OF_PATH = ("forward", "reverse"), ("loss", "loss_back")
 #: Up to this many rows are shown as columns.
 SIDE_BY_SIDE = 6
 
@@ -192,7 +197,27 @@ class Run(Struct, frozen=True, dict=True):
 
     def _table(self) -> polars.DataFrame:
         """Return what is shown: the columns that matter, beside no protection."""
-        return headline_frame(self.experiment, self.records)
+        return headline_frame(self.experiment, self.records, sample=self.sample)
+
+    @property
+    def sample(self) -> Sample:
+        """Its flows, for intervals of ratios."""
+        experiment = experiment_named(self.experiment)
+        # Flows one after another share nothing but a burst of losses that outlasts the first of them.
+        are_alone = experiment.one_after_another and self.backend == "sim" and _lost_alone(self.scenario)
+        return Sample(self._values, 1 if are_alone else experiment.block_trials)
+
+    def _values(self, protection: str, column: str) -> Sequence[float] | None:
+        """Return a column of the flows over a protection; nothing without one, or of too many flows."""
+        trials = self.parts.get("trials")
+        if trials is None or max(row.get("trials", 0) for row in self.records) > MOST_FLOWS:
+            return None
+        if isinstance(trials, Table):
+            return trials.values(protection, column)
+        if column not in trials.columns:
+            return None
+        found: list[float] = trials.filter(trials["protection"] == protection)[column].drop_nulls().to_list()
+        return found
 
     def summary(self) -> dict[str, Any]:
         """Return the one JSON object that ``--json`` prints and ``summary.json`` holds."""
@@ -208,6 +233,16 @@ class Run(Struct, frozen=True, dict=True):
             "rows": [jsonable(dict(row)) for row in self.records],
             **states,
         }
+
+
+def _lost_alone(scenario: Mapping[str, Any]) -> bool:
+    """Whether each frame is lost on its own, on the link and beside it."""
+    from lossylink.scenario.loss import is_independent, parse_loss  # a run that is read back does without
+
+    loss, path = scenario.get("loss", {}), scenario.get("path", {})
+    texts = [str(of[key]) for of, keys in ((loss, _OF_LINK), (path, _OF_PATH)) for key in keys if key in of]
+    # A trace is a file, which may be gone.
+    return all(not text.startswith("trace") and is_independent(parse_loss(text).native) for text in texts)
 
 
 def _tail(protection: str, values: NDArray[np.float64], block: int) -> Iterator[dict[str, Any]]:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy  # its parts are loaded where they are used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from lossylink import _native
+from lossylink import _native, theory
 from lossylink.percentiles import PERCENTILES
-from lossylink.theory import intervals
 
 CONFIDENCE = 0.95
 """Two-sided confidence of every interval in tables and verdicts."""
@@ -136,7 +135,7 @@ def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple
     A rank among them stands for as many ranks among all as there are more values.
     """
     ranks = np.arange(count + 1)
-    below = special.bdtr(ranks, count, quantile)
+    below = scipy.special.bdtr(ranks, count, quantile)
     # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
     lower_rank = int(np.searchsorted(below, miss, side="right"))
     upper_rank = int(np.searchsorted(below, 1.0 - miss, side="left")) + 1
@@ -171,7 +170,7 @@ def _unknown(batches: int, confidence: float) -> float:
     if batches < 2:
         return 1.0
     at = (1.0 + confidence) / 2.0
-    return float((special.stdtrit(batches - 1, at) / special.ndtri(at)) ** 2)
+    return float((scipy.special.stdtrit(batches - 1, at) / scipy.special.ndtri(at)) ** 2)
 
 
 def _resampled_percentiles(
@@ -261,7 +260,7 @@ def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONF
     sizes = np.diff(starts, append=array.size)
     off = np.add.reduceat(np.asarray(values, dtype=np.float64).ravel() - mean, starts)
     deviation = np.sqrt(np.sum(off**2) * starts.size / (starts.size - 1)) / sizes.sum()
-    half = float(special.stdtrit(starts.size - 1, 1.0 - (1.0 - confidence) / 2.0) * deviation)
+    half = float(scipy.special.stdtrit(starts.size - 1, 1.0 - (1.0 - confidence) / 2.0) * deviation)
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -282,7 +281,7 @@ def binomial_interval(
     """
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes in {trials} trials is not a binomial outcome")
-    interval = intervals.wilson if method == "wilson" else intervals.clopper_pearson
+    interval = theory.intervals.wilson if method == "wilson" else theory.intervals.clopper_pearson
     low, high = interval(events=successes, trials=trials, confidence=confidence)
     share = successes / trials
     # At 0 and 1 rounding can leave the score interval's exact end a hair inside.
@@ -300,7 +299,7 @@ def clustered_interval(
     >>> estimate.value, f"{estimate.low:.4f} {estimate.high:.4f}"
     (0.01, '0.0012 0.0357')
     """
-    low, high = intervals.clustered(
+    low, high = theory.intervals.clustered(
         events=events, trials=trials, design_effect=design_effect, batches=batches, confidence=confidence
     )
     return Estimate(events / trials, low, high)
@@ -317,7 +316,7 @@ def poisson_interval(events: int, exposure: float = 1.0, *, confidence: float = 
     """
     if events < 0 or exposure <= 0:
         raise ValueError(f"{events} events in an exposure of {exposure} is not a Poisson outcome")
-    low, high = intervals.poisson(events=events, exposure=exposure, confidence=confidence)
+    low, high = theory.intervals.poisson(events=events, exposure=exposure, confidence=confidence)
     return Estimate(events / exposure, float(low), float(high))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -53,6 +53,16 @@ class Table(Struct, frozen=True):
             for label, frame in ((label, _frame(part)) for label, part in self.parts)
         ]
         return polars.concat(frames, how="diagonal")
+
+    def values(self, label: str, column: str) -> Sequence[float] | None:
+        """Return a column of one part, without what is missing; nothing if there is no such column."""
+        part = next((part for of, part in self.parts if of == label), None)
+        if part is None or column not in _names(part):
+            return None
+        if isinstance(part, _native.Columns):
+            return _numbers(part[column])
+        found: list[float] = part[column].drop_nulls().to_list()
+        return found
 
     def write(self, path: Path, facts: Mapping[str, str]) -> None:
         """Write the table as a Parquet file with these facts beside the data.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import lossylink
 from lossylink.cli.tables import show_rows
 from lossylink.experiments import EXPERIMENTS
 from lossylink.headline import headline
+from lossylink.results import Run
+from lossylink.statistics import percentile_ratio
 
 from .conftest import Ended
 
@@ -86,6 +91,67 @@ def test_what_does_not_fit_is_named(width: int) -> None:
     hidden = [label for label in ("p50", "p99.9", "hit") if label not in lines[0]]
     assert all(label in " ".join(lines[4:]) for label in hidden)
     assert bool(hidden) == (width < 60)
+
+
+def ratios(run: Run) -> dict[str, str]:
+    table = headline(run.experiment, run.records, sample=run.sample)
+    place, ratio = (table.labels.index(label) for label in ("protection", "/ none"))
+    return {row[place]: row[ratio] for row in table.rows}
+
+
+@pytest.mark.parametrize(
+    ("loss", "block"),
+    [("1e-3", 1), ("gilbert-elliott:mean=1e-3,burst=2", 100), ("gilbert-elliott:mean=1e-3,burst=20ms", 100)],
+)
+def test_a_ratio_of_percentiles_has_its_interval(loss: str, block: int) -> None:
+    settings = {"flow.trials": 20_000, "loss": loss}
+    run = lossylink.run("tcp-fct", protection=["none", "lg"], settings=settings)
+    times = {
+        str(one): part["fct_us"].to_numpy() for (one,), part in run.tables["trials"].group_by("protection")
+    }
+    found = percentile_ratio(times["lg"], times["none"], 99.9, block=block)
+    assert run.sample.block == block
+    assert 0 < found.low <= found.value <= found.high
+    assert ratios(run)["lg"] == f"{found.value:.2g}x ({found.low:.2g}-{found.high:.2g})"
+    assert ratios(run)["none"] == "-"
+    assert ratios(run)["lg"] in str(run)
+
+
+def test_a_ratio_without_a_bounded_interval_stands_alone() -> None:
+    run = lossylink.run("tcp-fct", protection=["none", "lg"], settings={"flow.trials": 3_000, "loss": "1e-3"})
+    assert re.fullmatch(r"[\d.]+x", ratios(run)["lg"])
+    assert re.fullmatch(r"[\d.]+x", headline(run.experiment, run.records).rows[1][4])
+
+
+def test_a_ratio_that_is_no_percentile_has_no_interval() -> None:
+    settings = {"traffic.packets": 1_000, "loss": "1e-2"}
+    run = lossylink.run("stress", protection=["none", "lg"], settings=settings)
+    assert re.fullmatch(r"[\d.]+x", ratios(run)["lg"])
+
+
+@pytest.mark.parametrize(
+    ("experiment", "settings", "block"),
+    [
+        ("tcp-fct", {"loss": "1e-3"}, 1),
+        ("rdma-fct", {"loss": "1e-3"}, 1),
+        ("tcp-fct", {"loss": "1e-3", "loss.reverse": "gilbert-elliott:mean=1e-3,burst=2"}, 100),
+        ("tcp-fct", {"loss": "1e-3", "path.loss": "gilbert-elliott:mean=1e-3,burst=2"}, 100),
+        ("workload", {"loss": "1e-3"}, 1_000),
+    ],
+)
+def test_flows_that_share_bursts_or_a_link_are_no_independent_values(
+    experiment: str, settings: dict[str, str], block: int
+) -> None:
+    run = lossylink.run(experiment, protection="none", settings=settings | {"flow.trials": 20})
+    assert run.sample.block == block
+
+
+def test_a_run_that_was_saved_has_the_ratios_that_it_had(tmp_path: Path) -> None:
+    run = lossylink.run("tcp-fct", protection=["none", "lg"], settings={"flow.trials": 5_000, "loss": "1e-3"})
+    assert "(" in ratios(run)["lg"]
+    loaded = lossylink.load(run.save(tmp_path / "kept"))
+    assert isinstance(loaded, Run)
+    assert ratios(loaded) == ratios(run)
 
 
 def test_every_key_is_there_on_request() -> None:

@@ -183,7 +183,7 @@ def _show(result: Run, *, as_json: bool, every_key: bool, directory: Path | None
         return
     from lossylink.cli.tables import show_rows
 
-    show_rows(result.experiment, result.records, every_key=every_key)
+    show_rows(result.experiment, result.records, every_key=every_key, sample=result.sample)
     if result.states:
         from lossylink.states import simulated  # few ask for them
 

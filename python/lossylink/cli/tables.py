@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lossylink.cli.fitting import GAP, fitting, notes
 from lossylink.frames import aligned
 from lossylink.headline import Headline, headline, why_failed
+from lossylink.ratios import Sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,7 @@ def show_rows(
     *,
     places: Sequence[str] = (),
     every_key: bool = False,
+    sample: Sample | None = None,
     console: Console | None = None,
 ) -> None:
     """Print rows: their headline, or every key of them.
@@ -36,13 +38,15 @@ def show_rows(
     ----------
     places
         Keys of a sweep's grid, which say what a row is of.
+    sample
+        The flows of a run, for intervals of ratios.
     console
         Where rich prints them; by default the standard output, without rich where that is no terminal.
     """
     if not rows:
         return
     if console is None and not every_key and not _is_drawn():
-        _print_plainly(headline(experiment, rows, places=places), rows, places)
+        _print_plainly(headline(experiment, rows, places=places, sample=sample), rows, places)
         return
     from rich.console import Console  # loads for longer than a short run lasts
 
@@ -54,7 +58,7 @@ def show_rows(
         for words in why_failed(rows, places):
             console.print(words, style="red", highlight=False)
         return
-    table = headline(experiment, rows, places=places)
+    table = headline(experiment, rows, places=places, sample=sample)
     count = fitting(table, console.width)
     console.print(drawn(table, count))
     for words, style in notes(table, count, rows, places):

@@ -102,6 +102,8 @@ class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         them, or the ``trials`` inside a job, which then runs alone if it has enough of them.
     block_trials
         Trials that the simulator runs one after another on one thread.
+    one_after_another
+        Whether the flows of the simulator share nothing but the state of the link's losses.
     refused
         Backends that cannot run it, each with the reason in one line; every other one can.
     sources
@@ -121,6 +123,7 @@ class Experiment(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     headline: tuple[Column, ...]
     spreads: Literal["jobs", "trials"]
     block_trials: int = 1
+    one_after_another: bool = False
     refused: Mapping[str, str] = {}
     sources: tuple[str, ...] = ()
     rare_row_keys: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ EXPERIMENT = Experiment(
     headline=FCT,
     spreads="trials",
     block_trials=100,
+    one_after_another=True,
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
     refused={
         "live": "RDMA is simulated only: the live lab's hosts have no RDMA interface",

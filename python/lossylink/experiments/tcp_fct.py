@@ -13,5 +13,6 @@ EXPERIMENT = Experiment(
     headline=(*FCT, CHECKS),
     spreads="trials",
     block_trials=100,
+    one_after_another=True,
     growth=Growth(key="flow.trials", column="fct_us_p99_9", table="trials", in_blocks=True),
 )

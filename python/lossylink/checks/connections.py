@@ -10,6 +10,7 @@ from lossylink.checks.verdict import Check, failed, passed
 CAUSES: Final = {
     "timeouts": "timeouts",
     "frames_lost": "frames lost on the link",
+    "path_frames_lost": "lost behind the link",
     "queue_drops": "dropped by full queues",
 }
 """What a row counts of the causes, and its words."""
@@ -47,6 +48,8 @@ def check_connections(row: Mapping[str, Any]) -> Check:
     'they are in no other figure; losses stopped them'
     >>> check_connections(row | {"queue_drops": 900}).message.partition("; ")[2]
     'full queues stopped them, and transport.dcqcn=on or a lower load lets more finish'
+    >>> check_connections(row | {"path_frames_lost": 40}).message.partition("; ")[2].partition(", and ")[0]
+    'losses behind the link stopped them'
     """
     if "connection_failures" in row:
         return _long_flows(row)
@@ -76,12 +79,15 @@ def _met(row: Mapping[str, Any]) -> str:
 
 
 def _mend(row: Mapping[str, Any]) -> str:
-    """Name what stopped most of the flows, by the larger of two counts, and what lets them finish.
+    """Name what stopped most of the flows, by the largest count, and what lets them finish.
 
     A link that loses nothing and a protection that brings all back both leave a load which go-back-N makes
     larger than the link: then queues drop far more frames than the link ever lost.
     """
-    lost, drops = row.get("frames_lost") or 0, row.get("queue_drops") or 0
+    lost, behind, drops = (row.get(key) or 0 for key in ("frames_lost", "path_frames_lost", "queue_drops"))
+    if behind > max(lost, drops):
+        ways = [*_other_recovery(row), "a lower path.loss"]
+        return f"losses behind the link stopped them, and {' or '.join(ways)} lets more finish"
     if drops > lost:
         return f"full queues stopped them, and {' or '.join(_against_queues(row))} lets more finish"
     if lost or row.get("loss_rate"):
@@ -97,6 +103,8 @@ def _against_queues(row: Mapping[str, Any]) -> list[str]:
 
 
 def _against_losses(row: Mapping[str, Any]) -> list[str]:
-    repeats_all = row.get("recovery") == "go-back-n"
-    more = ["transport.recovery=selective-repeat"] if repeats_all else []
-    return ["a protection that leaves fewer", *more]
+    return ["a protection that leaves fewer", *_other_recovery(row)]
+
+
+def _other_recovery(row: Mapping[str, Any]) -> list[str]:
+    return ["transport.recovery=selective-repeat"] if row.get("recovery") == "go-back-n" else []

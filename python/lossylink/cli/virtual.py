@@ -139,5 +139,6 @@ def _summary(label: str, finished: Finished, scenario: Scenario) -> str:
         f"{label}: {finished.virtual_seconds:.6g} s of virtual time in {finished.wall_seconds:.3g} s; "
         f"h4 to h8 ({scenario.forward.describe()}): {report['frames_offered']:,} frames over the link, "
         f"{report['frames_lost']:,} corrupted, {report['frames_unrecovered']:,} lost for good; "
-        f"h8 to h4 ({scenario.reverse.describe()}): not counted"
+        f"h8 to h4 ({scenario.reverse.describe()}): {report['frames_offered_back']:,} frames, "
+        f"{report['frames_lost_back']:,} corrupted"
     )

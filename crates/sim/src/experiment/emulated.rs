@@ -156,12 +156,14 @@ impl EmulatedPath {
         self.network.run_link(now, self.network.reach(now));
         let setup = Setup::new(&self.config).expect("the configuration has built this path");
         let link = &mut self.network.link;
-        let traffic = *link.traffic();
+        let (traffic, back) = (*link.traffic(), *link.reverse_traffic());
         let largest = u64::from(traffic.largest_octets).saturating_sub(u64::from(GAP_OCTETS + FCS_OCTETS));
         let mut row = Row::new(&setup);
         row.set("frames_offered", traffic.data_frames)
             .set("frames_lost", traffic.data_lost)
             .set("realised_loss_ratio", ratio(traffic.data_lost, traffic.data_frames))
+            .set("frames_offered_back", back.data_frames)
+            .set("frames_lost_back", back.data_lost)
             .set("largest_frame_bytes", largest)
             .set("queue_bytes_max", link.queue().high_water_bytes())
             .set("queue_drops", link.queue().dropped() + self.network.hop_drops())

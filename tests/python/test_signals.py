@@ -97,12 +97,15 @@ def test_flows_before_the_signal_are_kept(tmp_path: Path) -> None:
 
 def test_a_signal_interrupts_the_python_api() -> None:
     """The main thread of a program gets its Ctrl-C back as the result of a run that was cut short."""
+    # A shell lets what it starts in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     try:
         run = lossylink.run("throughput", protection="lg", settings={"run.duration": "20000s"})
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
     assert run.interrupted
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from lossylink.cli.app import build
 from lossylink.lab import guard_cli
 from lossylink.lab.plane import PlaneClient
 from lossylink.service import metrics
+from lossylink.service import unit as service_unit
 from lossylink.service.files import OurFile
 from lossylink.service.metrics import MetricsServer
 
@@ -130,12 +132,24 @@ def test_a_file_takes_every_option_of_the_command(command: Command, tmp_path: Pa
     assert set(ended.err.rpartition("Valid: ")[2].strip().split(", ")) == options
 
 
+#: A program that every system has, in a folder that is open to everybody.
+_PROGRAM = "/usr/bin/env"
+
+
+def _installed_at(monkeypatch: pytest.MonkeyPatch, *, executable: str) -> None:
+    """Let this Python be at a path, and the rest of what a guard needs where a service sees it."""
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    monkeypatch.setattr(service_unit, "_PACKAGE", Path("/usr/lib/lossylink"))
+
+
 _UNIT, _CONFIG = "etc/systemd/system/lossylink-guard@.service", "etc/lossylink/guard.toml"
 
 
 @pytest.fixture
-def install(command: Command, tmp_path: Path) -> Callable[..., Ended]:
-    """Install below a prefix of the test's own."""
+def install(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Install below a prefix of the test's own, as if a service saw lossylink and its Python."""
+    _installed_at(monkeypatch, executable=_PROGRAM)
     return lambda *words: command("guard", "install", "--prefix", str(tmp_path / "root"), *words)
 
 
@@ -155,10 +169,9 @@ def test_install_writes_a_unit_and_a_guard_that_the_unit_finds(
     ended = install("--lan", "eth1", "--link", "eth2", "-p", "lg:copies=3", "--mtu", "9000", "--rate", "1G")
     assert ended.code == 0, ended.err
     assert ended.out.splitlines()[-1].strip() == "systemctl enable --now lossylink-guard@eth2"
-    unit = _settings((tmp_path / "root" / _UNIT).read_text())
-    (start,) = unit["ExecStart"]
+    (start,) = _settings((tmp_path / "root" / _UNIT).read_text())["ExecStart"]
     python, module, name, *words = start.split()
-    assert (Path(python).is_file(), module, name) == (True, "-m", "lossylink")
+    assert (python, module, name) == (_PROGRAM, "-m", "lossylink")
     # What systemd makes of the unit's words for the instance eth2, with the file where the test has put it.
     words = [word.replace("%i", "eth2").replace("/etc", f"{tmp_path}/root/etc") for word in words]
     assert command(*words).code == 0
@@ -280,13 +293,49 @@ def test_a_guard_that_could_not_start_is_not_installed(
     assert not (tmp_path / "root").exists()
 
 
-def test_a_folder_that_a_service_cannot_read_is_refused(
-    install: Callable[..., Ended], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_folder_that_a_service_does_not_see_is_refused(
+    install: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/tmp/venv/bin/python")
+    _installed_at(monkeypatch, executable="/tmp/venv/bin/python")
     ended = install()
     assert ended.code == 2
     assert "a service does not see /tmp/venv/bin/python" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "is_closed"), [(1000, 0o750, True), (1000, 0o755, False), (0, 0o700, False)]
+)
+def test_a_home_that_is_closed_to_others_is_refused(
+    install: Callable[..., Ended],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: int,
+    mode: int,
+    is_closed: bool,
+) -> None:
+    """The root of a service may not pass over permissions, but owns what is root's."""
+    home, ordinary = Path("/home/me"), Path.stat
+
+    def stat(path: Path, **options: Any) -> os.stat_result:
+        if not path.is_relative_to(home):
+            return ordinary(path, **options)
+        return os.stat_result((0o40000 | mode, 0, 0, 1, owner, owner, 0, 0, 0, 0))
+
+    _installed_at(monkeypatch, executable=f"{home}/.venv/bin/python")
+    monkeypatch.setattr(Path, "stat", stat)
+    ended = install("--lan", "eth1", "--link", "eth2")
+    assert ended.code == (2 if is_closed else 0), ended.err
+    assert ("is closed to a service" in ended.err) is is_closed
+    assert (tmp_path / "root" / _UNIT).exists() is not is_closed
+
+
+def test_a_unit_names_a_program_whose_path_has_a_space(
+    install: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _installed_at(monkeypatch, executable="/usr/bin/a 100% python")
+    shown = install("--lan", "eth1", "--link", "eth2", "--print").out
+    (start,) = _settings(shown)["ExecStart"]
+    assert start.startswith('"/usr/bin/a 100%% python" -m lossylink guard')
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")

@@ -78,8 +78,17 @@ WantedBy=multi-user.target
 def unit_text() -> str:
     """Return the text of the unit for the Python and the lossylink that run now."""
     home = "read-only" if any(_is_below(path, _HOMES) for path in _needed()) else "yes"
-    lossylink = f"{sys.executable} -m lossylink".replace("%", "%%")
+    lossylink = f"{_quoted(sys.executable)} -m lossylink"
     return _UNIT.format(lossylink=lossylink, config=CONFIG_FILE, priority=WIRE_PRIORITY, home=home)
+
+
+def _quoted(path: str) -> str:
+    """Write the path of a program as the first word of a command (systemd.service(5), "Command lines").
+
+    systemd refuses programs with a quotation mark or a backslash in their path.
+    """
+    escaped = path.replace("%", "%%")
+    return f'"{escaped}"' if " " in path else escaped
 
 
 def require_reachable() -> None:

@@ -20,6 +20,7 @@ from lossylink.errors import RunError, UserError
 from lossylink.kernel import build_kernel, cache, find_kernel, machine, require_kernel
 from lossylink.kernel.configuring import check_options
 from lossylink.kernel.edits import EDITS, Edit, apply_edits
+from lossylink.kernel.lock import only_builder
 from lossylink.kernel.recipe import DRIVER, FRAGMENT, key_of, recipe_hash
 from lossylink.kernel.sources import own_tree
 from lossylink.resources import KERNEL
@@ -366,9 +367,36 @@ def test_a_full_disk_is_told_before_the_work(programs: Path, monkeypatch: pytest
 
 
 def test_two_builds_do_not_meet(programs: Path) -> None:
-    with cache.only_builder(), pytest.raises(UserError, match="another build of a kernel runs in"):
-        build_kernel()
+    with only_builder(cache.cache_folder()) as note:
+        with pytest.raises(
+            UserError, match=r"another build of a kernel runs in [^:]*; wait for it, or end it"
+        ):
+            build_kernel()
+        note("unpack", 0.0)
+        note("compile, 2 files at a time", 0.63)
+        said = (
+            rf"runs in .* since \d\d:\d\d:\d\d \(0\.0 min, process {os.getpid()}\): "
+            r"compile, 2 files at a time, 63%; wait for it, or end it"
+        )
+        with pytest.raises(UserError, match=said):
+            build_kernel()
     build_kernel()
+
+
+def test_a_build_says_how_far_it_is(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever else would build learns the step that runs."""
+    steps: list[str] = []
+
+    @contextmanager
+    def progress(title: str) -> Iterator[Callable[[float, float], None]]:
+        with pytest.raises(UserError, match="since") as refusal, only_builder(cache.cache_folder()):
+            pass
+        steps.append(str(refusal.value).partition("): ")[2].partition(", 0%")[0])
+        assert steps[-1] == title
+        yield lambda _done, _total: None
+
+    build_kernel(progress=progress)
+    assert len(steps) > 2
 
 
 def test_a_cache_that_cannot_be_written_is_named(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

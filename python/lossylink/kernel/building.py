@@ -16,6 +16,7 @@ from lossylink.kernel import cache
 from lossylink.kernel.cache import Kernel
 from lossylink.kernel.configuring import add_driver, configure
 from lossylink.kernel.edits import apply_edits
+from lossylink.kernel.lock import Note, only_builder
 from lossylink.kernel.machine import require_machine
 from lossylink.kernel.making import Log
 from lossylink.kernel.recipe import compiler_version, key_of, recipe_hash
@@ -125,7 +126,8 @@ def build_kernel(
     kept = cache.kernel_in(cache.folder_of(key))
     if kept is not None and not force:
         return kept
-    with cache.only_builder(), _working(cache.work_folder(key), anew=force) as work:
+    with only_builder(root) as note, _working(cache.work_folder(key), anew=force) as work:
+        progress = _noted(progress, note)
         if not work.configured.is_file():
             _bring(chosen, work, progress)
             _prepare(work, progress)
@@ -144,6 +146,23 @@ def build_kernel(
                 built_at=datetime.now(UTC).isoformat(),
             ),
         )
+
+
+def _noted(progress: Progress, note: Note) -> Progress:
+    """Let others know how far each step is, too."""
+
+    @contextmanager
+    def opened(title: str) -> Iterator[Callable[[float, float], None]]:
+        note(title, 0.0)
+        with progress(title) as update:
+
+            def tell(done: float, total: float) -> None:
+                note(title, done / total if total else 0.0)
+                update(done, total)
+
+            yield tell
+
+    return opened
 
 
 def _source(tree: Path | None, series: str | None) -> Package | Tree:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lossylink.errors import UserError
+from lossylink.kernel.lock import LOCK, only_builder
 from lossylink.kernel.machine import build_minutes
 from lossylink.kernel.recipe import recipe_hash
 
@@ -19,7 +18,6 @@ from lossylink.kernel.recipe import recipe_hash
 BINARY, RECORD = "linux", "kernel.json"
 
 _WORK = "work-"
-_LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -137,38 +135,12 @@ def remove_all() -> None:
     UserError
         A build runs at present.
     """
-    with only_builder():
+    with only_builder(cache_folder()):
         for path in cache_folder().iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name != _LOCK:
+            elif path.name != LOCK:
                 path.unlink()
-
-
-@contextmanager
-def only_builder() -> Iterator[None]:
-    """Hold the cache against other builds until the block ends.
-
-    Raises
-    ------
-    UserError
-        A build runs at present, or the cache cannot be written.
-    """
-    root = cache_folder()
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise UserError(
-            f"cannot write to {root}: {error.strerror}; set XDG_CACHE_HOME to another folder"
-        ) from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError:
-        raise UserError(f"another build of a kernel runs in {root}; wait for it, or end it") from None
-    finally:
-        os.close(handle)
 
 
 def _folders() -> list[Path]:

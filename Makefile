@@ -13,6 +13,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
+PYTEST := $(BIN)/python -m pytest --junitxml
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: help
@@ -29,7 +30,8 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 	@$(BIN)/lossylink reproduce $(ARGS)
 
 .PHONY: test
-test: ## Every check and every test
+test: ## Every check and every test, in about half an hour on two cores
+	@echo "make test: about half an hour on two cores, ten minutes less once all is compiled; it needs root or user namespaces for the live tests"
 	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
 	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust promised-rust lint-python docs test-fuzz kernel
 	+$(MAKE) test-python
@@ -50,8 +52,9 @@ test-fuzz: $(STAMPS)/venv ## Every fuzz target for a second (tools/fuzz SECONDS 
 test-python: build ## Tests of the Python package, with the examples in its documentation
 	@# The live tests run one after another, each lab with the machine to itself, and also where others have failed.
 	status=0; \
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
-	$(BIN)/python -m pytest tests/python/test_live_*.py || status=$$?; \
+	$(PYTEST)=target/tests.xml --numprocesses auto --maxprocesses 4 --dist loadfile --ignore-glob='*/test_live_*.py' || status=$$?; \
+	$(PYTEST)=target/live-tests.xml tests/python/test_live_*.py || status=$$?; \
+	$(BIN)/python tools/skipped.py target/tests.xml target/live-tests.xml; \
 	exit $$status
 
 .PHONY: test-p4

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as xml
 from collections import Counter
+from xml.etree import ElementTree
 
 
 def main(records: list[str]) -> None:
@@ -25,8 +25,8 @@ def main(records: list[str]) -> None:
     tests = 0
     for record in records:
         try:
-            cases = list(xml.parse(record).iter("testcase"))
-        except (OSError, xml.ParseError) as error:
+            cases = list(ElementTree.parse(record).iter("testcase"))
+        except (OSError, ElementTree.ParseError) as error:
             print(f"error: {record} tells nothing: {error}", file=sys.stderr)
             continue
         tests += len(cases)

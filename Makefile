@@ -33,7 +33,7 @@ reproduce: build ## Run the published experiments and write a report (ARGS="--qu
 test: ## Every check and every test, in about half an hour on two cores
 	@echo "make test: about half an hour on two cores, ten minutes less once all is compiled; it needs root or user namespaces for the live tests"
 	@# Two at a time: one compiles the simulator for Python while the other compiles the tests in Rust.
-	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust promised-rust lint-python docs test-fuzz kernel
+	+$(MAKE) --jobs=2 --output-sync=line build lint-rust test-rust promised-rust lint-python docs test-fuzz kernel newcomer
 	+$(MAKE) test-python
 
 .PHONY: test-rust
@@ -65,6 +65,10 @@ test-p4: build ## The switch programs on BMv2: they compile, decide as the engin
 .PHONY: kernel
 kernel: build ## The kernel for virtual time, in the user's cache; built if its source or recipe has changed
 	tools/kernel
+
+.PHONY: newcomer
+newcomer: $(STAMPS)/venv ## The way of a new user: an ordinary user, a closed home, another environment, no network (ARGS=--whole)
+	tools/try-newcomer $(ARGS)
 
 .PHONY: hostile
 hostile: build ## Seven minutes of faults and forgeries against two guards: on a cable, with a key, over a path

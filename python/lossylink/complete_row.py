@@ -86,10 +86,13 @@ def _residual_loss(scenario: Scenario, protection: Protection) -> float | None:
 
 
 def _methodology(row: Mapping[str, Any], configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Judge the method of a measured TCP flow."""
+    """Judge the method of a measured TCP flow, and say where flows did not finish."""
     from lossylink import checks  # heavy, and only some experiments need it
 
-    return checks.as_json(checks.run_checks(checks.evidence_from(row, configuration)))
+    found = checks.run_checks(checks.evidence_from(row, configuration))
+    if row.get("flows_unfinished"):
+        found.append(checks.check_connections(row))
+    return checks.as_json(found)
 
 
 def _connections(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -377,3 +377,13 @@ def test_a_reorder_buffer_that_overflows_fails_its_check(losses: str, overflows:
         assert f"{row['rx_buffer_drops']:,} frames" in row["checks"]["reorder_buffer"]["message"]
     else:
         assert "checks" not in row
+
+
+def test_short_flows_that_do_not_finish_fail_a_check_beside_the_six() -> None:
+    dead, alive = (
+        lossylink.run("tcp-fct", protection="none", settings={"loss": loss, "flow.trials": 20}).records[0]
+        for loss in (1.0, 0.01)
+    )
+    assert (dead["flows_unfinished"], dead["checks"]["connections"]["passed"]) == (20, False)
+    assert set(dead["checks"]) == {*checks.CHECKS, "connections"}
+    assert set(alive["checks"]) == set(checks.CHECKS)

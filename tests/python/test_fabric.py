@@ -15,6 +15,7 @@ import pytest
 
 import lossylink
 from lossylink.errors import UserError
+from lossylink.planning import fabric
 from lossylink.planning.fabric import Policy, plan_fabric, policies
 from lossylink.results import Run
 from lossylink.scenario import resolve
@@ -256,6 +257,41 @@ def test_a_tie_goes_to_the_first() -> None:
     second = Policy(label="second", protection="none", constraint=0.75)
     plan = plan_fabric("fat-tree:k=4", compared=[first, second], constraint=0.75, target=0.0, years=1)
     assert plan.recommended == "first"
+
+
+@pytest.mark.parametrize(
+    ("rows", "chosen", "why"),
+    [
+        (
+            {"lg": (2.4e-8, 0.97), "llr": (9e-8, 0.99)},
+            "lg",
+            "of 2 that keep paths and capacity none loses less",
+        ),
+        (
+            {"lg-nb": (2.4e-8, 0.9732), "lg": (2.5e-8, 0.9731)},
+            "lg",
+            "as far as simulated points tell (lg-nb within 10%), and it delivers in order",
+        ),
+        (
+            {"lg": (2.4e-8, 0.95), "lg-nb": (2.5e-8, 0.99)},
+            "lg-nb",
+            "as far as simulated points tell (lg within 10%), and its least pod keeps more on average",
+        ),
+    ],
+)
+def test_policies_that_lose_alike_are_chosen_by_what_else_matters(
+    rows: dict[str, tuple[float, float]], chosen: str, why: str
+) -> None:
+    meeting = [
+        (
+            Policy(label=name, protection=name, constraint=0.75),
+            {"penalty_mean": penalty, "capacity_least_share_mean": share},
+        )
+        for name, (penalty, share) in rows.items()
+    ]
+    policy, words = fabric.least_losing(meeting)
+    assert policy.label == chosen
+    assert why in words
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import polars
 
 from lossylink.errors import UserError
 from lossylink.planning.prediction import CONFIDENCE
+from lossylink.protections import keeps_order
 
 PROTECTIONS: Final = ("lg", "lg-nb", "llr", "fec:10/1")
 DEPLOYMENTS: Final = (0.5, 1.0)
@@ -30,9 +31,12 @@ COLUMNS: Final = (
 )
 _PATHS: Final = "paths_least_share_min"
 _CAPACITY: Final = "capacity_least_share_min"
+_CAPACITY_MEAN: Final = "capacity_least_share_mean"
 _PENALTY: Final = "penalty_mean"
 #: Penalties closer than this are not told apart: the points of protections are simulated.
 _TIE: Final = 1.1
+#: Mean shares of capacity closer than this are not told apart either.
+_SAME_CAPACITY: Final = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +139,8 @@ def plan_fabric(
     """Live through years of a fabric under each policy, and choose one.
 
     Of the policies under which every ToR switch always keeps ``constraint`` of its paths and the least pod
-    ``target`` of its capacity, the one that loses the least is recommended.
+    ``target`` of its capacity, the one that loses the least is recommended; of several that lose as little,
+    the one whose least pod keeps the most of its capacity on average.
 
     Parameters
     ----------
@@ -244,12 +249,33 @@ def _choose(
             f"no policy keeps {target * 100:g} % of the least pod's capacity; the best is {policy.label}"
             f" with {row[_CAPACITY] * 100:.4g} %"
         )
-    least = min(row[_PENALTY] for _, row in meeting)
-    chosen = next(policy for policy, row in meeting if row[_PENALTY] <= _TIE * least)
-    words = f"of {len(meeting)} that keep paths and capacity none loses less"
+    chosen, words = least_losing(meeting)
     drain = next((row for policy, row in zip(compared, figures, strict=True) if policy.constraint == 0), None)
     if drain is not None and drain[_PATHS] < constraint:
         words += (
             f"; to drain every corrupting link leaves a ToR switch {drain[_PATHS] * 100:.3g} % of its paths"
         )
     return chosen.label, words
+
+
+def least_losing(meeting: Sequence[tuple[Policy, dict[str, Any]]]) -> tuple[Policy, str]:
+    """Return the policy that loses the least, and why.
+
+    Of several that are not told apart it is the one whose least pod keeps the most on average, then one that
+    keeps order, then the first.
+    """
+    least = min(row[_PENALTY] for _, row in meeting)
+    alike = [(policy, row) for policy, row in meeting if row[_PENALTY] <= _TIE * least]
+    words = f"of {len(meeting)} that keep paths and capacity none loses less"
+    if len(alike) == 1:
+        return alike[0][0], words
+    most = max(row[_CAPACITY_MEAN] for _, row in alike)
+    widest = [policy for policy, row in alike if row[_CAPACITY_MEAN] >= most - _SAME_CAPACITY]
+    chosen = next((policy for policy in widest if keeps_order(policy.protection)), widest[0])
+    others = " and ".join(policy.label for policy, _ in alike if policy is not chosen)
+    words += f" as far as simulated points tell ({others} within {_TIE - 1:.0%})"
+    if len(widest) < len(alike):
+        words += ", and its least pod keeps more on average"
+    if any(keeps_order(policy.protection) != keeps_order(chosen.protection) for policy in widest):
+        words += ", and it delivers in order, for which it holds frames back"
+    return chosen, words

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lossylink.errors import RunError
+from lossylink.guest.interrupts import interrupted_later
 from lossylink.guest.stubs import simulator, stubs_library
 from lossylink.guest.watch import Watch
 from lossylink.kernel.cache import Kernel, cache_folder
@@ -140,16 +141,19 @@ class Guest:
         self._write(work)
         out, err = work / "out", work / "err"
         started = time.monotonic()
-        with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(
-                self._command(work), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
-                env=self._environment(work), start_new_session=True,
-            )  # fmt: skip
+        process: subprocess.Popen[bytes] | None = None
         try:
+            # A process without a name would outlive a Ctrl-C, and write into the folder that vanishes.
+            with out.open("wb") as stdout, err.open("wb") as stderr, interrupted_later():
+                process = subprocess.Popen(
+                    self._command(work), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                    env=self._environment(work), start_new_session=True,
+                )  # fmt: skip
             with _Tail(out, on_output) as said, _Tail(err, on_error) as complained:
                 _follow(process, (said, complained), Watch(work / "clock", process.pid), on_time)
         finally:
-            _end(process)
+            if process is not None:
+                _end(process)
         return _finished(work, time.monotonic() - started)
 
     def _write(self, work: Path) -> None:

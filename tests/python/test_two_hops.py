@@ -73,6 +73,9 @@ def test_a_row_counts_what_the_hop_lost(transport: str) -> None:
     assert given["frames_lost"] == 0
     assert abs(given["path_frames_lost"] - expected) < SIGMAS * math.sqrt(expected)
     assert "path_frames_lost_back" not in given
+    if transport == "rdma":
+        # A fifth of such runs meet a timeout: one that meets none does not tell what timeouts cost.
+        assert given["average_throughput_gbps_ci95"] is None
     back = row("workload", "none", path__loss_back="1e-3", transport__protocol=transport, flow__trials=2_000)
     assert back["path_frames_lost_back"] > 0
     assert "path_frames_lost" not in back

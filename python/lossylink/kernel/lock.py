@@ -63,7 +63,7 @@ def _notes_to(handle: int) -> Note:
             return
         noted, last = now, step
         text = json.dumps({"process": os.getpid(), "started": started, "step": step, "share": share})
-        # Shorter than a page, so that a reader sees the whole or a text that is none.
+        # A reader that comes between these two finds an empty file, and tells nothing.
         os.ftruncate(handle, 0)
         os.pwrite(handle, text.encode(), 0)
 

@@ -17,7 +17,7 @@ pub(super) const SPANS: usize = 16;
 /// exponentially distributed, the rate of a span has the skewness 3 / sqrt(2 x 4), at which an interval by Student's law misses
 /// two in a hundred more than it says (Hall, "The Bootstrap and Edgeworth Expansion", 1992).
 const FEWEST_LOSS_EVENTS: u64 = 4 * SPANS as u64;
-/// Timeouts that a run is to expect, below which an interval at 95 % may leave them out.
+/// Timeouts to be expected in a run. With fewer, one run in twenty at the most meets one, and an interval at 95 % may leave them out.
 const LEAST_TIMEOUTS: f64 = 0.05;
 /// Correlation of neighbouring spans from which they are said to depend on each other.
 const DEPENDENT: f64 = 0.2;
@@ -73,8 +73,9 @@ pub(super) fn of_yielding(rates: &[f64], loss_events: u64) -> Option<[f64; 2]> {
     if (1..FEWEST_LOSS_EVENTS).contains(&loss_events) { None } else { of_rates(rates) }
 }
 
-/// As [`of_yielding`] of RDMA flows that began to repeat packets so often, of which a part `loss_ratio` is lost again, and waited for so
-/// many timeouts. A timeout lasts as long as thousands of packets, so none either where few were met and one could have been.
+/// The interval of [`of_yielding`] for RDMA flows. They began `repeats` times to send packets again, of which `loss_ratio` are lost once
+/// more, and waited for `timeouts`. A timeout lasts as long as thousands of packets. Few timeouts do not tell their share, and none
+/// does not tell it where one had to be expected: then there is no interval.
 pub(super) fn of_repeating(rates: &[f64], repeats: u64, loss_ratio: f64, timeouts: u64) -> Option<[f64; 2]> {
     let expected = (timeouts as f64).max(repeats as f64 * loss_ratio);
     let is_unknown = (LEAST_TIMEOUTS..FEWEST_LOSS_EVENTS as f64).contains(&expected);
@@ -114,8 +115,7 @@ mod tests {
         }
     }
 
-    /// A hundred losses are many; that none of the packets sent again was lost is luck at one in a thousand, and certain at one in a
-    /// million.
+    /// Of a hundred packets that are sent again none is lost by luck at a loss of one in a thousand, and as a rule at one in a million.
     #[test]
     fn a_timeout_that_could_have_been_leaves_a_rate_unknown() {
         let rates: Vec<f64> = (0..SPANS).map(|span| if span % 2 == 0 { 9.0 } else { 10.0 }).collect();

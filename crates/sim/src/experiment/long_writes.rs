@@ -206,6 +206,8 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
     let lost = end.traffic.data_lost - begin.traffic.data_lost;
     let timeouts = during(|sender| sender.timeouts);
     let (rates, repeats) = (Snapshot::gbps_between(seen), during(|sender| sender.repeats));
+    let lost_behind = end.lost_behind.since(begin.lost_behind);
+    let loss_ratio = ratio(lost + lost_behind.forward.unwrap_or(0), offered);
     let config = &writes.network.protocol().config;
     let mut row = Row::new(setup);
     row.set("protocol", "rdma")
@@ -214,10 +216,7 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
         .set("rdma_mtu_bytes", config.mtu.bytes())
         .set("flows", shares.len())
         .set("average_throughput_gbps", bits_per_second / 1e9)
-        .set(
-            "average_throughput_gbps_ci95",
-            json!(of_repeating(&rates, repeats, ratio(lost, offered), timeouts)),
-        )
+        .set("average_throughput_gbps_ci95", json!(of_repeating(&rates, repeats, loss_ratio, timeouts)))
         .set("fairness", jain(shares.into_iter()))
         .set("measured_mbps", bits_per_second / 1e6)
         .set("retransmissions", during(|sender| sender.retransmissions))
@@ -229,7 +228,7 @@ fn row(setup: &Setup<'_>, writes: &Writes, seen: &[Snapshot]) -> Row {
         .set("frames_lost", lost)
         .set("realised_loss_ratio", ratio(lost, offered))
         .set("queue_drops", end.dropped - begin.dropped)
-        .set_lost_behind(end.lost_behind.since(begin.lost_behind))
+        .set_lost_behind(lost_behind)
         .set("queue_bytes_max", writes.network.link.queue().high_water_bytes())
         .set("simulated_seconds", end.at.as_secs_f64())
         .set("counted_seconds", seconds);

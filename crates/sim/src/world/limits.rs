@@ -8,16 +8,17 @@
 use lossylink_core::time::Instant;
 use std::fmt;
 
-/// A link that comes to rest does so in turns, each this fraction of the time that it has taken so far.
-const TURNS: u64 = 8;
+/// A link comes to rest in turns. Each is as long as the simulated time since the last offer, divided by this: whoever stops a run waits
+/// for an eighth of the work that is done.
+const PATIENCE: u64 = 8;
 
 /// No run goes beyond this: half of what the clock can tell, so that nothing that begins by then leaves the clock.
 pub const LATEST: Instant = Instant::from_ps(1 << 63);
 
-/// How far a link may go on in one turn that comes to rest since `begin`, and where something happens next at `next`: the turns grow, so
-/// that years take few of them, and one who loses patience waits for a fraction of the work that is done.
+/// The end of the next turn of a link that has been coming to rest since `begin`. The link next does something at `next`. The turns
+/// grow, so that years take few of them.
 pub fn turn(begin: Instant, next: Instant) -> Instant {
-    next + next.saturating_since(begin) / TURNS
+    next + next.saturating_since(begin) / PATIENCE
 }
 
 /// Why a run ended before everything had happened.

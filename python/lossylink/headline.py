@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from lossylink.experiments import Column, experiment_named
 from lossylink.frames import cell
-from lossylink.percentiles import has_percentile
+from lossylink.percentiles import NEVER, has_percentile, is_never, tried
 from lossylink.ratios import Sample, ratio_interval
 
 if TYPE_CHECKING:
@@ -164,13 +164,18 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
     '34 of 2,000'
     >>> [text_of(Column("fct_us_p99_9", "p99.9"), {"fct_us_p99_9": 2715.2, "trials": n}) for n in (500, 5000)]
     ['few', '2,715']
+
+    A figure among flows that never ended is no number:
+
+    >>> text_of(Column("fct_us_max", "max"), {"fct_us_max": None, "trials": 497, "flows_unfinished": 3})
+    'never'
     """
     value = row.get(column.key)
     if value is None:
-        return _ABSENT
+        return (NEVER if _is_known(column, row) else FEW) if is_never(column.key, row) else _ABSENT
     if not _is_known(column, row):
         return FEW
-    among = row.get(column.of)
+    among = tried(row) if column.of == "trials" else row.get(column.of)
     if column.kind == "share":
         bound = row.get(column.bound)
         if value == 0 and bound:
@@ -186,7 +191,7 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
 def _is_known(column: Column, row: Mapping[str, Any]) -> bool:
     """Whether a percentile has enough values beyond it; other figures always are known."""
     found = _PERCENTILE.search(column.key)
-    count = row.get("trials" if found is None or not found["of"] else f"flows{found['of']}")
+    count = tried(row) if found is None or not found["of"] else row.get(f"flows{found['of']}")
     if found is None or count is None:
         return True
     return has_percentile(int(count), float(f"{found['whole']}.{found['part'] or 0}"))

@@ -2,6 +2,8 @@
 
 A percentile is the linear interpolation between order statistics (what pandas' ``describe`` prints). Its
 interval is distribution-free: only ranks enter, so a tail of milliseconds among microseconds needs no model.
+An infinite value is a trial that never ended, and is slower than all that did. A percentile among such trials
+is infinite.
 Zero events give an upper bound, never an estimate of zero.
 """
 
@@ -68,8 +70,25 @@ def percentile(values: ArrayLike, percent: float) -> float:
     --------
     >>> percentile([1.0, 2.0, 3.0, 4.0], 50)
     2.5
+    >>> [percentile([1.0, 2.0, float("inf")], percent) for percent in (50, 51)]
+    [2.0, inf]
     """
-    return float(np.percentile(_sorted_values(values), percent, method="linear"))
+    array = _sorted_values(values)
+    if np.isposinf(array[-1]):
+        # Numpy's interpolation makes nan of infinite values.
+        rank = (array.size - 1) * percent / 100.0
+        below, above = int(np.floor(rank)), int(np.ceil(rank))
+        return float(_between(array[below], array[above], rank - below))
+    return float(np.percentile(array, percent, method="linear"))
+
+
+def _between(low: ArrayLike, high: ArrayLike, way: float) -> Values:
+    """Return the values between two, of which the upper one may be infinite."""
+    near: Values = np.asarray(low, dtype=np.float64)
+    far: Values = np.asarray(high, dtype=np.float64)
+    apart = np.zeros_like(near)
+    np.subtract(far, near, out=apart, where=(near < far) & (way > 0))
+    return near + way * apart
 
 
 def describe(values: ArrayLike) -> dict[str, float]:
@@ -84,8 +103,14 @@ def describe(values: ArrayLike) -> dict[str, float]:
     array = _sorted_values(values)
     summary = {"min": float(array[0]), "mean": float(array.mean())}
     summary |= {key: percentile(array, percent) for key, percent in PERCENTILES.items()}
-    summary |= {"max": float(array[-1]), "std": float(array.std(ddof=1)) if array.size > 1 else 0.0}
+    summary |= {"max": float(array[-1]), "std": _deviation(array)}
     return summary | {"count": float(array.size)}
+
+
+def _deviation(array: Values) -> float:
+    if np.isposinf(array[-1]):
+        return float("inf")
+    return float(array.std(ddof=1)) if array.size > 1 else 0.0
 
 
 def percentile_interval(
@@ -192,7 +217,7 @@ def _resampled_percentiles(
     lower = upper * draws.beta(rank + 1, 1, size=resamples)
     values_lower = array[np.minimum((lower * count).astype(np.int64), count - 1)]
     values_upper = array[np.minimum((upper * count).astype(np.int64), count - 1)]
-    return values_lower * (1.0 - fraction) + values_upper * fraction
+    return _between(values_lower, values_upper, fraction)
 
 
 def percentile_ratio(
@@ -208,8 +233,8 @@ def percentile_ratio(
     """Ratio of one percentile of two independent samples, with its bootstrap interval.
 
     A resample never exceeds the sample: where one is too small to bound its percentile from above, so is the
-    ratio on that side, infinite above or zero below. Values of a ``block`` may depend on each other, as in
-    `percentile_interval`.
+    ratio on that side, infinite above or zero below. Where both percentiles lie among trials that never
+    ended, the ratio is nan. Values of a ``block`` may depend on each other, as in `percentile_interval`.
 
     Examples
     --------
@@ -223,16 +248,20 @@ def percentile_ratio(
         beyond = np.asarray(values) > percentile(values, percent)
         sizes.append(max(1.0, beyond.size / _design_effect(beyond, block=block, confidence=confidence)))
     draws = np.random.default_rng(seed)
-    ratios = _resampled_percentiles(top, sizes[0], percent, draws, resamples) / _resampled_percentiles(
-        bottom, sizes[1], percent, draws, resamples
-    )
+    above = _resampled_percentiles(top, sizes[0], percent, draws, resamples)
+    below = _resampled_percentiles(bottom, sizes[1], percent, draws, resamples)
+    with np.errstate(invalid="ignore"):
+        ratios = above / below
     miss = (1.0 - confidence) / 2.0
-    low, high = (float(end) for end in np.quantile(ratios, [miss, 1.0 - miss]))
+    # Where both never end, the ratio may be any number.
+    low = percentile(np.nan_to_num(ratios, nan=0.0, posinf=np.inf), 100.0 * miss)
+    high = percentile(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf), 100.0 * (1.0 - miss))
     if not _is_bounded(sizes[0], percent, confidence):
         high = float("inf")
     if not _is_bounded(sizes[1], percent, confidence):
         low = 0.0
-    return Estimate(percentile(top, percent) / percentile(bottom, percent), low, high)
+    value, reference = percentile(top, percent), percentile(bottom, percent)
+    return Estimate(value / reference if min(value, reference) < np.inf else np.nan, low, high)
 
 
 def _is_bounded(count: float, percent: float, confidence: float) -> bool:
@@ -242,6 +271,8 @@ def _is_bounded(count: float, percent: float, confidence: float) -> bool:
 
 def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONFIDENCE) -> Estimate:
     """Mean with Student's interval; a single value has an unbounded one.
+
+    Trials of which some never ended have an infinite mean.
 
     Values of a ``block`` that follow each other may depend on each other: the interval then is that of the
     means of batches, as in `percentile_interval`.
@@ -254,6 +285,8 @@ def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONF
     """
     array = _sorted_values(values)
     mean = float(array.mean())
+    if np.isposinf(mean):
+        return Estimate.exact(mean)
     if array.size == 1:
         return Estimate(mean, float("-inf"), float("inf"))
     starts = np.arange(array.size) if block <= 1 else _batch_starts(array.size, block)

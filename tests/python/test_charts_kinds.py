@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import lossylink
 from lossylink import Run
 from lossylink.charts.chart import Series, Sheet
+from lossylink.charts.data import sheet_csv
 from lossylink.charts.drawing import draw
 from lossylink.charts.figures import possible, sheet_of
 from lossylink.charts.kinds import kinds, names
@@ -393,3 +395,31 @@ def test_gain_and_cost_of_a_fabric_are_its_shares(runs: dict[str, Run]) -> None:
         for year in shares.partition_by("year")
     ]
     assert middle.y[place] == pytest.approx(np.mean(expected), rel=1e-3)
+
+
+def test_flows_that_never_end_are_arrows_at_the_edge() -> None:
+    """Half of the frames are lost: without protection some of 2,000 flows never end."""
+    result = run("tcp-fct", "none", "lg", flow__trials=2000, loss__forward=0.6)
+    rows = {row["protection"]: row for row in result.records}
+    never = rows["none"]["flows_unfinished"] / 2000
+    assert 0 < never < 0.1
+    stairs = named(sheet(result, "ccdf"), "no protection")
+    assert stairs.never == pytest.approx((never,))
+    assert stairs.y[-1] == pytest.approx(never + 1 / 2000)
+    assert named(sheet(result, "ccdf"), "LinkGuardian").never is None
+    assert "never ended" in sheet(result, "ccdf").charts[0].caption
+    assert "never," in sheet_csv(sheet(result, "ccdf"))
+    draw(sheet(result, "ccdf").charts[0])
+
+
+def test_percentiles_among_flows_that_never_end_are_arrows_at_the_edge(tmp_path: Path) -> None:
+    losses = [0.1, 0.6, 1.0]
+    swept = lossylink.sweep(
+        "tcp-fct", protection=["none"], grid={"loss": losses}, settings={"flow.trials": 300}, output=tmp_path
+    )
+    assert swept.rows["fct_us_p99"].is_null().to_list() == [False, True, True]
+    drawn = sheet_of([("a", one) for one in swept.runs()], "fct-loss")
+    half, tail = (named(drawn, f"no protection, {name}") for name in ("p50", "p99"))
+    assert (half.x, half.never) == ((0.1, 0.6), (1.0,))
+    assert (tail.x, tail.never) == ((0.1,), (0.6, 1.0))
+    draw(drawn.charts[0])

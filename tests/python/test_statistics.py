@@ -31,6 +31,33 @@ def test_an_empty_sample_and_nan_are_refused() -> None:
         statistics.describe([1.0, math.nan])
 
 
+@given(samples, st.integers(0, 20), st.floats(min_value=0.0, max_value=100.0))
+def test_what_never_ended_ranks_last(values: list[float], never: int, percent: float) -> None:
+    """As if those trials took longer than any other: only what falls among them is infinite."""
+    all_trials = [*values, *[math.inf] * never]
+    found = statistics.percentile_interval(all_trials, percent)
+    slow = [*values, *[1e300] * never]
+    expected = statistics.percentile_interval(slow, percent)
+    for one, other in zip(vars(found).values(), vars(expected).values(), strict=True):
+        assert one == pytest.approx(other) or (math.isinf(one) and other > 1e9)
+
+
+def test_ratios_rank_what_never_ended_last() -> None:
+    fast, slow = [1.0] * 98 + [2.0] * 2, [3.0] * 90 + [math.inf] * 10
+    assert statistics.percentile_ratio(slow, fast, 50).value == 3.0
+    assert statistics.percentile_ratio(slow, fast, 99).value == math.inf
+    assert statistics.percentile_ratio(fast, slow, 99) == statistics.Estimate(0.0, 0.0, math.inf)
+    unknown = statistics.percentile_ratio(slow, slow, 99)
+    assert (math.isnan(unknown.value), unknown.low, unknown.high) == (True, 0.0, math.inf)
+
+
+def test_a_mean_over_what_never_ended_is_infinite() -> None:
+    values = [1.0, 2.0, math.inf]
+    assert statistics.mean_interval(values, block=2) == statistics.Estimate.exact(math.inf)
+    summary = statistics.describe(values)
+    assert [summary[key] for key in ("min", "mean", "max", "std")] == [1.0, math.inf, math.inf, math.inf]
+
+
 @given(samples, st.floats(min_value=0.0, max_value=100.0))
 def test_percentile_interval_encloses_its_value(values: list[float], percent: float) -> None:
     estimate = statistics.percentile_interval(values, percent)

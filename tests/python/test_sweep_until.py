@@ -188,3 +188,10 @@ def test_what_has_no_sound_interval_is_refused(
 def test_a_rule_without_sense_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="^--until "):
         parse_until(text)
+
+
+def test_a_percentile_that_is_never_is_known() -> None:
+    """Where all of its interval lies among flows that never ended, no more flows are run."""
+    (row,) = swept("tcp-fct", "rel=10%@95%,column=fct_us_p99,max=100k", 500, loss="1", protection=["none"])
+    assert (row["until_met"], row["until_looks"], row["flows_unfinished"]) == (True, 1, 500)
+    assert row["fct_us_p99"] is None

@@ -178,19 +178,28 @@ def test_a_code_costs_what_the_simulator_says() -> None:
     assert (real["fec_k"], real["fec_h"], real["trials"]) == (5, 1, 2)
 
 
+def test_flows_that_real_tcp_does_not_end_are_slower_than_all_that_it_does() -> None:
+    settings: dict[str, Any] = {"loss__forward": 1.0, "flow__trials": 3}
+    for row in (row_of("tcp-fct", backend, "none", **settings) for backend in ("kernel", "sim")):
+        assert (row["trials"], row["flows_unfinished"]) == (0, 3)
+        assert {row[f"fct_us_{key}"] for key in ("min", "mean", "p50", "p99_999", "max", "std")} == {None}
+        assert row["checks"]["connections"]["passed"] is False
+
+
 def test_the_same_seed_gives_the_same_bytes() -> None:
     """Three times, the third time on a machine with other work."""
     program = Path(__file__).parents[2] / "python/lossylink/backends/kernel/programs/short_flows.py"
     config = configured(loss__forward="1%", link__rate="100Gbps")
     options = '{"congestion_control": "cubic", "mss_bytes": 1460, "flow_rate_bytes": 0}'
-    told = f'{{"address": "10.2.2.2", "size_bytes": 24387, "flows": 30, "seed": 1, "options": {options}}}'
+    server = '{"address": "10.2.2.2", "size_bytes": 24387}'
+    client = f'{server[:-1]}, "flows": 30, "patience_seconds": 600, "seed": 1, "options": {options}}}'
     python = [sys.executable, "-S", "-E", str(program)]
     script = "\n".join(
         [
             hosts.setup_script(config, is_measured=True),
-            hosts.on(hosts.H8, [*python, "server", told]) + " &",
+            hosts.on(hosts.H8, [*python, "server", server]) + " &",
             "sleep 1",
-            hosts.on(hosts.H4, [*python, "client", told]),
+            hosts.on(hosts.H4, [*python, "client", client]),
         ]
     )
     records = []

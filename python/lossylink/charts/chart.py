@@ -6,7 +6,7 @@ describes a figure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,6 +79,9 @@ class Series:
     labels: tuple[str, ...] | None = None
     hollow: tuple[bool, ...] | None = None
     base: tuple[float, ...] | None = None
+    never: tuple[float, ...] | None = None
+    """Arrows at the edge for what never ended: the share that a staircase ends at, or the ``x`` of points and
+    bars that have no ``y``."""
     is_labelled: bool = False
     """Whether ``labels`` stand beside the points, too."""
     is_filled: bool = False
@@ -155,6 +158,21 @@ def embedded(values: ArrayLike) -> tuple[float, ...]:
     """
     array = np.asarray(values, dtype=np.float64)
     return tuple(float(f"{value:.{EMBEDDED_DIGITS}g}") for value in array)
+
+
+def with_never(caption: str, series: Iterable[Series]) -> str:
+    """Return a caption that says what arrows at the edge mean, where a series has any.
+
+    Examples
+    --------
+    >>> with_never("Flows.", [Series("none", "blue", (), (), never=(0.1,))])
+    'Flows. Arrows at the edge: flows that never ended.'
+    """
+    return (
+        f"{caption} Arrows at the edge: flows that never ended."
+        if any(one.never for one in series)
+        else caption
+    )
 
 
 def points(

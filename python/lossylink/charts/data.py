@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lossylink.charts.chart import Chart, Series, Sheet
+from lossylink.percentiles import NEVER
 from lossylink.writing import whole
 
 COLUMNS = ("chart", "series", "x", "y", "y_low", "y_high", "label")
@@ -76,6 +77,9 @@ def _columns(sheet: Sheet) -> list[str]:
 
 def _points(chart: Chart, series: Series) -> list[list[object]]:
     rows: list[list[object]] = []
+    for at in series.never or ():
+        where = (NEVER, at) if series.kind == "step" else (_word(chart.x.categories, at), NEVER)
+        rows.append([chart.identifier, series.name, *where, "", "", ""])
     for place, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
         low = "" if series.y_low is None else series.y_low[place]
         high = "" if series.y_high is None else series.y_high[place]

@@ -36,9 +36,27 @@ def thinned_survival(values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def survival_series(name: str, colour: str, values: ArrayLike, *, dashed: bool = False) -> Series:
-    """The complementary distribution of a sample as a staircase."""
-    x, share = thinned_survival(values)
-    return Series(name, colour, embedded(x), embedded(share), kind="step", dashed=dashed)
+    """The complementary distribution of a sample as a staircase, down to the share of what never ended.
+
+    Examples
+    --------
+    >>> series = survival_series("none", "blue", [1.0, 2.0, np.inf, np.inf])
+    >>> series.x, series.y, series.never
+    ((1.0, 2.0), (1.0, 0.75), (0.5,))
+    """
+    array = np.asarray(values, dtype=np.float64)
+    ended = array[np.isfinite(array)]
+    never = 1 - ended.size / array.size
+    x, share = thinned_survival(ended) if ended.size else (ended, ended)
+    return Series(
+        name,
+        colour,
+        embedded(x),
+        embedded(share * (1 - never) + never),
+        kind="step",
+        dashed=dashed,
+        never=embedded([never]) if never else None,
+    )
 
 
 def thinned_series(

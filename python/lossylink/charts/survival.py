@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lossylink.charts.chart import Axis, Chart, Guide, Series
+from lossylink.charts.chart import Axis, Chart, Guide, Series, with_never
 
 
 def survival_chart(
@@ -22,7 +22,7 @@ def survival_chart(
     return Chart(
         identifier,
         title,
-        caption,
+        with_never(caption, series),
         x,
         Axis(f"share of {of} at least as slow", "", "log", high=1.0),
         tuple(series),

@@ -45,7 +45,7 @@ def check_connections(row: Mapping[str, Any]) -> Check:
     >>> told
     '3 of 100 flows did not finish (18 frames lost on the link)'
     >>> mend.partition(", and ")[0]
-    'they are in no other figure; losses stopped them'
+    'they are slower than all that did; losses stopped them'
     >>> check_connections(row | {"queue_drops": 900}).message.partition("; ")[2]
     'full queues stopped them, and transport.dcqcn=on or a lower load lets more finish'
     >>> check_connections(row | {"path_frames_lost": 40}).message.partition("; ")[2].partition(", and ")[0]
@@ -71,7 +71,9 @@ def _flows_that_end(row: Mapping[str, Any]) -> Check:
         return passed(NAME, "every flow finished")
     told = f"{count:,} of {count + finished:,} flows did not finish"
     met = _met(row)
-    return failed(NAME, f"{told}{f' ({met})' if met else ''}: they are in no other figure; {_mend(row)}")
+    return failed(
+        NAME, f"{told}{f' ({met})' if met else ''}: they are slower than all that did; {_mend(row)}"
+    )
 
 
 def _met(row: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from lossylink.cli.fitting import GAP, fitting
 from lossylink.frames import cell
 from lossylink.headline import Headline, headline
+from lossylink.percentiles import NEVER, is_never
 
 #: Up to this many rows are shown as columns where every key is shown.
 SIDE_BY_SIDE = 6
@@ -46,5 +47,5 @@ def print_every_key(rows: Sequence[Mapping[str, Any]], console: Console) -> None
             table.add_column(str(row.get("protection", "")), justify="right")
         for key in dict.fromkeys(key for row in some for key in row):
             if key != "protection":
-                table.add_row(key, *(cell(row.get(key)) for row in some))
+                table.add_row(key, *(NEVER if is_never(key, row) else cell(row.get(key)) for row in some))
         console.print(table)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lossylink.headline import BASELINE, FEW, Headline, why_failed
-from lossylink.percentiles import LEAST_BEYOND
+from lossylink.percentiles import LEAST_BEYOND, NEVER
 
 #: Blanks between two columns.
 GAP = 2
@@ -28,7 +28,9 @@ def notes(
     """Yield what stands below a table of so many columns, each with its style."""
     if any(text == FEW for row in table.rows for text in row[:count]):
         yield f"{FEW}: fewer than {LEAST_BEYOND} were slower; more trials tell", "dim"
-    for words in (*unfinished(rows), *limits(rows)):
+    if any(text == NEVER for row in table.rows for text in row[:count]):
+        yield f"{NEVER}: falls among what did not finish, or did not come", "dim"
+    for words in limits(rows):
         yield words, "yellow"
     yield from ((words, "yellow") for words in (*crowded(rows), *beside_the_law(rows)))
     for words in why_failed(rows, places):
@@ -38,28 +40,6 @@ def notes(
     words = f" ({', '.join(hidden)} did not fit)" if hidden else ""
     if left_out > 0:
         yield f"--all shows the other {left_out} figures{words}", "dim"
-
-
-def unfinished(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each row whose figures leave flows out because these did not end.
-
-    A row with the check `connections` is left out: the check says so, and why.
-
-    Examples
-    --------
-    >>> row = {"protection": "none", "trials": 0, "flows_unfinished": 200}
-    >>> unfinished([row])
-    ['none: 200 of 200 flows did not end, and enter no figure']
-    >>> unfinished([row | {"checks": {"connections": {"passed": False}}}, row | {"flows_unfinished": 0}])
-    []
-    """
-    lines = []
-    for row in rows:
-        left = row.get("flows_unfinished") or 0
-        if left and "connections" not in (row.get("checks") or {}):
-            whole = left + row.get("trials", 0)
-            lines.append(f"{row['protection']}: {left:,} of {whole:,} flows did not end, and enter no figure")
-    return lines
 
 
 def crowded(rows: Sequence[Mapping[str, Any]]) -> list[str]:

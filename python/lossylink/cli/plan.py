@@ -338,8 +338,8 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
     return summary
 
 
-def _slowdown(value: float) -> str:
-    return f"* {value:.3g}" if math.isfinite(value) else "flows do not end"
+def _tail(value: float, digits: str) -> str:
+    return f"* {value:{digits}}" if math.isfinite(value) else "flows do not end"
 
 
 def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
@@ -368,11 +368,11 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     if any(row["loss_by_model"] is not None for row in plan.rows()):
         table.add_row("  by the model", *(_modelled(one) for one in plan.predictions))
     if plan.carried:
-        table.add_row("fct_us_p99", *(f"* {one.fct_us_p99:,.0f}" for one in plan.carried))
+        table.add_row("fct_us_p99", *(_tail(one.fct_us_p99, ",.0f") for one in plan.carried))
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in plan.carried))
     if plan.loaded is not None:
         tails = [plan.loaded.slowdowns[prediction.protection] for prediction in plan.predictions]
-        table.add_row("slowdown_p99_9", *(_slowdown(one.value) for one in tails))
+        table.add_row("slowdown_p99_9", *(_tail(one.value, ".3g") for one in tails))
         table.add_row("  95 % interval", *(_interval(one.low, one.high) for one in tails))
     for key in ("meets_target", "meets_budget") if plan.budget_us is not None else ("meets_target",):
         table.add_row(key, *(_TOLD[row[key]] for row in plan.rows()))

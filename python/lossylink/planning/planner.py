@@ -216,10 +216,14 @@ def _reason_by_flows(
     fastest = max(meeting, key=lambda one: one.effective_speed_gbps.value or 0.0)
     own = times[chosen.protection].fct_us_p99
     flows = f"{transport} flows of {flow_bytes / 1e6:g} MB, one after another,"
+    if math.isinf(own):
+        return f"of the {flows} one in a hundred or more does not end over any link that meets the target"
     words = f"99 of 100 {flows} end within {own:,.0f} us"
     if fastest is chosen:
         return f"{words}, and of the links with flows as quick it is the fastest"
     other = times[fastest.protection].fct_us_p99
+    if math.isinf(other):
+        return f"{words}; over {fastest.protection}, the fastest link, one in a hundred or more does not end"
     return f"{words}; over {fastest.protection}, the fastest link, it is {other:,.0f} us"
 
 

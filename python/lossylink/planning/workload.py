@@ -68,9 +68,16 @@ class UnderLoad:
         }
 
     def best(self, meeting: Sequence[Prediction]) -> Prediction:
-        """Return the fastest link of those whose tail is not told from the least: whose intervals overlap."""
+        """Return the fastest link of those whose tail is not told from the least.
+
+        Two are told apart where their intervals do not overlap, or where flows do not end over one of them.
+        """
         least = min((self.slowdowns[one.protection] for one in meeting), key=lambda one: one.value)
-        equal = [one for one in meeting if self.slowdowns[one.protection].low <= least.high]
+
+        def is_as_good(one: Estimate) -> bool:
+            return one.low <= least.high and math.isinf(one.value) <= math.isinf(least.value)
+
+        equal = [one for one in meeting if is_as_good(self.slowdowns[one.protection])]
         return max(equal, key=lambda one: one.effective_speed_gbps.value or 0.0)
 
     def reason(self, chosen: Prediction, meeting: Sequence[Prediction]) -> str:
@@ -109,20 +116,22 @@ def under_load(
         The workload cannot be simulated on this link, or one flow in a thousand does not end without any
         loss, or over every protection; one line says why.
     """
+    import numpy as np  # a plan without flows does without it
+
     settings = _settings(link, transport, workload)
     protections = [prediction.protection for prediction in predictions]
     share = len(protections) / (len(protections) + 1)
     trials = _trials(settings, protections, seed, _part(progress, 0.0, share))
     clean = _trials(settings | {"loss.forward": CLEAN}, ["none"], seed, _part(progress, share, 1.0))
-    slowdowns = {one: _tail(_slowdowns(trials, one), workload.flows) for one in protections}
-    without_loss = _tail(_slowdowns(clean, "none"), workload.flows)
+    slowdowns = {one: _tail(_slowdowns(trials, one)) for one in protections}
+    without_loss = _tail(_slowdowns(clean, "none"))
     where = "without loss" if math.isinf(without_loss.value) else "over every protection"
     if math.isinf(max(without_loss.value, min(one.value for one in slowdowns.values()))):
         words = (
             f"--workload {workload.distribution} by {transport}: one flow in a thousand or more does not end"
         )
         raise UserError(f"{words} {where}; give a lower --load")
-    unfinished = {one: workload.flows - len(_slowdowns(trials, one)) for one in protections}
+    unfinished = {one: int(np.isinf(_slowdowns(trials, one)).sum()) for one in protections}
     return UnderLoad(transport, workload, slowdowns, without_loss, unfinished)
 
 
@@ -161,26 +170,17 @@ def _trials(
 
 
 def _slowdowns(trials: polars.DataFrame, protection: str) -> Values:
-    """Return the slowdowns of the flows over a protection that ended."""
-    return trials.filter(trials["protection"] == protection)["slowdown"].drop_nulls().to_numpy()
+    """Return the slowdowns of the flows over a protection; those of flows that did not end are infinite."""
+    return trials.filter(trials["protection"] == protection)["slowdown"].to_numpy()
 
 
-def _tail(slowdowns: Values, flows: int) -> Estimate:
-    """Return the tail of the slowdowns with the interval that the run's replicas tell.
-
-    Flows that did not end are slower than all others. Where they are a thousandth, the tail is infinite.
-    """
-    import numpy as np
-
+def _tail(slowdowns: Values) -> Estimate:
+    """Return the tail of the slowdowns with the interval that the run's replicas tell."""
     from lossylink.experiments import experiment_named
-    from lossylink.statistics import Estimate, percentile_interval
+    from lossylink.statistics import percentile_interval
 
-    unfinished = flows - len(slowdowns)
-    if unfinished >= flows * (1 - PERCENT / 100):
-        return Estimate(math.inf, math.inf, math.inf)
     # Flows of a replica wait for each other: ranks among all of them would claim too much.
-    block = experiment_named("workload").block_trials
-    return percentile_interval(np.append(slowdowns, [math.inf] * unfinished), PERCENT, block=block)
+    return percentile_interval(slowdowns, PERCENT, block=experiment_named("workload").block_trials)
 
 
 def _part(

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from lossylink.results import Run
 
-Interval: TypeAlias = tuple[float, float | None]
-"""Both ends; the upper one is missing where the sample does not reach it."""
+Interval: TypeAlias = tuple[float | None, float | None]
+"""Both ends; one is missing where the sample does not reach it, or where flows never ended."""
 
 PERCENTS: Final = (50.0, 99.0, 99.9)
 """Percentiles that get an interval: those that figures show."""
@@ -37,11 +37,12 @@ def _intervals(
 ) -> Iterator[tuple[str, Interval]]:
     from lossylink.statistics import percentile_interval  # numpy and scipy: only for this
 
-    for key, value in row.items():
+    for key in row:
         of = percentile_of(key)
-        if of is None or value is None or of[1] not in PERCENTS or of[0] not in trials.columns:
+        if of is None or of[1] not in PERCENTS or of[0] not in trials.columns:
             continue
         values = trials[of[0]].drop_nulls().to_numpy()
         if has_percentile(len(values), of[1]):
             found = percentile_interval(values, of[1], block=block)
-            yield f"{key}_ci95", (found.low, found.high if math.isfinite(found.high) else None)
+            low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
+            yield f"{key}_ci95", (low, high)

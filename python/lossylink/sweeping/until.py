@@ -123,9 +123,14 @@ class Until:
         return percentile_interval(values, of[1], block=block, confidence=confidence) if values.size else None
 
     def is_met(self, estimate: Estimate | None) -> bool:
-        """Whether a figure is known well enough; one of which nothing was seen never is."""
-        if estimate is None or estimate.value <= 0 or not math.isfinite(estimate.high):
+        """Whether a figure is known well enough; one of which nothing was seen never is.
+
+        A percentile whose whole interval lies among trials that never ended is known: it is never.
+        """
+        if estimate is None or estimate.value <= 0:
             return False
+        if math.isinf(estimate.high):
+            return math.isinf(estimate.low)
         return (estimate.high - estimate.low) / 2 <= self.share * estimate.value
 
     def columns(self, estimate: Estimate | None, *, look: int, is_met: bool) -> dict[str, Any]:

@@ -126,7 +126,7 @@ impl<'a> Setup<'a> {
     }
 
     /// The configured round trip of a path that is nothing but the link.
-    fn rtt(&self) -> Option<Duration> {
+    pub(super) fn rtt(&self) -> Option<Duration> {
         self.config.path.as_ref().and_then(|path| path.rtt_ps).map(Duration::from_ps)
     }
 

@@ -15,9 +15,10 @@ use super::setup::Setup;
 use super::slowdown::set_slowdowns;
 use super::stress::ratio;
 use crate::config::{Config, HostProfile, MessageLatency, WorkloadConfig, WorkloadProtocol};
-use crate::measure::Spans;
+use crate::measure::{NEVER_PS, Spans};
 use crate::net::{AnyLink, ProtectedLink};
 use crate::workload::{Arrival, FlowSizes, Workload};
+use crate::world::limits::wait_for_flow;
 use crate::world::network::Addressed;
 use crate::world::{LostBehind, Network, Path, Protocol, Tcp};
 use crate::{Columns, ConfigError, Control, Outcome, Stop};
@@ -30,7 +31,7 @@ use serde_json::Value;
 const FLOWS_PER_REPLICA: u64 = 1000;
 /// Flows of a replica before them.
 const FLOWS_BEFORE: u64 = 100;
-/// A replica ends so long after the last flow that counts has begun, whatever is still in progress.
+/// A replica ends at least so long after the last flow that counts has begun ([`wait_for_flow`]), whatever is still in progress.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections of a replica; a flow that finds none free is not begun.
 const MOST_CONNECTIONS: usize = 1 << 16;
@@ -38,11 +39,10 @@ const MOST_CONNECTIONS: usize = 1 << 16;
 /// Flows that are looked at, on average, where none has too much left to end before the next begins.
 const FLOWS_AT_ONCE: usize = 64;
 
-/// Results of one replica.
+/// Results of one replica. Its flows are those that count, also those that never ended.
 #[derive(Debug, Default)]
 struct Finished {
     flows: Vec<Flow>,
-    unfinished: u64,
     connections: usize,
     data_octets: u64,
     data_frames: u64,
@@ -130,7 +130,7 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         row.set("distribution", self.workload.distribution.as_str()).set("load", self.workload.load);
         self.set_totals(&mut row, &flows, &replicas);
         workers.share(|| {
-            let took = flows.iter().map(|flow| flow.took.as_ps());
+            let took = flows.iter().map(|flow| flow.took.map_or(NEVER_PS, Duration::as_ps));
             let mut spans = Spans::new(flows.len(), took.clone().min().unwrap_or(0));
             took.for_each(|span_ps| spans.add(span_ps));
             row.set_completion_times(&spans.sort())?;
@@ -149,8 +149,9 @@ impl<'a, T: SerialProtocol> Shared<'a, T> {
         let seconds: f64 = replicas.iter().map(|replica| replica.seconds).sum();
         let lost_behind = replicas.iter().map(|replica| replica.lost_behind).reduce(LostBehind::and);
         let line_octets = seconds * self.setup.config.link.rate_bps as f64 / 8.0;
-        row.set("trials", flows.len())
-            .set("flows_unfinished", sum(|replica| replica.unfinished))
+        let ended = flows.iter().filter(|flow| flow.took.is_some()).count();
+        row.set("trials", ended)
+            .set("flows_unfinished", flows.len() - ended)
             .set("flow_bytes_mean", self.sizes.mean())
             .set("link_utilisation", sum(|replica| replica.data_octets) as f64 / line_octets)
             .set("connections_max", most(|replica| replica.connections as u64))
@@ -239,6 +240,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
     /// Lets flows begin until those that count have ended.
     fn run(mut self, block: &Block) -> Result<Finished, ConfigError> {
         let counted = FLOWS_BEFORE..FLOWS_BEFORE + block.trials;
+        let patience = wait_for_flow(self.alone.takes(self.shared.sizes.quantile(1.0)), PATIENCE);
         let mut limit = Instant::NEVER;
         let mut next = self.next_arrival();
         while self.open_of(block.trials) > 0 && self.network.now() < limit && !self.network.is_stopped() {
@@ -257,7 +259,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             self.begin_flow(&next, counted.contains(&self.begun));
             self.begun += 1;
             if self.begun == counted.end {
-                limit = next.at + PATIENCE;
+                limit = next.at + patience;
             }
             next = self.next_arrival();
         }
@@ -265,7 +267,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             let end = self.network.now();
             self.finished.states = states(&self.shared.setup, &mut self.network.link, end, false)?;
         }
-        Ok(self.finish(block.trials))
+        Ok(self.finish())
     }
 
     /// Whether a flow that counts is known to have too much left to send to end by `at`, even with the line to itself. Where none was
@@ -311,12 +313,14 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
 
     /// Flows that count and have not ended.
     fn open_of(&self, trials: u64) -> u64 {
-        trials - self.finished.flows.len() as u64 - self.finished.unfinished
+        trials - self.finished.flows.len() as u64
     }
 
     fn begin_flow(&mut self, arrival: &Arrival, counts: bool) {
         let Some(index) = self.idle.pop().or_else(|| self.open_connection()) else {
-            self.finished.unfinished += u64::from(counts);
+            if counts {
+                self.finished.flows.push(Flow::never(self.network.now(), arrival.size_bytes));
+            }
             return;
         };
         let start = self.network.now();
@@ -358,24 +362,24 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         if !flow.counts {
             return;
         }
-        let Some(took) = took.map(|took| took + flow.once) else {
-            self.finished.unfinished += 1;
-            return;
-        };
+        let took = took.map(|took| took + flow.once);
+        let alone_us = self.alone.takes(flow.bytes).as_us_f64();
         self.finished.flows.push(Flow {
-            start: flow.start,
-            bytes: flow.bytes,
             took,
-            slowdown: took.as_us_f64() / self.alone.takes(flow.bytes).as_us_f64(),
+            slowdown: took.map_or(f64::INFINITY, |took| took.as_us_f64() / alone_us),
             retransmissions: counted.retransmissions as u32,
             timeouts: counted.timeouts() as u32,
+            ..Flow::never(flow.start, flow.bytes)
         });
     }
 
-    fn finish(mut self, trials: u64) -> Finished {
-        self.finished.unfinished += self.open_of(trials);
+    fn finish(mut self) -> Finished {
+        let connections = self.running.len();
+        for (index, flow) in std::mem::take(&mut self.running).into_iter().enumerate() {
+            flow.iter().for_each(|flow| self.note(index, flow));
+        }
         let (link, traffic) = (&self.network.link, *self.network.link.traffic());
-        self.finished.connections = self.running.len();
+        self.finished.connections = connections;
         self.finished.data_octets = traffic.data_octets;
         self.finished.data_frames = traffic.data_frames;
         self.finished.data_lost = traffic.data_lost;
@@ -439,7 +443,7 @@ fn columns(flows: &[Flow]) -> Columns {
     vec![
         ("start_s".to_owned(), column(|flow| flow.start.as_secs_f64())),
         ("flow_bytes".to_owned(), column(|flow| flow.bytes as f64)),
-        ("fct_us".to_owned(), column(|flow| flow.took.as_us_f64())),
+        ("fct_us".to_owned(), column(|flow| flow.took.map_or(f64::INFINITY, Duration::as_us_f64))),
         ("slowdown".to_owned(), column(|flow| flow.slowdown)),
         ("retransmissions".to_owned(), column(|flow| f64::from(flow.retransmissions))),
         ("timeouts".to_owned(), column(|flow| f64::from(flow.timeouts))),

@@ -22,11 +22,13 @@ impl Sorted for Vec<f64> {
     }
 }
 
-/// The `fraction` quantile of `sorted`, which is not empty.
+/// The `fraction` quantile of `sorted`, which is not empty. Infinite values stand for what never ended: a quantile among them
+/// is infinite.
 pub fn percentile_sorted(sorted: &impl Sorted, fraction: f64) -> f64 {
     let ([low, high], way) = places(sorted.count(), fraction);
     let (low, high) = (sorted.value(low), sorted.value(high));
-    low + (high - low) * way
+    // Between two infinite values lies no number.
+    if low == high { low } else { low + (high - low) * way }
 }
 
 /// The places between which the `fraction` quantile of so many values lies, and how far it is from the first.

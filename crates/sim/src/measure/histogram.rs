@@ -93,10 +93,19 @@ impl Histogram {
     /// The `fraction` quantile by linear interpolation between order statistics, each known to
     /// the width of a bin.
     pub fn percentile(&self, fraction: f64) -> Option<f64> {
-        let last = self.total.checked_sub(1)?;
+        self.percentile_among(fraction, 0)
+    }
+
+    /// As [`Histogram::percentile`], where `beyond` more values are larger than all that were counted; `None` if it lies among
+    /// those.
+    pub fn percentile_among(&self, fraction: f64, beyond: u64) -> Option<f64> {
+        let last = (self.total + beyond).checked_sub(1)?;
         let rank = fraction * last as f64;
-        let (low, high) =
-            (self.order_statistic(rank.floor() as u64), self.order_statistic(rank.ceil() as u64));
+        let [below, above] = [rank.floor(), rank.ceil()].map(|rank| rank as u64);
+        if above >= self.total {
+            return None;
+        }
+        let (low, high) = (self.order_statistic(below), self.order_statistic(above));
         Some(low + (high - low) * (rank - rank.floor()))
     }
 

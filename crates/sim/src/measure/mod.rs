@@ -16,4 +16,4 @@ pub use describe::{Description, Sorted, percentile_sorted};
 pub use figures::{Ascending, Figures};
 pub use histogram::Histogram;
 pub use sequence::SequenceCheck;
-pub use spans::{SortedSpans, Spans};
+pub use spans::{NEVER_PS, SortedSpans, Spans};

@@ -8,6 +8,14 @@ use std::io;
 /// So many numbers are worth another thread. Chosen, not measured.
 const FEWEST: usize = 1 << 14;
 
+/// The picoseconds of a span that never ended. Every span that did comes before it.
+pub const NEVER_PS: u64 = u64::MAX;
+
+/// A span in microseconds; infinite if it never ended.
+fn as_us(span_ps: u64) -> f64 {
+    if span_ps == NEVER_PS { f64::INFINITY } else { Duration::from_ps(span_ps).as_us_f64() }
+}
+
 /// Spans of picoseconds, in any order. Those within 4.29 ms of the shortest take four octets each: what lies further away
 /// waited for a timer, and is rare.
 #[derive(Clone, Debug)]
@@ -64,7 +72,7 @@ impl Ascending for SortedSpans {
     fn for_each(&self, mut visit: impl FnMut(f64, u64)) -> io::Result<()> {
         let Spans { shortest_ps, near, far } = &self.0;
         let above = near.iter().copied().map(u64::from).chain(far.iter().copied());
-        above.for_each(|above| visit(Duration::from_ps(shortest_ps + above).as_us_f64(), 1));
+        above.for_each(|above| visit(as_us(shortest_ps + above), 1));
         Ok(())
     }
 }
@@ -76,7 +84,7 @@ impl Ascending for Ordered {
     }
 
     fn for_each(&self, mut visit: impl FnMut(f64, u64)) -> io::Result<()> {
-        Self::for_each(self, |span_ps, times| visit(Duration::from_ps(span_ps).as_us_f64(), times))
+        Self::for_each(self, |span_ps, times| visit(as_us(span_ps), times))
     }
 }
 
@@ -105,11 +113,13 @@ mod tests {
     proptest! {
         #[test]
         fn spans_are_described_as_their_numbers_are(
-            spans in prop::collection::vec(prop_oneof![0u64..10, 0u64..1 << 33, 0u64..600_000_000_000_000], 1..300),
+            spans in prop::collection::vec(
+                prop_oneof![0u64..10, 0u64..1 << 33, 0u64..600_000_000_000_000, Just(NEVER_PS)], 1..300
+            ),
         ) {
             let shortest = spans.iter().copied().min().unwrap();
             let sorted = bits(&sorted(&spans, shortest));
-            let numbers = spans.iter().map(|&span| Duration::from_ps(span).as_us_f64());
+            let numbers = spans.iter().map(|&span| as_us(span));
             let of_numbers = Description::of(numbers.collect()).unwrap();
             let percentiles = (0..=100).map(|percent| of_numbers.percentile(f64::from(percent) / 100.0));
             let others = [of_numbers.mean(), of_numbers.standard_deviation()];

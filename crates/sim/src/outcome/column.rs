@@ -1,5 +1,6 @@
 //! A column of a table: numbers as they are, or whole numbers that are packed.
 
+use crate::measure::NEVER_PS;
 use crate::numbers::{Packed, RUN, Runs};
 use std::fmt;
 use std::{io, slice};
@@ -16,7 +17,7 @@ enum Held {
 }
 
 impl Column {
-    /// A column of whole numbers, of which `each` make one.
+    /// A column of whole numbers, of which `each` make one. [`NEVER_PS`] becomes infinite.
     pub(crate) fn packed(pieces: impl IntoIterator<Item = Packed>, each: u64) -> Self {
         Self(Held::Packed(pieces.into_iter().collect(), each as f64))
     }
@@ -87,7 +88,7 @@ impl Reader<'_> {
                         continue;
                     };
                     match some.next()? {
-                        Some(run) => numbers.extend(run.iter().map(|&number| number as f64 / *each)),
+                        Some(run) => numbers.extend(run.iter().map(|&number| value(number, *each))),
                         None => *runs = None,
                     }
                 }
@@ -95,6 +96,10 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+fn value(number: u64, each: f64) -> f64 {
+    if number == NEVER_PS { f64::INFINITY } else { number as f64 / each }
 }
 
 impl FromIterator<f64> for Column {
@@ -125,11 +130,11 @@ mod tests {
 
     #[test]
     fn packed_numbers_are_those_of_a_plain_column() {
-        let pieces: [Packed; 3] = [vec![1_500_000, 2].into(), vec![].into(), vec![7].into()];
+        let pieces: [Packed; 3] = [vec![1_500_000, 2].into(), vec![].into(), vec![7, NEVER_PS].into()];
         let packed = Column::packed(pieces, 1_000_000);
-        let plain: Column = [1.5, 2e-6, 7e-6].into_iter().collect();
-        assert_eq!((packed.len(), &packed), (3, &plain));
-        assert_eq!(format!("{packed:?}"), "[1.5, 2e-6, 7e-6]");
+        let plain: Column = [1.5, 2e-6, 7e-6, f64::INFINITY].into_iter().collect();
+        assert_eq!((packed.len(), &packed), (4, &plain));
+        assert_eq!(format!("{packed:?}"), "[1.5, 2e-6, 7e-6, inf]");
         assert_ne!(packed, [1.5, 2e-6].into_iter().collect());
     }
 }

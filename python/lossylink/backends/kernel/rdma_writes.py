@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import bisect
+import math
 import random
 import shlex
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from lossylink.backends._completion_times import completion_times
 from lossylink.backends.kernel.rdma_record import Write, writes_in
 from lossylink.backends.kernel.running import PROGRAMS, Measured, carried_out, path_of
-from lossylink.backends.kernel.times import completion_times
 from lossylink.errors import RunError, UserError
 from lossylink.guest import Plan, rdma
 from lossylink.guest.compiling import compiled
@@ -46,18 +47,12 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
         writes = writes_in(seen.record, writes=trials, packets_each=_packets(config))
         if len(results) != trials:
             raise RunError(f"the guest tells of {len(results)} of {trials} writes")
-        done = [
-            (int(result) / 1e3, write)
-            for result, write in zip(results, writes, strict=True)
-            if result != _FAILED
-        ]
-        if not done:
-            raise RunError(f"none of {trials} writes succeeded: every retry failed; lower loss.forward")
-        row = _row(config, seen, done)
+        times = [math.inf if result == _FAILED else int(result) / 1e3 for result in results]
+        row = _row(config, seen, times, writes)
     columns = {
-        "fct_us": [time for time, _ in done],
-        "retransmissions": [float(write.sent_again) for _, write in done],
-        "timeouts": [float(write.timeouts) for _, write in done],
+        "fct_us": times,
+        "retransmissions": [float(write.sent_again) for write in writes],
+        "timeouts": [float(write.timeouts) for write in writes],
     }
     return {"row": row, "columns": {"trials": columns}, "interrupted": False}
 
@@ -133,17 +128,18 @@ def _packets(config: dict[str, Any]) -> int:
     return max(1, -(-size // mtu))
 
 
-def _row(config: dict[str, Any], seen: Measured, done: list[tuple[float, Write]]) -> dict[str, Any]:
-    writes = [write for _, write in done]
+def _row(
+    config: dict[str, Any], seen: Measured, times_us: list[float], writes: list[Write]
+) -> dict[str, Any]:
     responder = _counters(seen, rdma.INTERFACES[1])
     timer = rdma.timer_exponent(config["host"]["rdma_timeout_us"])
     return {
         **seen.report,
         "recovery": config["transport"]["recovery"],
         "flow_bytes": config["flow"]["size_bytes"],
-        **completion_times([time for time, _ in done]),
+        **completion_times(times_us),
         "flows_hit": sum(write.sent_again > 0 for write in writes),
-        "flows_unfinished": config["flow"]["trials"] - len(done),
+        "flows_unfinished": sum(map(math.isinf, times_us)),
         "repaired_nak": sum(write.repairs > 0 and not write.timeouts for write in writes),
         "repaired_timeout": sum(write.timeouts > 0 for write in writes),
         "retransmissions": sum(write.sent_again for write in writes),

@@ -1,17 +1,25 @@
-"""Completion times of short TCP flows in a guest, from the record of what passes at the sender."""
+"""Completion times of short TCP flows in a guest, from the record of what passes at the sender.
+
+A flow is waited for as long as the simulator waits: ten minutes of virtual time, or `TIMES_THE_LEAST` times
+what it needs on the empty path.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+from lossylink.backends._completion_times import completion_times
 from lossylink.backends.kernel.running import Measured, measured
-from lossylink.backends.kernel.times import completion_times
-from lossylink.backends.live.capture import completion_times_us
+from lossylink.backends.live.capture import flows_in
 from lossylink.errors import RunError
+from lossylink.guest.hosts import round_trip_seconds
 
 #: The port of the program's server.
 _PORT = 5001
+#: The longest that a flow is waited for, at the least, and over the time that it needs.
+PATIENCE_SECONDS, TIMES_THE_LEAST = 600.0, 100.0
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -23,7 +31,6 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
         "mss_bytes": transport["mss_bytes"],
         "flow_rate_bytes": config["host"]["flow_rate_bps"] // 8,
     }
-    shape = {"size_bytes": size, "flows": trials}
 
     def tell(word: str, rest: str) -> None:
         if word == "done":
@@ -32,15 +39,38 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
     with measured(
         config,
         "short_flows",
-        server=shape,
-        client=shape | {"seed": config["seed"], "options": options},
+        server={"size_bytes": size},
+        client={
+            "size_bytes": size,
+            "flows": trials,
+            "patience_seconds": patience_seconds(config),
+            "seed": config["seed"],
+            "options": options,
+        },
         on_line=tell,
         records=True,
     ) as seen:
-        times = completion_times_us(seen.record, server_port=_PORT, size_bytes=size)
+        flows = flows_in(seen.record, server_port=_PORT, size_bytes=size)
+        times = [(flow.took_us, flow.sent_again) for flow in flows]
         row = _row(config, seen, times)
     columns = {"fct_us": [time for time, _ in times], "sent_again": [float(again) for _, again in times]}
     return {"row": row, "columns": {"trials": columns}, "interrupted": False}
+
+
+def patience_seconds(config: dict[str, Any]) -> float:
+    """Return how long a flow is waited for.
+
+    Examples
+    --------
+    >>> link, path = {"rate_bps": 12e6}, {"rtt_ps": 500e9}
+    >>> [
+    ...     patience_seconds({"link": link, "path": path, "flow": {"size_bytes": size}})
+    ...     for size in (24_387, 20_000_000)
+    ... ]
+    [600.0, 1383.3...]
+    """
+    seconds = config["flow"]["size_bytes"] * 8 / config["link"]["rate_bps"] + round_trip_seconds(config)
+    return max(PATIENCE_SECONDS, TIMES_THE_LEAST * float(seconds))
 
 
 def _row(config: dict[str, Any], seen: Measured, times: list[tuple[float, int]]) -> dict[str, Any]:
@@ -54,6 +84,7 @@ def _row(config: dict[str, Any], seen: Measured, times: list[tuple[float, int]])
         **completion_times([time for time, _ in times]),
         "flows_hit": sum(again > 0 for _, again in times),
         "retransmissions": sum(again for _, again in times),
+        "flows_unfinished": sum(math.isinf(time) for time, _ in times),
         "dsacks": counters["TCPDSACKRecvSegs"],
         # A connection request that was lost is no part of a flow's time.
         "timeouts": counters["TCPTimeouts"] - counters["TCPSynRetrans"],

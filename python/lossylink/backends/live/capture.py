@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from collections.abc import Iterator
@@ -30,6 +31,13 @@ class Flow:
     """Bytes sent so far, counted from the first."""
     sent_again: int = 0
 
+    @property
+    def took_us(self) -> float:
+        """From the first data packet to the first ACK that covers all bytes; infinite without either."""
+        if self.first_data_ns is None or self.acknowledged_ns is None:
+            return math.inf
+        return self.acknowledged_ns / 1e3 - self.first_data_ns / 1e3
+
 
 def wait_until_written(capture: Path) -> None:
     """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
@@ -45,18 +53,21 @@ def completion_times_us(path: Path, *, server_port: int, size_bytes: int) -> lis
     """Return, for each flow, its completion time in microseconds and the segments that were sent again.
 
     The published rule: from the first data packet to the first ACK that covers all bytes, both at the sender.
-    Flows come in the order in which they began.
+    Flows come in the order in which they began. One without either packet is left out.
     """
+    flows = flows_in(path, server_port=server_port, size_bytes=size_bytes)
+    done = [flow for flow in flows if math.isfinite(flow.took_us)]
+    done.sort(key=lambda flow: flow.first_data_ns or 0)
+    return [(flow.took_us, flow.sent_again) for flow in done]
+
+
+def flows_in(path: Path, *, server_port: int, size_bytes: int) -> list[Flow]:
+    """Return all flows, in the order in which their connections were opened."""
     flows: list[Flow] = []
     by_port: dict[int, Flow] = {}
     for when_ns, packet in packets(path):
         _enter(flows, by_port, when_ns, packet, server_port, size_bytes)
-    done = [flow for flow in flows if flow.first_data_ns is not None and flow.acknowledged_ns is not None]
-    done.sort(key=lambda flow: flow.first_data_ns or 0)
-    return [
-        ((flow.acknowledged_ns or 0) / 1e3 - (flow.first_data_ns or 0) / 1e3, flow.sent_again)
-        for flow in done
-    ]
+    return flows
 
 
 def packets(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -6,6 +6,7 @@ packets at both ends. One of 64 is captured, which disturbs the measurement litt
 
 from __future__ import annotations
 
+import math
 import signal
 import struct
 import subprocess
@@ -21,6 +22,7 @@ from lossylink.backends.live.capture import packets, wait_until_written
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
+from lossylink.statistics import percentile
 
 #: Bytes of each packet that are kept: Ethernet, IP and TCP headers.
 _SNAPSHOT_BYTES = 64
@@ -59,12 +61,15 @@ class OneWay:
         self._folder.cleanup()
 
     def finish(self) -> Samples:
-        """End the captures and return when each packet was sent and how long it took."""
+        """End the captures and return when each packet was sent and how long it took.
+
+        The time of a packet that never came is infinite.
+        """
         for host in self._running:
             wait_until_written(self._file(host))
         self._stop()
         sent, arrived = (_instants(self._file(host)) for host in ("h4", "h8"))
-        both = [(when, (arrived[key] - when) / 1e3) for key, when in sent.items() if key in arrived]
+        both = [(when, (arrived.get(key, math.inf) - when) / 1e3) for key, when in sent.items()]
         table = numpy.array(both, dtype=numpy.float64).reshape(-1, 2)
         return table[:, 0] / 1e9, table[:, 1]
 
@@ -97,24 +102,35 @@ def _instants(file: Path) -> dict[tuple[int, int], int]:
     return found
 
 
+#: Percentiles of the latency, by their keys.
+_PERCENTILES = {"latency_us_p50": 50.0, "latency_us_p99": 99.0, "latency_us_p99_9": 99.9}
+
+
 def summary(samples: Samples, *, since_s: float, until_s: float) -> dict[str, Any]:
     """Return the latencies of the packets that were sent in a part of the run, counted from the first.
+
+    A packet that never came is later than all that did: a percentile among such packets is nothing.
 
     Examples
     --------
     >>> sent, took = numpy.array([5.0, 6.0, 7.0]), numpy.array([900.0, 30.0, 50.0])
     >>> summary((sent, took), since_s=0.5, until_s=3.0)["latency_us_mean"]
     40.0
+    >>> lost = summary((sent, numpy.array([30.0, 50.0, numpy.inf])), since_s=0.0, until_s=3.0)
+    >>> lost["latency_us_p50"], lost["latency_us_p99"], lost["latency_samples_lost"]
+    (50.0, None, 1)
     """
     sent, took = samples
     begun = sent.min() if sent.size else 0.0
     counted = took[(sent >= begun + since_s) & (sent <= begun + until_s)]
-    names = {"latency_us_p50": 50, "latency_us_p99": 99, "latency_us_p99_9": 99.9}
-    if not counted.size:
-        return {"latency_samples": 0, "latency_us_mean": None, "latency_us_max": None, **dict.fromkeys(names)}
+    came = counted[numpy.isfinite(counted)]
+    told = {"latency_samples": int(came.size), "latency_samples_lost": int(counted.size - came.size)}
+    if not came.size:
+        return {**told, "latency_us_mean": None, **dict.fromkeys(_PERCENTILES), "latency_us_max": None}
+    percentiles = {name: percentile(counted, at) for name, at in _PERCENTILES.items()}
     return {
-        "latency_samples": int(counted.size),
-        "latency_us_mean": float(counted.mean()),
-        **{name: float(numpy.percentile(counted, at)) for name, at in names.items()},
-        "latency_us_max": float(counted.max()),
+        **told,
+        "latency_us_mean": float(came.mean()),
+        **{name: value if math.isfinite(value) else None for name, value in percentiles.items()},
+        "latency_us_max": float(came.max()),
     }

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy
-
+from lossylink.backends._completion_times import completion_times
 from lossylink.backends.live import flows
 from lossylink.backends.live.bench import evidence, open_lab, validity
 from lossylink.backends.live.capture import completion_times_us, wait_until_written
@@ -24,8 +23,6 @@ from lossylink.lab.hosts import H8, INTERFACE
 
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
-#: Quantiles of the published table.
-QUANTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -91,20 +88,14 @@ def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
 
 
 def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> dict[str, Any]:
-    values = numpy.array([time for time, _ in times])
-    if values.size == 0:
+    if not times:
         raise RunError("the capture holds no completed flow")
     counters = tcp_counters(lab, "h4")
     seen = evidence(lab)
     row = {
         "congestion_control": config["transport"]["congestion_control"],
         "flow_bytes": config["flow"]["size_bytes"],
-        "trials": int(values.size),
-        "fct_us_min": float(values.min()),
-        "fct_us_mean": float(values.mean()),
-        **{f"fct_us_{name}": float(numpy.percentile(values, at)) for name, at in QUANTILES.items()},
-        "fct_us_max": float(values.max()),
-        "fct_us_std": float(values.std(ddof=1)) if values.size > 1 else 0.0,
+        **completion_times([time for time, _ in times]),
         "flows_hit": sum(again > 0 for _, again in times),
         "retransmissions": counters["RetransSegs"],
         "dsacks": counters["TCPDSACKRecvSegs"],
@@ -115,7 +106,7 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
         **seen,
     }
     row |= validity(row, lab=lab)
-    missing = config["flow"]["trials"] - values.size
+    missing = config["flow"]["trials"] - len(times)
     if missing > 0:
         reason = f"{missing} flows are missing from the capture: tcpdump did not see them"
         row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ MANY_DOTS = 300
 MARKER_POINTS, LARGER_POINTS = 4.5, 3.5
 """Size of a marker, and how much larger each marker is that another one covers."""
 LABEL_OFFSET_POINTS = 7
+BEYOND = 1e9
+"""A line that goes so many times as far as its last point leaves every axis."""
 
 
 def draw_series(axes: Axes, chart: Chart) -> list[tuple[str, Any]]:
@@ -61,19 +64,40 @@ def _one(axes: Axes, series: Series, repeat: int, chart: Chart) -> Any:
     else:
         look["linestyle"] = dash_of(series.colour, dashed=series.dashed, repeat=repeat, stroke=series.stroke)
         style = DRAW_STYLES.get(series.kind, "default")
+        x, y = _with_tail(series)
         # What holds no losses lies over what does, so that neither hides the other.
         order = 2.4 if series.colour == "black" else 2.0
-        axes.plot(series.x, series.y, drawstyle=style, zorder=order, **look)
+        axes.plot(x, y, drawstyle=style, zorder=order, **look)
         if series.kind == "line" and series.y_low is not None and series.y_high is not None:
             axes.fill_between(
                 series.x, series.y_low, series.y_high, color=colour, alpha=AREA_OPACITY, linewidth=0
             )
         if series.is_filled:
             axes.fill_between(series.x, series.y, 1e-12, color=colour, alpha=AREA_OPACITY, linewidth=0)
+    _never(axes, series, colour)
     if series.kind in {"points", "marked"}:
         _markers(axes, series, colour, chart)
         look |= {"marker": _shape(series, 0), "markerfacecolor": _face(series, 0, colour)}
     return Line2D([], [], **look)
+
+
+def _with_tail(series: Series) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the points of a line; a staircase whose values do not all end goes on beyond the edge."""
+    if series.kind != "step" or not series.never:
+        return series.x, series.y
+    first, last = (series.x[0], series.x[-1]) if series.x else (1 / BEYOND, 1.0)
+    return (*(series.x or (first,)), last * BEYOND), (*(series.y or (1.0,)), *series.never)
+
+
+def _never(axes: Axes, series: Series, colour: str, shift: float = 0.0) -> None:
+    """Draw an arrow at the edge for what never ended."""
+    for at in series.never or ():
+        is_step = series.kind == "step"
+        place = (1.0, at) if is_step else (at + shift, 1.0)
+        axes.plot(
+            *place, marker=">" if is_step else "^", color=colour, markersize=MARKER_POINTS, clip_on=False,
+            transform=axes.get_yaxis_transform() if is_step else axes.get_xaxis_transform(), zorder=3.5,
+        )  # fmt: skip
 
 
 def _shape(series: Series, place: int) -> str:
@@ -143,6 +167,7 @@ def _bars(axes: Axes, chart: Chart, series: Series, bars: list[Series]) -> Any:
                 (np.asarray(series.x) + shift)[known], y[known], yerr=[(y - low)[known], (high - y)[known]],
                 fmt="none", ecolor="black", elinewidth=0.8, capsize=1.5,
             )  # fmt: skip
+        _never(axes, series, colour, shift)
     return Patch(facecolor=look["color"], edgecolor=colour, hatch=look["hatch"], linewidth=look["linewidth"])
 
 

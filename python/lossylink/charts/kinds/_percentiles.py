@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lossylink.charts.chart import Axis, Series, Stroke, embedded
+import numpy as np
+
+from lossylink.charts.chart import Axis, Chart, Series, Sheet, Stroke, embedded, with_never
 from lossylink.charts.samples import Line, Sample
 from lossylink.experiments import experiment_named
-from lossylink.percentiles import LEAST_BEYOND, has_percentile
+from lossylink.percentiles import LEAST_BEYOND, has_percentile, is_never, tried
 from lossylink.statistics import Estimate, percentile_interval
 
 PERCENTS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
@@ -24,28 +27,50 @@ CAPTION = (
 
 @dataclass(frozen=True)
 class Point:
-    """A percentile of some flows, and where it stands on the axis."""
+    """A percentile of some flows, and where it stands on the axis; infinite among flows that never ended."""
 
     x: float
     key: str
     time_us: Estimate
 
 
+def sheet_of(identifier: str, title: str, x: Axis, series: Sequence[Series]) -> Sheet:
+    """Return the sheet of percentiles along an axis."""
+    chart = Chart(identifier, title, with_never(CAPTION, series), x, TIME, tuple(series))
+    return Sheet(identifier, (chart,))
+
+
+def with_times(samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples whose rows tell how long their flows took, or that they never ended."""
+    return [
+        one
+        for one in samples
+        if tried(one.row) is not None
+        and (one.number("fct_us_p50") is not None or is_never("fct_us_p50", one.row))
+    ]
+
+
 def points_of_row(sample: Sample, x: float) -> Iterator[Point]:
     """Yield the percentiles of a row, with the intervals of its flows, or those that a sweep has kept."""
-    flows = int(sample.number("trials") or 0)
+    flows = tried(sample.row) or 0
     block = experiment_named(sample.settings["experiment"]).block_trials
     trials = sample.tables.get("trials")
     times = None
     if trials is not None and "fct_us" in trials.columns:
         times = trials["fct_us"].drop_nulls().to_numpy()
     for key, percent in PERCENTS.items():
+        if not has_percentile(flows, percent):
+            continue
+        if is_never(f"fct_us_{key}", sample.row):
+            yield Point(x, key, Estimate.exact(math.inf))
+            continue
         value = sample.number(f"fct_us_{key}")
-        if value is None or not has_percentile(flows, percent):
+        if value is None:
             continue
         if times is not None and len(times):
             known = percentile_interval(times, percent, block=block)
-            yield Point(x, key, Estimate(value, min(known.low, value), min(known.high, float(times.max()))))
+            slowest = float(times[np.isfinite(times)].max())
+            yield Point(x, key, Estimate(value, min(known.low, value), min(known.high, slowest)))
             continue
         kept = sample.row.get(f"fct_us_{key}_ci95")
         if kept is None:
@@ -59,8 +84,10 @@ def series_of(line: Line, points: Iterable[Point]) -> Iterator[Series]:
     """Yield a line of a figure for each percentile that is known."""
     ordered = sorted(points, key=lambda point: point.x)
     for key, percent in PERCENTS.items():
-        drawn = [point for point in ordered if point.key == key]
-        if not drawn:
+        known = [point for point in ordered if point.key == key]
+        drawn = [point for point in known if math.isfinite(point.time_us.value)]
+        never = [point.x for point in known if point not in drawn]
+        if not known:
             continue
         has_intervals = any(not point.time_us.is_exact for point in drawn)
         yield Series(
@@ -72,4 +99,5 @@ def series_of(line: Line, points: Iterable[Point]) -> Iterator[Series]:
             stroke=STROKES[key],
             y_low=embedded([point.time_us.low for point in drawn]) if has_intervals else None,
             y_high=embedded([point.time_us.high for point in drawn]) if has_intervals else None,
+            never=embedded(never) if never else None,
         )

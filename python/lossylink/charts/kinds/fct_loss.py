@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lossylink.charts.chart import Chart, Sheet
+from lossylink.charts.chart import Sheet
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
 from lossylink.charts.kinds._losses import ALONG, OF_LINK, SWEEP_IT, by_process, link_loss
-from lossylink.charts.kinds._percentiles import CAPTION, TIME, points_of_row, series_of
-from lossylink.charts.samples import Sample, distinct, lines_of, with_keys
+from lossylink.charts.kinds._percentiles import points_of_row, series_of, sheet_of, with_times
+from lossylink.charts.samples import Sample, distinct, lines_of
 
 
 def sheet(samples: Sequence[Sample]) -> Sheet:
     """Three lines a protection: half, one in a hundred and one in a thousand flows are slower."""
-    found = [one for one in with_keys(samples, "fct_us_p50", "trials") if link_loss(one)]
+    found = [one for one in with_times(samples) if link_loss(one)]
     if not found:
         raise CannotDrawError("no run has flows over a link that loses; run tcp-fct, rdma-fct or workload")
     if len(distinct(found, link_loss)) < 2:
@@ -26,8 +26,7 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
             (point for sample in line.samples for point in points_of_row(sample, link_loss(sample) or 0.0)),
         )
     ]
-    title = "Completion times against the loss of the link"
-    return Sheet("fct-loss", (Chart("fct-loss", title, CAPTION, OF_LINK, TIME, tuple(series)),))
+    return sheet_of("fct-loss", "Completion times against the loss of the link", OF_LINK, series)
 
 
 KIND = Kind(

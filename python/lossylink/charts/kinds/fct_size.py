@@ -6,9 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lossylink.charts.chart import Axis, Chart, Sheet
+from lossylink.charts.chart import Axis, Sheet
 from lossylink.charts.kinds._kind import CannotDrawError, Kind
-from lossylink.charts.kinds._percentiles import CAPTION, PERCENTS, TIME, Point, points_of_row, series_of
+from lossylink.charts.kinds._percentiles import (
+    PERCENTS,
+    Point,
+    points_of_row,
+    series_of,
+    sheet_of,
+    with_times,
+)
 from lossylink.charts.samples import Sample, lines_of, with_keys, with_table
 from lossylink.percentiles import has_percentile
 from lossylink.statistics import Estimate, percentile
@@ -22,7 +29,7 @@ ALONG = ("flow.size", "flow.trials")
 def sheet(samples: Sequence[Sample]) -> Sheet:
     """Three lines a protection: half, one in a hundred and one in a thousand flows are slower."""
     workloads = with_table(samples, "trials", "flow_bytes", "fct_us")
-    rows = [one for one in with_keys(samples, "flow_bytes", "fct_us_p50", "trials") if one not in workloads]
+    rows = [one for one in with_times(with_keys(samples, "flow_bytes")) if one not in workloads]
     lines = [*lines_of(rows, across=ALONG), *lines_of(workloads)]
     series = [
         one
@@ -31,11 +38,9 @@ def sheet(samples: Sequence[Sample]) -> Sheet:
     ]
     if not lines:
         raise CannotDrawError("no run has flows; run tcp-fct, rdma-fct or workload")
-    if not any(len(one.x) > 1 for one in series):
+    if not any(len(one.x) + len(one.never or ()) > 1 for one in series):
         raise CannotDrawError("all flows have one size; sweep flow.size, as in --grid flow.size=1KB,10KB")
-    size = Axis("flow size", "B", "log")
-    chart = Chart("fct-size", "Completion times against flow size", CAPTION, size, TIME, tuple(series))
-    return Sheet("fct-size", (chart,))
+    return sheet_of("fct-size", "Completion times against flow size", Axis("flow size", "B", "log"), series)
 
 
 def _points(sample: Sample) -> Iterator[Point]:

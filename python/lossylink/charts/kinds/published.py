@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 from lossylink.charts.chart import Axis, Chart, Series, Sheet, embedded
@@ -111,8 +112,9 @@ def _percentile(sample: Sample, key: str) -> Estimate:
         block = experiment_named(sample.settings["experiment"]).block_trials
         times = sample.tables["trials"]["fct_us"].drop_nulls().to_numpy()
         one = percentile_interval(times, PERCENTILES[key], block=block)
-        return one if one.high != float("inf") else Estimate.exact(one.value)
-    return Estimate.exact(sample.number(f"fct_us_{key}") or 0.0)
+        return one if isfinite(one.high) else Estimate.exact(one.value)
+    value = sample.number(f"fct_us_{key}")
+    return Estimate.exact(inf if value is None else value)
 
 
 def _rates(match: Match, table: Published, found: Mapping[str, Sample]) -> Chart:
@@ -164,16 +166,19 @@ def _by_protection(
 
 
 def _bars(name: str, slot: str, values: Sequence[Estimate], *, is_published: bool = False) -> Series:
-    is_exact = all(value.is_exact for value in values)
+    ended = {float(place): value for place, value in enumerate(values) if isfinite(value.value)}
+    never = tuple(float(place) for place in range(len(values)) if place not in ended)
+    is_exact = all(value.is_exact for value in ended.values())
     return Series(
         name,
         slot,
-        tuple(float(place) for place in range(len(values))),
-        embedded([value.value for value in values]),
+        tuple(ended),
+        embedded([value.value for value in ended.values()]),
         kind="bars",
-        y_low=None if is_exact else embedded([value.low for value in values]),
-        y_high=None if is_exact else embedded([value.high for value in values]),
-        hollow=(True,) * len(values) if is_published else None,
+        y_low=None if is_exact else embedded([value.low for value in ended.values()]),
+        y_high=None if is_exact else embedded([value.high for value in ended.values()]),
+        hollow=(True,) * len(ended) if is_published else None,
+        never=never or None,
     )
 
 

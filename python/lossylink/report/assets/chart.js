@@ -16,6 +16,8 @@
   const hasMarkers = (series) => series.kind === "points" || series.kind === "marked";
   const markerOf = (series, i) =>
     (series.markers && series.markers[i]) || series.marker || SLOT_MARKERS[series.colour] || "circle";
+  // What never ended has an arrow at the edge: right of a staircase at its last share, above everything else.
+  const endsRight = (series) => series.kind === "step";
   const isHollow = (series, i) => (series.hollow ? series.hollow[i] : series.kind === "points");
 
   // ---- numbers -----------------------------------------------------------------------------------------------
@@ -90,6 +92,7 @@
         .map((v) => flatten(axis, v));
       let low = values.reduce((a, b) => Math.min(a, b), Infinity);
       let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+      if (!values.length) low = high = 0;
       const pad = (high - low || 1) * 0.04;
       low = axis.low === undefined ? low - pad : flatten(axis, axis.low);
       high = axis.high === undefined ? high + pad : flatten(axis, axis.high);
@@ -102,6 +105,7 @@
   function readSeries(series, spec, at) {
     if (series.kind === "points" || series.kind === "bars") return null;
     if (spec.read === "percentile") {
+      if (series.never && at.y <= series.never[0]) return { x: NaN, y: at.y, text: "never" };
       let found = -1;
       for (let i = 0; i < series.y.length && series.y[i] >= at.y; i += 1) found = i;
       return found < 0 ? null : { x: series.x[found], y: at.y, text: withUnit(series.x[found], spec.x) };
@@ -158,6 +162,7 @@
     diamond: (r) => `M0,${-1.3 * r}L${1.3 * r},0L0,${1.3 * r}L${-1.3 * r},0z`,
     down: (r) => `M0,${1.2 * r}L${1.1 * r},${-0.8 * r}H${-1.1 * r}z`,
     cross: (r) => `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`,
+    right: (r) => `M${1.2 * r},0L${-0.8 * r},${1.1 * r}V${-1.1 * r}z`,
   };
 
   class ChartView {
@@ -318,6 +323,7 @@
       }
       if (series.kind === "bars") {
         this.boxesOf(series).forEach((box) => this.drawBar(series, box, group));
+        this.drawNever(series, group);
         return;
       }
       if (series.kind !== "points") {
@@ -332,7 +338,8 @@
           const low = pathOf({ ...series, x: [...series.x].reverse(), y: [...series.y_low].reverse() }, place);
           node("path", { class: "area", d: `${high}${low.replace("M", "L")}z` }, group);
         }
-        node("path", { class: "line", d: path, "stroke-dasharray": dashesOf(series) }, group);
+        node("path", { class: "line", d: path + this.tailOf(series), "stroke-dasharray": dashesOf(series) }, group);
+        this.drawNever(series, group);
         if (series.kind !== "marked") return;
       }
       series.x.forEach((x, i) => {
@@ -349,13 +356,42 @@
       });
     }
 
+    // How a staircase whose values do not all end goes on to the right edge.
+    tailOf(series) {
+      if (!endsRight(series) || !series.never) return "";
+      const [, y] = this.place(NaN, series.never[0]);
+      const right = `H${(this.left + this.inner.width).toFixed(2)}`;
+      return series.x.length ? `V${y.toFixed(2)}${right}` : `M${this.left},${y.toFixed(2)}${right}`;
+    }
+
+    drawNever(series, group) {
+      const inset = 5;
+      const shift = series.kind === "bars" ? this.shiftOf(series) : 0;
+      (series.never || []).forEach((at) => {
+        if (endsRight(series)) {
+          this.drawMarker("right", false, group, [this.left + this.inner.width - inset, this.place(NaN, at)[1]]);
+        } else {
+          this.drawMarker("triangle", false, group, [this.place(at + shift, NaN)[0], MARGIN.top + inset]);
+        }
+      });
+    }
+
+    barsBeside() {
+      return this.spec.series.filter((one, i) => one.kind === "bars" && !one.base && !this.hidden.has(i));
+    }
+
+    // How far the bars of a series stand from the middle of their place.
+    shiftOf(series) {
+      const bars = this.barsBeside();
+      return series.base ? 0 : (bars.indexOf(series) - (bars.length - 1) / 2) * (BAR_SHARE / bars.length);
+    }
+
     // Bars of a series in pixels: beside those of other series, or on them where they have a base.
     boxesOf(series) {
       const lies = Boolean(this.spec.y.categories);
       const along = lies ? "y" : "x";
-      const bars = this.spec.series.filter((one, i) => one.kind === "bars" && !one.base && !this.hidden.has(i));
-      const thickness = series.base ? BAR_SHARE : BAR_SHARE / bars.length;
-      const shift = series.base ? 0 : (bars.indexOf(series) - (bars.length - 1) / 2) * thickness;
+      const thickness = series.base ? BAR_SHARE : BAR_SHARE / this.barsBeside().length;
+      const shift = this.shiftOf(series);
       const ground = unflatten(this.spec[lies ? "x" : "y"], this.view[lies ? "x" : "y"][0]);
       return series.x.map((_, i) => {
         const at = series[along][i] + shift;

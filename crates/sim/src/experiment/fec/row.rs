@@ -54,8 +54,11 @@ fn set_latency(row: &mut Row, trials: &[Trial]) {
         all
     };
     let all = merged(|trial| Some(&trial.delays));
+    let lost = trials.iter().map(|trial| trial.losses.never_came()).sum();
     set_delays(row, "latency_us", &all);
-    row.set("latency_us_p99_9", all.percentile_us(0.999)).set("latency_us_p99_99", all.percentile_us(0.9999));
+    for (name, fraction) in [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)] {
+        row.set(&format!("latency_us_{name}"), all.percentile_among_us(fraction, lost));
+    }
     let intact = merged(|trial| trial.latency.as_ref().map(|latency| latency.intact()));
     let recovered = merged(|trial| trial.latency.as_ref().map(|latency| latency.recovered()));
     set_delays(row, "latency_intact_us", &intact);

@@ -35,6 +35,12 @@ pub(super) struct Losses {
 }
 
 impl Losses {
+    /// Data packets that entered the link's switch and never left the other one.
+    pub(super) const fn never_came(&self) -> u64 {
+        let egress = &self.report.egress;
+        self.residual() + egress.data_dropped + egress.meter_dropped
+    }
+
     /// Data frames lost on the wire that did not come back.
     pub(super) const fn residual(&self) -> u64 {
         (self.data_lost - self.report.undecided).saturating_sub(self.report.recovered)

@@ -18,6 +18,7 @@ use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile, MessageLatency, PartConfig};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::numbers::{Packing, Store};
+use crate::world::limits::wait_for_flow;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome, Stop};
@@ -25,10 +26,11 @@ use clean::{CleanCourse, CleanFlow};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
+use lossylink_core::units::Bytes;
 use results::{Piece, Trial};
 
-/// A flow that takes longer than this is given up and reported as such.
-const FLOW_LIMIT: Duration = Duration::from_secs(600);
+/// A flow is waited for at least this long. One that has not ended by then ([`wait_for_flow`]) is reported as unfinished.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
@@ -110,6 +112,8 @@ pub(super) struct Serial<'a, T> {
     reception: Reception,
     protocol: T,
     path: Path,
+    /// How long a flow is waited for.
+    patience: Duration,
     /// Whether a flow that meets no loss always takes the same time.
     is_repeatable: bool,
     /// The course of one that meets no loss, if only the hosts' draws are new in each.
@@ -131,8 +135,12 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let crosses_alike = setup.plan.forgets() && per_frame && clean_reverse && is_even;
         let is_repeatable = crosses_alike && reception.is_free();
         let path = setup.path(one_way_ns)?;
+        let round_trip = setup.rtt().unwrap_or(Duration::from_ns_f64(one_way_ns) * 2);
+        let least = round_trip + Bytes(flow.size_bytes) / setup.rate.bit_rate();
+        let patience = wait_for_flow(least, PATIENCE);
+        let course = None;
         let mut serial =
-            Self { host, flow, once, reception, path, protocol, is_repeatable, course: None, setup };
+            Self { host, flow, once, reception, path, patience, protocol, is_repeatable, course, setup };
         if config.skip && is_even {
             serial.course = serial.rehearsed(crosses_alike);
         }
@@ -267,14 +275,12 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             if network.is_stopped() {
                 break; // This flow is not over; those before it are kept.
             }
-            piece.totals.unfinished += u64::from(ran.is_none());
-            ran.iter().for_each(|trial| piece.add(trial.with(once)));
+            piece.add(ran.with(once));
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
             piece.totals.frames_simulated += frames;
-            if repeats && after.lost == before.lost && clean.is_none() {
-                let octets = after.largest_octets;
-                clean = ran.map(|trial| CleanFlow { trial, frames, octets });
+            if repeats && after.lost == before.lost && clean.is_none() && ran.took.is_some() {
+                clean = Some(CleanFlow { trial: ran, frames, octets: after.largest_octets });
             }
         }
         let (end, is_stopped) = (network.now(), network.is_stopped());
@@ -310,8 +316,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         Ok(network)
     }
 
-    /// Runs one flow and lets the network fall silent; `None` if it does not finish.
-    fn run_flow(&self, network: &mut SerialNetwork<T>, hosts: &mut Stream) -> Option<Trial> {
+    /// Runs one flow and lets the network fall silent.
+    fn run_flow(&self, network: &mut SerialNetwork<T>, hosts: &mut Stream) -> Trial {
         if self.is_repeatable {
             network.wait_until(next_stamp(network.now()));
         }
@@ -326,8 +332,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             T::start(now, ends, self.flow.size_bytes, phases);
             before = T::counters(ends);
         });
-        let limit = start + FLOW_LIMIT;
-        network.run_while(0, |ends| !T::has_ended(ends), limit);
+        network.run_while(0, |ends| !T::has_ended(ends), start + self.patience);
         let counted = T::counters(network.conversation(0)).since(&before);
         if T::CONNECTS && !T::has_ended(network.conversation(0)) {
             network.renew(0);
@@ -336,13 +341,13 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         network.fall_silent();
         let mut took = None;
         network.act(0, |_, ends| took = T::completion(ends));
-        Some(Trial {
-            took: took?,
+        Trial {
+            took,
             lost_frames: (network.link.traffic().data_lost - lost_before) as u32,
             retransmissions: counted.retransmissions as u32,
             timeouts: counted.timeouts() as u32,
             repair: counted.slowest(),
-        })
+        }
     }
 }
 

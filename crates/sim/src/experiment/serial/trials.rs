@@ -3,7 +3,7 @@
 use super::results::{Piece, Trial};
 use crate::ConfigError;
 use crate::experiment::row::{Row, unread};
-use crate::measure::{SortedSpans, Spans};
+use crate::measure::{NEVER_PS, SortedSpans, Spans};
 use crate::numbers::{Ordered, Packed, Packing, Store};
 use crate::outcome::{Column, Columns};
 use lossylink_core::time::Duration;
@@ -36,7 +36,7 @@ impl Trials<Packing> {
     }
 
     pub(super) fn add(&mut self, trial: &Trial) {
-        self.took_ps.push(trial.took.as_ps());
+        self.took_ps.push(trial.took.map_or(NEVER_PS, Duration::as_ps));
         self.lost_frames.push(trial.lost_frames.into());
         self.retransmissions.push(trial.retransmissions.into());
         self.timeouts.push(trial.timeouts.into());
@@ -102,7 +102,7 @@ mod tests {
         let retransmissions = if hit { place as u32 % 24 } else { 0 };
         let timeouts = u32::from(place.is_multiple_of(1000));
         Trial {
-            took: Duration::from_ps(took_ps),
+            took: Some(Duration::from_ps(took_ps)),
             lost_frames: hit.into(),
             retransmissions,
             timeouts,
@@ -110,10 +110,20 @@ mod tests {
         }
     }
 
-    fn piece(store: &Store, places: std::ops::Range<u64>) -> Piece {
+    /// As [`trial`], but one in 1,499 never ends.
+    fn trial_or_never(place: u64) -> Trial {
+        let trial = trial(place);
+        Trial { took: trial.took.filter(|_| !place.is_multiple_of(1499)), ..trial }
+    }
+
+    fn piece_of(store: &Store, trials: impl Iterator<Item = Trial>) -> Piece {
         let mut piece = Piece::new(store);
-        places.for_each(|place| piece.add(trial(place)));
+        trials.for_each(|trial| piece.add(trial));
         piece.finish()
+    }
+
+    fn piece(store: &Store, places: std::ops::Range<u64>) -> Piece {
+        piece_of(store, places.map(trial))
     }
 
     fn octets(trials: &Trials) -> usize {
@@ -132,23 +142,44 @@ mod tests {
 
     #[test]
     fn columns_and_spans_are_those_of_the_trials() {
-        let pieces = [0..3000, 3000..3001].map(|places| piece(&Store::default(), places));
-        let trials: Vec<Trial> = (0..3001).map(trial).collect();
+        let pieces =
+            [0..3000, 3000..3001].map(|places| piece_of(&Store::default(), places.map(trial_or_never)));
+        let trials: Vec<Trial> = (0..3001).map(trial_or_never).collect();
+        let took_us = |trial: &Trial| trial.took.map_or(f64::INFINITY, Duration::as_us_f64);
         let of = |of: &dyn Fn(&Trial) -> f64| trials.iter().map(of).collect::<Column>();
         let expected: Columns = vec![
-            ("fct_us".to_owned(), of(&|trial| trial.took.as_us_f64())),
+            ("fct_us".to_owned(), of(&took_us)),
             ("lost_frames".to_owned(), of(&|trial| trial.lost_frames.into())),
             ("retransmissions".to_owned(), of(&|trial| trial.retransmissions.into())),
             ("timeouts".to_owned(), of(&|trial| trial.timeouts.into())),
         ];
         assert_eq!(columns(&pieces), expected);
-        let mut took: Vec<f64> = trials.iter().map(|trial| trial.took.as_us_f64()).collect();
+        let mut took: Vec<f64> = trials.iter().map(took_us).collect();
         took.sort_unstable_by(f64::total_cmp);
         let packed: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
         let mut found = Vec::new();
         sorted_spans(&packed, took.len()).unwrap().for_each(|span, _| found.push(span)).unwrap();
         assert_eq!(found, took);
     }
+
+    #[test]
+    fn what_never_ended_is_slower_than_all_that_did() {
+        let pieces = [piece_of(&Store::default(), (0..3001).map(trial_or_never))];
+        for in_memory in [0, 5000] {
+            let mut row = Row::default();
+            set_from(&mut row, &pieces, in_memory).unwrap();
+            let row = row.finish();
+            let of = |key: &str| row[&format!("fct_us_{key}")].as_f64();
+            assert!(
+                ["mean", "p99_99", "p99_999", "max", "std"].into_iter().all(|key| of(key).is_none()),
+                "{row:?}"
+            );
+            // Of 3,001 flows 2,997 took no longer than the 99.9th percentile, which is the longest of those that ended.
+            let ended = [("min", 17.974_84), ("p99", 24.974_84), ("p99_9", 1067.974_84)];
+            assert!(ended.into_iter().all(|(key, us)| of(key) == Some(us)), "{row:?}");
+        }
+    }
+
     #[test]
     fn what_is_laid_aside_gives_the_same_table_and_figures() {
         let places = [0..70_000, 70_000..70_001, 70_001..100_000];

@@ -140,6 +140,15 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_among_values_that_were_not_counted_is_unknown() {
+        let mut histogram = Histogram::new(1, 100);
+        [10, 20, 30].iter().for_each(|&value| histogram.add(value));
+        assert_eq!(histogram.percentile_among(0.5, 2), Some(30.0));
+        assert_eq!(histogram.percentile_among(0.51, 2), None);
+        assert_eq!(Histogram::new(1, 100).percentile_among(0.5, 2), None);
+    }
+
+    #[test]
     fn merged_histograms_count_as_one() {
         let (mut one, mut other, mut both) =
             (Histogram::new(5, 9), Histogram::new(5, 9), Histogram::new(5, 9));

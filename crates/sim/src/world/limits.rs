@@ -70,3 +70,18 @@ impl fmt::Display for Limit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_waited_for_as_long_as_it_needs() {
+        let floor = Duration::from_secs(600);
+        let seconds = |least| wait_for_flow(Duration::from_secs(least), floor).as_secs_f64();
+        assert_eq!(
+            [0, 6, 7, 432, 433, 1 << 24].map(seconds),
+            [600.0, 600.0, 700.0, 43_200.0, 43_200.0, 43_200.0]
+        );
+    }
+}

@@ -57,6 +57,24 @@ fn flows_over_a_dead_link_are_unfinished() {
     config["flow"]["trials"] = json!(3);
     let outcome = run(&config);
     assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (0.0, 3.0));
+    assert!(outcome.row["fct_us_min"].is_null());
+    let (_, columns) = &outcome.columns[0];
+    let times = columns.iter().find(|(name, _)| name == "fct_us").unwrap().1.values().unwrap();
+    assert_eq!(times, [f64::INFINITY; 3]);
+}
+
+/// 1 kb/s takes 2,000 s for the flow: it is waited for, though ten minutes are over.
+#[test]
+fn a_flow_is_given_the_time_that_its_line_takes() {
+    let mut config = config("tcp-fct", "none");
+    config["link"]["rate_bps"] = json!(1_000);
+    config["path"] = json!({"rtt_ps": 200_000_000_000_000_u64});
+    config["loss"]["forward"] = json!({"model": "none"});
+    config["flow"]["size_bytes"] = json!(250_000);
+    config["flow"]["trials"] = json!(1);
+    let outcome = run(&config);
+    assert_eq!((number(&outcome, "trials"), number(&outcome, "flows_unfinished")), (1.0, 0.0));
+    assert!(number(&outcome, "fct_us_max") > 2e9);
 }
 
 /// What a decoder still held of one connection must not reach the next: its receiver would take the handshake

@@ -175,7 +175,7 @@ mod tests {
                 "{row:?}"
             );
             // Of 3,001 flows 2,997 took no longer than the 99.9th percentile, which is the longest of those that ended.
-            let ended = [("min", 17.974_84), ("p99", 24.974_84), ("p99_9", 1067.974_84)];
+            let ended = [("min", 17.974_84), ("p99", 24.974_84), ("p99_9", 1_067.974_84)];
             assert!(ended.into_iter().all(|(key, us)| of(key) == Some(us)), "{row:?}");
         }
     }

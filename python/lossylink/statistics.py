@@ -9,7 +9,8 @@ Zero events give an upper bound, never an estimate of zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -38,6 +39,8 @@ class Estimate:
     value: float
     low: float
     high: float
+    lacking: float = field(default=1.0, repr=False, compare=False)
+    """By how many times more values the sample would have both ends; 1 where it has them."""
 
     @classmethod
     def exact(cls, value: float) -> Estimate:
@@ -149,9 +152,11 @@ def percentile_interval(
     array = _sorted_values(values)
     value = percentile(array, percent)
     effective = array.size / _design_effect(np.asarray(values) > value, block=block, confidence=confidence)
-    low, high = _enclosing(array, max(1, int(effective)), percent / 100.0, (1.0 - confidence) / 2.0)
+    count = max(1, int(effective))
+    low, high = _enclosing(array, count, percent / 100.0, (1.0 - confidence) / 2.0)
+    lacking = max(_lacking(count, end, confidence) for end in (percent, 100.0 - percent))
     # Interpolation can leave the ranks of a tiny sample; the interval still holds what is printed beside it.
-    return Estimate(value, min(low, value), max(high, value))
+    return Estimate(value, min(low, value), max(high, value), lacking)
 
 
 def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple[float, float]:
@@ -256,17 +261,25 @@ def percentile_ratio(
     # Where both never end, the ratio may be any number.
     low = percentile(np.nan_to_num(ratios, nan=0.0, posinf=np.inf), 100.0 * miss)
     high = percentile(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf), 100.0 * (1.0 - miss))
-    if not _is_bounded(sizes[0], percent, confidence):
+    lacking = tuple(_lacking(size, percent, confidence) for size in sizes)
+    if lacking[0] > 1.0:
         high = float("inf")
-    if not _is_bounded(sizes[1], percent, confidence):
+    if lacking[1] > 1.0:
         low = 0.0
     value, reference = percentile(top, percent), percentile(bottom, percent)
-    return Estimate(value / reference if min(value, reference) < np.inf else np.nan, low, high)
+    ratio = value / reference if min(value, reference) < np.inf else np.nan
+    return Estimate(ratio, low, high, max(lacking))
 
 
-def _is_bounded(count: float, percent: float, confidence: float) -> bool:
-    """Whether the largest of ``count`` values exceeds the percentile with that (two-sided) confidence."""
-    return bool((percent / 100.0) ** count <= (1.0 - confidence) / 2.0)
+def _lacking(count: float, percent: float, confidence: float) -> float:
+    """By how many times more values the largest exceeds the percentile with that (two-sided) confidence.
+
+    All of n values lie below it with the chance q^n.
+    """
+    below = percent / 100.0
+    if not 0.0 < below < 1.0:
+        return 1.0
+    return max(1.0, math.log((1.0 - confidence) / 2.0) / math.log(below) / count)
 
 
 def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONFIDENCE) -> Estimate:
@@ -288,13 +301,28 @@ def mean_interval(values: ArrayLike, *, block: int = 1, confidence: float = CONF
     if np.isposinf(mean):
         return Estimate.exact(mean)
     if array.size == 1:
-        return Estimate(mean, float("-inf"), float("inf"))
+        return Estimate(mean, float("-inf"), float("inf"), 2.0)
     starts = np.arange(array.size) if block <= 1 else _batch_starts(array.size, block)
     sizes = np.diff(starts, append=array.size)
     off = np.add.reduceat(np.asarray(values, dtype=np.float64).ravel() - mean, starts)
     deviation = np.sqrt(np.sum(off**2) * starts.size / (starts.size - 1)) / sizes.sum()
     half = float(scipy.special.stdtrit(starts.size - 1, 1.0 - (1.0 - confidence) / 2.0) * deviation)
     return Estimate(mean, mean - half, mean + half)
+
+
+def at_confidence(estimate: Estimate, confidence: float, *, parts: int) -> Estimate:
+    """Student's interval of so many parts at another confidence than `CONFIDENCE`, at which it is given.
+
+    Examples
+    --------
+    >>> at_confidence(Estimate(5.0, 4.0, 6.0), 0.95, parts=8)
+    Estimate(value=5.0, low=4.0, high=6.0)
+    >>> round(at_confidence(Estimate(5.0, 4.0, 6.0), 0.99, parts=8).high, 2)
+    6.48
+    """
+    given, asked = (scipy.special.stdtrit(parts - 1, (1.0 + one) / 2.0) for one in (CONFIDENCE, confidence))
+    times, value = float(asked / given), estimate.value
+    return Estimate(value, value - times * (value - estimate.low), value + times * (estimate.high - value))
 
 
 def binomial_interval(

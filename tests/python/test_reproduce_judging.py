@@ -19,7 +19,7 @@ from lossylink.reproduce.framework.judging import (
     consistent,
     rare_events,
 )
-from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judgement, Outcome
+from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judgement, Need, Outcome
 from lossylink.reproduce.framework.model import judge as verdict_of
 from lossylink.statistics import Estimate
 
@@ -80,6 +80,53 @@ def test_outcomes_follow_where_the_interval_lies(a: float, b: float, values: lis
     else:
         assert outcome is Outcome.UNDECIDED
         assert low < bound.low or high > bound.high
+
+
+@pytest.mark.parametrize(
+    ("bound", "estimate", "times"),
+    [
+        # Outside: the end of the interval beyond the bound has to come back over it.
+        (at_least(10.0), Estimate(8.0, 6.0, 12.0), 4.0),
+        (at_most(10.0), Estimate(11.0, 8.0, 12.0), 9.0),
+        # Inside: each end has to come within the range, and slack is room.
+        (between(9.0, 12.0), Estimate(10.0, 7.0, 11.0), 9.0),
+        (at_least(10.0, slack=0.1), Estimate(10.0, 8.0, 13.0), 4.0),
+        (at_least(10.0), Estimate(10.0, 8.0, 13.0), math.inf),
+        # A missing end waits for its rank, and says no more than that without one.
+        (at_least(10.0), Estimate(12.0, 0.0, 14.0, 3.5), 3.5),
+        (at_least(10.0), Estimate(12.0, -math.inf, math.inf), 2.0),
+    ],
+)
+def test_the_trials_that_would_decide(bound: Bound, estimate: Estimate, times: float) -> None:
+    assert bound.outcome(estimate) is Outcome.UNDECIDED
+    assert bound.need(estimate).times == pytest.approx(times)
+
+
+whole = st.integers(min_value=-1000, max_value=1000)
+
+
+@given(whole, whole, st.lists(whole, min_size=3, max_size=3))
+def test_an_interval_that_shrinks_as_it_should_decides(a: int, b: int, values: list[int]) -> None:
+    bound = Bound(min(a, b), max(a, b))
+    low, value, high = sorted(values)
+    times = bound.need(Estimate(value, low, high)).times
+    assert times >= 1.0
+    if not math.isfinite(times):
+        return
+    shrunk = (1.0 - 1e-9) / math.sqrt(times)
+    later = Estimate(value, value - shrunk * (value - low), value + shrunk * (high - value))
+    assert bound.outcome(later) is not Outcome.UNDECIDED
+
+
+def test_an_open_claim_says_what_it_needs_and_a_decided_one_does_not() -> None:
+    def need(estimate: Estimate, edge: Edge | None = None) -> Need | None:
+        return bounded(lambda _finished: estimate, at_least(10.0), edge=edge)(NOTHING).need
+
+    assert need(Estimate(12.0, 8.0, 14.0)) == Need(times=4.0)
+    assert need(Estimate(12.0, 11.0, 14.0)) is None
+    assert need(Estimate(8.0, 7.0, 9.0)) is None
+    edge = Edge(99.9, 1.1e-3)
+    assert need(Estimate(12.0, 8.0, 14.0), edge) == Need(trials=edge.trials())
 
 
 def test_a_reason_gives_published_and_own_figures_and_the_bound() -> None:

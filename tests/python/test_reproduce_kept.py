@@ -44,8 +44,8 @@ def test_only_a_complete_full_run_is_kept(tmp_path: Path) -> None:
         keep(tmp_path, "fec", commit="0", folder=tmp_path)
     assert load("fec", folder=tmp_path) is None
     full_run(tmp_path, None)  # all experiments, this one in its quick form
-    with pytest.raises(ValueError, match="no complete full run of ablation"):
-        keep(tmp_path, "ablation", commit="0", folder=tmp_path)
+    with pytest.raises(ValueError, match="no complete full run of fec"):
+        keep(tmp_path, "fec", commit="0", folder=tmp_path)
     full_run(tmp_path, ["ablation", "stress"])
     with pytest.raises(ValueError, match="run ablation alone"):
         keep(tmp_path, "ablation", commit="0", folder=tmp_path)

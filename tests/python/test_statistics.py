@@ -102,6 +102,24 @@ def test_a_percentile_ratio_is_open_where_a_sample_is_too_small() -> None:
     assert np.isfinite(statistics.percentile_ratio(large, small, 99.9).high)
 
 
+@pytest.mark.parametrize("percent", [99.9, 0.1])
+@pytest.mark.parametrize("count", [100, 3687, 3688])
+def test_an_interval_without_an_end_says_how_many_values_would_have_it(percent: float, count: int) -> None:
+    short = statistics.percentile_interval(np.arange(1.0, count + 1.0), percent)
+    assert short.lacking == pytest.approx(max(1.0, 3687.04 / count), rel=1e-4)
+    enough = statistics.percentile_interval(np.arange(1.0, math.ceil(short.lacking * count) + 1.0), percent)
+    assert enough.lacking == 1.0
+    assert enough.low > 0
+    assert np.isfinite(enough.high)
+
+
+def test_another_confidence_widens_both_sides_alike() -> None:
+    given = statistics.Estimate(5.0, 4.0, 7.0)
+    wide = statistics.at_confidence(given, 0.995, parts=8)
+    assert wide.high - wide.value == pytest.approx(2 * (wide.value - wide.low))
+    assert (wide.high - 5.0) / 2.0 == pytest.approx(4.029 / 2.365, rel=1e-3)
+
+
 def test_percentile_ratio_repeats_for_the_same_seed() -> None:
     first = statistics.percentile_ratio(range(1, 90), range(1, 40), 99.9, seed=3)
     assert first == statistics.percentile_ratio(range(1, 90), range(1, 40), 99.9, seed=3)

@@ -119,5 +119,4 @@ EXPERIMENT = PublishedExperiment(
     lead="ablation-times",
     route=ARTIFACT_ROUTE,
     guides=("experiments.md",),
-    on_request=True,
 )

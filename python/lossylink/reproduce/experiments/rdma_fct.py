@@ -34,6 +34,7 @@ from lossylink.reproduce.shared.completion import column_claims, completion_tabl
 from lossylink.reproduce.shared.insights import tail_insight
 from lossylink.reproduce.shared.measures import Source, completion_percentile, completion_ratio
 from lossylink.reproduce.shared.single_flows import (
+    GROWS,
     REQUESTED_LOSS,
     SAMPLES,
     near_loss_free_claim,
@@ -62,10 +63,10 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
     trials = scale.of(TRIALS)
     weight = trials / 30_000.0  # seconds for a protection, at the floor of 10 s for three times 100 K
     settings = {"flow.trials": trials}
-    every = ("none", "lg", "lg-nb")
+    every, selective = ("none", "lg", "lg-nb"), {**settings, "transport.recovery": "selective-repeat"}
     return (
         *single_flow_jobs("rdma-fct", settings, weight=weight),
-        Job(SELECTIVE_JOB, "rdma-fct", every, {**settings, "transport.recovery": "selective-repeat"}, weight),
+        Job(SELECTIVE_JOB, "rdma-fct", every, selective, weight, grows=GROWS),
     )
 
 

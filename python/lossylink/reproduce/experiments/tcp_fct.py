@@ -125,6 +125,7 @@ def _body_claims(table: Published) -> tuple[Claim, ...]:
             Basis.ASSUMED,
             "artifact's table",
             ("ae-hosts:receive_latency", "ae-hosts:network_one_way_ns"),
+            of_published_amount=True,
         ),
     )
 

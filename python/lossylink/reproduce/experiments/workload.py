@@ -47,6 +47,8 @@ LOAD = 0.3
 TRIALS = {SEARCH: 4000, RPC: 20_000}
 """Enough to bound the percentiles from above."""
 
+GROWS = "flow.trials"
+
 FLOWS_A_SECOND = {SEARCH: 2500.0, RPC: 100_000.0}
 """At the least, for one protection."""
 
@@ -85,8 +87,11 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
         trials = scale.of(TRIALS[key])
         settings = {**chosen, "flow.load": LOAD, "flow.trials": trials}
         weight = trials / FLOWS_A_SECOND[key]
-        found.append(Job(key, "workload", PROTECTIONS, settings, weight))
-        found.append(Job(_loss_free(key), "workload", ("none",), {**settings, "loss.forward": "0%"}, weight))
+        loss_free = {**settings, "loss.forward": "0%"}
+        found += [
+            Job(key, "workload", PROTECTIONS, settings, weight, grows=GROWS),
+            Job(_loss_free(key), "workload", ("none",), loss_free, weight, grows=GROWS),
+        ]
     return tuple(found)
 
 
@@ -121,7 +126,7 @@ def _tail_ratio(slower: Source, faster: Source, percent: float, *, short: bool =
 
     def measure(finished: Finished) -> Estimate:
         above, below = (_slowdowns(finished, source, short=short) for source in (slower, faster))
-        return percentile_ratio(above, below, percent, block=BLOCK)
+        return percentile_ratio(above, below, percent, block=BLOCK, confidence=finished.confidence)
 
     return measure
 
@@ -131,7 +136,8 @@ def _mean_ratio(slower: Source, faster: Source) -> Measure:
 
     def measure(finished: Finished) -> Estimate:
         above, below = (
-            mean_interval(_slowdowns(finished, source), block=BLOCK) for source in (slower, faster)
+            mean_interval(_slowdowns(finished, source), block=BLOCK, confidence=finished.confidence)
+            for source in (slower, faster)
         )
         if below.low <= 0:
             return Estimate(above.value / below.value, 0.0, float("inf"))

@@ -16,6 +16,7 @@ from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResu
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
 from lossylink.run_directory import run_files, write_json, write_run
+from lossylink.statistics import Estimate
 from lossylink.writing import whole
 
 REPORT_NAME = "report.html"
@@ -130,5 +131,10 @@ def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "outcome": str(judgement.outcome),
         "reason": judgement.reason,
         "published": judgement.published,
-        "here": None if judgement.here is None else jsonable(vars(judgement.here)),
+        "here": None if judgement.here is None else _estimate_summary(judgement.here),
     }
+
+
+def _estimate_summary(estimate: Estimate) -> dict[str, Any]:
+    found: dict[str, Any] = jsonable({key: getattr(estimate, key) for key in ("value", "low", "high")})
+    return found

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Outcome
+from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Need, Outcome
 from lossylink.reproduce.framework.quantity import bound_text, count_of, estimated, figure, with_unit
 from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
 
@@ -25,6 +25,9 @@ CONSISTENCY_CONFIDENCE = 0.999
 
 MOST_TRIALS = 1e8
 """Trials beyond which a claim counts as undecidable: a thousand times as many as any published run has."""
+
+LEAST_GROWTH = 2.0
+"""An interval without an end says no more than that twice the trials may have one."""
 
 Measure = Callable[[Finished], Estimate]
 
@@ -40,11 +43,36 @@ class Bound:
     def outcome(self, estimate: Estimate) -> Outcome:
         """Judge an estimate against the range."""
         if self.low <= estimate.value <= self.high:
-            low = self.low - self.slack * abs(self.low) if math.isfinite(self.low) else self.low
-            high = self.high + self.slack * abs(self.high) if math.isfinite(self.high) else self.high
+            low, high = self._widened()
             return Outcome.HOLDS if low <= estimate.low and estimate.high <= high else Outcome.UNDECIDED
         meets = estimate.high >= self.low and estimate.low <= self.high
         return Outcome.UNDECIDED if meets else Outcome.FAILS
+
+    def need(self, estimate: Estimate) -> Need:
+        """How many times the trials would decide, if the value stays: an interval shrinks as 1 / sqrt(n).
+
+        An end that the sample is too small for waits for its rank first.
+        """
+        if estimate.lacking > 1.0 or not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+            return Need(max(LEAST_GROWTH, estimate.lacking))
+        (low, high), value = self._widened(), estimate.value
+        below, above = value - estimate.low, estimate.high - value
+        if value < self.low:
+            shares = [_over(above, self.low - value)]
+        elif value > self.high:
+            shares = [_over(below, value - self.high)]
+        else:
+            shares = [_over(below, value - low), _over(above, high - value)]
+        widest = max(1.0, *shares)
+        return Need(widest * widest)
+
+    def _widened(self) -> tuple[float, float]:
+        """The range that an interval has to lie in: with slack at both ends."""
+        low, high = self.low, self.high
+        return (
+            low - self.slack * abs(low) if math.isfinite(low) else low,
+            high + self.slack * abs(high) if math.isfinite(high) else high,
+        )
 
     def text(self, unit: str) -> str:
         """The range in words."""
@@ -56,6 +84,13 @@ class Bound:
         if self.low == self.high:
             return f"exactly {with_unit(low, unit)}"
         return f"{low} to {with_unit(high, unit)}"
+
+
+def _over(width: float, room: float) -> float:
+    """How many times too wide one side of an interval is for its room."""
+    if not math.isfinite(room) or width == 0.0:
+        return 0.0
+    return width / room if room > 0.0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -125,19 +160,22 @@ def bounded(
     def judge(finished: Finished) -> Judgement:
         estimate = measure(finished)
         outcome = bound.outcome(estimate)
-        more = [remark] if remark else []
+        more, need = [remark] if remark else [], None
         if outcome is Outcome.FAILS and instead:
             outcome = Outcome.REFUTED
             more.insert(0, instead)
         if outcome is Outcome.UNDECIDED and edge is not None:
             outcome = edge.outcome()
             more.append(edge.text())
+            need = Need(trials=edge.trials())
+        elif outcome is Outcome.UNDECIDED:
+            need = bound.need(estimate)
         parts = (
             [] if published is None else [f"{with_unit(figure(published, digits=digits), unit)} published"]
         )
         parts.append(f"{estimated(estimate, digits=digits, unit=unit)} here")
         parts.append(f"accepted {bound.text(unit)}")
-        return Judgement(outcome, "; ".join([", ".join(parts), *more]), estimate, published)
+        return Judgement(outcome, "; ".join([", ".join(parts), *more]), estimate, published, need)
 
     return judge
 
@@ -177,12 +215,13 @@ def rare_events(
             f"{events} {noun} of {count_of(exposure)} here, a rate of at most {figure(upper)}; "
             f"{figure(expected_rate)} expected, that is {figure(expected_rate * exposure)} {noun}"
         )
+        need = None
         if not estimate.contains(expected_rate):
             outcome = Outcome.FAILS
         elif exposure < published_exposure:
-            outcome = Outcome.UNDECIDED
+            outcome, need = Outcome.UNDECIDED, Need(published_exposure / exposure)
         else:
             outcome = Outcome.HOLDS
-        return Judgement(outcome, reason, estimate, None)
+        return Judgement(outcome, reason, estimate, None, need)
 
     return judge

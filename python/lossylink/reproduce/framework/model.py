@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars
@@ -18,7 +19,8 @@ from lossylink.reproduce.framework.comparison import ComparisonTable
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.results import Run
 from lossylink.route import Route
-from lossylink.statistics import Estimate
+from lossylink.statistics import CONFIDENCE, Estimate
+from lossylink.table import Table
 
 QUICK_DIVISOR = 20
 """``--quick`` makes every experiment this many times smaller."""
@@ -40,6 +42,8 @@ class Job:
     """One call of ``lossylink.run``.
 
     ``weight`` is its expected share of the work, for the ETA; ``seed_offset`` sets repeated runs apart.
+    ``grows`` is the setting whose amount of work may be raised until the claims about the job are decided;
+    without one the job runs as it is published.
     """
 
     key: str
@@ -48,6 +52,7 @@ class Job:
     settings: Mapping[str, Any] = field(default_factory=dict)
     weight: float = 1.0
     seed_offset: int = 0
+    grows: str = ""
 
     def command(self, *, seed: int) -> str:
         """The command line that runs this job again."""
@@ -63,21 +68,35 @@ def _setting(value: Any) -> str:
     return str(value)
 
 
+Place: TypeAlias = tuple[str, str]
+"""A job and a protection: where a sample comes from."""
+
+
 @dataclass(frozen=True)
 class Finished:
-    """The finished runs of one experiment, by job key."""
+    """The finished runs of one experiment, by job key.
+
+    ``grown`` has longer runs of some places, which stand before those of the published amount. Intervals of
+    samples have the confidence ``confidence``.
+    """
 
     runs: Mapping[str, Run]
+    grown: Mapping[Place, Run] = field(default_factory=dict)
+    confidence: float = CONFIDENCE
 
     def run(self, job: str) -> Run:
-        """The run of a job, or `NotRunError`."""
+        """The run of a job, all protections, or `NotRunError`."""
         if job not in self.runs:
             raise NotRunError(f"{job} was not run")
         return self.runs[job]
 
+    def of(self, job: str, protection: str) -> Run:
+        """The longest run that has one protection of a job, or `NotRunError`."""
+        return self.grown.get((job, protection)) or self.run(job)
+
     def row(self, job: str, protection: str) -> dict[str, Any]:
         """The row of one protection, or `NotRunError`."""
-        rows = self.run(job).rows.filter(polars.col("protection") == protection)
+        rows = self.of(job, protection).rows.filter(polars.col("protection") == protection)
         if rows.is_empty():
             raise NotRunError(f"{job} has no row for {protection}")
         return rows.row(0, named=True)
@@ -91,13 +110,34 @@ class Finished:
 
     def column(self, job: str, protection: str, table: str, name: str) -> NDArray[np.float64]:
         """One column of a table for one protection, or `NotRunError`."""
-        frame = self.run(job).tables.get(table)
-        if frame is None or name not in frame.columns:
+        run = self.of(job, protection)
+        part = run.parts.get(table)
+        if part is None or name not in part.columns:
             raise NotRunError(f"{job} gave no {table}.{name}")
-        values = frame.filter(polars.col("protection") == protection)[name].drop_nulls().to_numpy()
+        values = _column(part, protection, name)
         if values.size == 0:
             raise NotRunError(f"{job} has no {table} for {protection}")
-        return np.asarray(values, dtype=np.float64)
+        return values
+
+
+def _column(part: Table | polars.DataFrame, protection: str, name: str) -> NDArray[np.float64]:
+    """One column of one protection, without what is missing; the frame of a long run is not built for it."""
+    if isinstance(part, Table):
+        return np.asarray(part.values(protection, name) or (), dtype=np.float64)
+    values = part.filter(polars.col("protection") == protection)[name].drop_nulls()
+    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Watched(Finished):
+    """Finished runs that note of which places somebody read."""
+
+    read: set[Place] = field(default_factory=set)
+
+    def of(self, job: str, protection: str) -> Run:
+        """Note the place and give its longest run."""
+        self.read.add((job, protection))
+        return super().of(job, protection)
 
 
 class Outcome(StrEnum):
@@ -132,13 +172,27 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True)
+class Need:
+    """How much more work would decide a claim that is open, if its figure stays where it is."""
+
+    times: float = math.inf
+    """So many times the work that was done; infinite where the figure lies on the bound."""
+    trials: float = 0.0
+    """The number of trials in place of it, where theory says the number."""
+
+
+@dataclass(frozen=True)
 class Judgement:
-    """An outcome, the figures it rests on and the sentence that says so."""
+    """An outcome, the figures it rests on and the sentence that says so.
+
+    ``need`` says what would decide an open claim; nothing where more work of its jobs would not.
+    """
 
     outcome: Outcome
     reason: str
     here: Estimate | None = None
     published: float | None = None
+    need: Need | None = None
 
 
 Judge = Callable[[Finished], Judgement]
@@ -154,6 +208,9 @@ class Claim:
     source: str
     rests_on: tuple[str, ...] = ()
     """Values that decide the figure and that no source gives: ``profile:key`` or the key of a setting."""
+    of_published_amount: bool = False
+    """Whether the claim is about the published amount of work, such as the least of so many trials: more of
+    them would be the figure of something else."""
 
 
 def basis_text(claim: Claim) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossylink.reproduce.framework.judging import Measure
 from lossylink.reproduce.framework.missing import NotRunError
-from lossylink.reproduce.framework.model import Finished
+from lossylink.reproduce.framework.model import Finished, Place
 from lossylink.statistics import (
     CONFIDENCE,
     Estimate,
@@ -18,8 +19,8 @@ from lossylink.statistics import (
     percentile_ratio,
 )
 
-Source = tuple[str, str]
-"""A job and a protection: where a sample comes from."""
+Source: TypeAlias = Place
+"""Where a sample comes from."""
 
 
 def completion_times(finished: Finished, source: Source) -> NDArray[np.float64]:
@@ -33,16 +34,17 @@ def completion_percentile(source: Source, percent: float) -> Measure:
 
     The losses of the published runs come alone, and so do flows that run one after another.
     """
-    return lambda finished: percentile_interval(completion_times(finished, source), percent)
+    return lambda finished: percentile_interval(
+        completion_times(finished, source), percent, confidence=finished.confidence
+    )
 
 
 def completion_ratio(slower: Source, faster: Source, percent: float) -> Measure:
     """How many times one percentile of the completion times is that of another sample."""
 
     def measure(finished: Finished) -> Estimate:
-        return percentile_ratio(
-            completion_times(finished, slower), completion_times(finished, faster), percent
-        )
+        above, below = (completion_times(finished, source) for source in (slower, faster))
+        return percentile_ratio(above, below, percent, confidence=finished.confidence)
 
     return measure
 

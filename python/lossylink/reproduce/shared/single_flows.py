@@ -11,6 +11,8 @@ from lossylink.reproduce.shared.measures import Source, completion_ratio
 
 REQUESTED_LOSS = 1048 / 2**20
 """0.001 as the artifact's 20-bit draw realises it."""
+GROWS = "flow.trials"
+"""What is raised where a claim needs more flows."""
 LOSSY_JOB = "loss 1e-3"
 LOSS_FREE_JOB = "no loss"
 SAMPLES: Mapping[str, Source] = {
@@ -30,9 +32,10 @@ def single_flow_jobs(
     protections: tuple[str, ...] = ("none", "lg", "lg-nb"),
 ) -> tuple[Job, Job]:
     """Every protection on the link that loses, none on the one that does not; ``weight`` is in seconds."""
+    loss_free = {**settings, "loss.forward": "0%"}
     return (
-        Job(LOSSY_JOB, experiment, protections, settings, weight),
-        Job(LOSS_FREE_JOB, experiment, ("none",), {**settings, "loss.forward": "0%"}, weight),
+        Job(LOSSY_JOB, experiment, protections, settings, weight, grows=GROWS),
+        Job(LOSS_FREE_JOB, experiment, ("none",), loss_free, weight, grows=GROWS),
     )
 
 

@@ -144,12 +144,14 @@ def _law_claims() -> tuple[Claim, ...]:
             bounded(_extreme_ratio(np.min), between(0.85, 1.2), unit="x"),
             Basis.THEORY,
             figure,
+            of_published_amount=True,
         ),
         Claim(
             "So is every trial there: the largest ratio",
             bounded(_extreme_ratio(np.max), between(0.85, 1.2), unit="x"),
             Basis.THEORY,
             figure,
+            of_published_amount=True,
         ),
         Claim(
             "From 5e-2 timeouts push flows below the law with sqrt(3/2)",

@@ -136,6 +136,7 @@ def _buffer_claims(published: Published) -> tuple[Claim, ...]:
             Basis.CALIBRATED,
             "Figure 14",
             FITTED_DELAYS,
+            of_published_amount=True,
         ),
         Claim(
             "The non-blocking sender buffers 18 to 25 KB at most",
@@ -148,6 +149,7 @@ def _buffer_claims(published: Published) -> tuple[Claim, ...]:
             Basis.CALIBRATED,
             "Figure 14",
             FITTED_DELAYS,
+            of_published_amount=True,
         ),
         Claim(
             "The ordered sender buffers about 42 KB at most",
@@ -160,6 +162,7 @@ def _buffer_claims(published: Published) -> tuple[Claim, ...]:
             ),
             Basis.PREDICTION,
             "Figure 14",
+            of_published_amount=True,
         ),
     )
 

@@ -9,9 +9,17 @@ from lossylink.reproduce.framework.model import Basis, Claim, Finished, Judge, J
 from lossylink.reproduce.framework.quantity import bound_text, estimated, with_unit
 
 
-def statement(number: int, text: str, judge: Judge, basis: Basis, rests_on: tuple[str, ...] = ()) -> Claim:
+def statement(
+    number: int,
+    text: str,
+    judge: Judge,
+    basis: Basis,
+    rests_on: tuple[str, ...] = (),
+    *,
+    of_published_amount: bool = False,
+) -> Claim:
     """The claim that tests a numbered statement of the source."""
-    return Claim(text, judge, basis, f"statement {number}", rests_on)
+    return Claim(text, judge, basis, f"statement {number}", rests_on, of_published_amount)
 
 
 def question(text: str, judge: Judge, basis: Basis) -> Claim:

@@ -138,6 +138,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
             "A transfer lasts 10 s",
             size(mapped(_seconds), float(wharf["trial_seconds"]), unit="s", remark="span of the series"),
             Basis.SET_UP,
+            of_published_amount=True,
         ),
         statement(
             6,
@@ -149,6 +150,7 @@ def _method(wharf: Published) -> tuple[Claim, ...]:
                 remark=f"fewer where standard errors are within {jobs.PRECISION} (flow.precision)",
             ),
             Basis.SET_UP,
+            of_published_amount=True,
         ),
         statement(
             7,

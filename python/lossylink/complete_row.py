@@ -10,6 +10,7 @@ from lossylink._native import clustered_interval, loss_design_effect
 from lossylink.protections import Protection
 from lossylink.scenario import Scenario
 from lossylink.scenario.loss import independent_ratio
+from lossylink.scenario.profiles import beyond_measurement
 
 #: Confidence of every interval in a row.
 CONFIDENCE = 0.95
@@ -54,7 +55,7 @@ def complete_row(
     elif "flows_unfinished" in row:
         row["checks"] = _connections(row)
     elif row.get("rx_buffer_drops"):
-        row["checks"] = _reorder_buffer(row)
+        row["checks"] = _reorder_buffer(row, scenario)
     return scenario.experiment.in_order(row)
 
 
@@ -103,8 +104,9 @@ def _connections(row: Mapping[str, Any]) -> dict[str, Any]:
     return checks.as_json([checks.check_connections(row)]) if is_counted else {}
 
 
-def _reorder_buffer(row: Mapping[str, Any]) -> dict[str, Any]:
+def _reorder_buffer(row: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
     """Say that a reorder buffer overflowed."""
     from lossylink import checks  # heavy, and only some experiments need it
 
-    return checks.as_json([checks.check_reorder_buffer(row)])
+    beyond = beyond_measurement(scenario.switch, rate_bps=round(scenario.values.link.rate))
+    return checks.as_json([checks.check_reorder_buffer(row, beyond=beyond)])

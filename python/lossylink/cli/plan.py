@@ -330,6 +330,7 @@ def _summary(plan: Plan, comparisons: list[Comparison] | None) -> dict[str, Any]
         "reason": plan.reason,
         "model": plan.model.row if plan.model is not None else None,
         "covers": plan.covers,
+        "notes": plan.notes,
         "transport": plan.transport,
         "rows": plan.rows(),
     }
@@ -379,7 +380,7 @@ def _show(plan: Plan, comparisons: list[Comparison] | None) -> None:
     console = Console(highlight=False)
     console.print(table)
     console.print(LEGEND)
-    for note in link.loss.notes if link.loss is not None else ():
+    for note in (*(link.loss.notes if link.loss is not None else ()), *plan.notes):
         console.print(f"note: {note}")
     if comparisons is not None:
         console.print(_comparison_table(comparisons))

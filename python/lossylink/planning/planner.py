@@ -14,7 +14,8 @@ from lossylink.planning.recording import Model, model_of
 from lossylink.planning.stress import by_simulation
 from lossylink.planning.transport import FLOW_BYTES, NAMES, Carried, Transport, best_carried, carry
 from lossylink.planning.workload import UnderLoad, Workload, under_load
-from lossylink.protections import families, keeps_order
+from lossylink.protections import families, keeps_order, parse_protection
+from lossylink.scenario.profiles import beyond_measurement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,13 @@ class Plan:
     """What flows of the transport make of each protection, one after another."""
     loaded: UnderLoad | None = None
     """What flows that share the link make of each protection."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the figures rest on that was not measured."""
+        beyond = beyond_measurement(self.link.profile, rate_bps=self.link.rate_bps)
+        tags = {parse_protection(one.protection).value["family"] for one in self.predictions}
+        return (beyond,) if beyond is not None and "linkguardian" in tags else ()
 
     @property
     def covers(self) -> str:

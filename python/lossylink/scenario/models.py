@@ -54,7 +54,9 @@ class LossSection(Section, frozen=True, kw_only=True):
 class SwitchSection(Section, frozen=True, kw_only=True):
     """The switches at both ends of the protected link."""
 
-    profile: Annotated[str, says("a profile's name (tofino1, ideal) or a TOML file")] = "tofino1"
+    profile: Annotated[str, says("a profile's name (tofino1, ideal, reorder-memory) or a TOML file")] = (
+        "tofino1"
+    )
     queue: Annotated[Size | None, says("limit of the sender's normal queue")] = None
     ecn_threshold: Annotated[Size | None, says("queue from which on packets are ECN-marked")] = None
     marking_min: Annotated[Size | None, says("queue from which on DCQCN's random marking begins (Kmin)")] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from lossylink.scenario.load import key_lines, read_toml
 
 #: The packaged profile of each kind that defines which keys exist.
 _REFERENCE = {"switch": "tofino1", "host": "ae-hosts"}
+#: How the source of a profile of a switch begins that nobody has built.
+DESIGN_STUDY = "design study"
 _THRESHOLD_KEYS = {"rate_bps", "resume_bytes", "pause_bytes", "ack_no_timeout_ticks"}
 
 
@@ -36,6 +39,26 @@ def load_profile(kind: str, name: str, *, folder: Path | None = None) -> dict[st
     if kind == "switch":
         _check_thresholds(table, path)
     return table
+
+
+def beyond_measurement(table: Mapping[str, Any], *, rate_bps: int) -> str | None:
+    """Say why a switch profile does not tell how LinkGuardian fares at a rate; nothing where it does.
+
+    Examples
+    --------
+    >>> beyond_measurement(load_profile("switch", "tofino1"), rate_bps=100 * 10**9)
+    >>> print(beyond_measurement(load_profile("switch", "tofino1"), rate_bps=400 * 10**9))
+    the switch profile tofino1 was measured up to 100 Gb/s: above, figures of LinkGuardian are extrapolations
+    >>> print(beyond_measurement(load_profile("switch", "reorder-memory"), rate_bps=10**9))
+    the switch profile reorder-memory is a design study: figures of LinkGuardian were measured nowhere
+    """
+    name, fastest_bps = table["name"], max(point["rate_bps"] for point in table["threshold"])
+    if str(table["source"]).startswith(DESIGN_STUDY):
+        return f"the switch profile {name} is a {DESIGN_STUDY}: figures of LinkGuardian were measured nowhere"
+    if rate_bps <= fastest_bps:
+        return None
+    measured = f"the switch profile {name} was measured up to {fastest_bps / 1e9:g} Gb/s"
+    return f"{measured}: above, figures of LinkGuardian are extrapolations"
 
 
 def profile_names(kind: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -108,6 +109,12 @@ def test_writes_pass_unless_they_differ_by_more_than_a_timer(
     assert (middle.percent, tail.percent) == (50.0, 99.0)
     assert (middle.passes, middle.is_of_timer) == (passes, False)
     assert (tail.passes, tail.is_of_timer) == (passes, is_of_timer)
+
+
+def test_writes_that_never_end_on_one_side_do_not_pass() -> None:
+    measure = measuring_writes(lambda time: time if time < 108 else math.inf)
+    middle, _, tail, _ = writes(measure=measure, losses=("1e-2",), protections=("none",))
+    assert (middle.passes, tail.passes, tail.is_of_timer) == (True, False, False)
 
 
 def test_writes_are_compared_without_and_under_protection(

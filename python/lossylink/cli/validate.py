@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from lossylink.cli.exits import FAILED, leave
+from lossylink.results import jsonable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -133,7 +134,7 @@ def _kernel(
             "times": [one.as_json() for one in times],
             "writes": [one.as_json() for one in found],
         }
-        print(json.dumps(parts))
+        print(json.dumps(jsonable(parts), allow_nan=False))
     else:
         _print(_table_of_speeds(speeds), _table_of_times(times), _table_of_writes(found))
     if is_interrupted:
@@ -205,7 +206,7 @@ def _live(
         results.append(compare(point, runs=runs, events=events, measure=_measure_live))
         typer.echo(_line(results[-1]), err=True)
     if as_json:
-        print(json.dumps({"comparisons": [one.as_json() for one in results]}))
+        print(json.dumps(jsonable({"comparisons": [one.as_json() for one in results]}), allow_nan=False))
     else:
         _print(_table_of_live(results))
         for one in results:

@@ -6,6 +6,7 @@ two gaps in a message rxe repairs the first alone at once (``docs/guides/virtual
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -32,8 +33,11 @@ class Writes:
 
     @property
     def is_of_timer(self) -> bool:
-        """Whether a timer decides this percentile on either side: rxe's never waits for less than a tick."""
-        return max(self.sim_us.value, self.kernel_us.value) > TICK_US
+        """Whether a timer decides this percentile on either side: rxe's never waits for less than a tick.
+
+        A write that never ends waits for no timer any more.
+        """
+        return TICK_US < max(self.sim_us.value, self.kernel_us.value) < math.inf
 
     @property
     def passes(self) -> bool:

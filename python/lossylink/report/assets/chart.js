@@ -544,7 +544,9 @@
         const reading = this.hidden.has(place) ? null : readSeries(series, this.spec, at);
         if (!reading) return;
         const [cx, cy] = this.place(reading.x, reading.y);
-        node("circle", { cx, cy, r: 3.5, style: `fill: var(--${series.colour})` }, this.overlay);
+        if (Number.isFinite(cx)) {
+          node("circle", { cx, cy, r: 3.5, style: `fill: var(--${series.colour})` }, this.overlay);
+        }
         rows.push({ name: series.name, text: reading.text, colour: series.colour });
       });
       const percentile = figure(100 * (1 - at.y), at.y < 1e-3 ? 6 : at.y < 1e-2 ? 4 : 3);

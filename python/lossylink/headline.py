@@ -165,6 +165,12 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
     >>> [text_of(Column("fct_us_p99_9", "p99.9"), {"fct_us_p99_9": 2715.2, "trials": n}) for n in (500, 5000)]
     ['few', '2,715']
 
+    A percentile of a latency is one of packets, whatever the number of runs:
+
+    >>> row = {"latency_us_p99": 613.6, "trials": 1, "frames_offered": 40_397}
+    >>> text_of(Column("latency_us_p99", "p99"), row)
+    '613.6'
+
     A figure among flows that never ended is no number:
 
     >>> text_of(Column("fct_us_max", "max"), {"fct_us_max": None, "trials": 497, "flows_unfinished": 3})
@@ -191,8 +197,13 @@ def text_of(column: Column, row: Mapping[str, Any]) -> str:
 def _is_known(column: Column, row: Mapping[str, Any]) -> bool:
     """Whether a percentile has enough values beyond it; other figures always are known."""
     found = _PERCENTILE.search(column.key)
-    count = tried(row) if found is None or not found["of"] else row.get(f"flows{found['of']}")
-    if found is None or count is None:
+    if found is None:
+        return True
+    if column.key.startswith("latency"):
+        count = row.get("frames_offered")  # of packets: trials are runs
+    else:
+        count = row.get(f"flows{found['of']}") if found["of"] else tried(row)
+    if count is None:
         return True
     return has_percentile(int(count), float(f"{found['whole']}.{found['part'] or 0}"))
 

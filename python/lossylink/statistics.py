@@ -10,6 +10,7 @@ Zero events give an upper bound, never an estimate of zero.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -76,13 +77,19 @@ def percentile(values: ArrayLike, percent: float) -> float:
     >>> [percentile([1.0, 2.0, float("inf")], percent) for percent in (50, 51)]
     [2.0, inf]
     """
-    array = _sorted_values(values)
-    if np.isposinf(array[-1]):
+    return _percentile_of_sorted(_sorted_values(values), percent)
+
+
+def _percentile_of_sorted(array: Values, percent: float) -> float:
+    """Return what `percentile` gives of values in ascending order, which may be very many."""
+    rank = (array.size - 1) * (percent / 100.0)
+    below, above = int(np.floor(rank)), int(np.ceil(rank))
+    if np.isposinf(array[above]):
         # Numpy's interpolation makes nan of infinite values.
-        rank = (array.size - 1) * percent / 100.0
-        below, above = int(np.floor(rank)), int(np.ceil(rank))
         return float(_between(array[below], array[above], rank - below))
-    return float(np.percentile(array, percent, method="linear"))
+    # Numpy interpolates from the end that is nearer.
+    low, high, way = float(array[below]), float(array[above]), rank - below
+    return low + (high - low) * way if way < 0.5 else high - (high - low) * (1.0 - way)
 
 
 def _between(low: ArrayLike, high: ArrayLike, way: float) -> Values:
@@ -105,7 +112,7 @@ def describe(values: ArrayLike) -> dict[str, float]:
     """
     array = _sorted_values(values)
     summary = {"min": float(array[0]), "mean": float(array.mean())}
-    summary |= {key: percentile(array, percent) for key, percent in PERCENTILES.items()}
+    summary |= {key: _percentile_of_sorted(array, percent) for key, percent in PERCENTILES.items()}
     summary |= {"max": float(array[-1]), "std": _deviation(array)}
     return summary | {"count": float(array.size)}
 
@@ -150,7 +157,7 @@ def percentile_interval(
     (True, True)
     """
     array = _sorted_values(values)
-    value = percentile(array, percent)
+    value = _percentile_of_sorted(array, percent)
     effective = array.size / _design_effect(np.asarray(values) > value, block=block, confidence=confidence)
     count = max(1, int(effective))
     low, high = _enclosing(array, count, percent / 100.0, (1.0 - confidence) / 2.0)
@@ -164,11 +171,13 @@ def _enclosing(array: Values, count: int, quantile: float, miss: float) -> tuple
 
     A rank among them stands for as many ranks among all as there are more values.
     """
-    ranks = np.arange(count + 1)
-    below = scipy.special.bdtr(ranks, count, quantile)
+
+    def below(rank: int) -> float:
+        return float(scipy.special.bdtr(rank, count, quantile))
+
     # Largest rank (1-based) with P[Bin <= rank - 1] <= miss, smallest with P[Bin <= rank - 1] >= 1 - miss.
-    lower_rank = int(np.searchsorted(below, miss, side="right"))
-    upper_rank = int(np.searchsorted(below, 1.0 - miss, side="left")) + 1
+    lower_rank = bisect_right(range(count + 1), miss, key=below)
+    upper_rank = bisect_left(range(count + 1), 1.0 - miss, key=below) + 1
     # In whole numbers: the last of the ranks stands for the last of all.
     low = float(array[(lower_rank - 1) * array.size // count]) if lower_rank >= 1 else 0.0
     high = float(array[-(-upper_rank * array.size // count) - 1]) if upper_rank <= count else float("inf")
@@ -248,9 +257,10 @@ def percentile_ratio(
     Estimate(value=15.0, low=15.0, high=15.0)
     """
     top, bottom = _sorted_values(numerator), _sorted_values(denominator)
+    value, reference = (_percentile_of_sorted(array, percent) for array in (top, bottom))
     sizes = []
-    for values in (numerator, denominator):
-        beyond = np.asarray(values) > percentile(values, percent)
+    for values, middle in ((numerator, value), (denominator, reference)):
+        beyond = np.asarray(values) > middle
         sizes.append(max(1.0, beyond.size / _design_effect(beyond, block=block, confidence=confidence)))
     draws = np.random.default_rng(seed)
     above = _resampled_percentiles(top, sizes[0], percent, draws, resamples)
@@ -266,7 +276,6 @@ def percentile_ratio(
         high = float("inf")
     if lacking[1] > 1.0:
         low = 0.0
-    value, reference = percentile(top, percent), percentile(bottom, percent)
     ratio = value / reference if min(value, reference) < np.inf else np.nan
     return Estimate(ratio, low, high, max(lacking))
 

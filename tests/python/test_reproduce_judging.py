@@ -24,6 +24,7 @@ from lossylink.reproduce.framework.model import judge as verdict_of
 from lossylink.statistics import Estimate
 
 NOTHING = Finished({})
+PLACE = ("a job", "none")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,10 @@ def test_an_open_claim_says_what_it_needs_and_a_decided_one_does_not() -> None:
     assert need(Estimate(12.0, 8.0, 14.0)) == Need(times=4.0)
     assert need(Estimate(12.0, 11.0, 14.0)) is None
     assert need(Estimate(8.0, 7.0, 9.0)) is None
-    edge = Edge(99.9, 1.1e-3)
-    assert need(Estimate(12.0, 8.0, 14.0), edge) == Need(trials=edge.trials())
+    edge = Edge(PLACE, 99.9, 1.1e-3)
+    assert edge.need(0.95) == Need(trials=edge.trials(), place=PLACE)
+    assert edge.need(0.995).trials == pytest.approx((2.807 / 2) ** 2 * edge.trials(), rel=1e-3)
+    assert need(Estimate(12.0, 8.0, 14.0), edge) == Need(trials=edge.trials(), place=PLACE)
 
 
 def test_a_reason_gives_published_and_own_figures_and_the_bound() -> None:
@@ -151,7 +154,7 @@ def test_a_statement_that_is_wrong_is_refuted_and_the_truth_is_told() -> None:
 
 def test_a_percentile_at_the_edge_is_undecidable() -> None:
     def outcome(hit_share: float, value: Estimate) -> Outcome:
-        judge = bounded(lambda _finished: value, at_least(40.0), edge=Edge(99.9, hit_share))
+        judge = bounded(lambda _finished: value, at_least(40.0), edge=Edge(PLACE, 99.9, hit_share))
         return judge(NOTHING).outcome
 
     wide = Estimate(50.0, 1.0, 70.0)
@@ -163,7 +166,7 @@ def test_a_percentile_at_the_edge_is_undecidable() -> None:
 
 def test_the_flows_that_an_edge_takes() -> None:
     """Held against the binomial distribution: at that many flows the rank is on one side 19 times in 20."""
-    edge = Edge(99.0, 0.012)
+    edge = Edge(PLACE, 99.0, 0.012)
     flows = round(edge.trials())
     wrong = binom.cdf(0.01 * flows, flows, edge.hit_share)
     assert 0.01 < wrong < 0.04  # one-sided two standard deviations: 2.3 %

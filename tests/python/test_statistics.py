@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ def test_an_empty_sample_and_nan_are_refused() -> None:
         statistics.describe([1.0, math.nan])
 
 
-@given(samples, st.integers(0, 20), st.floats(min_value=0.0, max_value=100.0))
+@given(samples, st.integers(0, 20), st.integers(0, 100_000).map(lambda thousandths: thousandths / 1000))
 def test_what_never_ended_ranks_last(values: list[float], never: int, percent: float) -> None:
     """As if those trials took longer than any other: only what falls among them is infinite."""
     all_trials = [*values, *[math.inf] * never]
@@ -62,6 +63,20 @@ def test_a_mean_over_what_never_ended_is_infinite() -> None:
 def test_percentile_interval_encloses_its_value(values: list[float], percent: float) -> None:
     estimate = statistics.percentile_interval(values, percent)
     assert estimate.low <= estimate.value <= estimate.high
+
+
+@given(samples, st.floats(min_value=0.0, max_value=100.0))
+def test_a_percentile_is_that_of_numpy_to_the_last_bit(values: list[float], percent: float) -> None:
+    assert statistics.percentile(values, percent) == float(np.percentile(values, percent))
+
+
+@given(st.integers(1, 5000), st.floats(min_value=0.001, max_value=0.999))
+def test_the_ranks_of_an_interval_are_those_of_the_binomial_law(count: int, quantile: float) -> None:
+    estimate = statistics.percentile_interval(np.arange(1.0, count + 1.0), 100.0 * quantile)
+    below = scipy.stats.binom.cdf(np.arange(count + 1), count, (100.0 * quantile) / 100.0)
+    lower, upper = int(np.sum(below <= 0.025)), int(np.sum(below < 0.975)) + 1
+    assert estimate.low == (min(lower, estimate.value) if lower else 0.0)
+    assert estimate.high == (max(upper, estimate.value) if upper <= count else math.inf)
 
 
 def test_percentile_interval_of_a_short_sample_is_open() -> None:

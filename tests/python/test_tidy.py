@@ -37,6 +37,7 @@ READ_WHOLE = {
     "Guide": "the report's script, from JSON",
     "Key": "the report's script, from JSON",
     "Provenance": "the report's template",
+    "Price": "reproduce.json",
     "Chart": "the report's template",
     "Page": "the report's template",
     "Section": "the report's template",

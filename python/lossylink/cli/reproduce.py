@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,23 @@ class Measured(StrEnum):
 
     sim = "sim"
     kernel = "kernel"
+
+
+DEFAULT_BUDGET = "3m"
+_MINUTES = re.compile(r"(?<=[\d.])\s*m$")
+"""A metre elsewhere."""
+
+
+def _budget_seconds(text: str | None, *, quick: bool) -> float:
+    """Read a budget; a quick look has none of its own."""
+    from lossylink.units import parse_time
+
+    if text is None:
+        text = "0" if quick else DEFAULT_BUDGET
+    try:
+        return parse_time(_MINUTES.sub("min", text)) / 1e12
+    except ValueError as error:
+        raise UserError(f"--budget: {error}") from None
 
 
 def command(
@@ -37,6 +55,14 @@ def command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Decides every random draw.")] = 1,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Wall time of the whole call, as in 30m. The published amounts of work are always done; "
+            "what is left goes to more trials for claims that are open. 3m when not given, 0 with --quick.",
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run again what an earlier call with this output finished.")
     ] = False,
@@ -54,11 +80,15 @@ def command(
 ) -> None:
     """Run the published experiments, print each table beside the published one, and write a report.
 
-    Ctrl-C keeps the points that are finished; the same call again goes on from there.
+    Ctrl-C keeps the points that are finished; the same call again goes on from there. So does a call with a
+    larger --budget. The clock decides how many trials a claim gets, and so which claims are decided. The seed
+    alone decides the figures of so many trials, the tables and the charts; with --budget 0 the verdicts, too.
 
     Examples
     --------
         lossylink reproduce
+
+        lossylink reproduce --budget 30m
 
         lossylink reproduce --quick --only stress,tcp-fct --output /tmp/report
 
@@ -83,6 +113,7 @@ def command(
                 seed=seed,
                 threads=threads or len(os.sched_getaffinity(0)),
                 fresh=fresh,
+                budget_seconds=_budget_seconds(budget, quick=quick),
                 executor=executor,
                 scheduler=scheduler,
                 slurm=parse_settings(slurm or [], option="--slurm", example="timeout_min=60"),

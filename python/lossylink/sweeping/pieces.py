@@ -70,7 +70,7 @@ def pieces_of(scenario: Scenario) -> list[Piece]:
     return [Piece(first, min(size, blocks - first)) for first in range(0, blocks, size)]
 
 
-def run_piece(scenario: Scenario, piece: Piece, report: Progress) -> str:
+def run_piece(scenario: Scenario, piece: Piece, report: Progress, *, threads: int = 1) -> str:
     """Run a piece of a scenario under each of its protections; gives it as text.
 
     Raises
@@ -81,7 +81,8 @@ def run_piece(scenario: Scenario, piece: Piece, report: Progress) -> str:
     run_blocks = backend_named(scenario.values.run.backend).run_blocks
     if run_blocks is None:
         raise ValueError(f"{scenario.values.run.backend} does not run pieces")
-    return json.dumps([run_blocks(job, report, piece.first, piece.blocks) for job in jobs_of(scenario)])
+    jobs = [replace(job, configuration=job.configuration | {"threads": threads}) for job in jobs_of(scenario)]
+    return json.dumps([run_blocks(job, report, piece.first, piece.blocks) for job in jobs])
 
 
 def put_together(scenario: Scenario, pieces: Sequence[str]) -> Run:

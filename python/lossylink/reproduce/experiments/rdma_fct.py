@@ -47,7 +47,7 @@ SHAPES = ("ae-hosts:rdma_latency", "ae-hosts:rdma_one_way_ns")
 """Assumed below the 99th percentile: no median without loss was published."""
 PACKETS = 24
 """Of a write of 24,387 B at an MTU of 1024 B."""
-EDGE = Edge(99.9, REQUESTED_LOSS * (1 + (PACKETS - 1) * REQUESTED_LOSS))
+EDGE = Edge(SAMPLES["none"], 99.9, REQUESTED_LOSS * (1 + (PACKETS - 1) * REQUESTED_LOSS))
 """A write times out when its last packet is lost, or another one and then its repetition."""
 
 SELECTIVE_JOB = "selective repeat"

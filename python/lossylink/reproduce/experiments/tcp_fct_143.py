@@ -70,7 +70,7 @@ def claims(_published: Published) -> tuple[Claim, ...]:
                 completion_ratio(SAMPLES["none"], SAMPLES["lg"], 99.9),
                 between(40.0, 70.0),
                 unit="x",
-                edge=Edge(99.9, REQUESTED_LOSS),
+                edge=Edge(SAMPLES["none"], 99.9, REQUESTED_LOSS),
             ),
             Basis.PREDICTION,
             "143 B flows",

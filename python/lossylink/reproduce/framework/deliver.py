@@ -50,6 +50,11 @@ def deliver(result: ReproduceResult, output: Path) -> ReproduceResult:
     """Write runs, summary and report; gives the result with the report's path."""
     for experiment in result.experiments:
         _write_runs(experiment, output / experiment.experiment.name)
+    return write(result, output)
+
+
+def write(result: ReproduceResult, output: Path) -> ReproduceResult:
+    """Write summary and report, in place of earlier ones; gives the result with the report's path."""
     write_json(output / SUMMARY_NAME, summary_of(result))
     return write_report(result, output)
 
@@ -105,6 +110,7 @@ def summary_of(result: ReproduceResult) -> dict[str, Any]:
         "quick": result.quick,
         "interrupted": result.interrupted,
         "points_resumed": result.resumed,
+        "growth": None if result.growth is None else vars(result.growth),
         "provenance": {**vars(result.provenance)},
         "experiments": [_experiment_summary(experiment) for experiment in result.experiments],
     }
@@ -117,6 +123,7 @@ def _experiment_summary(result: ExperimentResult) -> dict[str, Any]:
         "divisor": result.scale.divisor,
         "verdicts": [_verdict_summary(verdict) for verdict in result.verdicts],
         "failures": dict(result.failures),
+        "grown": [vars(one) for one in result.grown],
         "runs": {key: run.summary() for key, run in result.finished.runs.items()},
     }
 
@@ -130,6 +137,9 @@ def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "rests_on": list(verdict.claim.rests_on),
         "outcome": str(judgement.outcome),
         "reason": judgement.reason,
+        "before": None if verdict.before is None else str(verdict.before.outcome),
+        "grown": {f"{one.job}, {one.protection}": one.amount for one in verdict.grown},
+        "price": None if verdict.price is None else vars(verdict.price),
         "published": judgement.published,
         "here": None if judgement.here is None else _estimate_summary(judgement.here),
     }

@@ -13,7 +13,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Need, Outcome
+import scipy
+
+from lossylink.reproduce.framework.model import Finished, Judge, Judgement, Need, Outcome, Place
 from lossylink.reproduce.framework.quantity import bound_text, count_of, estimated, figure, with_unit
 from lossylink.statistics import Estimate, poisson_interval, zero_events_upper_bound
 
@@ -97,20 +99,27 @@ def _over(width: float, room: float) -> float:
 class Edge:
     """A percentile of flows close to the share of flows that are hit: it lies in one kind or the other."""
 
+    place: Place
+    """Whose flows."""
     percent: float
     hit_share: float
     """Share of the flows that are hit, from 0 to 1, by theory."""
 
-    def trials(self) -> float:
+    def trials(self, *, deviations: float = 2.0) -> float:
         """Flows from which on the percentile lies in one kind of flows, 19 times in 20.
 
-        The number of flows that are hit is binomial; two of its standard deviations must fit between it and
-        the rank of the percentile.
+        The number of flows that are hit is binomial; so many of its standard deviations must fit between it
+        and the rank of the percentile.
         """
         distance = abs(self.hit_share - (1.0 - self.percent / 100.0))
         if distance == 0.0:
             return math.inf
-        return 4.0 * self.hit_share * (1.0 - self.hit_share) / distance**2
+        return deviations**2 * self.hit_share * (1.0 - self.hit_share) / distance**2
+
+    def need(self, confidence: float) -> Need:
+        """What an interval of that confidence, on the one side or on the other, needs at the least."""
+        deviations = float(scipy.special.ndtri((1.0 + confidence) / 2.0))
+        return Need(trials=self.trials(deviations=max(2.0, deviations)), place=self.place)
 
     def outcome(self) -> Outcome:
         """Whether more trials would help."""
@@ -167,7 +176,7 @@ def bounded(
         if outcome is Outcome.UNDECIDED and edge is not None:
             outcome = edge.outcome()
             more.append(edge.text())
-            need = Need(trials=edge.trials())
+            need = edge.need(finished.confidence)
         elif outcome is Outcome.UNDECIDED:
             need = bound.need(estimate)
         parts = (

@@ -179,6 +179,8 @@ class Need:
     """So many times the work that was done; infinite where the figure lies on the bound."""
     trials: float = 0.0
     """The number of trials in place of it, where theory says the number."""
+    place: Place | None = None
+    """Whose trials; those of every place that the claim reads where theory does not say."""
 
 
 @dataclass(frozen=True)
@@ -225,11 +227,59 @@ def basis_text(claim: Claim) -> str:
 
 
 @dataclass(frozen=True)
+class Grown:
+    """A place with more than the published amount of work, which a verdict rests on."""
+
+    job: str
+    protection: str
+    key: str
+    """The setting that was raised."""
+    published: int
+    amount: int
+    """Of that setting: trials, or picoseconds of simulated time."""
+    seconds: float
+    """What its work took, in this call and in earlier ones."""
+    command: str
+    """The command line that runs it anew."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What it would cost to decide a claim that is open, about."""
+
+    text: str
+    amount: float | None = None
+    """More work, in the unit of the setting that grows; nothing where nobody can say."""
+    seconds: float | None = None
+    """On this machine, for this claim alone."""
+    budget: str = ""
+    """The ``--budget`` that has room for it, after all claims that are cheaper."""
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """A claim and its judgement."""
+    """A claim and its judgement.
+
+    ``before`` is what the published amount of work said, where the judgement rests on more.
+    """
 
     claim: Claim
     judgement: Judgement
+    before: Judgement | None = None
+    grown: tuple[Grown, ...] = ()
+    price: Price | None = None
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether more work made another verdict."""
+        return self.before is not None and self.before.outcome is not self.judgement.outcome
+
+    @property
+    def reason(self) -> str:
+        """The reason, with what it would cost to decide the claim."""
+        if self.price is None:
+            return self.judgement.reason
+        return f"{self.judgement.reason}; {self.price.text}"
 
 
 def judge(claim: Claim, finished: Finished) -> Verdict:

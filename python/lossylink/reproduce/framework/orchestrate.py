@@ -19,7 +19,7 @@ from lossylink.holding import make_way, worker_files
 from lossylink.report.provenance import provenance
 from lossylink.reproduce.framework import published as published_figures
 from lossylink.reproduce.framework import registry
-from lossylink.reproduce.framework.deliver import deliver, name_files, prepare, save_figures
+from lossylink.reproduce.framework.deliver import deliver, name_files, prepare, save_figures, write
 from lossylink.reproduce.framework.model import (
     Finished,
     Job,
@@ -33,7 +33,9 @@ from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResu
 from lossylink.reproduce.framework.resuming import Resuming
 from lossylink.reproduce.framework.runner import Report, Runner, simulate
 from lossylink.reproduce.framework.spreading import spread
-from lossylink.reproduce.framework.terminal import print_experiment, print_summary
+from lossylink.reproduce.framework.terminal import print_experiment, print_growth, print_summary
+from lossylink.reproduce.growth.phase import Means, grown
+from lossylink.reproduce.growth.samples import Clock
 from lossylink.results import Run
 from lossylink.sweeping.executors import Asked, check_options
 
@@ -55,6 +57,8 @@ def reproduce(
     with_figures: bool = True,
     runner: Runner = simulate,
     published: Published | None = None,
+    budget_seconds: float = 0.0,
+    clock: Clock = time.monotonic,
     executor: str | None = None,
     scheduler: str | None = None,
     slurm: Mapping[str, str] | None = None,
@@ -89,6 +93,11 @@ def reproduce(
         Runs a job; the native simulator unless a test says otherwise.
     published
         The published figures; those of ``reference/published.toml`` by default.
+    budget_seconds
+        For the whole reproduction. What the published amounts of work leave of it goes to more trials for
+        claims that are open. Without any the published amounts decide alone.
+    clock
+        Measures the time; the system's own unless a test says otherwise.
     executor, scheduler, slurm
         Who runs the points, each with one thread, as for `lossylink.sweep`; by default this process runs them
         one after another with all ``threads``. The figures are the same.
@@ -110,7 +119,7 @@ def reproduce(
     planned = [(one, _on(backend, one.experiment.jobs(one.scale))) for one in chosen]
     store = PointStore(output / POINTS_NAME, fresh=fresh)
     console = console if console is not None else Console()
-    started = time.monotonic()
+    started = clock()
     if executor is not None:
         asked = Asked(threads=threads, scheduler=scheduler, slurm=slurm or {}, folder=output)
         check_options(executor, asked)
@@ -121,7 +130,7 @@ def reproduce(
     results, interrupted = _run_all(
         planned, resuming, console, figures, seed=seed, threads=threads, shown=progress
     )
-    record = provenance(seed=seed, threads=threads, wall_seconds=time.monotonic() - started, command=command)
+    record = provenance(seed=seed, threads=threads, wall_seconds=clock() - started, command=command)
     ran = {one.experiment.name for one in results}
     left_out = tuple(name for name in registry.names(backend) if name not in ran)
     result = ReproduceResult(
@@ -136,6 +145,18 @@ def reproduce(
     try:
         if with_figures:
             result = _save_figures(result, output, shown=progress)
+        if backend == "sim" and not result.interrupted:
+            means = Means(
+                runner=runner,
+                store=store,
+                seed=seed,
+                threads=threads,
+                clock=clock,
+                started=started,
+                budget_seconds=budget_seconds,
+            )
+            result = write(_grown(result, means, shown=progress), output)
+            print_growth(console, result)
     finally:
         print_summary(console, result)
         files = {Path(name) for name in name_files(result, output)}
@@ -179,6 +200,15 @@ def _save_figures(result: ReproduceResult, output: Path, *, shown: bool) -> Repr
         return save_figures(result, output, lambda _done, _total: None)
     with progress_bar("figures") as tell:
         return save_figures(result, output, tell)
+
+
+def _grown(result: ReproduceResult, means: Means, *, shown: bool) -> ReproduceResult:
+    from lossylink.cli.progress import progress_bar
+
+    if not shown:
+        return grown(result, means, lambda _done, _total: None)
+    with progress_bar("more trials, by the time of the budget") as tell:
+        return grown(result, means, tell)
 
 
 def _run_all(

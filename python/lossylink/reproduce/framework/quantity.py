@@ -110,3 +110,17 @@ def count_of(value: float) -> str:
     if value < 1_000_000:
         return f"{value:,.0f}"
     return f"{value / 1e6:,.4g} M"
+
+
+def duration(seconds: float) -> str:
+    """A wall time as people say it.
+
+    Examples
+    --------
+    >>> duration(0.31), duration(42.4), duration(125)
+    ('0.3 s', '42 s', '2 min 5 s')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -23,9 +23,10 @@ from lossylink.reproduce.framework.kept import Kept
 from lossylink.reproduce.framework.method import METHOD
 from lossylink.reproduce.framework.model import QUICK_DIVISOR, Basis, Job, Outcome, Verdict
 from lossylink.reproduce.framework.moved import moved_by, was_followed
-from lossylink.reproduce.framework.quantity import figure
+from lossylink.reproduce.framework.quantity import duration, figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
+from lossylink.reproduce.growth.telling import grown_line, told
 from lossylink.scenario.save import scenario_toml
 from lossylink.units import parse_rate
 
@@ -59,20 +60,6 @@ def page_of_result(result: ReproduceResult, output: Path) -> Page:
     )
 
 
-def duration(seconds: float) -> str:
-    """A wall time as people say it.
-
-    Examples
-    --------
-    >>> duration(0.31), duration(42.4), duration(125)
-    ('0.3 s', '42 s', '2 min 5 s')
-    """
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def _notices(result: ReproduceResult) -> list[str]:
     notices = []
     if result.interrupted:
@@ -85,7 +72,7 @@ def _notices(result: ReproduceResult) -> list[str]:
             f"Quick look. Every experiment is {QUICK_DIVISOR} times smaller than published, so rare events "
             "are rarer still: expect claims about the tail to stay open."
         )
-    return [*notices, *result.not_run()]
+    return [*notices, *told(result), *result.not_run()]
 
 
 def _section(result: ExperimentResult, whole: ReproduceResult, output: Path) -> Section:
@@ -110,7 +97,10 @@ def _section(result: ExperimentResult, whole: ReproduceResult, output: Path) -> 
         tables=tuple(table_of(table) for table in result.tables),
         budgets=result.budgets,
         notes=(*experiment.notes, *unfollowed),
-        commands=tuple(_command(job, result, whole.provenance.seed, output) for job in result.jobs),
+        commands=(
+            *(_command(job, result, whole.provenance.seed, output) for job in result.jobs),
+            *(Command(grown_line(one), one.command) for one in result.grown),
+        ),
         figures=figure_links(whole.figures.get(experiment.name, ()), output),
         guides=guide_links(experiment.guides, output),
     )
@@ -140,7 +130,7 @@ def _statements(name: str, verdicts: tuple[Verdict, ...]) -> tuple[Statement, ..
             style=STYLES[verdict.judgement.outcome],
             outcome=str(verdict.judgement.outcome),
             text=verdict.claim.text,
-            reason=verdict.judgement.reason,
+            reason=verdict.reason,
             source=verdict.claim.source,
             basis="" if verdict.claim.basis is Basis.PREDICTION else str(verdict.claim.basis),
             rests_on=verdict.claim.rests_on,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from lossylink.charts.chart import Chart, Sheet
@@ -15,13 +16,16 @@ from lossylink.reproduce.framework.kept import Kept, load
 from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import (
     Finished,
+    Grown,
     Insight,
     Job,
     Outcome,
+    Place,
     PublishedExperiment,
     Scale,
     Verdict,
 )
+from lossylink.results import Run
 
 MOST_FINDINGS = 3
 """What a reader takes in at a glance."""
@@ -40,19 +44,30 @@ class ExperimentResult:
     budgets: tuple[LinkBudget, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
     scale: Scale = field(default_factory=Scale)
+    longest: Mapping[Place, Run] = field(default_factory=dict)
+    """Runs of more than the published amount of work, on which verdicts and findings rest.
+
+    Tables and charts show the published amount, beside what was published of it.
+    """
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
         """Its charts as they are put on paper."""
         return self.experiment.sheets(self.finished, self.charts)
 
-    @property
+    @cached_property
     def insights(self) -> tuple[Insight, ...]:
         """What matters most of it; nothing while a run that it needs is missing."""
         try:
-            return self.experiment.insights(self.finished)
+            return self.experiment.insights(replace(self.finished, grown=self.longest))
         except NotRunError:
             return ()
+
+    @property
+    def grown(self) -> tuple[Grown, ...]:
+        """Every place with more than the published amount of work."""
+        records = (record for verdict in self.verdicts for record in verdict.grown)
+        return tuple({(record.job, record.protection): record for record in records}.values())
 
     @property
     def is_quick(self) -> bool:
@@ -79,6 +94,17 @@ class Found(Insight):
 
 
 @dataclass(frozen=True)
+class Growth:
+    """The time that a reproduction had, and how it was spent, in seconds."""
+
+    budget_seconds: float
+    published_seconds: float
+    """Until the published amounts of work were done and drawn."""
+    grown_seconds: float
+    """On more work for open claims."""
+
+
+@dataclass(frozen=True)
 class ReproduceResult:
     """Everything that `reproduce` found."""
 
@@ -93,6 +119,8 @@ class ReproduceResult:
     """Experiments that did not run: not asked for, or not reached."""
     figures: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     """Files of the figures that were saved, by experiment."""
+    growth: Growth | None = None
+    """Nothing where the call was interrupted before."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -108,6 +136,22 @@ class ReproduceResult:
             for insight in result.insights
         ]
         return tuple(sorted(found, key=lambda one: one.rank)[:MOST_FINDINGS])
+
+    @property
+    def changed(self) -> tuple[tuple[str, Verdict], ...]:
+        """Every claim of which more work made another verdict, with the name of its experiment."""
+        return tuple(
+            (result.experiment.name, verdict)
+            for result in self.experiments
+            for verdict in result.verdicts
+            if verdict.has_changed
+        )
+
+    @property
+    def grown(self) -> tuple[Grown, ...]:
+        """Every place with more than the published amount of work; one that experiments share counts once."""
+        records = (record for result in self.experiments for record in result.grown)
+        return tuple({record.command: record for record in records}.values())
 
     @property
     def counts(self) -> Counter[Outcome]:

@@ -17,6 +17,7 @@ from lossylink.reproduce.framework.model import Basis, Outcome, Verdict, basis_t
 from lossylink.reproduce.framework.quantity import figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
+from lossylink.reproduce.growth.telling import told
 
 MARK = "*"
 """Stands beside a column that has a mark; the mark is spelt out below the table."""
@@ -130,8 +131,25 @@ def verdict_line(verdict: Verdict) -> Text:
     line.append(verdict.claim.text)
     if verdict.claim.basis is not Basis.PREDICTION:
         line.append(f" ({basis_text(verdict.claim)})", style="dim")
-    line.append(f": {verdict.judgement.reason}", style="dim")
+    line.append(f": {verdict.reason}", style="dim")
     return line
+
+
+def print_growth(console: Console, result: ReproduceResult) -> None:
+    """Print which verdicts more trials changed, and what the time was spent on."""
+    if result.growth is None:
+        return
+    console.print()
+    console.print(Text("More trials", style="bold"))
+    for sentence in told(result):
+        console.print(Text(sentence))
+    for name, verdict in result.changed:
+        line = Text(f"{name}: ").append_text(verdict_line(verdict))
+        console.print(Padding(line.append(f" (was: {_before(verdict)})", style="dim"), (0, 1)))
+
+
+def _before(verdict: Verdict) -> str:
+    return "" if verdict.before is None else f"{verdict.before.outcome}"
 
 
 def print_summary(console: Console, result: ReproduceResult) -> None:
@@ -179,7 +197,9 @@ def _print_open(console: Console, result: ReproduceResult) -> None:
     """Every claim that does not hold, cut to one line of a terminal; a file has it whole."""
     for name, verdict in result.open_claims:
         outcome = verdict.judgement.outcome
-        line = Text.assemble((f" {outcome}: ", OUTCOME_STYLES[outcome]), f"{name}: {verdict.claim.text}")
+        price = f": {verdict.price.text}" if verdict.price is not None else ""
+        words = f"{name}: {verdict.claim.text}{price}"
+        line = Text.assemble((f" {outcome}: ", OUTCOME_STYLES[outcome]), words)
         if console.is_terminal:
             line.truncate(console.width, overflow="ellipsis")
         console.print(line, soft_wrap=True)

@@ -28,18 +28,25 @@ def tail_insight(finished: Finished, samples: Mapping[str, Source], flows: str, 
         A sample is missing, or too small to bound the percentile.
     """
     slow, fast = (completion_percentile(samples[name], PERCENT)(finished).value for name in ("none", "lg"))
-    count = completion_times(finished, samples["lg"]).size
+    counts = [completion_times(finished, samples[name]).size for name in ("none", "lg")]
     ratio = completion_ratio(samples["none"], samples["lg"], PERCENT)(finished)
     if not (ratio.low > 0 and isfinite(ratio.high)):
-        raise NotRunError(f"{count} flows do not bound their {PERCENT:g}th percentile")
+        raise NotRunError(f"{min(counts)} flows do not bound their {PERCENT:g}th percentile")
     return Insight(
         rank,
         times(ratio),
         f"One in a thousand {flows} takes {figure(slow)} us or more without protection, and "
         f"{figure(fast)} us with LinkGuardian.",
         f"Ratio {figure(ratio.value)}, 95 % interval {figure(ratio.low)} to {figure(ratio.high)}; "
-        f"{count:,} flows each.",
+        f"{_flows(*counts)}.",
     )
+
+
+def _flows(bare: int, protected: int) -> str:
+    """How many flows each of two samples has."""
+    if bare == protected:
+        return f"{bare:,} flows each"
+    return f"{bare:,} flows without protection and {protected:,} with it"
 
 
 def times(ratio: Estimate) -> str:

@@ -14,6 +14,7 @@ in which it holds.
 | `llr` | loop, buffer, timer, speed and residual loss of go-back-N on a link |
 | `fec` | residual loss, capacity share and recovery delay of a (k, h) block code |
 | `intervals` | confidence intervals of counts and ratios, rare events included |
+| `phy` | lost frames of a line by its bit errors and its own code |
 """
 
 import importlib
@@ -21,9 +22,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, llr, mathis, pftk
+    from lossylink.theory import cubic, dctcp, fec, intervals, linkguardian, llr, mathis, pftk, phy
 
-__all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "llr", "mathis", "pftk"]
+__all__ = ["cubic", "dctcp", "fec", "intervals", "linkguardian", "llr", "mathis", "pftk", "phy"]
 
 
 def __getattr__(name: str) -> ModuleType:

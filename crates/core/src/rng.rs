@@ -61,6 +61,12 @@ impl Streams {
     }
 }
 
+/// Random numbers that follow from `seed` and `index` alone, so that a draw can be looked up in any order, and again.
+#[inline]
+pub fn at_index(seed: u64, index: u64) -> impl RngCore {
+    SplitMix64::seed_from_u64(seed.rotate_left(32) ^ index)
+}
+
 /// A float uniform on [0, 1), with 53 random bits.
 #[inline]
 pub fn uniform(rng: &mut impl RngCore) -> f64 {

@@ -1,7 +1,9 @@
 //! A host profile: everything that belongs to the end hosts, as data.
 
+use super::ConfigError;
 use crate::world::host::Reception;
 use crate::world::quantiles::Quantiles;
+use lossylink_core::probability::Probability;
 use lossylink_core::time::Duration;
 use serde::Deserialize;
 
@@ -20,6 +22,9 @@ pub struct HostProfile {
     pub source: String,
     /// One jiffy.
     pub tick_us: u64,
+    /// Which share of the ticks come to a core before another one has counted the jiffy.
+    #[serde(default)]
+    pub missed_tick_share: f64,
     /// Least retransmission timeout.
     pub rto_min_us: u64,
     /// Least delay of a delayed acknowledgement.
@@ -44,6 +49,12 @@ pub struct HostProfile {
     pub receive_latency: LatencyTable,
     /// What the interface adds to a wake-up that finds three packets or more, drawn for each.
     pub moderation_latency: LatencyTable,
+    /// What it adds in place of that once a flow has kept its core in use for `sustained_after_us`; 0: it never does.
+    #[serde(default)]
+    pub sustained_moderation_ns: f64,
+    /// How long a flow keeps its core in use, without a pause as long, until the interface moderates at its highest.
+    #[serde(default)]
+    pub sustained_after_us: u64,
     /// What the stack takes for each segment that it receives.
     pub receive_segment_ns: f64,
     /// Local ACK timeout of the RDMA interface.
@@ -70,10 +81,27 @@ impl HostProfile {
         Duration::from_us(self.tick_us)
     }
 
+    /// The chance that a tick is missed.
+    ///
+    /// # Errors
+    /// If the share is none.
+    pub fn missed_ticks(&self) -> Result<Probability, ConfigError> {
+        let share = self.missed_tick_share;
+        Probability::new(share).ok_or_else(|| {
+            ConfigError(format!("host.missed_tick_share is {share}: give a share of the ticks, from 0 to 1"))
+        })
+    }
+
     /// What receiving costs a TCP flow.
     pub fn reception(&self) -> Reception {
         let segment = Duration::from_ns_f64(self.receive_segment_ns);
-        Reception::new(&self.receive_latency, &self.moderation_latency, segment, self.generic_receive_offload)
+        let merges = self.generic_receive_offload;
+        let reception = Reception::new(&self.receive_latency, &self.moderation_latency, segment, merges);
+        if self.sustained_moderation_ns == 0.0 {
+            return reception;
+        }
+        let after = Duration::from_us(self.sustained_after_us);
+        reception.sustaining(after, Duration::from_ns_f64(self.sustained_moderation_ns))
     }
 
     /// What the RDMA interfaces add to messages.
@@ -132,6 +160,17 @@ pub(crate) mod tests {
         assert!(host_profile("ideal").reception().is_free() && host_profile("lab").reception().is_free());
         let published = host_profile("ae-hosts");
         assert!(published.generic_receive_offload && !published.reception().is_free());
+    }
+
+    // TCP-4
+    #[test]
+    fn a_share_of_missed_ticks_is_a_probability() {
+        let mut host = host_profile("ideal");
+        assert!(host.missed_ticks().is_ok_and(Probability::is_never));
+        for bad in [-0.1, 1.5] {
+            host.missed_tick_share = bad;
+            assert!(host.missed_ticks().is_err_and(|error| error.0.contains("from 0 to 1")));
+        }
     }
 
     // HOST-8

@@ -223,6 +223,7 @@ impl<'a> Setup<'a> {
             initial_window: transport.initial_window,
             rto_min: Duration::from_ps(transport.rto_min_ps),
             tick: host.tick(),
+            missed_ticks: host.missed_ticks()?,
             delayed_ack_segments: transport.delayed_ack,
             quick_acks: host.quick_acks,
             delayed_ack_min: Duration::from_us(host.delayed_ack_us),

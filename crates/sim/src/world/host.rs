@@ -54,11 +54,20 @@ impl Latency {
     }
 }
 
+/// How an interface moderates a flow that keeps its core in use. (HOST-9)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sustained {
+    /// For so long, without a pause as long.
+    after: Duration,
+    moderation: Duration,
+}
+
 /// What a host's reception costs a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reception {
     wake_up: Latency,
     moderation: Latency,
+    sustained: Option<Sustained>,
     /// What the stack takes for a segment.
     segment: Duration,
     merges: bool,
@@ -74,13 +83,25 @@ impl Reception {
     /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
     /// each segment that it hands up; `merges` says whether it merges packets.
     pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
-        Self { wake_up: Latency::new(wake_up), moderation: Latency::new(moderation), segment, merges }
+        let (wake_up, moderation) = (Latency::new(wake_up), Latency::new(moderation));
+        Self { wake_up, moderation, sustained: None, segment, merges }
+    }
+
+    /// The same reception for short flows; one that keeps its core in use for `after` is put off by `moderation`.
+    #[must_use]
+    pub fn sustaining(self, after: Duration, moderation: Duration) -> Self {
+        Self { sustained: Some(Sustained { after, moderation }), ..self }
     }
 
     /// A reception that always wakes up after the same time, and costs nothing else.
     pub const fn waking_in(wake_up: Duration) -> Self {
         let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
-        Self { wake_up, moderation, segment: Duration::ZERO, merges: false }
+        Self { wake_up, moderation, sustained: None, segment: Duration::ZERO, merges: false }
+    }
+
+    /// How long a flow may last at the least until the interface moderates it otherwise.
+    pub(crate) fn sustained_after(&self) -> Duration {
+        self.sustained.map_or(Duration::MAX, |sustained| sustained.after)
     }
 
     /// What a packet that finds the host idle waits at the least.
@@ -93,7 +114,7 @@ impl Reception {
     pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
         let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
         let is_handed_at_once = self.segment == Duration::ZERO;
-        is_handed_at_once.then_some(Self { wake_up, moderation, ..*self })
+        is_handed_at_once.then_some(Self { wake_up, moderation, sustained: None, ..*self })
     }
 
     /// From the arrival of a packet at an idle host until the host is awake. (HOST-1)
@@ -102,7 +123,7 @@ impl Reception {
         self.wake_up.draw(draws)
     }
 
-    /// What the interface puts a burst off by. (HOST-2)
+    /// What the interface puts a burst of a short flow off by. (HOST-2)
     #[inline]
     pub(super) fn draw_moderation(&self, draws: &mut Stream) -> Duration {
         self.moderation.draw(draws)
@@ -116,7 +137,7 @@ impl Reception {
 
     /// Whether nothing matters but the wake-up.
     pub fn only_wakes(&self) -> bool {
-        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO);
+        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO) || self.sustained.is_some();
         self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
     }
 }
@@ -126,6 +147,8 @@ impl Reception {
 #[derive(Clone, Debug)]
 pub struct Core<F: Copy + Default> {
     waiting: Pipe<F>,
+    /// When the connection began to use the core, without a long pause since; never if it has not.
+    in_use_since: Instant,
     /// When the wake-up ends or ended.
     awake_at: Instant,
     /// When the core begins with the newest segment, and when it is done with it.
@@ -139,7 +162,8 @@ pub struct Core<F: Copy + Default> {
 impl<F: Copy + Default> Default for Core<F> {
     fn default() -> Self {
         let (awake_at, begins_at, done_at) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
-        Self { waiting: Pipe::new(), awake_at, begins_at, done_at, packets: 0, segments: 0 }
+        let in_use_since = Instant::NEVER;
+        Self { waiting: Pipe::new(), in_use_since, awake_at, begins_at, done_at, packets: 0, segments: 0 }
     }
 }
 
@@ -154,6 +178,11 @@ impl<F: Copy + Default> Core<F> {
     #[inline]
     pub fn take<R>(&mut self, take: impl FnOnce(Instant, &F) -> R) -> Option<R> {
         self.waiting.take(take)
+    }
+
+    /// The core belongs to a new connection.
+    pub(super) const fn renew(&mut self) {
+        self.in_use_since = Instant::NEVER;
     }
 
     /// How many packets have come since the last of them that found the core idle.
@@ -184,7 +213,7 @@ impl<F: Copy + Default> Core<F> {
         } else {
             self.packets += 1;
             if self.packets == BURST_PACKETS && at <= self.awake_at {
-                self.put_off(host.moderation.draw(draws));
+                self.put_off(self.moderation(at, host, draws));
             }
             if host.merges
                 && at <= self.begins_at
@@ -245,9 +274,21 @@ impl<F: Copy + Default> Core<F> {
 
     /// A packet finds the core idle. (HOST-1)
     fn wake_up(&mut self, at: Instant, host: &Reception, draws: &mut Stream) {
+        if self.in_use_since.is_never() || at - self.done_at > host.sustained_after() {
+            self.in_use_since = at;
+        }
         self.awake_at = at + host.wake_up.draw(draws);
         self.begins_at = self.awake_at;
         (self.packets, self.segments) = (1, 0);
+    }
+
+    /// What the interface puts a burst off by that it finds at `at`. (HOST-2, HOST-9)
+    fn moderation(&self, at: Instant, host: &Reception, draws: &mut Stream) -> Duration {
+        let used_for = at.saturating_since(self.in_use_since);
+        match host.sustained.filter(|sustained| used_for >= sustained.after) {
+            Some(sustained) => sustained.moderation,
+            None => host.draw_moderation(draws),
+        }
     }
 
     /// A burst comes before the core is awake: the interface moderates. (HOST-2)
@@ -352,10 +393,14 @@ mod tests {
         #[test]
         fn trains_are_handled_as_their_packets_are(
             (wake_up, moderation, segment, merges) in (0u64..20, 0u64..20, 0u64..3, any::<bool>()),
+            sustained in prop::option::of((1u64..200, 0u64..40)),
             gaps in prop::collection::vec((0u64..40, 0u64..4, 1u32..20), 1..30),
         ) {
             let up_to = |us: u64| vec![(0.0, 0.0), (1.0, us as f64 * 1e3)];
-            let host = Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges);
+            let mut host = Reception::new(&up_to(wake_up), &up_to(moderation), Duration::from_us(segment), merges);
+            if let Some((after, moderation)) = sustained {
+                host = host.sustaining(Duration::from_us(after), Duration::from_us(moderation));
+            }
             let mut at = 0;
             let trains: Vec<_> = gaps
                 .into_iter()
@@ -393,6 +438,36 @@ mod tests {
         let arrivals = [(10, 0), (11, 5), (12, 6), (13, 7)];
         assert_eq!(handled(&host(5.0, 7.0, 2, true), &arrivals), [(24, 0, 1), (26, 5, 3)]);
         assert_eq!(handled(&host(5.0, 7.0, 2, false), &arrivals[..3]), [(24, 0, 1), (26, 5, 1), (28, 6, 1)]);
+    }
+
+    // HOST-9
+    #[test]
+    fn a_flow_that_keeps_its_core_in_use_is_put_off_by_the_highest() {
+        let host = host(5.0, 7.0, 0, true).sustaining(Duration::from_us(100), Duration::from_us(20));
+        let burst = |at| [(at, 0), (at, 1), (at, 2)];
+        let handled_at = |starts: &[u64]| -> Vec<u64> {
+            let arrivals: Vec<_> = starts.iter().flat_map(|&at| burst(at)).collect();
+            handled(&host, &arrivals).into_iter().map(|(at, ..)| at).collect()
+        };
+        assert_eq!(handled_at(&[10, 60, 109, 150]), [22, 72, 121, 175], "from 100 us of use on");
+        assert_eq!(handled_at(&[10, 110]), [22, 135], "at 100 us");
+        assert_eq!(handled_at(&[10, 122, 200]), [22, 147, 225], "100 us without work are no pause");
+        assert_eq!(handled_at(&[10, 123, 200]), [22, 135, 212], "101 us are one");
+    }
+
+    // HOST-9
+    #[test]
+    fn a_new_connection_begins_with_the_moderation_of_a_short_flow() {
+        let host = host(5.0, 7.0, 0, true).sustaining(Duration::from_us(100), Duration::from_us(20));
+        let (mut core, mut draws) = (Core::<Numbered>::default(), Streams::new(1).stream("host"));
+        let mut handled_at = |core: &mut Core<Numbered>, at: u64| {
+            (0..3).for_each(|number| core.arrive(us(at), &(number, 0), &host, &mut draws, |_, _| true));
+            core.take(|at, _| at.as_ps() / 1_000_000)
+        };
+        let first = [10, 60, 110].map(|at| handled_at(&mut core, at));
+        assert_eq!(first, [Some(22), Some(72), Some(135)]);
+        core.renew();
+        assert_eq!([160, 210, 260].map(|at| handled_at(&mut core, at)), [Some(172), Some(222), Some(285)]);
     }
 
     // HOST-3

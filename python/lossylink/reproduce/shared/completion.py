@@ -65,16 +65,24 @@ def column_claims(
     *,
     shapes: tuple[str, ...],
     edges: Mapping[str, Edge] | None = None,
+    calibrated: tuple[tuple[str, str], ...] = (),
 ) -> tuple[Claim, ...]:
     """Every published column with loss, at three percentiles, with bounds on both sides.
 
     The medians rest on ``shapes``, values of the hosts that are assumed below the 99th percentile. ``edges``
-    has, by protection, the edge at which the 99.9th percentile lies.
+    has, by protection, the edge at which the 99.9th percentile lies. A value of the hosts was fitted to the
+    ``calibrated`` figures, each a protection and a key.
     """
     known = edges or {}
     return tuple(
         _column_claim(
-            name, samples[name], key, by_protection(table, key)[name], (source, shapes), known.get(name)
+            name,
+            samples[name],
+            key,
+            by_protection(table, key)[name],
+            (source, shapes),
+            known.get(name),
+            is_calibrated=(name, key) in calibrated,
         )
         for name in by_protection(table, "p50")
         for key in COLUMN_PERCENTILES
@@ -88,9 +96,12 @@ def _column_claim(
     published: float,
     said: tuple[str, tuple[str, ...]],
     edge: Edge | None,
+    *,
+    is_calibrated: bool,
 ) -> Claim:
     percent, (source, shapes) = COLUMN_PERCENTILES[key], said
     is_assumed, within = percent < 99.0, f"within {COLUMN_SHARE:.0%} of {figure(published)} us"
+    measured = Basis.CALIBRATED if is_calibrated else Basis.PREDICTION
     return Claim(
         f"{name_of(name)}: the {percent:g}th percentile is {within}",
         bounded(
@@ -100,7 +111,7 @@ def _column_claim(
             unit="us",
             edge=edge if percent == 99.9 else None,
         ),
-        Basis.ASSUMED if is_assumed else Basis.PREDICTION,
+        Basis.ASSUMED if is_assumed else measured,
         source,
         shapes if is_assumed else (),
     )

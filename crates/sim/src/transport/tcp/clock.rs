@@ -2,8 +2,14 @@
 //!
 //! A timer of n jiffies fires at a tick, after n to n + 1 jiffies; beyond 63 jiffies the wheel is
 //! coarser: 8 jiffies up to 503, 64 up to 4031, and so on (Linux `kernel/time/timer.c`).
+//!
+//! On a host of several cores one of them counts the jiffies, and all tick at the same instant. A core that looks before
+//! the jiffy is counted finds nothing due (Linux `run_local_timers`): it has missed the tick.
 
+use super::config::Config;
 use crate::kernel::Train;
+use lossylink_core::probability::Probability;
+use lossylink_core::rng::at_index;
 use lossylink_core::time::{Duration, Instant};
 
 /// Picoseconds in a microsecond.
@@ -27,6 +33,7 @@ pub(super) struct Clock {
     phase_ps: u64,
     /// Jiffies counted before the start: they place the wheel's coarse slots.
     first_jiffy: u64,
+    missed_ticks: Probability,
     now: Instant,
     micros: u64,
     jiffy: u64,
@@ -35,7 +42,12 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock one of whose ticks comes at `phase`; whole ticks in it shift the coarse slots.
+    /// The clock of a host, one of whose ticks comes at `phase`; whole ticks in it shift the coarse slots.
+    pub(super) fn of(config: &Config, phase: Duration) -> Self {
+        Self { missed_ticks: config.missed_ticks, ..Self::new(config.tick, phase) }
+    }
+
+    /// A clock that misses no tick.
     pub(super) fn new(tick: Duration, phase: Duration) -> Self {
         let tick_ps = tick.as_ps();
         assert!(tick_ps >= PS_PER_US, "a jiffy is at least a microsecond");
@@ -47,6 +59,7 @@ impl Clock {
             hertz: PS_PER_S / tick_ps,
             phase_ps,
             first_jiffy,
+            missed_ticks: Probability::NEVER,
             now: Instant::ZERO,
             micros: 0,
             jiffy: first_jiffy,
@@ -129,12 +142,19 @@ impl Clock {
         self.fires_at(self.jiffy + length)
     }
 
-    /// When a timer armed now for the tick `expires` fires: never before it, at most one slot later.
+    /// When a timer armed now for the tick `expires` fires: never before it, at most one slot later, and at the next tick
+    /// if that one is missed.
     pub(super) fn fires_at(&self, expires: u64) -> Instant {
         let length = expires.saturating_sub(self.jiffy);
         let shift = if length < LEVEL_SPAN { 0 } else { level_of(length) * LEVEL_SHIFT };
         let slot = ((expires >> shift) + 1) << shift;
-        Instant::from_ps((slot - 1 - self.first_jiffy) * self.tick_ps + self.phase_ps)
+        let seen_at = slot + u64::from(self.misses(slot));
+        Instant::from_ps((seen_at - 1 - self.first_jiffy) * self.tick_ps + self.phase_ps)
+    }
+
+    /// Whether the timers of the tick that counts jiffy `number` find it not counted yet. The next tick finds it counted.
+    fn misses(&self, number: u64) -> bool {
+        !self.missed_ticks.is_never() && self.missed_ticks.draw(&mut at_index(self.phase_ps, number))
     }
 }
 
@@ -182,6 +202,28 @@ mod tests {
                 "{length}: {lasts_ms}"
             );
         }
+    }
+
+    /// TCP-4
+    #[test]
+    fn a_timer_whose_tick_is_missed_fires_at_the_next() {
+        let missing = |share| Config {
+            missed_ticks: Probability::new(share).expect("a probability"),
+            ..Config::default()
+        };
+        let fires_us = |share, now_us: u64, phase_us, length| {
+            let mut clock = Clock::of(&missing(share), Duration::from_us(phase_us));
+            clock.refresh(Instant::ZERO + Duration::from_us(now_us));
+            clock.fires_after(length).as_ps() / PS_PER_US
+        };
+        assert_eq!(fires_us(0.0, 299, 300, 2), 2_300);
+        assert_eq!(fires_us(1.0, 299, 300, 2), 3_300, "one tick later and no more");
+        assert_eq!(fires_us(1.0, 0, 0, 63), fires_us(0.0, 0, 0, 63) + 1_000, "in a coarse slot, too");
+        // Whether a tick is missed does not depend on who asks, and when.
+        assert_eq!(fires_us(0.5, 299, 300, 2), fires_us(0.5, 150, 300, 2));
+        let late = (0..10_000).filter(|&phase_us| fires_us(0.25, 0, phase_us, 2) > 2_000 + phase_us % 1_000);
+        let late = late.count() as f64;
+        assert!((late - 2_500.0).abs() < 4.0 * (2_500.0f64 * 0.75).sqrt(), "{late} of 10,000 a tick late");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::congestion::CongestionControl;
 use super::headers::{HEADERS, TIMESTAMPS_OPTION};
+use lossylink_core::probability::Probability;
 use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 
@@ -26,6 +27,8 @@ pub struct Config {
     pub rto_min: Duration,
     /// Timer tick: one jiffy, 1/HZ.
     pub tick: Duration,
+    /// Which share of the ticks a host misses: their timers fire one tick later. None on a host of one core.
+    pub missed_ticks: Probability,
     /// An acknowledgement for every so many full segments (RFC 9293 section 3.8.6.3).
     pub delayed_ack_segments: u32,
     /// Segments acknowledged one by one at the start of a connection (Linux `TCP_MAX_QUICKACKS`).
@@ -54,6 +57,7 @@ impl Default for Config {
             initial_window: 10,
             rto_min: Duration::from_ms(200),
             tick: Duration::from_ms(1),
+            missed_ticks: Probability::NEVER,
             delayed_ack_segments: 2,
             quick_acks: 16,
             delayed_ack_min: Duration::from_ms(40),

@@ -96,6 +96,15 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
+    /// A conversation has a new connection.
+    pub(super) fn renew(&mut self, index: usize) {
+        match &mut self.cores {
+            Cores::None(_) => {}
+            Cores::One(core) => core.renew(),
+            Cores::Several(several) => several.cores[index].renew(),
+        }
+    }
+
     /// When the transport has the next packet, or [`Arrivals::let_in`] has one to let in.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {

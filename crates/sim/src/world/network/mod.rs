@@ -263,6 +263,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// that are still under way will find nobody.
     pub fn renew(&mut self, index: usize) {
         self.generations[index] = self.generations[index].wrapping_add(1);
+        self.at_near.renew(index);
+        self.at_far.renew(index);
     }
 
     /// The conversation whose near end was the last to be handed something.

@@ -62,7 +62,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver on a host whose timer ticks come at `tick_phase` and every tick thereafter.
     pub fn new(config: &Config, tick_phase: Duration) -> Self {
-        let clock = Clock::new(config.tick, tick_phase);
+        let clock = Clock::of(config, tick_phase);
         Self {
             rtt: RoundTrip::new(config.rto_min, &clock),
             delayed: DelayedAck::new(config, &clock),

@@ -75,7 +75,7 @@ impl Sender {
     }
 
     fn with_board(board: Scoreboard, config: &Config, flow_bytes: Option<u64>, tick_phase: Duration) -> Self {
-        let clock = Clock::new(config.tick, tick_phase);
+        let clock = Clock::of(config, tick_phase);
         Self {
             rtt: RoundTrip::new(config.rto_min, &clock),
             clock,

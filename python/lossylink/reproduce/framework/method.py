@@ -14,12 +14,12 @@ METHOD = (
     " at 95 %, that of the effective loss too, with two exceptions: whether the link really lost "
     "frames at the rate that was asked for is judged at 99.9 %, and a claim that needed more than the "
     "published trials at 99.5 %.",
-    "The published amount of work is done first, and tables and charts show it. What the budget "
-    "leaves goes to more trials for claims that this amount leaves open: first for the claim that is "
-    "cheapest to decide, each time twice as many. Such a claim is looked at again and again, which at "
-    "95 % would find a wrong verdict in the end. A claim about the published amount itself, such as "
-    "the quickest of so many flows, is judged by this amount alone. The clock decides how many trials "
-    "a claim gets, and so which claims are decided; the seed decides what so many trials give.",
+    "The published amount of work is done first, and tables and charts show it. What the budget leaves "
+    "goes to more trials for claims that this amount leaves open: first for the claim that is cheapest to"
+    " decide, each time twice as many or more. Such a claim is looked at again and again, which at 95 % "
+    "would find a wrong verdict in the end. A claim about the published amount itself, such as the "
+    "quickest of so many flows, is judged by this amount alone. The clock decides how many trials a claim"
+    " gets, and so which claims are decided; the seed decides what so many trials give.",
     "A claim holds when its figure and the whole interval satisfy it, fails when neither does, and "
     "has too few trials to tell in between. A published bound such as “15 times” is a round figure: "
     "an interval may cross it by a tenth. A claim that fails because the source is wrong is refuted, "

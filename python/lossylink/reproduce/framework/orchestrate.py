@@ -141,7 +141,9 @@ def reproduce(
         print_summary(console, result)
         console.print(f"{output} still holds {held.words}.", highlight=False, soft_wrap=True)
         return result
+    ended = clock()
     result = deliver(result, output)
+    closing_seconds = clock() - ended
     try:
         if with_figures:
             result = _save_figures(result, output, shown=progress)
@@ -154,6 +156,7 @@ def reproduce(
                 clock=clock,
                 started=started,
                 budget_seconds=budget_seconds,
+                closing_seconds=closing_seconds,
             )
             result = write(_grown(result, means, shown=progress), output)
             print_growth(console, result)

@@ -26,7 +26,7 @@ from lossylink.reproduce.framework.moved import moved_by, was_followed
 from lossylink.reproduce.framework.quantity import duration, figure
 from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResult
 from lossylink.reproduce.framework.tally import tally
-from lossylink.reproduce.growth.telling import grown_line, told
+from lossylink.reproduce.growth.telling import grown_line, places, told
 from lossylink.scenario.save import scenario_toml
 from lossylink.units import parse_rate
 
@@ -80,13 +80,16 @@ def _section(result: ExperimentResult, whole: ReproduceResult, output: Path) -> 
     finished = sum(1 for job in result.jobs if job.key in runs and not runs[job.key].interrupted)
     count = f"{finished} runs" if result.is_complete else f"{finished} of {len(result.jobs)} runs"
     form = "quick form, " if result.is_quick else ""
+    more = [places(result.grown)] if result.grown else []
     unfollowed = () if was_followed(experiment.name) else (UNFOLLOWED,)
     return Section(
         identifier=experiment.name,
         title=experiment.title,
         summary=experiment.summary,
         source=f"Published in: {experiment.source}.",
-        remark=f"{form}{count}, {duration(sum(run.wall_seconds for run in runs.values()))}",
+        remark="; ".join(
+            [f"{form}{count}, {duration(sum(run.wall_seconds for run in runs.values()))}", *more]
+        ),
         sketch=_sketch(result),
         notices=tuple(f"A run failed. {key}: {reason}" for key, reason in result.failures.items()),
         charts=result.charts,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,6 +22,9 @@ from lossylink.reproduce.growth.work import FACTOR
 
 CONFIDENCE_AGAIN: Final = 0.995
 """Two-sided confidence of the interval of a claim that the published amount of work does not decide."""
+
+LONGEST_LEAP: Final = 8.0
+"""An interval of few trials says little of how many more it takes."""
 
 
 @dataclass(frozen=True)
@@ -125,27 +129,35 @@ class Contest:
         return need.times if not need.trials else max(float(FACTOR), need.trials / self.limiting[0].amount)
 
     @property
+    def may_move(self) -> bool:
+        """Whether more work may move the figure away from its bound: no theory says how much it needs."""
+        need = self._latest.need
+        return need is not None and not need.trials and bool(self.steps)
+
+    @property
     def seconds(self) -> float:
         """What it costs to decide it, about."""
         growth = sum((sample.seconds_to(sample.amount * self.times) for sample in self.limiting), 0.0)
         return growth + self.times * self.look_seconds(0)
 
     @property
-    def step(self) -> Step | None:
-        """What to do for it next: of those samples the one whose next look costs least.
+    def steps(self) -> tuple[Step, ...]:
+        """What to do for it next, what is to be preferred first: a leap, or else twice the work.
 
-        All of them so get about as much time. A sample is looked at with twice, four times ... the published
-        amount, and not with amounts of which theory says that they are too small.
+        Samples are looked at with the published amount times powers of two. A leap is as long as theory asks,
+        or half of the way that an interval asks for, on a scale of powers.
         """
-        able = [Step(sample, self._next_amount(sample)) for sample in self.limiting]
-        fit = [step for step in able if step.sample.can_reach(step.amount)]
-        return min(fit, key=lambda step: step.sample.seconds_to(step.amount), default=None)
+        need = self._latest.need
+        if need is not None and need.trials:
+            return self._cheapest(lambda sample: _power(need.trials / sample.amount, math.ceil))
+        leap = _power(min(math.sqrt(self.times), LONGEST_LEAP), math.floor)
+        return tuple(dict.fromkeys((*self._cheapest(lambda _: leap), *self._cheapest(lambda _: FACTOR))))
 
-    def _next_amount(self, sample: Sample) -> int:
-        amount, need = FACTOR * sample.amount, self._latest.need
-        while need is not None and need.trials > amount:
-            amount *= FACTOR
-        return amount
+    def _cheapest(self, factor: Callable[[Sample], int]) -> tuple[Step, ...]:
+        """The step of that sample whose step costs least, so that all samples get about as much time."""
+        every = [Step(sample, factor(sample) * sample.amount) for sample in self.limiting]
+        able = [step for step in every if step.sample.can_reach(step.amount)]
+        return tuple(sorted(able, key=lambda step: step.sample.seconds_to(step.amount))[:1])
 
     @property
     def _amounts(self) -> tuple[int, ...]:
@@ -154,6 +166,11 @@ class Contest:
     @property
     def _work(self) -> int:
         return sum(self._amounts)
+
+
+def _power(times: float, rounded: Callable[[float], int]) -> int:
+    """The power of `FACTOR` near so many times; `FACTOR` itself at the least."""
+    return int(FACTOR ** max(1, rounded(math.log(times, FACTOR)))) if times > 1.0 else FACTOR
 
 
 def contests(

@@ -1,9 +1,9 @@
 """Decides which sample grows next: the claim that is cheapest to decide goes first.
 
 The published amount of work is done before. A claim that it leaves open gets more work of the samples that
-the claim reads, each time twice as much, until the claim is decided or the next look does not fit into the
-time that is left. What a look costs is measured in this very call; how many looks a claim needs follows from
-the width of its interval.
+the claim reads, each time at least twice as much, until the claim is decided or the next look does not fit
+into the time that is left. What a look costs is measured in this very call; how many looks a claim needs
+follows from the width of its interval.
 
 Looking again and again would find a wrong verdict in the end. Claims that the published amount leaves open
 are therefore judged at 99.5 % in place of 95 %: ten looks together are wrong as rarely as one.
@@ -48,8 +48,8 @@ def _look(some: Iterable[Contest]) -> bool:
 def _next(every: Sequence[Contest], *, room: float) -> Step | None:
     """What to do next: for the claim that is cheapest to decide, of those for which there is room."""
     still_open = sorted((one for one in every if one.is_open), key=lambda one: one.seconds)
-    steps = dict.fromkeys(one.step for one in still_open)
-    return next((step for step in steps if step is not None and _seconds(step, every) <= room), None)
+    steps = dict.fromkeys(step for one in still_open for step in one.steps)
+    return next((step for step in steps if _seconds(step, every) <= room), None)
 
 
 def _seconds(step: Step, every: Sequence[Contest]) -> float:

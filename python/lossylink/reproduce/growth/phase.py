@@ -10,7 +10,7 @@ from lossylink.reproduce.framework.model import Grown, Job, Place, Price, Verdic
 from lossylink.reproduce.framework.points import PointStore
 from lossylink.reproduce.framework.result import ExperimentResult, Growth, ReproduceResult
 from lossylink.reproduce.framework.runner import Report, Runner
-from lossylink.reproduce.growth.amounts import said, with_amount
+from lossylink.reproduce.growth.amounts import amount_of, said, with_amount
 from lossylink.reproduce.growth.contest import Contest, contests
 from lossylink.reproduce.growth.growing import grow
 from lossylink.reproduce.growth.pricing import price_of_full_form, prices
@@ -31,6 +31,13 @@ class Means:
     """By the clock, when the whole reproduction began."""
     budget_seconds: float
     """For the whole reproduction; nothing grows without one."""
+    closing_seconds: float
+    """What it takes to write the report at the end, as it took the first time."""
+
+    @property
+    def deadline(self) -> float:
+        """By the clock, when the last sample has grown."""
+        return self.started + self.budget_seconds - self.closing_seconds
 
 
 def grown(result: ReproduceResult, means: Means, report: Report) -> ReproduceResult:
@@ -56,7 +63,7 @@ def grown(result: ReproduceResult, means: Means, report: Report) -> ReproduceRes
 
 def _grow(every: Sequence[Contest], means: Means, report: Report) -> bool:
     """Go on from where earlier calls ended, until time is up; returns whether Ctrl-C came."""
-    began, deadline = means.clock(), means.started + means.budget_seconds
+    began, deadline = means.clock(), means.deadline
 
     def tell(_done: float, _total: float) -> None:
         report(means.clock() - began, deadline - began)
@@ -103,9 +110,10 @@ def _judged(
             verdicts.append(replace(verdict, price=price_of_full_form(result, verdict)))
             continue
         price = priced[id(contest)]
-        verdicts.append(
-            _verdict(contest, price, seed) if contest.has_grown else replace(verdict, price=price)
-        )
+        if contest.has_grown:
+            verdicts.append(_verdict(contest, {job.key: job for job in result.jobs}, price, seed))
+        else:
+            verdicts.append(replace(verdict, price=price))
     runs = {
         place: sample.run
         for contest in contested.values()
@@ -115,9 +123,11 @@ def _judged(
     return replace(result, verdicts=tuple(verdicts), longest=runs)
 
 
-def _verdict(contest: Contest, price: Price | None, seed: int) -> Verdict:
+def _verdict(contest: Contest, jobs: Mapping[str, Job], price: Price | None, seed: int) -> Verdict:
     records = tuple(
-        _record(place, sample, seed) for place, sample in contest.samples.items() if sample.run is not None
+        _record(jobs[job], protection, sample, seed)
+        for (job, protection), sample in contest.samples.items()
+        if sample.run is not None
     )
     judgement = contest.judgement
     said_too = f"{judgement.reason}; {_amounts(contest)}, {contest.confidence * 100:g} % interval"
@@ -126,10 +136,9 @@ def _verdict(contest: Contest, price: Price | None, seed: int) -> Verdict:
     )
 
 
-def _record(place: Place, sample: Sample, seed: int) -> Grown:
-    (job, protection), own = place, sample.job
-    command = with_amount(replace(own, protections=(protection,)), sample.amount).command(seed=seed)
-    return Grown(job, protection, own.grows, sample.published, sample.amount, sample.seconds, command)
+def _record(job: Job, protection: str, sample: Sample, seed: int) -> Grown:
+    command = with_amount(replace(job, protections=(protection,)), sample.amount).command(seed=seed)
+    return Grown(job.key, protection, job.grows, amount_of(job), sample.amount, sample.seconds, command)
 
 
 def _amounts(contest: Contest) -> str:

@@ -50,21 +50,38 @@ def _price(one: Contest, before_seconds: float) -> Price:
     failures = [sample.failure for sample in one.samples.values() if sample.failure]
     if failures:
         return Price(f"more of it failed: {failures[0]}")
+    if _is_in_reach(one):
+        budget = budget_text(before_seconds + ROOM * one.seconds)
+        return Price(f"{_cost(one)}: --budget {budget}", _more(one), one.seconds, budget)
+    if one.key == DURATION:
+        return Price("the figure lies on its bound")
+    if not one.may_move:
+        return Price(f"{_cost(one)}; {_MOST}", _more(one), one.seconds)
+    # The figure is about as far from its bound as it may move: the most that there is room for may decide.
+    seconds = sum(sample.seconds_to(MOST_TRIALS) for sample in one.limiting)
+    budget = budget_text(before_seconds + seconds)
     if not math.isfinite(one.times):
-        return Price("the figure lies on the bound: no number of trials is known to decide it")
-    amount = sum(sample.amount * (one.times - 1.0) for sample in one.limiting)
-    cost = f"{about(one.key, amount)}, about {lasting(one.seconds)} on this machine"
-    if not _is_in_reach(one):
-        most = f"a sample has at most {large(MOST_TRIALS)} trials, for which there is memory"
-        return Price(f"{cost}; {most}", amount, one.seconds)
-    budget = budget_text(before_seconds + ROOM * one.seconds)
-    return Price(f"{cost}: --budget {budget}", amount, one.seconds, budget)
+        return Price(f"the figure lies on its bound; {_MOST}: --budget {budget}", budget=budget)
+    words = f"{_cost(one)}, if the figure stays where it is; {_MOST}: --budget {budget}"
+    return Price(words, _more(one), one.seconds, budget)
+
+
+_MOST: Final = f"a sample has at most {large(MOST_TRIALS)} trials"
+
+
+def _cost(one: Contest) -> str:
+    return f"{about(one.key, _more(one))}, about {lasting(one.seconds)} on this machine"
+
+
+def _more(one: Contest) -> float:
+    """How much more work decides the claim."""
+    return sum(sample.amount * (one.times - 1.0) for sample in one.limiting)
 
 
 def _is_in_reach(one: Contest) -> bool:
     """Whether all that the claim needs fits into memory."""
     most = max(sample.amount for sample in one.limiting)
-    return one.key == DURATION or most * one.times <= MOST_TRIALS
+    return math.isfinite(one.times) and (one.key == DURATION or most * one.times <= MOST_TRIALS)
 
 
 def lasting(seconds: float) -> str:

@@ -19,14 +19,14 @@ def told(result: ReproduceResult) -> tuple[str, ...]:
     changed, left = len(result.changed), result.counts[Outcome.UNDECIDED]
     return (
         f"{first}, more work for open claims {duration(growth.grown_seconds)}, of a budget of "
-        f"{duration(growth.budget_seconds)}: {_places(result.grown)}.",
-        f"With it {changed} {'verdict is' if changed == 1 else 'verdicts are'} another one, and {left} "
+        f"{duration(growth.budget_seconds)}: {places(result.grown)}.",
+        f"It changed {changed} {'verdict' if changed == 1 else 'verdicts'}; {left} "
         f"{'claim stays' if left == 1 else 'claims stay'} open. How much work a claim gets depends on the "
-        "clock; its figure depends on the seed and on that amount.",
+        "clock; what that amount gives depends on the seed alone.",
     )
 
 
-def _places(grown: tuple[Grown, ...]) -> str:
+def places(grown: tuple[Grown, ...]) -> str:
     """How many samples grew, and the largest of them."""
     if not grown:
         return "no sample grew"

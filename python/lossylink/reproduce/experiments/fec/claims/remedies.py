@@ -101,8 +101,8 @@ def _capped(wharf: Published) -> tuple[Claim, ...]:
                 between(0.5 * published_us, 1.5 * published_us),
                 published=published_us,
                 unit="us",
-                remark="the hosts and cables of the test bed are not published; here two switches and a link "
-                "take 2 us",
+                remark="how the host was limited is not published; here its interface spaces packets evenly, "
+                "and bursts of 64 packets take 41 us",
             ),
             Basis.PREDICTION,
         ),

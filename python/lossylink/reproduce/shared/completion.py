@@ -65,15 +65,15 @@ def column_claims(
     *,
     shapes: tuple[str, ...],
     edges: Mapping[str, Edge] | None = None,
-    calibrated: tuple[tuple[str, str], ...] = (),
+    calibrated: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
 ) -> tuple[Claim, ...]:
     """Every published column with loss, at three percentiles, with bounds on both sides.
 
     The medians rest on ``shapes``, values of the hosts that are assumed below the 99th percentile. ``edges``
-    has, by protection, the edge at which the 99.9th percentile lies. A value of the hosts was fitted to the
-    ``calibrated`` figures, each a protection and a key.
+    has, by protection, the edge at which the 99.9th percentile lies. ``calibrated`` has, by protection and
+    key, the values of the hosts that were fitted to a figure.
     """
-    known = edges or {}
+    known, fitted = edges or {}, calibrated or {}
     return tuple(
         _column_claim(
             name,
@@ -82,7 +82,7 @@ def column_claims(
             by_protection(table, key)[name],
             (source, shapes),
             known.get(name),
-            is_calibrated=(name, key) in calibrated,
+            fitted.get((name, key), ()),
         )
         for name in by_protection(table, "p50")
         for key in COLUMN_PERCENTILES
@@ -96,12 +96,11 @@ def _column_claim(
     published: float,
     said: tuple[str, tuple[str, ...]],
     edge: Edge | None,
-    *,
-    is_calibrated: bool,
+    fitted: tuple[str, ...],
 ) -> Claim:
     percent, (source, shapes) = COLUMN_PERCENTILES[key], said
     is_assumed, within = percent < 99.0, f"within {COLUMN_SHARE:.0%} of {figure(published)} us"
-    measured = Basis.CALIBRATED if is_calibrated else Basis.PREDICTION
+    measured = Basis.CALIBRATED if fitted else Basis.PREDICTION
     return Claim(
         f"{name_of(name)}: the {percent:g}th percentile is {within}",
         bounded(
@@ -113,7 +112,7 @@ def _column_claim(
         ),
         Basis.ASSUMED if is_assumed else measured,
         source,
-        shapes if is_assumed else (),
+        shapes if is_assumed else fitted,
     )
 
 

@@ -85,6 +85,8 @@ def test_numbers_tables_and_switches_are_raised() -> None:
     offload = Value("host", "ae-hosts", "generic_receive_offload", "assumed")
     assert offload.raised(host)["generic_receive_offload"] is False
     assert value_named("ae-hosts:receive_segment_ns").raised(host)["receive_segment_ns"] == 100
+    share = value_named("ae-hosts:missed_tick_share").raised(host)["missed_tick_share"]
+    assert share == host["missed_tick_share"] / 2
 
 
 def judged(value: float, *, spread: float = 0.0, outcome: Outcome = Outcome.HOLDS) -> dict[str, Judgement]:

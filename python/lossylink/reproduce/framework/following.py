@@ -1,7 +1,8 @@
 """Follows every fitted or assumed value of a profile to the claims whose figures it moves.
 
-Each value is raised by half, everything that uses its profile runs again, and what moves is written down. A
-maintainer does so after a change of a profile, which takes a quarter of an hour::
+Each value is raised by half, or halved if it is a share, which has an end. Everything that uses its profile
+runs again, and what moves is written down. A maintainer does so after a change of a profile, which takes a
+quarter of an hour::
 
     python -m lossylink.reproduce.framework.following [EXPERIMENT ...]
 """
@@ -32,6 +33,7 @@ from lossylink.reproduce.framework.model import (
     Scale,
     judge,
 )
+from lossylink.reproduce.growth.amounts import DURATION, amount_of, with_amount
 from lossylink.resources import UNSOURCED
 from lossylink.results import Run
 from lossylink.run_directory import write_json
@@ -50,6 +52,8 @@ NOISE: Final = 3.0
 """A figure without an interval moves if it leaves by so many times what another seed moves it."""
 FROM_NOTHING: Final[Mapping[str, float]] = {"ae-hosts:receive_segment_ns": 100.0}
 """What a value of zero is raised to."""
+ENOUGH_TRIALS: Final = 80_000
+"""Of jobs that are not heavy: a 99.9th percentile then is known to a few hundredths."""
 HEAVY: Final = 3.0
 """Seconds of work from which an experiment is followed in its quick form."""
 
@@ -73,11 +77,18 @@ class Value:
         """As claims name it."""
         return f"{self.profile}:{self.key}"
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 1."""
+        return self.key.endswith("_share")
+
     def raised(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        """The profile with the value raised by half; a switch is thrown."""
+        """The profile with the value raised by half; a switch is thrown, and a share halved."""
         value = table[self.key]
         if isinstance(value, bool):
             return {**table, self.key: not value}
+        if self.is_share:
+            return {**table, self.key: value / 2}
         if isinstance(value, list):
             return {**table, self.key: [[share, FACTOR * ns] for share, ns in value]}
         higher = FROM_NOTHING[self.name] if value == 0 else FACTOR * value
@@ -125,6 +136,13 @@ def work_s(experiment: PublishedExperiment) -> float:
     return sum(job.weight for job in experiment.jobs(Scale(1)))
 
 
+def with_enough(job: Job) -> Job:
+    """The job with as many trials as show what a value moves, if it has trials that may be raised."""
+    if job.grows in {"", DURATION}:
+        return job
+    return with_amount(job, max(ENOUGH_TRIALS, amount_of(job)))
+
+
 class Followed:
     """One experiment: its claims as they are, with another seed, and with any value raised."""
 
@@ -132,7 +150,8 @@ class Followed:
         """Run it as it is, and once more with another seed."""
         self.experiment = experiment
         is_heavy = work_s(experiment) > HEAVY or experiment.on_request
-        self.jobs = experiment.jobs(Scale(QUICK_DIVISOR if is_heavy else 1))
+        jobs = experiment.jobs(Scale(QUICK_DIVISOR if is_heavy else 1))
+        self.jobs = jobs if is_heavy else tuple(map(with_enough, jobs))
         self.runs = {job.key: runner.run_scenario(scenario_of(job, seed=1)) for job in self.jobs}
         self.found = self._judged(self.runs)
         again = {job.key: runner.run_scenario(scenario_of(job, seed=2)) for job in self.jobs}

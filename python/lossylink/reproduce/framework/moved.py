@@ -48,4 +48,6 @@ def _change(value: Value) -> str:
     before, after = table[value.key], value.raised(table)[value.key]
     if isinstance(before, bool):
         return f"switched {'on' if after else 'off'}"
+    if value.is_share:
+        return "halved"
     return f"raised from 0 to {after:g}" if before == 0 else "raised by half"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 METHOD = (
     "A figure in brackets is a 95 % interval, unless the claim says another. `calibrated` marks "
-    "claims to which our model was fitted: agreement there is no evidence. `assumed` marks claims that a value decides which no "
-    "source gives. Claims without a mark are predictions. Values that were fitted or assumed were "
-    "each raised by half, shares halved, and what that moved stands with the claim.",
+    "claims to which our model was fitted: agreement there is no evidence. `assumed` marks claims "
+    "that a value decides which no source gives. Claims without a mark are predictions. Values that "
+    "were fitted or assumed were each raised by half, shares halved, and what that moved stands with "
+    "the claim.",
     "Percentiles interpolate linearly between order statistics. Their intervals come from ranks "
     "alone, so they assume no distribution; the interval of a ratio is a bootstrap over both samples,"
     " without an end where a sample is too small to bound its percentile; intervals of loss rates are"

@@ -59,7 +59,7 @@ def command(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Wall time of the whole call, as in 30m. The published amounts of work are always done; "
+            help="Wall time of the whole call, about, as in 30m. The published amounts are always done; "
             "what is left goes to more trials for claims that are open. 3m when not given, 0 with --quick.",
         ),
     ] = None,

@@ -191,7 +191,7 @@ def test_goodput_needs_two_losses_and_has_the_rows(tmp_path: Any) -> None:
 
 
 def test_goodput_has_the_interval_of_a_row_that_stands_alone() -> None:
-    settings = {"run__duration": 0.21, "run__warmup": 0.01, "run__cooldown": 0.0}
+    settings = {"run__duration": 0.61, "run__warmup": 0.01, "run__cooldown": 0.0}
     losses = [run("throughput", "none", loss__forward=loss, **settings) for loss in ("1e-3", "1e-2")]
     assert all(one.records[0]["loss_events"] >= 64 for one in losses), "seldom losses leave a rate unknown"
     drawn = sheet_of([(str(place), one) for place, one in enumerate(losses)], "goodput")

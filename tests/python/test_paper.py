@@ -71,7 +71,7 @@ def test_the_completion_times_are_those_of_the_run_and_of_the_source() -> None:
         rows["none"]["fct_us_p99_9"] / rows["lg"]["fct_us_p99_9"],
         source["p99_9"][0] / source["p99_9"][1],
     ]
-    assert [int(ratio) for ratio in ratios] == [15, 17]
+    assert [int(ratio) for ratio in ratios] == [20, 17]
 
 
 def test_the_speeds_are_those_of_the_run_and_of_the_source() -> None:

@@ -4,6 +4,7 @@
 use super::clock::Clock;
 use super::reordering::Reordering;
 use super::rtt::RoundTrip;
+use super::scoreboard::Sent;
 
 /// Recoveries after which a widened reordering window shrinks again (RFC 8985 section 6.2 step 4).
 const PERSISTENCE: u32 = 16;
@@ -26,10 +27,8 @@ pub(super) enum Verdict {
 /// What RACK remembers of deliveries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// When the most recently sent delivered segment was sent, microseconds.
-    sent_us: u64,
-    /// One past its number: breaks ties.
-    end: u64,
+    /// When the most recently sent delivered segment was sent.
+    latest: Sent,
     /// Round-trip time of the last delivery, microseconds.
     rtt_us: u64,
     /// Whether deliveries changed anything since losses were last looked for.
@@ -47,8 +46,7 @@ pub(super) struct Rack {
 impl Rack {
     pub(super) const fn new() -> Self {
         Self {
-            sent_us: 0,
-            end: 0,
+            latest: Sent::new(0, 0),
             rtt_us: 0,
             advanced: false,
             steps: 1,
@@ -59,19 +57,17 @@ impl Rack {
         }
     }
 
-    /// A segment sent at `sent_us` was delivered. (TCP-21)
+    /// A segment sent then was delivered. (TCP-21)
     ///
     /// Faster than the minimum round-trip time it was an earlier copy that arrived.
-    pub(super) fn deliver(&mut self, now_us: u64, sent_us: u64, end: u64, resent: bool, least_us: u64) {
-        let rtt_us = now_us - sent_us;
+    pub(super) fn deliver(&mut self, now_us: u64, sent: Sent, resent: bool, least_us: u64) {
+        let rtt_us = now_us - sent.at_us;
         if resent && rtt_us < least_us {
             return;
         }
         self.advanced = true;
         self.rtt_us = rtt_us;
-        if sent_after((sent_us, end), (self.sent_us, self.end)) {
-            (self.sent_us, self.end) = (sent_us, end);
-        }
+        self.latest = self.latest.max(sent);
     }
 
     /// How long ago the round trip of a segment sent at `sent_us` ended; negative if it goes on.
@@ -92,12 +88,12 @@ impl Rack {
         ((rtt.minimum_us() / 4) * self.steps).min(rtt.smoothed_us())
     }
 
-    /// Judges the segment before `end`, last sent at `sent_us`. (TCP-24)
-    pub(super) fn judge(&self, window_us: u64, now_us: u64, sent_us: u64, end: u64) -> Verdict {
-        if !sent_after((self.sent_us, self.end), (sent_us, end)) {
+    /// Judges a segment that was last sent then. (TCP-24)
+    pub(super) fn judge(&self, window_us: u64, now_us: u64, sent: Sent) -> Verdict {
+        if self.latest <= sent {
             return Verdict::Underway;
         }
-        let remaining_us = window_us as i64 - self.overdue_us(now_us, sent_us);
+        let remaining_us = window_us as i64 - self.overdue_us(now_us, sent.at_us);
         if remaining_us <= 0 { Verdict::Lost } else { Verdict::Late(remaining_us as u64) }
     }
 
@@ -163,13 +159,9 @@ impl Rack {
     }
 }
 
-/// Whether one transmission (time, end) came after another.
-fn sent_after(one: (u64, u64), other: (u64, u64)) -> bool {
-    one > other
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::scoreboard::Scoreboard;
     use super::*;
     use lossylink_core::time::{Duration, Instant};
 
@@ -210,22 +202,41 @@ mod tests {
     #[test]
     fn a_retransmission_answered_too_fast_is_no_evidence() {
         let mut rack = Rack::new();
-        rack.deliver(1_000, 990, 5, true, 20);
+        rack.deliver(1_000, Sent::new(4, 990), true, 20);
         assert!(!rack.advanced);
-        rack.deliver(1_000, 980, 5, true, 20);
-        assert!(rack.advanced && rack.end == 5);
+        rack.deliver(1_000, Sent::new(4, 980), true, 20);
+        assert!(rack.advanced && rack.latest == Sent::new(4, 980));
     }
 
     /// TCP-24: the last delivery, of what was sent at 900 us, took 100 us.
     #[test]
     fn what_was_overtaken_is_lost_when_round_trip_and_window_are_over() {
         let mut rack = Rack::new();
-        rack.deliver(1_000, 900, 5, false, 100);
-        assert_eq!(rack.judge(25, 1_000, 901, 1), Verdict::Underway, "sent later");
-        assert_eq!(rack.judge(25, 1_000, 900, 5), Verdict::Underway, "the delivered one itself");
-        assert_eq!(rack.judge(25, 1_000, 900, 4), Verdict::Late(25));
-        assert_eq!(rack.judge(25, 1_024, 900, 4), Verdict::Late(1));
-        assert_eq!(rack.judge(25, 1_025, 900, 4), Verdict::Lost);
+        rack.deliver(1_000, Sent::new(4, 900), false, 100);
+        assert_eq!(rack.judge(25, 1_000, Sent::new(0, 901)), Verdict::Underway, "sent later");
+        assert_eq!(rack.judge(25, 1_000, Sent::new(4, 900)), Verdict::Underway, "the delivered one itself");
+        assert_eq!(rack.judge(25, 1_000, Sent::new(3, 900)), Verdict::Late(25));
+        assert_eq!(rack.judge(25, 1_024, Sent::new(3, 900)), Verdict::Late(1));
+        assert_eq!(rack.judge(25, 1_025, Sent::new(3, 900)), Verdict::Lost);
+    }
+
+    /// TCP-21, TCP-24: two acknowledgements are answered in one microsecond, by new segments and then by the lost one.
+    #[test]
+    fn of_transmissions_stamped_alike_the_order_decides() {
+        let mut board = Scoreboard::new();
+        for number in 0..8 {
+            board.send_new(if number < 5 { 100 } else { 200 }, 0);
+        }
+        board.mark_lost(2);
+        board.resend(2, 200, 0);
+        board.send_new(200, 0);
+        let mut rack = Rack::new();
+        let sent = |number| board.get(number).sent(number);
+        rack.deliver(300, sent(7), false, 50);
+        assert_eq!(rack.judge(0, 300, sent(2)), Verdict::Underway, "it left after what arrived");
+        assert_eq!(rack.judge(0, 300, sent(6)), Verdict::Lost);
+        rack.deliver(300, sent(8), false, 50);
+        assert_eq!(rack.judge(0, 300, sent(2)), Verdict::Lost, "what left after it arrived");
     }
 
     /// TCP-22

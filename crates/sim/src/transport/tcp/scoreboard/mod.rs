@@ -9,8 +9,8 @@ mod transmissions;
 
 use super::clock::Clock;
 use crate::kernel::Train;
-pub(super) use segment::Segment;
-use segment::{EVER_RETRANSMITTED, LISTED, LOST, RETRANSMITTED, SACKED};
+use segment::{LISTED, LOST, RETRANSMITTED, SACKED};
+pub(super) use segment::{Segment, Sent};
 use transmissions::NONE;
 
 /// Slots of a new ring; a power of two that holds an initial window.
@@ -149,10 +149,7 @@ impl Scoreboard {
         let slot = self.slot(number);
         self.in_order_from = self.next;
         self.unlist(slot as u32);
-        let segment = &mut self.slots[slot];
-        segment.sent_us = now_us;
-        segment.delivered = delivered as u32;
-        segment.flags |= EVER_RETRANSMITTED;
+        self.slots[slot].stamp_again(now_us, delivered as u32, self.next - number);
         self.append(slot as u32);
     }
 
@@ -231,6 +228,7 @@ impl Scoreboard {
                 earlier: newest,
                 later: later as u32,
                 flags: LISTED,
+                overtaken_by: 0,
             };
             (newest, slot) = (slot as u32, later);
         };

@@ -137,7 +137,7 @@ impl Sender {
                 self.statistics.note_delivered(1, progress.congestion_echoed);
                 if !progress.is_needless(&segment) {
                     let resent = segment.was_retransmitted();
-                    self.rack.deliver(now_us, segment.sent_us, number + 1, resent, least_us);
+                    self.rack.deliver(now_us, segment.sent(number), resent, least_us);
                 }
                 progress.note_delivered(number, &segment);
             }
@@ -170,7 +170,7 @@ impl Sender {
     /// Of the segments delivered in sequence the last one, before `next`, was `latest`.
     #[inline]
     pub(super) fn note_last_delivered(&mut self, next: u64, latest: &Segment) {
-        self.rack.deliver(self.clock.micros(), latest.sent_us, next, false, self.rtt.minimum_us());
+        self.rack.deliver(self.clock.micros(), latest.sent(next - 1), false, self.rtt.minimum_us());
     }
 
     /// Round-trip samples from this acknowledgement; whether there was one. (TCP-7)

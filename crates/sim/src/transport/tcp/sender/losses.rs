@@ -32,8 +32,7 @@ impl Sender {
         let mut wait_us = 0;
         let mut candidate = self.board.oldest_sent();
         while let Some(number) = candidate {
-            let sent_us = self.board.get(number).sent_us;
-            let verdict = self.rack.judge(window_us, now_us, sent_us, number + 1);
+            let verdict = self.rack.judge(window_us, now_us, self.board.get(number).sent(number));
             if verdict == Verdict::Underway {
                 break;
             }
@@ -76,6 +75,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::super::super::config::Config;
+    use super::super::super::scoreboard::Sent;
     use super::*;
     use lossylink_core::time::{Duration, Instant};
 
@@ -88,7 +88,7 @@ mod tests {
             sender.board.send_new(sent_us, 0);
         }
         // The last delivery took 100 us.
-        sender.rack.deliver(1_000, 900, 1, false, 100);
+        sender.rack.deliver(1_000, Sent::new(0, 900), false, 100);
         sender.mark_timed_out();
         let lost: Vec<bool> = (0..4).map(|number| sender.board.get(number).is_lost()).collect();
         assert_eq!(lost, [true, true, true, false]);

@@ -84,7 +84,7 @@ impl Sender {
         }
         let resent = segment.was_retransmitted();
         let (now_us, least_us) = (self.clock.micros(), self.rtt.minimum_us());
-        self.rack.deliver(now_us, segment.sent_us, number + 1, resent, least_us);
+        self.rack.deliver(now_us, segment.sent(number), resent, least_us);
         if !resent {
             if number < self.board.sacked_end() {
                 progress.note_reordered(number);

@@ -99,7 +99,7 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
             bounded(derived(_unpaused_gbps), between(18.0, 21.0), unit="Gb/s"),
             Basis.ASSUMED,
             shape,
-            assumed,
+            (*assumed, "ae-hosts:receive_segment_ns"),
         ),
         Claim(
             "Without backpressure the Rx buffer stays at its bound of 200 KB",

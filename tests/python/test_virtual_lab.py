@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan, hosts
+from lossylink.guest import Guest, Plan, hosts, machine
 from lossylink.guest.session import run_session
 from lossylink.protections import parse_protection
 from lossylink.scenario import resolve
@@ -81,7 +81,8 @@ def test_python_and_this_package_are_seen_below_tmp(monkeypatch: pytest.MonkeyPa
     """What a measurement needs of a clone below /tmp, from a directory outside of it."""
     with tempfile.TemporaryDirectory(dir="/tmp") as clone:
         (Path(clone) / "module.py").write_text("print('here')")
-        monkeypatch.setattr("lossylink.guest.machine._OWN", (Path(clone),))
+        # Beside it the interpreter, whose environment may lie below /tmp, too.
+        monkeypatch.setattr(machine, "_OWN", (*machine._OWN, Path(clone)))
         command = (sys.executable, "-S", "-E", f"{clone}/module.py")
         script = " ".join(command)
         lines: list[str] = []

@@ -225,7 +225,7 @@ def bit_error_ratio_for(
     Examples
     --------
     >>> f"{bit_error_ratio_for(1e-8, CODES['rs544'], frame_bytes=1538):.3g}"
-    '4.2e-04'
+    '0.000424'
     """
     wanted = float(_validate.open_ratio("loss_ratio", loss_ratio))
 

@@ -15,6 +15,7 @@ __all__ = [
     "copies_for",
     "copies_leave",
     "design_effect",
+    "flow_patience_s",
     "give_up_privileges",
     "grow",
     "live_main",
@@ -211,6 +212,15 @@ def check_protection(protection_json: str, live: bool) -> None:
     ------
     ValueError
         One line says which option is out of range, or what the live data plane does not have.
+    """
+
+def flow_patience_s(least_s: float) -> float:
+    """Return how long a flow that runs by itself is waited for, in seconds.
+
+    Parameters
+    ----------
+    least_s
+        What the flow needs at the least, on an empty and clean path, in seconds.
     """
 
 def thresholds_at(thresholds_json: str, rate_bps: int) -> dict[str, int]:

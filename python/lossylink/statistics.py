@@ -53,6 +53,10 @@ class Estimate:
         """Whether the interval has no width."""
         return self.low == self.value == self.high
 
+    def as_json(self) -> dict[str, float]:
+        """Return the value and both ends."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
     def contains(self, value: float) -> bool:
         """Whether the interval holds ``value``."""
         return self.low <= value <= self.high

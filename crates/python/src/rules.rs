@@ -3,9 +3,11 @@
 use crate::wait::panic_message;
 use lossylink_core::binomial::exact_interval;
 use lossylink_core::protection::Protection;
+use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use lossylink_sim::config::{RateThresholds, thresholds_at};
 use lossylink_sim::measure::{DesignEffect, Foreseen};
+use lossylink_sim::world::limits::wait_for_flow_alone;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,6 +29,12 @@ pub(crate) fn check_protection(protection_json: &str, live: bool) -> PyResult<()
     let protection: Protection = serde_json::from_str(protection_json).map_err(|error| refusal(&error))?;
     let checked = if live { protection.check_live() } else { protection.check() };
     checked.map_err(|error| refusal(&error))
+}
+
+/// How long a flow that runs by itself is waited for; see `_native.pyi` for the contract.
+#[pyfunction]
+pub(crate) fn flow_patience_s(least_s: f64) -> f64 {
+    wait_for_flow_alone(Duration::from_ns_f64(least_s * 1e9)).as_secs_f64()
 }
 
 /// LinkGuardian's thresholds at a rate, from those of a switch profile.

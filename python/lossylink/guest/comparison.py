@@ -114,7 +114,7 @@ class Throughput:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        return asdict(self) | {"passes": self.passes}
+        return asdict(self) | {"difference": self.difference.as_json(), "passes": self.passes}
 
 
 def compare_throughput(place: Place, control: str, *, runs: int, measure: Measure) -> Throughput:
@@ -166,7 +166,8 @@ class Times:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        return asdict(self) | {"passes": self.passes}
+        sides = {"sim_us": self.sim_us.as_json(), "kernel_us": self.kernel_us.as_json()}
+        return asdict(self) | sides | {"passes": self.passes}
 
 
 def compare_times(place: Place, control: str, size_bytes: int, *, measure: Measure) -> Iterator[Times]:

@@ -58,7 +58,8 @@ class Writes:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        return asdict(self) | {"is_of_timer": self.is_of_timer, "passes": self.passes}
+        sides = {"sim_us": self.sim_us.as_json(), "kernel_us": self.kernel_us.as_json()}
+        return asdict(self) | sides | {"is_of_timer": self.is_of_timer, "passes": self.passes}
 
 
 def writes(

@@ -2,7 +2,7 @@
 
 Every function takes keyword-only arguments that carry their unit in the name, broadcasts over numpy
 arrays, refuses impossible values with a one-line `ValueError`, and states its source and the range
-in which it holds.
+in which it holds. `phy` takes single numbers in place of arrays.
 
 | module | what it predicts |
 |---|---|

@@ -16,7 +16,8 @@ from lossylink.theory import _validate
 CODEWORD_BYTES: Final = 640
 """Octets of the stream of frames in a codeword."""
 
-_PREAMBLE_BYTES: Final = 8
+PREAMBLE_BYTES: Final = 8
+"""In front of each frame; a frame whose preamble is damaged is lost, too."""
 _GAP_BYTES: Final = 12
 #: Codewords over which the stream is spread, by the least rate (IEEE 802.3bs, 802.3df).
 _INTERLEAVED: Final = ((800e9, 4), (200e9, 2), (0.0, 1))
@@ -54,10 +55,19 @@ def frame_loss_ratio(codeword_error_ratio: float, *, frame_bytes: int, rate_bps:
     '0.0005176'
     """
     ratio = float(_validate.ratio("codeword_error_ratio", codeword_error_ratio))
-    if ratio == 1:
-        return 1.0
-    touched = interleaved(rate_bps) + (frame_bytes + _PREAMBLE_BYTES - 1) / CODEWORD_BYTES
-    return float(-np.expm1(touched * np.log1p(-ratio)))
+    touched = interleaved(rate_bps) + (frame_bytes + PREAMBLE_BYTES - 1) / CODEWORD_BYTES
+    return any_of(ratio, touched)
+
+
+def any_of(ratio: float, count: float) -> float:
+    """Return how likely any of so many independent ones fails, each as often as the ratio says.
+
+    Examples
+    --------
+    >>> any_of(0.5, 2), any_of(1.0, 2), f"{any_of(1e-20, 3):.1e}"
+    (0.75, 1.0, '3.0e-20')
+    """
+    return 1.0 if ratio == 1.0 else float(-np.expm1(count * np.log1p(-ratio)))
 
 
 def frames_lost_together(*, frame_bytes: int, rate_bps: float) -> float:
@@ -68,7 +78,7 @@ def frames_lost_together(*, frame_bytes: int, rate_bps: float) -> float:
     >>> round(frames_lost_together(frame_bytes=64, rate_bps=100e9), 1)
     8.6
     """
-    return 1 + CODEWORD_BYTES * interleaved(rate_bps) / (frame_bytes + _PREAMBLE_BYTES + _GAP_BYTES)
+    return 1 + CODEWORD_BYTES * interleaved(rate_bps) / (frame_bytes + PREAMBLE_BYTES + _GAP_BYTES)
 
 
 def codewords_in(seconds: float, *, rate_bps: float) -> float:

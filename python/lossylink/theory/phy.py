@@ -25,9 +25,8 @@ from scipy import optimize, special
 
 from lossylink.theory import _validate
 from lossylink.theory._validate import FloatArray
+from lossylink.theory.codewords import PREAMBLE_BYTES, any_of
 
-PREAMBLE_BYTES: Final = 8
-"""In front of each frame; a frame whose preamble is damaged is lost, too."""
 PAM4_BITS: Final = 2
 """Bits of a line symbol on all lanes from 50 Gb/s on; NRZ lanes have 1."""
 LEAST_BIT_ERROR_RATIO: Final = 1e-20
@@ -130,7 +129,7 @@ def codeword_error_ratio(
     """
     _check(bit_error_ratio, repeat, line_bits, code)
     if repeat == 0.0:
-        wrong = -np.expm1(code.symbol_bits * np.log1p(-bit_error_ratio))
+        wrong = any_of(bit_error_ratio, code.symbol_bits)
         return float(special.bdtrc(code.corrects, code.symbols, wrong))
     return _failing(code, bit_error_ratio, repeat, line_bits, interleaved, watched=1)
 
@@ -157,7 +156,7 @@ def group_error_ratio(
         single = codeword_error_ratio(
             code, bit_error_ratio=bit_error_ratio, repeat=repeat, line_bits=line_bits
         )
-        return 1.0 if single == 1.0 else float(-np.expm1(interleaved * np.log1p(-single)))
+        return any_of(single, interleaved)
     _check(bit_error_ratio, repeat, line_bits, code)
     return _failing(code, bit_error_ratio, repeat, line_bits, interleaved, watched=interleaved)
 
@@ -200,10 +199,7 @@ def frame_loss_ratio(
         line_bits=line_bits,
         interleaved=interleaved,
     )
-    if group == 1.0:
-        return 1.0
-    touched = 1 + (length - 1) / (interleaved * code.message_bytes)
-    return float(-np.expm1(touched * np.log1p(-group)))
+    return any_of(group, 1 + (length - 1) / (interleaved * code.message_bytes))
 
 
 def bit_error_ratio_for(
@@ -296,7 +292,7 @@ class _Line:
     @classmethod
     def of(cls, bit_error_ratio: float, repeat: float, line_bits: int) -> _Line:
         """Return the chain whose line symbols are wrong as often as bits of that error ratio make them."""
-        wrong = float(-np.expm1(line_bits * np.log1p(-bit_error_ratio)))
+        wrong = any_of(bit_error_ratio, line_bits)
         fresh = wrong * (1 - repeat) / (1 - repeat * wrong)
         return cls(fresh, repeat + (1 - repeat) * fresh, wrong)
 
@@ -363,7 +359,7 @@ def _without_code(bit_error_ratio: float, repeat: float, line_bits: int, bits: i
     """Return how likely any of so many bits is wrong."""
     _check(bit_error_ratio, repeat, line_bits, None)
     if repeat == 0.0:
-        return float(-np.expm1(bits * np.log1p(-bit_error_ratio)))
+        return any_of(bit_error_ratio, bits)
     line = _Line.of(bit_error_ratio, repeat, line_bits)
     more = bits / line_bits - 1
     return float(-np.expm1(np.log1p(-line.wrong) + more * np.log1p(-line.behind_right)))

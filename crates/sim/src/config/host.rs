@@ -1,7 +1,7 @@
 //! A host profile: everything that belongs to the end hosts, as data.
 
 use super::ConfigError;
-use crate::world::host::Reception;
+use crate::world::Reception;
 use crate::world::quantiles::Quantiles;
 use lossylink_core::probability::Probability;
 use lossylink_core::time::Duration;

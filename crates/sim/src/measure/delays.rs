@@ -64,8 +64,8 @@ impl Delays {
         self.percentile_among_us(fraction, 0)
     }
 
-    /// The `fraction` quantile in microseconds of these and of `lost` packets, which never came (RFC 7679, section 4.3: their
-    /// delay is infinite); `None` if it lies among the lost.
+    /// The `fraction` quantile in microseconds of these and of `lost` packets, which never came (RFC 7679: their delay is
+    /// infinite); `None` if it lies among the lost.
     pub fn percentile_among_us(&self, fraction: f64, lost: u64) -> Option<f64> {
         self.histogram.percentile_among(fraction, lost).map(|ps| ps / 1e6)
     }

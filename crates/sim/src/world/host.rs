@@ -12,135 +12,14 @@
 //! what flows on one core cost each other, the budget of a poll, and the way out of a packet, which
 //! only the stack's rate slows ([`Pacing`](crate::transport::tcp), TCP-61).
 
-use super::quantiles::Quantiles;
-use crate::config::LatencyTable;
+use super::reception::Reception;
 use crate::kernel::{Pipe, Train};
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
-use std::sync::Arc;
 
 /// The packet of a wake-up that makes it one of a burst. Two are not: the end of a handshake is
 /// followed by the first data.
 pub(super) const BURST_PACKETS: u32 = 3;
-
-/// A latency, drawn anew whenever it is asked for.
-#[derive(Clone, Debug, PartialEq)]
-enum Latency {
-    Constant(Duration),
-    Drawn(Arc<Quantiles>),
-}
-
-impl Latency {
-    fn new(table: &LatencyTable) -> Self {
-        let quantiles = Quantiles::new(table);
-        let least = quantiles.at(0.0);
-        if least == quantiles.at(1.0) { Self::Constant(least) } else { Self::Drawn(Arc::new(quantiles)) }
-    }
-
-    /// A constant one takes no random number.
-    #[inline]
-    fn draw(&self, draws: &mut Stream) -> Duration {
-        match self {
-            Self::Constant(latency) => *latency,
-            Self::Drawn(quantiles) => quantiles.draw(draws),
-        }
-    }
-
-    fn least(&self) -> Duration {
-        match self {
-            Self::Constant(latency) => *latency,
-            Self::Drawn(quantiles) => quantiles.at(0.0),
-        }
-    }
-}
-
-/// How an interface moderates a flow that keeps its core in use. (HOST-9)
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sustained {
-    /// For so long, without a pause as long.
-    after: Duration,
-    moderation: Duration,
-}
-
-/// What a host's reception costs a flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reception {
-    wake_up: Latency,
-    moderation: Latency,
-    sustained: Option<Sustained>,
-    /// What the stack takes for a segment.
-    segment: Duration,
-    merges: bool,
-}
-
-impl Default for Reception {
-    fn default() -> Self {
-        Self::waking_in(Duration::ZERO)
-    }
-}
-
-impl Reception {
-    /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
-    /// each segment that it hands up; `merges` says whether it merges packets.
-    pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
-        let (wake_up, moderation) = (Latency::new(wake_up), Latency::new(moderation));
-        Self { wake_up, moderation, sustained: None, segment, merges }
-    }
-
-    /// The same reception for short flows; one that keeps its core in use for `after` is put off by `moderation`.
-    #[must_use]
-    pub fn sustaining(self, after: Duration, moderation: Duration) -> Self {
-        Self { sustained: Some(Sustained { after, moderation }), ..self }
-    }
-
-    /// A reception that always wakes up after the same time, and costs nothing else.
-    pub const fn waking_in(wake_up: Duration) -> Self {
-        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
-        Self { wake_up, moderation, sustained: None, segment: Duration::ZERO, merges: false }
-    }
-
-    /// How long a flow may last at the least until the interface moderates it otherwise.
-    pub(crate) fn sustained_after(&self) -> Duration {
-        self.sustained.map_or(Duration::MAX, |sustained| sustained.after)
-    }
-
-    /// What a packet that finds the host idle waits at the least.
-    pub fn least_wake_up(&self) -> Duration {
-        self.wake_up.least()
-    }
-
-    /// A host that is handed at one instant what came during a wake-up, which always takes so long. `None` if it takes time for
-    /// each segment.
-    pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
-        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
-        let is_handed_at_once = self.segment == Duration::ZERO;
-        is_handed_at_once.then_some(Self { wake_up, moderation, sustained: None, ..*self })
-    }
-
-    /// From the arrival of a packet at an idle host until the host is awake. (HOST-1)
-    #[inline]
-    pub(super) fn draw_wake_up(&self, draws: &mut Stream) -> Duration {
-        self.wake_up.draw(draws)
-    }
-
-    /// What the interface puts a burst of a short flow off by. (HOST-2)
-    #[inline]
-    pub(super) fn draw_moderation(&self, draws: &mut Stream) -> Duration {
-        self.moderation.draw(draws)
-    }
-
-    /// Whether a packet is handled the instant it arrives, for itself.
-    pub fn is_free(&self) -> bool {
-        let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;
-        is_quick && !self.merges
-    }
-
-    /// Whether nothing matters but the wake-up.
-    pub fn only_wakes(&self) -> bool {
-        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO) || self.sustained.is_some();
-        self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
-    }
-}
 
 /// The core that handles what a host receives: packets that wait for it, each due when the transport
 /// has it.
@@ -194,7 +73,7 @@ impl<F: Copy + Default> Core<F> {
     #[inline]
     pub fn arrive_simply(&mut self, at: Instant, packet: &F, host: &Reception, draws: &mut Stream) {
         if at > self.done_at {
-            self.done_at = at + host.wake_up.draw(draws);
+            self.done_at = at + host.draw_wake_up(draws);
         }
         self.waiting.push(self.done_at, *packet);
     }
@@ -215,7 +94,7 @@ impl<F: Copy + Default> Core<F> {
             if self.packets == BURST_PACKETS && at <= self.awake_at {
                 self.put_off(self.moderation(at, host, draws));
             }
-            if host.merges
+            if host.merges()
                 && at <= self.begins_at
                 && self.waiting.last_mut().is_some_and(|held| merge(held, packet))
             {
@@ -224,7 +103,7 @@ impl<F: Copy + Default> Core<F> {
             self.begins_at = self.done_at;
         }
         self.segments += 1;
-        self.done_at = self.begins_at + host.segment; // HOST-3
+        self.done_at = self.begins_at + host.segment(); // HOST-3
         self.waiting.push(self.done_at, *packet);
     }
 
@@ -260,7 +139,7 @@ impl<F: Copy + Default> Core<F> {
     /// put off or cannot be any more.
     fn mergeable(&self, train: Train, index: u32, host: &Reception) -> u32 {
         let at = train.nth(index);
-        if !host.merges || at > self.begins_at || self.packets < BURST_PACKETS {
+        if !host.merges() || at > self.begins_at || self.packets < BURST_PACKETS {
             return 0;
         }
         // With others between them each may be part of another segment.
@@ -277,7 +156,7 @@ impl<F: Copy + Default> Core<F> {
         if self.in_use_since.is_never() || at - self.done_at > host.sustained_after() {
             self.in_use_since = at;
         }
-        self.awake_at = at + host.wake_up.draw(draws);
+        self.awake_at = at + host.draw_wake_up(draws);
         self.begins_at = self.awake_at;
         (self.packets, self.segments) = (1, 0);
     }
@@ -285,10 +164,7 @@ impl<F: Copy + Default> Core<F> {
     /// What the interface puts a burst off by that it finds at `at`. (HOST-2, HOST-9)
     fn moderation(&self, at: Instant, host: &Reception, draws: &mut Stream) -> Duration {
         let used_for = at.saturating_since(self.in_use_since);
-        match host.sustained.filter(|sustained| used_for >= sustained.after) {
-            Some(sustained) => sustained.moderation,
-            None => host.draw_moderation(draws),
-        }
+        host.sustained_moderation(used_for).unwrap_or_else(|| host.draw_moderation(draws))
     }
 
     /// A burst comes before the core is awake: the interface moderates. (HOST-2)
@@ -303,6 +179,7 @@ impl<F: Copy + Default> Core<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::LatencyTable;
     use lossylink_core::rng::Streams;
     use proptest::prelude::*;
 

@@ -22,6 +22,14 @@ const TIMES_THE_LEAST: u64 = 100;
 /// No flow is waited for any longer, so that the flows of a block end within what the clock can tell.
 const LONGEST_WAIT: Duration = Duration::from_secs(12 * 3600);
 
+/// A flow that runs by itself is waited for at least this long.
+const ALONE: Duration = Duration::from_secs(600);
+
+/// How long a flow is waited for that runs by itself, and needs `least` on an empty, clean path.
+pub fn wait_for_flow_alone(least: Duration) -> Duration {
+    wait_for_flow(least, ALONE)
+}
+
 /// How long a flow is waited for that needs `least` on an empty, clean path: at least `floor`.
 pub fn wait_for_flow(least: Duration, floor: Duration) -> Duration {
     if least > LONGEST_WAIT / TIMES_THE_LEAST { LONGEST_WAIT } else { floor.max(least * TIMES_THE_LEAST) }

@@ -20,11 +20,12 @@ pub mod path;
 pub mod protocol;
 pub mod quantiles;
 pub mod rare;
+mod reception;
 pub mod samples;
 pub mod stress;
 pub mod tails;
 
-pub use host::Reception;
 pub use network::{End, Network};
 pub use path::{Jitter, LostBehind, Path, Rooms};
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};
+pub use reception::Reception;

@@ -1,7 +1,6 @@
 """Completion times of short TCP flows in a guest, from the record of what passes at the sender.
 
-A flow is waited for as long as the simulator waits: ten minutes of virtual time, or `TIMES_THE_LEAST` times
-what it needs on the empty path.
+A flow is waited for as long as the simulator waits for one, in virtual time.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from lossylink import _native
 from lossylink.backends._completion_times import completion_times
 from lossylink.backends.kernel.running import Measured, measured
 from lossylink.backends.live.capture import flows_in
@@ -18,8 +18,6 @@ from lossylink.guest.hosts import round_trip_seconds
 
 #: The port of the program's server.
 _PORT = 5001
-#: The longest that a flow is waited for, at the least, and over the time that it needs.
-PATIENCE_SECONDS, TIMES_THE_LEAST = 600.0, 100.0
 
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def patience_seconds(config: dict[str, Any]) -> float:
     [600.0, 1383.3...]
     """
     seconds = config["flow"]["size_bytes"] * 8 / config["link"]["rate_bps"] + round_trip_seconds(config)
-    return max(PATIENCE_SECONDS, TIMES_THE_LEAST * float(seconds))
+    return _native.flow_patience_s(seconds)
 
 
 def _row(config: dict[str, Any], seen: Measured, times: list[tuple[float, int]]) -> dict[str, Any]:

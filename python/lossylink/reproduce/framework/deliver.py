@@ -16,7 +16,6 @@ from lossylink.reproduce.framework.result import ExperimentResult, ReproduceResu
 from lossylink.reproduce.framework.runner import Report
 from lossylink.results import jsonable
 from lossylink.run_directory import run_files, write_json, write_run
-from lossylink.statistics import Estimate
 from lossylink.writing import whole
 
 REPORT_NAME = "report.html"
@@ -141,10 +140,5 @@ def _verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "grown": {f"{one.job}, {one.protection}": one.amount for one in verdict.grown},
         "price": None if verdict.price is None else vars(verdict.price),
         "published": judgement.published,
-        "here": None if judgement.here is None else _estimate_summary(judgement.here),
+        "here": None if judgement.here is None else jsonable(judgement.here.as_json()),
     }
-
-
-def _estimate_summary(estimate: Estimate) -> dict[str, Any]:
-    found: dict[str, Any] = jsonable({key: getattr(estimate, key) for key in ("value", "low", "high")})
-    return found

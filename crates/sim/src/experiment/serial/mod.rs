@@ -18,7 +18,7 @@ use crate::capture::Carries;
 use crate::config::{Config, FlowConfig, HostProfile, MessageLatency, PartConfig};
 use crate::net::{AnyLink, ProtectedLink, Tap};
 use crate::numbers::{Packing, Store};
-use crate::world::limits::wait_for_flow;
+use crate::world::limits::wait_for_flow_alone;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome, Stop};
@@ -29,8 +29,6 @@ use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use results::{Piece, Trial};
 
-/// A flow is waited for at least this long. One that has not ended by then ([`wait_for_flow`]) is reported as unfinished.
-const PATIENCE: Duration = Duration::from_secs(600);
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
 
@@ -112,7 +110,7 @@ pub(super) struct Serial<'a, T> {
     reception: Reception,
     protocol: T,
     path: Path,
-    /// How long a flow is waited for.
+    /// How long a flow is waited for. One that has not ended by then is reported as unfinished.
     patience: Duration,
     /// Whether a flow that meets no loss always takes the same time.
     is_repeatable: bool,
@@ -137,7 +135,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let path = setup.path(one_way_ns)?;
         let round_trip = setup.rtt().unwrap_or(Duration::from_ns_f64(one_way_ns) * 2);
         let least = round_trip + Bytes(flow.size_bytes) / setup.rate.bit_rate();
-        let patience = wait_for_flow(least, PATIENCE);
+        let patience = wait_for_flow_alone(least);
         let course = None;
         let mut serial =
             Self { host, flow, once, reception, path, patience, protocol, is_repeatable, course, setup };

@@ -11,7 +11,8 @@ use super::{Addressed, Deadlines};
 use crate::kernel::{Member, Train, Trains};
 use crate::net::{Frame, Payload};
 use crate::world::Protocol;
-use crate::world::host::{Core, Reception};
+use crate::world::Reception;
+use crate::world::host::Core;
 use lossylink_core::rng::{Stream, Streams};
 use lossylink_core::time::Instant;
 

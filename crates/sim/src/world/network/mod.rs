@@ -19,8 +19,8 @@ mod trains;
 mod way;
 
 use super::deadlines::Deadlines;
-use super::host::Reception;
 use super::path::{Leg, LostBehind};
+use super::reception::Reception;
 use super::{Endpoint, Path, Protocol};
 use crate::Stop;
 use crate::kernel::{Member, Train, Trains};

@@ -31,8 +31,6 @@ from lossylink.reproduce.framework.missing import NotRunError
 from lossylink.reproduce.framework.model import Basis, Claim, Finished, Published
 from lossylink.reproduce.shared.measures import derived, exact
 
-NO_DIFFERENCE = 0.95
-"""Chosen after a look at the results: 0.996 in full, and a loss that TCP repairs costs a quick run 0.025."""
 FRAME_OCTETS, GAP_OCTETS = 1518, 20
 """A full frame, and what is between two on the wire: preamble and gap."""
 
@@ -117,7 +115,7 @@ def _backpressure_claims(shape: str) -> tuple[Claim, ...]:
         ),
         Claim(
             "Where a port is four times as fast as the link to the bit, backpressure makes no difference",
-            bounded(derived(_ratio(unpaused, after, ROUND_JOB)), at_least(NO_DIFFERENCE), unit="x", digits=4),
+            bounded(derived(_ratio(unpaused, after, ROUND_JOB)), at_least(0.98), unit="x", digits=4),
             Basis.ASSUMED,
             f"ours, beside the {shape}",
             assumed,

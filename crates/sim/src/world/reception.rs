@@ -1,0 +1,141 @@
+//! What a host's reception costs a flow: its wake-ups, its moderation, its stack. (`docs/protocols/hosts.md`)
+
+use super::quantiles::Quantiles;
+use crate::config::LatencyTable;
+use lossylink_core::rng::Stream;
+use lossylink_core::time::Duration;
+use std::sync::Arc;
+
+/// A latency, drawn anew whenever it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+enum Latency {
+    Constant(Duration),
+    Drawn(Arc<Quantiles>),
+}
+
+impl Latency {
+    fn new(table: &LatencyTable) -> Self {
+        let quantiles = Quantiles::new(table);
+        let least = quantiles.at(0.0);
+        if least == quantiles.at(1.0) { Self::Constant(least) } else { Self::Drawn(Arc::new(quantiles)) }
+    }
+
+    /// A constant one takes no random number.
+    #[inline]
+    fn draw(&self, draws: &mut Stream) -> Duration {
+        match self {
+            Self::Constant(latency) => *latency,
+            Self::Drawn(quantiles) => quantiles.draw(draws),
+        }
+    }
+
+    fn least(&self) -> Duration {
+        match self {
+            Self::Constant(latency) => *latency,
+            Self::Drawn(quantiles) => quantiles.at(0.0),
+        }
+    }
+}
+
+/// How an interface moderates a flow that keeps its core in use. (HOST-9)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sustained {
+    /// For so long, without a pause as long.
+    after: Duration,
+    moderation: Duration,
+}
+
+/// What a host's reception costs a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reception {
+    wake_up: Latency,
+    moderation: Latency,
+    sustained: Option<Sustained>,
+    segment: Duration,
+    merges: bool,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self::waking_in(Duration::ZERO)
+    }
+}
+
+impl Reception {
+    /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
+    /// each segment that it hands up; `merges` says whether it merges packets.
+    pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
+        let (wake_up, moderation) = (Latency::new(wake_up), Latency::new(moderation));
+        Self { wake_up, moderation, sustained: None, segment, merges }
+    }
+
+    /// The same reception for short flows; one that keeps its core in use for `after` is put off by `moderation`.
+    #[must_use]
+    pub fn sustaining(self, after: Duration, moderation: Duration) -> Self {
+        Self { sustained: Some(Sustained { after, moderation }), ..self }
+    }
+
+    /// A reception that always wakes up after the same time, and costs nothing else.
+    pub const fn waking_in(wake_up: Duration) -> Self {
+        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
+        Self { wake_up, moderation, sustained: None, segment: Duration::ZERO, merges: false }
+    }
+
+    /// How long a flow may last at the least until the interface moderates it otherwise.
+    pub(crate) fn sustained_after(&self) -> Duration {
+        self.sustained.map_or(Duration::MAX, |sustained| sustained.after)
+    }
+
+    /// What the interface puts a burst of a flow off by that has kept its core in use for so long; `None` for a short flow. (HOST-9)
+    pub(super) fn sustained_moderation(&self, used_for: Duration) -> Option<Duration> {
+        let sustained = self.sustained.filter(|sustained| used_for >= sustained.after);
+        sustained.map(|sustained| sustained.moderation)
+    }
+
+    /// What the stack takes for a segment.
+    pub(super) const fn segment(&self) -> Duration {
+        self.segment
+    }
+
+    /// Whether the interface merges packets.
+    pub(super) const fn merges(&self) -> bool {
+        self.merges
+    }
+
+    /// What a packet that finds the host idle waits at the least.
+    pub fn least_wake_up(&self) -> Duration {
+        self.wake_up.least()
+    }
+
+    /// A host that is handed at one instant what came during a wake-up, which always takes so long. `None` if it takes time for
+    /// each segment.
+    pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
+        let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
+        let is_handed_at_once = self.segment == Duration::ZERO;
+        is_handed_at_once.then_some(Self { wake_up, moderation, sustained: None, ..*self })
+    }
+
+    /// From the arrival of a packet at an idle host until the host is awake. (HOST-1)
+    #[inline]
+    pub(super) fn draw_wake_up(&self, draws: &mut Stream) -> Duration {
+        self.wake_up.draw(draws)
+    }
+
+    /// What the interface puts a burst of a short flow off by. (HOST-2)
+    #[inline]
+    pub(super) fn draw_moderation(&self, draws: &mut Stream) -> Duration {
+        self.moderation.draw(draws)
+    }
+
+    /// Whether a packet is handled the instant it arrives, for itself.
+    pub fn is_free(&self) -> bool {
+        let is_quick = self.wake_up == Latency::Constant(Duration::ZERO) && self.segment == Duration::ZERO;
+        is_quick && !self.merges
+    }
+
+    /// Whether nothing matters but the wake-up.
+    pub fn only_wakes(&self) -> bool {
+        let is_moderated = self.moderation != Latency::Constant(Duration::ZERO) || self.sustained.is_some();
+        self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
+    }
+}

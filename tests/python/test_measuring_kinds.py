@@ -83,9 +83,10 @@ def test_bursts_neither_repeat_nor_keep_apart(name: str) -> None:
 def test_a_counter_is_found_with_its_period(period: int, data: st.DataObject, kept: float, seed: int) -> None:
     """Whatever its width and its beginning, and though it spares some of its turns."""
     width = data.draw(st.integers(1, min(20, period - 1)))
-    marks = counter(period, width=width, cycles=120, phase=data.draw(st.integers(0, period - 1)))
-    turns = np.random.default_rng(seed).random(120 + 2) < kept
-    marks &= turns[np.arange(marks.size) // period]
+    phase = data.draw(st.integers(0, period - 1))
+    marks = counter(period, width=width, cycles=120, phase=phase)
+    turns = np.random.default_rng(seed).random(120 + 1) < kept
+    marks &= turns[(np.arange(marks.size) + phase) // period]
     found = fit(Record(marks))
     assert found.decision.kind is Kind.PERIODIC
     assert found.decision.period_frames == period

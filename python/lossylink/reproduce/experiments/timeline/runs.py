@@ -14,7 +14,10 @@ FASTER_JOB = "50G, DCTCP"
 STUBBORN_JOB = "25G, saturated source"
 """Ours: a source that does not give way when frames are given up."""
 ROUND_JOB = "25G, loop of exactly 100G"
-"""Ours: between recirculation ports that are four times as fast as the link to the bit."""
+"""Ours: between recirculation ports that are four times as fast as the link to the bit.
+
+Whole at any scale: one loss that TCP repairs costs a protected phase of 100 ms 3 % of its rate.
+"""
 AUTOMATIC_JOB = "25G, monitor"
 """Ours: a monitor decides, and the link heals."""
 PLAIN, UNPAUSED = "lg", "lg:backpressure=off"
@@ -68,12 +71,19 @@ def jobs(scale: Scale) -> tuple[Job, ...]:
         "run.duration": END_MS,
     }
     settings = {key: f"{scale.of(value)}ms" for key, value in moments.items()}
+    whole = {key: f"{value}ms" for key, value in moments.items()}
     switch = {"switch.rx_buffer": BUFFER, "switch.tx_buffer": BUFFER}
-    small = {"flow.count": FLOWS, **switch, **settings}
+    small = {"flow.count": FLOWS, **switch}
     shorter = {key: f"{value // FASTER_SHARE}ms" for key, value in moments.items()}
     return (
-        Job(JOB, "timeline", PROTECTIONS, {**small, "switch.recirculation": LOOP}, 5.0 / scale.divisor),
-        Job(ROUND_JOB, "timeline", PROTECTIONS, small, 5.0 / scale.divisor),
+        Job(
+            JOB,
+            "timeline",
+            PROTECTIONS,
+            {**small, **settings, "switch.recirculation": LOOP},
+            5.0 / scale.divisor,
+        ),
+        Job(ROUND_JOB, "timeline", PROTECTIONS, {**small, **whole}, 5.0),
         Job(
             FASTER_JOB,
             "timeline",

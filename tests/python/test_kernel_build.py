@@ -6,6 +6,7 @@ import io
 import json
 import os
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ PROGRAMS = {
         *olddefconfig) ;;
         *defconfig) : > .config;;
         *linux)
+            case "$PWD" in *" "*|*:*) echo '*** source directory cannot contain spaces'; exit 2;; esac
             echo '  CC      one.o'
             [ -e "$here/broken" ] && { echo 'one.c:1: error: no luck'; echo 'make: *** [x] Error 1'; exit 2; }
             [ -e "$here/slow" ] && { echo $$ > "$here/slow"; exec sleep 60; }
@@ -218,6 +220,23 @@ def test_a_build_leaves_a_kernel_and_nothing_else(programs: Path, root: Path, co
 
 def _finished(root: Path, key: str) -> Path:
     return root / f"work-{key}" / "finished" / "linux"
+
+
+def test_a_cache_below_a_space_has_its_kernels_built_elsewhere(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux is not built below a space or a colon. An ordinary user may have one in the home's path."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "new comer: her cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (programs / "broken").touch()
+    with pytest.raises(RunError, match="no luck"):
+        build_kernel()
+    assert [build.folder.parent for build in cache.unfinished()] == [cache.build_folder()]
+    (programs / "broken").unlink()
+    kernel = build_kernel()
+    assert kernel.binary.parent.parent == cache.cache_folder()
+    assert kernel == find_kernel()
+    assert not cache.build_folder().exists()
 
 
 def test_a_second_build_does_nothing_and_force_does_everything(programs: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from lossylink.errors import RunError
-from lossylink.guest import Guest, Plan, hosts, machine
+from lossylink.guest import Guest, Plan, hosts, machine, stubs
 from lossylink.guest.session import run_session
 from lossylink.protections import parse_protection
 from lossylink.scenario import resolve
@@ -47,6 +48,17 @@ def test_a_ping_takes_what_the_path_takes(tmp_path: Path) -> None:
     assert status == 0
     assert "3 received" in text
     assert text.count("time=0.029 ms") + text.count("time=0.030 ms") == 3
+
+
+def test_a_guest_runs_from_below_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the package nor the cache need a path that a command line takes in one piece."""
+    here = tmp_path / "new comer"
+    here.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here))
+    copy = Path(shutil.copy(stubs.simulator(), here))
+    monkeypatch.setattr(machine, "simulator", lambda: copy)
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    assert said(configured(), "h4", "ping", "-c", "1", "h8", here=here)[0] == 0
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o755])

@@ -21,6 +21,7 @@ from lossylink.guest.interrupts import interrupted_later
 from lossylink.guest.stubs import simulator, stubs_library
 from lossylink.guest.watch import Watch
 from lossylink.kernel.cache import Kernel, cache_folder
+from lossylink.kernel.places import temporary_folder
 
 #: The instant at which every guest begins: the same, so that equal runs are equal.
 START_NS = 1_750_000_000 * 10**9
@@ -37,6 +38,8 @@ _LAST_LINES = 3
 #: With this the kernel says why it gives up.
 _PANIC = "Kernel panic"
 
+#: Names of the libraries that the kernel loads, in the guest's folder.
+_SIMULATOR, _STUBS = "simulator.so", "stubs.so"
 #: Where a guest has files of its own.
 _TEMPORARY = Path("/tmp")
 #: What programs of ours in a guest are made of: Python, its environment, and this package.
@@ -114,7 +117,7 @@ class Guest:
 
     def __init__(self, kernel: Kernel, plan: Plan) -> None:
         self._kernel, self._plan = kernel, plan
-        self._folder = tempfile.TemporaryDirectory(prefix="lossylink-guest-")
+        self._folder = tempfile.TemporaryDirectory(prefix="lossylink-guest-", dir=temporary_folder())
 
     @property
     def folder(self) -> Path:
@@ -174,6 +177,9 @@ class Guest:
             (work / name).write_text(text)
         for name, program in plan.programs.items():
             shutil.copy(program, work / name)
+        # The kernel's command line and LD_PRELOAD end a path at a space.
+        for name, library in ((_SIMULATOR, simulator()), (_STUBS, stubs_library(cache_folder()))):
+            (work / name).symlink_to(library)
         (work / "boot.sh").chmod(0o755)
 
     def _command(self, work: Path) -> list[str]:
@@ -195,7 +201,7 @@ class Guest:
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"uml_dir={work}"),
             # Standard output and error of the script; a program sees a terminal.
             *("con=null", "con0=null,fd:1", "con1=null,fd:2"),
-            *(f"lossylink.library={simulator()}", f"lossylink.configuration={work / 'path.json'}"),
+            *(f"lossylink.library={work / _SIMULATOR}", f"lossylink.configuration={work / 'path.json'}"),
             *(f"LOSSYLINK_WORK={work}", f"LOSSYLINK_REST={REST_SECONDS}"),
         ]
 
@@ -214,7 +220,7 @@ class Guest:
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "HOME": str(work),
             "TMPDIR": str(self._memory_folder(work)),
-            "LD_PRELOAD": str(stubs_library(cache_folder())),
+            "LD_PRELOAD": str(work / _STUBS),
             "LOSSYLINK_SEED": str(self._plan.seed),
             "LOSSYLINK_STATUS": str(work / "clock"),
         }

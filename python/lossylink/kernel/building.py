@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -119,7 +119,7 @@ def build_kernel(
     """
     chosen = _source(tree, series)
     root = cache.cache_folder()
-    require_machine(root)
+    require_machine(cache.build_folder())
     recipe, compiler = recipe_hash(), compiler_version()
     identity = chosen.identity
     key = key_of(recipe=recipe, source=identity, compiler=compiler)
@@ -180,10 +180,16 @@ def _working(folder: Path, *, anew: bool) -> Iterator[_Work]:
     """Give the folder of a build, which stays if the build does not come to its end."""
     if anew and folder.exists():
         shutil.rmtree(folder)
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    if folder.parent.stat().st_uid != os.getuid():
+        raise UserError(f"{folder.parent}, where the kernel would be built, is another user's; remove it")
     folder.mkdir(exist_ok=True)
     work = _Work(folder)
     yield work
     shutil.rmtree(folder)
+    if folder.parent != cache.cache_folder():
+        with suppress(OSError):
+            folder.parent.rmdir()
 
 
 def _bring(chosen: Package | Tree, work: _Work, progress: Progress) -> None:
@@ -230,6 +236,7 @@ def _install(work: _Work, kernel: Kernel) -> Kernel:
     cache.write_record(kernel, work.finished)
     place = kernel.binary.parent
     if place.exists():
-        place.rename(work.folder / "replaced")
-    work.finished.rename(place)
+        shutil.move(place, work.folder / "replaced")
+    # A kernel that is not all there yet is none (`cache.kernel_in`).
+    shutil.move(work.finished, place)
     return kernel

@@ -12,6 +12,7 @@ from pathlib import Path
 from lossylink.errors import UserError
 from lossylink.kernel.lock import LOCK, only_builder
 from lossylink.kernel.machine import build_minutes
+from lossylink.kernel.places import is_plain, temporary_folder
 from lossylink.kernel.recipe import recipe_hash
 
 #: The kernel in its folder, and what is known of it.
@@ -58,7 +59,7 @@ def cache_folder() -> Path:
 
 def kernels() -> list[Kernel]:
     """Return every kernel in the cache, the newest first."""
-    found = [kernel for path in _folders() if (kernel := kernel_in(path)) is not None]
+    found = [kernel for path in _folders(cache_folder()) if (kernel := kernel_in(path)) is not None]
     return sorted(found, key=lambda kernel: kernel.built_at, reverse=True)
 
 
@@ -117,14 +118,26 @@ def folder_of(key: str) -> Path:
     return cache_folder() / key
 
 
+def build_folder() -> Path:
+    """Return the folder below which kernels are built.
+
+    It is that of all kernels, or a temporary one of this user where Linux cannot be built: its makefiles
+    end a path at a space or a colon.
+    """
+    folder = cache_folder()
+    return folder if is_plain(folder) else temporary_folder() / f"lossylink-kernel-{os.getuid()}"
+
+
 def work_folder(key: str) -> Path:
     """Return the folder in which the kernel of a key is built."""
-    return cache_folder() / f"{_WORK}{key}"
+    return build_folder() / f"{_WORK}{key}"
 
 
 def unfinished() -> list[Unfinished]:
     """Return the builds that were interrupted, or that run at present."""
-    return [Unfinished(path, path.name.removeprefix(_WORK)) for path in _folders() if _is_work(path)]
+    return [
+        Unfinished(path, path.name.removeprefix(_WORK)) for path in _folders(build_folder()) if _is_work(path)
+    ]
 
 
 def remove_all() -> None:
@@ -141,11 +154,13 @@ def remove_all() -> None:
                 shutil.rmtree(path)
             elif path.name != LOCK:
                 path.unlink()
+        for build in unfinished():
+            shutil.rmtree(build.folder)
 
 
-def _folders() -> list[Path]:
+def _folders(parent: Path) -> list[Path]:
     with suppress(OSError):
-        return sorted(path for path in cache_folder().iterdir() if path.is_dir())
+        return sorted(path for path in parent.iterdir() if path.is_dir())
     return []
 
 

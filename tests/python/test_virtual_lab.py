@@ -61,6 +61,27 @@ def test_a_guest_runs_from_below_a_space(tmp_path: Path, monkeypatch: pytest.Mon
     assert said(configured(), "h4", "ping", "-c", "1", "h8", here=here)[0] == 0
 
 
+def test_a_guest_runs_where_root_has_another_number() -> None:
+    """As in a rootless container: what root owns outside is not root's in the guest."""
+    command = [
+        sys.executable,
+        "-m",
+        "lossylink",
+        "virtual",
+        "--link",
+        "100Gbps",
+        "h4",
+        "ping",
+        "-c",
+        "1",
+        "h8",
+    ]
+    words = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "1 received" in ended.stdout
+
+
 @pytest.mark.parametrize("mode", [0o644, 0o755])
 def test_a_script_runs_by_its_bare_name(tmp_path: Path, mode: int) -> None:
     script = tmp_path / "x.sh"

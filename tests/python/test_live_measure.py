@@ -16,7 +16,7 @@ from lossylink.measuring.outcome import FIGURES
 from lossylink.statistics import binomial_interval
 
 from .conftest import Ended
-from .live_support import PATIENCE_SECONDS, needs_live_lab, until
+from .live_support import PATIENCE_SECONDS, needs_live_lab, needs_tcpdump, until
 from .private_boxes import Boxes, private_boxes
 
 needs_live_lab()
@@ -150,6 +150,7 @@ def test_a_veth_counts_nothing_and_says_so(boxes: Boxes, tmp_path: Path) -> None
 
 
 def test_a_capture_of_the_probes_tells_the_same(boxes: Boxes, tmp_path: Path) -> None:
+    needs_tcpdump()
     _wire(boxes)
     capture = tmp_path / "probes.pcap"
     dump = boxes.start("b", ["tcpdump", "-i", "eth0", "-Q", "in", "-B", "65536", "-U", "-w", str(capture)])

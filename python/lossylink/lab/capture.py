@@ -1,12 +1,12 @@
-"""Captures of a lab's hops with tcpdump."""
+"""Captures of a lab's hops."""
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
-from lossylink.errors import RunError, UserError
+from lossylink.errors import UserError
 from lossylink.lab.hosts import INTERFACE
+from lossylink.lab.sniffer import sniffer_command
 
 if TYPE_CHECKING:
     from lossylink.lab.lab import Lab
@@ -20,8 +20,6 @@ _TRUNK = {"sw2-sw6": ("sw2", "trunk")}
 
 def capture_command(lab: Lab, hop: str, file: str, *, count: int | None = None) -> list[str]:
     """Return the command that captures a hop into a file (``-`` is stdout)."""
-    if shutil.which("tcpdump") is None:
-        raise RunError("captures need tcpdump: apt-get install tcpdump")
     is_switched = lab.settings.dataplane == "bmv2"
     hops = _HOSTS | (_TRUNK if is_switched else _CABLES if lab.settings.split else {})
     if hop not in hops:
@@ -29,21 +27,4 @@ def capture_command(lab: Lab, hop: str, file: str, *, count: int | None = None) 
         hint = "; inside one process there is no cable to listen at: use --split" if is_fused else ""
         raise UserError(f"no hop '{hop}'; this lab has {', '.join(hops)}{hint}")
     place, interface = hops[hop]
-    limit = ["-c", str(count)] if count is not None else []
-    # -U: every frame is in the file at once; -Z root: tcpdump must not give up the rights of the namespace.
-    command = [
-        "tcpdump",
-        "-i",
-        interface,
-        "-n",
-        "-s",
-        "0",
-        "-U",
-        "--immediate-mode",
-        "-Z",
-        "root",
-        "-w",
-        file,
-        *limit,
-    ]
-    return lab.command(place, command)
+    return lab.command(place, sniffer_command(interface, file, count=count))

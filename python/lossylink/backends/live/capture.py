@@ -1,13 +1,16 @@
-"""Reading tcpdump's capture of a host: when each flow began and when all of it was acknowledged."""
+"""Reading the capture of a host: when each flow began and when all of it was acknowledged."""
 
 from __future__ import annotations
 
 import math
 import struct
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from lossylink.errors import RunError
 
 #: pcap with nanosecond time stamps, in the writer's byte order.
 _MAGIC = 0xA1B23C4D
@@ -39,8 +42,21 @@ class Flow:
         return self.acknowledged_ns / 1e3 - self.first_data_ns / 1e3
 
 
+def wait_until_listening(sniffer: subprocess.Popen[str]) -> None:
+    """Wait until a capture has begun, which it says on stderr.
+
+    Raises
+    ------
+    RunError
+        It cannot begin; the message is its own.
+    """
+    line = sniffer.stderr.readline() if sniffer.stderr else ""
+    if "listening" not in line:
+        raise RunError(line.strip().removeprefix("error: ") or "the capture ended before it began")
+
+
 def wait_until_written(capture: Path) -> None:
-    """Wait until tcpdump has caught up: packets that it has not read when it ends are not in the file."""
+    """Wait until a capture has caught up: packets that it has not read when it ends are not in the file."""
     size = -1
     for _ in range(_MOST_LOOKS):
         time.sleep(_LOOK_SECONDS)

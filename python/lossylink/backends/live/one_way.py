@@ -18,10 +18,10 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from lossylink.backends.live.capture import packets, wait_until_written
-from lossylink.errors import RunError
+from lossylink.backends.live.capture import packets, wait_until_listening, wait_until_written
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
+from lossylink.lab.sniffer import sniffer_command
 from lossylink.statistics import percentile
 
 #: Bytes of each packet that are kept: Ethernet, IP and TCP headers.
@@ -49,9 +49,7 @@ class OneWay:
         for host in ("h4", "h8"):
             self._running[host] = self._listen(host)
         for process in self._running.values():
-            line = process.stderr.readline() if process.stderr else ""
-            if "listening" not in line:
-                raise RunError(f"tcpdump did not start: {line.strip()}")
+            wait_until_listening(process)
         return self
 
     def __exit__(
@@ -78,11 +76,12 @@ class OneWay:
 
     def _listen(self, host: str) -> subprocess.Popen[str]:
         sample = f"ip[4:2] & {_SAMPLE_MASK:#x} = 0 and ip[2:2] > {_DATA_FROM_BYTES}"
-        command = [
-            *("tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-Z", "root", "-U"),
-            *("--immediate-mode", "--time-stamp-precision=nano", "-w", str(self._file(host))),
-            f"dst host {H8.address} and tcp dst port {self._port} and {sample}",
-        ]
+        command = sniffer_command(
+            INTERFACE,
+            str(self._file(host)),
+            snapshot_bytes=_SNAPSHOT_BYTES,
+            expression=f"dst host {H8.address} and tcp dst port {self._port} and {sample}",
+        )
         return self._lab.start(host, command)
 
     def _stop(self) -> None:

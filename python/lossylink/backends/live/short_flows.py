@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,12 +13,13 @@ from typing import Any
 from lossylink.backends._completion_times import completion_times
 from lossylink.backends.live import flows
 from lossylink.backends.live.bench import evidence, open_lab, validity
-from lossylink.backends.live.capture import completion_times_us, wait_until_written
+from lossylink.backends.live.capture import completion_times_us, wait_until_listening, wait_until_written
 from lossylink.backends.live.counters import tcp_counters
 from lossylink.backends.live.stress import wait_for_guards
 from lossylink.errors import RunError
 from lossylink.lab import Lab
 from lossylink.lab.hosts import H8, INTERFACE
+from lossylink.lab.sniffer import sniffer_command
 
 #: Bytes of each packet that the capture needs: Ethernet, IP and TCP headers with options.
 _SNAPSHOT_BYTES = 128
@@ -27,8 +27,6 @@ _SNAPSHOT_BYTES = 128
 
 def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> dict[str, Any]:
     """Run the flows that a configuration asks for."""
-    if shutil.which("tcpdump") is None:
-        raise RunError("tcp-fct needs tcpdump: apt-get install tcpdump")
     with open_lab(config) as lab, tempfile.TemporaryDirectory(prefix="lossylink-") as folder:
         wait_for_guards(lab)
         lab.clear()
@@ -44,21 +42,18 @@ def measure(config: dict[str, Any], report: Callable[[float, float], None]) -> d
 def run_flows(
     lab: Lab, config: dict[str, Any], capture: Path, report: Callable[[float, float], None]
 ) -> None:
-    """Run all flows while tcpdump listens at h4."""
+    """Run all flows while a capture runs at h4."""
     size, trials = config["flow"]["size_bytes"], config["flow"]["trials"]
     transport = config["transport"]
     module = [sys.executable, "-m", "lossylink.backends.live.flows"]
     shape = [str(size), str(trials)]
-    # -Z root: giving up the rights of the namespace would make its files unreadable to us.
-    listen = [
-        *("tcpdump", "-i", INTERFACE, "-n", "-s", str(_SNAPSHOT_BYTES), "-B", "65536", "-Z", "root"),
-        *("--immediate-mode", "-U", "--time-stamp-precision=nano", "-w", str(capture)),
-        *("tcp", "port", str(flows.PORT)),
-    ]
-    tcpdump = lab.start("h4", listen)
+    listen = sniffer_command(
+        INTERFACE, str(capture), snapshot_bytes=_SNAPSHOT_BYTES, expression=f"tcp port {flows.PORT}"
+    )
+    sniffer = lab.start("h4", listen)
     server = lab.start("h8", [*module, "server", H8.address, *shape])
     _wait_for_line(server, "listening")
-    _wait_for_capture(tcpdump)
+    wait_until_listening(sniffer)
     control = [transport["congestion_control"], str(transport["mss_bytes"])]
     client = lab.start("h4", [*module, "client", H8.address, *shape, *control])
     for line in client.stdout or ():
@@ -66,8 +61,8 @@ def run_flows(
     _, problem = client.communicate(timeout=30)
     server.terminate()
     wait_until_written(capture)
-    tcpdump.send_signal(signal.SIGINT)
-    for process in (tcpdump, server):
+    sniffer.send_signal(signal.SIGINT)
+    for process in (sniffer, server):
         process.communicate(timeout=30)
     if client.returncode != 0:
         raise RunError(f"the flows failed: {problem.strip()}")
@@ -78,13 +73,6 @@ def _wait_for_line(process: subprocess.Popen[str], word: str) -> None:
     if word not in line:
         problem = process.stderr.read() if process.stderr else ""
         raise RunError(f"the server of the flows did not start: {problem.strip()}")
-
-
-def _wait_for_capture(tcpdump: subprocess.Popen[str]) -> None:
-    """Wait until tcpdump listens: it says so on stderr before the first packet."""
-    line = tcpdump.stderr.readline() if tcpdump.stderr else ""
-    if "listening" not in line:
-        raise RunError(f"tcpdump did not start: {line.strip()}")
 
 
 def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> dict[str, Any]:
@@ -108,7 +96,7 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
     row |= validity(row, lab=lab)
     missing = config["flow"]["trials"] - len(times)
     if missing > 0:
-        reason = f"{missing} flows are missing from the capture: tcpdump did not see them"
+        reason = f"{missing} flows are missing from the capture: the capture did not see them"
         row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
     return row
 

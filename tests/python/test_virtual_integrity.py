@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def said(protection: str, script: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("protection", ["none", "lg-nb", "lg:backpressure=off"])
 def test_what_arrives_is_what_was_sent(protection: str, tmp_path: Path) -> None:
     """A host that merges frames must not write into what the sender may have to send again."""
-    python = f"{sys.executable} -S -E"
+    python = f"{shlex.quote(sys.executable)} -S -E"
     script = f"h8 {python} taker.py & sleep 1; h4 {python} sender.py; wait\n"
     lines = dict(line.split() for line in said(protection, script, tmp_path))
     assert lines.keys() == {"sent", "came"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -117,7 +118,7 @@ def test_python_and_this_package_are_seen_below_tmp(monkeypatch: pytest.MonkeyPa
         # Beside it the interpreter, whose environment may lie below /tmp, too.
         monkeypatch.setattr(machine, "_OWN", (*machine._OWN, Path(clone)))
         command = (sys.executable, "-S", "-E", f"{clone}/module.py")
-        script = " ".join(command)
+        script = shlex.join(command)
         lines: list[str] = []
         with Guest(KERNEL, Plan(script=script, path=configured(), here=Path("/"))) as guest:
             assert guest.run(on_output=lines.append).status == 0

@@ -334,7 +334,7 @@ def pcap(
     count: Annotated[int | None, typer.Option(help="Stop after this many frames.")] = None,
     name: _Name = "",
 ) -> None:
-    """Capture a hop with tcpdump, until Ctrl-C.
+    """Capture a hop, until Ctrl-C.
 
     Examples
     --------

@@ -27,6 +27,10 @@ _ERROR_BYTES, _LOOK_MS = 256, 100
 _NANOSECONDS, _NO_NETMASK = 1, 0xFFFFFFFF
 
 
+_LIBC = ctypes.CDLL(None)
+_LIBC.ferror.argtypes = [c_void_p]
+
+
 class _Program(ctypes.Structure):
     """A compiled filter."""
 
@@ -64,6 +68,7 @@ def library() -> Any:
     pcap.pcap_dump_open.argtypes, pcap.pcap_dump_open.restype = [c_void_p, c_char_p], c_void_p
     pcap.pcap_dispatch.argtypes = [c_void_p, c_int, c_void_p, c_void_p]
     pcap.pcap_dump_flush.argtypes = [c_void_p]
+    pcap.pcap_dump_file.argtypes, pcap.pcap_dump_file.restype = [c_void_p], c_void_p
     pcap.pcap_dump_close.argtypes, pcap.pcap_dump_close.restype = [c_void_p], None
     pcap.pcap_stats.argtypes = [c_void_p, POINTER(_Counts)]
     pcap.pcap_close.argtypes, pcap.pcap_close.restype = [c_void_p], None
@@ -114,8 +119,8 @@ class Sniffer:
         self._check(self._pcap.pcap_setnonblock(self._handle, 1, words))
         self._file = self._pcap.pcap_dump_open(self._handle, os.fsencode(file))
         self._check(0 if self._file else -1)
-        self._pcap.pcap_dump_flush(self._file)
         self.captured = 0
+        self._flush()
 
     def take(self, most: int | None = None) -> None:
         """Write the frames that are there, ``most`` at the most; wait a moment if there is none."""
@@ -128,7 +133,7 @@ class Sniffer:
         )
         self._check(taken)
         if taken > 0:
-            self._pcap.pcap_dump_flush(self._file)
+            self._flush()
             self.captured += taken
 
     def finish(self) -> int:
@@ -138,6 +143,12 @@ class Sniffer:
         self._pcap.pcap_dump_close(self._file)
         self._pcap.pcap_close(self._handle)
         return int(counts.dropped)
+
+    def _flush(self) -> None:
+        self._pcap.pcap_dump_flush(self._file)
+        # The library counts no failure of the writes before.
+        if _LIBC.ferror(self._pcap.pcap_dump_file(self._file)):
+            raise RunError("the capture cannot be written; is the disk full?")
 
     def _check(self, status: int) -> None:
         if status < 0:
@@ -181,6 +192,8 @@ def main() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    # Where a pipe takes no more, this ends like tcpdump.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         sniffer = Sniffer(
             chosen.interface, chosen.file, snapshot_bytes=chosen.snapshot, expression=chosen.expression

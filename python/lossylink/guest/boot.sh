@@ -2,8 +2,8 @@
 # The first process of a guest: prepares it, runs the script of its host, and switches it off.
 # From the kernel's command line: LOSSYLINK_WORK, a directory that host and guest share, and LOSSYLINK_REST, seconds.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-# In a user namespace the host's root has another number, and mount with its set-user-ID bit would make root in here that user.
-[ "$1" = unprivileged ] || exec setpriv --no-new-privs "$0" unprivileged
+# In a user namespace the host's root has another number. The set-user-ID bit of mount would turn the guest's root into that user.
+[ "$1" = no-new-privileges ] || exec setpriv --no-new-privs "$0" no-new-privileges
 work=$LOSSYLINK_WORK
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys

@@ -179,7 +179,7 @@ class Guest:
             shutil.copy(program, work / name)
         # The kernel's command line and LD_PRELOAD end a path at a space.
         for name, library in ((_SIMULATOR, simulator()), (_STUBS, stubs_library(cache_folder()))):
-            (work / name).symlink_to(library)
+            (work / name).symlink_to(library.absolute())
         (work / "boot.sh").chmod(0o755)
 
     def _command(self, work: Path) -> list[str]:

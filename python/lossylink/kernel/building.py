@@ -180,14 +180,17 @@ def _working(folder: Path, *, anew: bool) -> Iterator[_Work]:
     """Give the folder of a build, which stays if the build does not come to its end."""
     if anew and folder.exists():
         shutil.rmtree(folder)
-    folder.parent.mkdir(mode=0o700, exist_ok=True)
-    if folder.parent.stat().st_uid != os.getuid():
-        raise UserError(f"{folder.parent}, where the kernel would be built, is another user's; remove it")
+    is_elsewhere = folder.parent != cache.cache_folder()
+    if is_elsewhere:
+        # Everybody may write to the folder of temporary files.
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
+        if folder.parent.lstat().st_uid != os.getuid():
+            raise UserError(f"{folder.parent}, where the kernel would be built, is another user's; remove it")
     folder.mkdir(exist_ok=True)
     work = _Work(folder)
     yield work
     shutil.rmtree(folder)
-    if folder.parent != cache.cache_folder():
+    if is_elsewhere:
         with suppress(OSError):
             folder.parent.rmdir()
 

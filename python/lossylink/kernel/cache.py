@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -121,11 +122,13 @@ def folder_of(key: str) -> Path:
 def build_folder() -> Path:
     """Return the folder below which kernels are built.
 
-    It is that of all kernels, or a temporary one of this user where Linux cannot be built: its makefiles
-    end a path at a space or a colon.
+    It is that of all kernels, or a temporary one of this user and cache where Linux cannot be built: its
+    makefiles end a path at a space or a colon.
     """
     folder = cache_folder()
-    return folder if is_plain(folder) else temporary_folder() / f"lossylink-kernel-{os.getuid()}"
+    if is_plain(folder):
+        return folder
+    return temporary_folder() / f"lossylink-kernel-{os.getuid()}-{zlib.crc32(os.fsencode(folder)):08x}"
 
 
 def work_folder(key: str) -> Path:

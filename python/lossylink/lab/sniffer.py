@@ -21,11 +21,13 @@ LIBRARY: Final = "libpcap.so.0.8"
 """As Debian and Ubuntu name it; it comes with tcpdump."""
 BUFFER_BYTES: Final = 2**26
 """Room for frames that the process has not read yet."""
+WHOLE_BYTES: Final = 2**18
+"""A snapshot that cuts no frame, as that of tcpdump."""
 
-_ERROR_BYTES, _LOOK_MS = 256, 100
-#: What `pcap_set_tstamp_precision` takes for nanoseconds, and `pcap_compile` for no netmask.
-_NANOSECONDS, _NO_NETMASK = 1, 0xFFFFFFFF
-
+#: How long a look at the interface waits for a frame.
+_LOOK_MS = 100
+#: From pcap.h: PCAP_ERRBUF_SIZE, PCAP_TSTAMP_PRECISION_NANO and PCAP_NETMASK_UNKNOWN.
+_ERROR_BYTES, _NANOSECONDS, _NO_NETMASK = 256, 1, 0xFFFFFFFF
 
 _LIBC = ctypes.CDLL(None)
 _LIBC.ferror.argtypes = [c_void_p]
@@ -108,9 +110,8 @@ class Sniffer:
             ("buffer_size", BUFFER_BYTES),
             ("tstamp_precision", _NANOSECONDS),
         ):
-            getattr(self._pcap, f"pcap_set_{name}")(self._handle, value)
-        if (status := self._pcap.pcap_activate(self._handle)) < 0:
-            raise RunError(f"cannot capture {interface}: {self._problem(status)}")
+            self._begin(interface, getattr(self._pcap, f"pcap_set_{name}")(self._handle, value))
+        self._begin(interface, self._pcap.pcap_activate(self._handle))
         program = _Program()
         self._check(
             self._pcap.pcap_compile(self._handle, byref(program), expression.encode(), 1, _NO_NETMASK)
@@ -146,7 +147,7 @@ class Sniffer:
 
     def _flush(self) -> None:
         self._pcap.pcap_dump_flush(self._file)
-        # The library counts no failure of the writes before.
+        # The library does not say whether a frame could be written.
         if _LIBC.ferror(self._pcap.pcap_dump_file(self._file)):
             raise RunError("the capture cannot be written; is the disk full?")
 
@@ -156,16 +157,18 @@ class Sniffer:
                 f"the capture failed: {self._pcap.pcap_geterr(self._handle).decode(errors='replace')}"
             )
 
-    def _problem(self, status: int) -> str:
-        said = self._pcap.pcap_geterr(self._handle) or self._pcap.pcap_statustostr(status)
-        return str(said.decode(errors="replace"))
+    def _begin(self, interface: str, status: int) -> None:
+        """Refuse a status before the capture has begun: the library may say more than the status does."""
+        if status < 0:
+            said = self._pcap.pcap_geterr(self._handle) or self._pcap.pcap_statustostr(status)
+            raise RunError(f"cannot capture {interface}: {said.decode(errors='replace')}")
 
 
 def sniffer_command(
     interface: str,
     file: str,
     *,
-    snapshot_bytes: int = 2**18,
+    snapshot_bytes: int = WHOLE_BYTES,
     count: int | None = None,
     expression: str = "",
 ) -> list[str]:

@@ -47,6 +47,6 @@ BACKEND = Backend(
     measure=_measure,
     one_at_a_time=True,
     leaves_out=True,
-    no_capture="runs live; point tcpdump at the lab's interfaces",
+    no_capture="runs live; capture a hop of its lab with lossylink lab pcap",
     no_state="runs live; ask a lab of your own with lossylink lab status",
 )

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gloo/allreduce.h>
+#include <gloo/barrier.h>
 #include <gloo/math.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
@@ -44,6 +45,12 @@ std::shared_ptr<gloo::rendezvous::Context> connect(const char* directory, int ra
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, ranks);
   context->connectFullMesh(store, device);
   return context;
+}
+
+// Waits until every rank has its connections: a rank that meets no file in the store looks again 10 ms later.
+void meet(const std::shared_ptr<gloo::Context>& context) {
+  gloo::BarrierOptions options(context);
+  gloo::barrier(options);
 }
 
 double reduce(const std::shared_ptr<gloo::Context>& context, std::vector<float>& values, int operation) {
@@ -83,6 +90,7 @@ int main(int count, char** words) {
   const auto context = connect(words[1], rank, ranks);
   std::vector<float> values(bytes / sizeof(float));
   std::vector<double> times;
+  meet(context);
   for (int operation = 0; operation < operations; operation++) {
     fill(values, rank, operation);
     times.push_back(reduce(context, values, operation));

@@ -284,7 +284,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 
 def test_the_live_lab_is_not_recorded_but_says_how(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="tcpdump"):
+    with pytest.raises(UserError, match="lossylink lab pcap"):
         record(tmp_path / "x.pcapng", "stress", settings={"run.backend": "live"})
 
 

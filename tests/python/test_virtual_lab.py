@@ -64,21 +64,16 @@ def test_a_guest_runs_from_below_a_space(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_guest_runs_where_root_has_another_number() -> None:
     """As in a rootless container: what root owns outside is not root's in the guest."""
+    outside = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+    if subprocess.run([*outside, "true"], capture_output=True).returncode != 0:
+        assert not os.environ.get("CI"), "CI must run a guest in a user namespace"
+        pytest.skip("user namespaces are refused here")
     command = [
-        sys.executable,
-        "-m",
-        "lossylink",
-        "virtual",
-        "--link",
-        "100Gbps",
-        "h4",
-        "ping",
-        "-c",
-        "1",
-        "h8",
+        *(sys.executable, "-m", "lossylink", "virtual"),
+        "--link=100Gbps",
+        *("h4", "ping", "-c", "1", "h8"),
     ]
-    words = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
-    ended = subprocess.run(words, capture_output=True, text=True)
+    ended = subprocess.run([*outside, *command], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert "1 received" in ended.stdout
 

@@ -331,7 +331,7 @@ def pcap(
         str, typer.Argument(help="h4 or h8; with --split also sw2-wire or wire-sw6, with bmv2 sw2-sw6.")
     ],
     file: Annotated[str, typer.Argument(help="Where to write the capture.")] = "-",
-    count: Annotated[int | None, typer.Option(help="Stop after this many frames.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Stop after this many frames.")] = None,
     name: _Name = "",
 ) -> None:
     """Capture a hop, until Ctrl-C.

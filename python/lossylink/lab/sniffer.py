@@ -202,10 +202,11 @@ def main() -> None:
             chosen.interface, chosen.file, snapshot_bytes=chosen.snapshot, expression=chosen.expression
         )
         print(f"listening on {chosen.interface}", file=sys.stderr, flush=True)
-        while not is_ended and (chosen.count is None or sniffer.captured < chosen.count):
+        # After a signal one more look takes the frames that came before it.
+        is_last = False
+        while not is_last and sniffer.captured != chosen.count:
+            is_last = is_ended
             sniffer.take(None if chosen.count is None else chosen.count - sniffer.captured)
-        if chosen.count is None:
-            sniffer.take()
         dropped = sniffer.finish()
     except RunError as error:
         sys.exit(f"error: {error}")

@@ -96,7 +96,7 @@ def _row(config: dict[str, Any], lab: Lab, times: list[tuple[float, int]]) -> di
     row |= validity(row, lab=lab)
     missing = config["flow"]["trials"] - len(times)
     if missing > 0:
-        reason = f"{missing} flows are missing from the capture: the capture did not see them"
+        reason = f"{missing} flows are missing from the capture"
         row |= {"valid": False, "invalid_because": "; ".join(filter(None, (row["invalid_because"], reason)))}
     return row
 

@@ -44,6 +44,7 @@ impl<'a> Setup<'a> {
             frame_octets: full + GAP_OCTETS,
             protection: config.protection.clone(),
             is_switched: false,
+            is_fast: config.skip,
         };
         Ok(Self { config, rate, plan, forward, reverse })
     }

@@ -4,8 +4,9 @@
 
 use super::blueprint::{Blueprint, Losses, clean};
 use super::{
-    Advice, Calm, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
-    LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
+    Advice, Calm, Ends, FastLinkGuardianLink, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover,
+    Inspected, Latency, LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State,
+    Tap, Traffic,
 };
 use crate::ConfigError;
 use crate::kernel::{Pipe, Train, Trains};
@@ -28,6 +29,7 @@ pub struct AnyLink<P: Payload> {
 enum Line<P: Payload> {
     Plain(PlainLink<P>),
     LinkGuardian(LinkGuardianLink<P>),
+    FastLinkGuardian(FastLinkGuardianLink<P>),
     Fec(FecLink<P>),
     FecModel(FecModelLink<P>),
     Llr(LlrLink<P>),
@@ -40,6 +42,7 @@ macro_rules! each {
         match $line {
             Line::Plain($link) => $call,
             Line::LinkGuardian($link) => $call,
+            Line::FastLinkGuardian($link) => $call,
             Line::Fec($link) => $call,
             Line::FecModel($link) => $call,
             Line::Llr($link) => $call,
@@ -53,7 +56,11 @@ fn build<P: Payload>(plan: &Blueprint, losses: Losses, streams: &Streams) -> Res
     Ok(match &plan.protection {
         Protection::None => Line::Plain(PlainLink::new(plan.direct(), losses.0, losses.1)),
         Protection::LinkGuardian(options) => {
-            Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
+            if plan.is_fast {
+                Line::FastLinkGuardian(FastLinkGuardianLink::on(plan, options, losses, streams))
+            } else {
+                Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
+            }
         }
         Protection::Fec(options) => Line::Fec(FecLink::on(plan, options, losses)?),
         Protection::FecModel(options) => Line::FecModel(FecModelLink::on(plan, options, losses)?),
@@ -150,6 +157,12 @@ impl<P: Payload> AnyLink<P> {
 impl<P: Payload> From<PlainLink<P>> for AnyLink<P> {
     fn from(link: PlainLink<P>) -> Self {
         Self { line: Line::Plain(link), standby: None }
+    }
+}
+
+impl<P: Payload> From<FastLinkGuardianLink<P>> for AnyLink<P> {
+    fn from(link: FastLinkGuardianLink<P>) -> Self {
+        Self { line: Line::FastLinkGuardian(link), standby: None }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Blueprint {
     pub protection: Protection,
     /// Whether whoever runs the link switches the protection on and off.
     pub is_switched: bool,
+    /// Whether the fast twin of the protection's model is built, where there is one.
+    pub is_fast: bool,
 }
 
 impl Blueprint {

@@ -136,6 +136,7 @@ fn what_has_come_while_a_host_sent_is_asked_for_at_once() {
 /// A world without anything that draws but its losses.
 fn plain_world(seed: u64) -> World {
     World {
+        is_fast: true,
         seed,
         gbps: 10,
         back_mbps: None,

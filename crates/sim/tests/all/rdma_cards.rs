@@ -224,6 +224,7 @@ proptest! {
 /// The artifact's path at 10 Gb/s, on which nothing is lost.
 fn clean(flows: usize) -> World {
     World {
+        is_fast: true,
         seed: 1,
         gbps: 10,
         back_mbps: None,

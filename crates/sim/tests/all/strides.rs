@@ -10,7 +10,8 @@ use lossylink_core::units::BitRate;
 use lossylink_sim::net::direct::DirectConfig;
 use lossylink_sim::net::linkguardian::Options;
 use lossylink_sim::net::{
-    AnyLink, LineRate, LineRates, LinkGuardianLink, PlainLink, ProtectedLink, queue_limits,
+    AnyLink, FastLinkGuardianLink, LineRate, LineRates, LinkGuardianLink, PlainLink, ProtectedLink,
+    queue_limits,
 };
 use lossylink_sim::transport::tcp::{self, CongestionControl};
 use lossylink_sim::world::network::{Addressed, Conversation};
@@ -23,6 +24,8 @@ pub(crate) type TcpNetwork = Network<Tcp, AnyLink<Addressed<TcpPacket>>>;
 /// What a network is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
+    /// Whether the link is the fast twin of its model.
+    pub(crate) is_fast: bool,
     pub(crate) seed: u64,
     pub(crate) gbps: u64,
     /// Rate of the way back; `None` for as forward.
@@ -114,7 +117,11 @@ impl World {
                     Options { control_copies: 1, sender, ordered, backpressure: true, deduplicate: true };
                 let mut phases = streams.stream("phases");
                 let zero = Duration::ZERO;
-                LinkGuardianLink::new(&profile, rates, zero, &options, losses, &mut phases).into()
+                if self.is_fast {
+                    FastLinkGuardianLink::new(&profile, rates, zero, &options, losses, &mut phases).into()
+                } else {
+                    LinkGuardianLink::new(&profile, rates, zero, &options, losses, &mut phases).into()
+                }
             }
         };
         let path = match self.extra_rtt {
@@ -185,6 +192,7 @@ pub(crate) fn any_world() -> impl Strategy<Value = World> {
             (seed, gbps, loss, fades, flows, algorithm),
             (stack_gbps, flow_bytes, delayed_ack, hop_loss, back_mbps, jitter),
         )| World {
+            is_fast: true,
             seed,
             gbps,
             back_mbps,
@@ -210,7 +218,8 @@ proptest! {
 
     #[test]
     fn strides_equal_steps(world in any_world()) {
-        let (mut striding, mut stepping) = (world.network(), world.network());
+        let model = World { is_fast: false, ..world.clone() };
+        let (mut striding, mut stepping) = (world.network(), model.network());
         for end in [3, 400, 401, 2_000].map(|us| Instant::ZERO + Duration::from_us(us)) {
             striding.run_until(end);
             while stepping.step(end) {}
@@ -228,6 +237,7 @@ const MOST_GROWTH: u64 = 40;
 fn a_running_flow_allocates_next_to_nothing() {
     for ordered in [None, Some(true), Some(false)] {
         let world = World {
+            is_fast: true,
             seed: 1,
             gbps: 10,
             back_mbps: None,

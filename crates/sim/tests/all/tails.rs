@@ -34,6 +34,7 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
         frame_octets: FRAME_OCTETS,
         protection: config.protection.clone(),
         is_switched: false,
+        is_fast: true,
     };
     let losses = [model, &LossModel::None].map(|model| LossProcess::new(model, streams.stream("loss")));
     AnyLink::new(&plan, losses.into(), streams).unwrap()

@@ -62,6 +62,8 @@ pub struct Sender {
     leading_ack: Position,
     dummies_pending: u8,
     holes: HoleSet,
+    /// Positions whose copies found no room, if there are any: nothing can be sent again of these (LG-34).
+    evicted: Option<HoleSet>,
     counters: SenderCounters,
 }
 
@@ -78,6 +80,7 @@ impl Sender {
             leading_ack: Position::ZERO.previous(),
             dummies_pending: 0,
             holes: HoleSet::new(),
+            evicted: None,
             counters: SenderCounters::default(),
         }
     }
@@ -138,6 +141,7 @@ impl Sender {
         self.leading_ack = position.previous();
         self.dummies_pending = 0;
         self.holes.clear();
+        self.evicted = None;
     }
 
     /// A data frame leaves the queue: gives it its position (LG-3). The driver keeps a copy
@@ -150,12 +154,29 @@ impl Sender {
         let position = self.next;
         self.next = position.next();
         if !self.holes.is_empty() {
-            // A mark whose copy is gone must not meet the position's next use (LG-10).
-            self.holes.remove(position.plus(Position::COUNT as u32 / 2));
+            self.holes.remove(opposite(position));
         }
+        self.forget_evicted(1);
         self.dummies_pending = self.config.dummies; // LG-4
         self.counters.data += 1;
         position
+    }
+
+    /// The copy of the frame at `position` was let go for want of room (LG-34). A request for the frame marks nothing.
+    #[cold]
+    pub fn note_evicted(&mut self, position: Position) {
+        self.evicted.get_or_insert_with(HoleSet::new).insert(position);
+    }
+
+    /// The last `count` frames were numbered: the positions half a turn ahead of theirs are not those of evicted copies any more.
+    #[inline]
+    fn forget_evicted(&mut self, count: u32) {
+        if let Some(evicted) = &mut self.evicted {
+            (1..=count).for_each(|back| _ = evicted.remove(opposite(self.next.minus(back))));
+            if evicted.is_empty() {
+                self.evicted = None;
+            }
+        }
     }
 
     /// How many data frames may be numbered together: none while a loss is asked for, and no more than fit in the window.
@@ -173,6 +194,7 @@ impl Sender {
             self.next = self.next.plus(count);
             self.dummies_pending = self.config.dummies;
             self.counters.data += u64::from(count);
+            self.forget_evicted(count);
         }
     }
 
@@ -228,6 +250,7 @@ impl Sender {
     pub fn pass_acknowledged(&mut self, data: u32, dummies: u64, acks: u64) {
         debug_assert!(self.outstanding() == 0 && self.holes.is_empty(), "something is outstanding");
         self.next = self.next.plus(data);
+        self.forget_evicted(data);
         self.leading_ack = self.next.previous();
         self.dummies_pending = 0;
         self.counters.data += u64::from(data);
@@ -274,8 +297,9 @@ impl Sender {
         let marked = self.config.hole_cap.map_or(lost, |cap| lost.min(u32::from(cap)));
         self.counters.beyond_cap += u64::from(lost - marked);
         for position in (0..marked).map(|step| notification.first_lost.plus(step)) {
-            // Only what was sent and not yet acknowledged still has a copy.
-            if position.is_after(self.leading_ack) && self.next.is_after(position) {
+            // Only what was sent and not yet acknowledged still has a copy, if that found room (LG-10).
+            let is_outstanding = position.is_after(self.leading_ack) && self.next.is_after(position);
+            if is_outstanding && self.evicted.as_ref().is_none_or(|evicted| !evicted.contains(position)) {
                 self.holes.insert(position);
             }
         }
@@ -303,6 +327,25 @@ impl Sender {
         }
         CopyFate::Release
     }
+
+    /// The driver looks at the copy of the `number`-th data frame, modulo 2^32: as [`Sender::inspect_copy`], and right however many
+    /// frames have left since the last look (LG-33).
+    pub fn inspect_numbered(&mut self, number: u32) -> CopyFate {
+        let is_outstanding = number.wrapping_sub(self.oldest_outstanding()) <= u32::MAX / 2;
+        if is_outstanding {
+            CopyFate::Hold
+        } else if !self.has_abandoned(number) && self.holes.remove(self.position_of(number)) {
+            self.counters.retransmitted += 1;
+            CopyFate::Retransmit
+        } else {
+            CopyFate::Release
+        }
+    }
+}
+
+/// The position half a turn ahead. A mark there, or an evicted copy, must not meet the position's next use (LG-10).
+const fn opposite(position: Position) -> Position {
+    position.plus(Position::COUNT as u32 / 2)
 }
 
 #[cfg(test)]
@@ -460,9 +503,28 @@ mod tests {
         assert_eq!((sender.leading_ack(), sender.outstanding()), (newest, 0));
     }
 
-    // LG-10, LG-34: a request for a copy that found no room leaves no mark for the next use.
+    // LG-6, LG-33: a position comes again after 131,072 frames, and means another frame.
     #[test]
-    fn a_mark_without_a_copy_is_forgotten_within_a_wrap() {
+    fn a_numbered_copy_is_told_from_a_newer_one_with_its_position() {
+        let mut sender = sender_after(2);
+        sender.handle_notification(&hole(0, 1));
+        assert_eq!(sender.inspect_numbered(1), CopyFate::Release);
+        assert_eq!(
+            [0, 0].map(|number| sender.inspect_numbered(number)),
+            [CopyFate::Retransmit, CopyFate::Release]
+        );
+        for _ in 2..=Position::COUNT {
+            sender.handle_ack(sender.next().previous());
+            sender.stamp();
+        }
+        assert_eq!(sender.inspect_copy(at(0)), CopyFate::Hold);
+        assert_eq!(sender.inspect_numbered(0), CopyFate::Release);
+        assert_eq!(sender.inspect_numbered(Position::COUNT as u32), CopyFate::Hold);
+    }
+
+    // LG-10: a mark that no driver looks at is not there any more when its position comes again.
+    #[test]
+    fn a_mark_is_forgotten_within_a_wrap() {
         let mut sender = sender_after(3);
         sender.handle_notification(&hole(0, 1));
         for _ in 0..Position::COUNT / 2 {
@@ -470,6 +532,29 @@ mod tests {
             sender.handle_ack(newest);
         }
         assert_eq!(sender.holes(), 0);
+    }
+
+    // LG-10, LG-34: what cannot be sent again is not waited for, and its position may have a copy the next time.
+    #[test]
+    fn a_request_for_a_copy_that_found_no_room_marks_nothing() {
+        let mut sender = sender_after(3);
+        sender.note_evicted(at(1));
+        sender.handle_notification(&hole(0, 2));
+        assert_eq!(sender.holes(), 1);
+        assert_eq!(
+            [0, 1].map(|number| sender.inspect_numbered(number)),
+            [CopyFate::Retransmit, CopyFate::Release]
+        );
+        for _ in 3..=Position::COUNT + 3 {
+            sender.stamp();
+            sender.handle_ack(sender.next().previous());
+        }
+        sender.stamp();
+        let lost = sender.next().previous();
+        sender.stamp();
+        let leading = sender.next().previous();
+        sender.handle_notification(&Notification { leading, first_lost: lost, hole_size: 1 });
+        assert_eq!(sender.holes(), 1);
     }
 
     // LG-30

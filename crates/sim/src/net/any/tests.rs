@@ -22,6 +22,7 @@ fn plan(protection: Protection) -> Blueprint {
         frame_octets: 1538,
         protection,
         is_switched: false,
+        is_fast: true,
     }
 }
 

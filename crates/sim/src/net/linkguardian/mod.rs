@@ -1,32 +1,34 @@
-//! A link protected by LinkGuardian: two switches that drive the engine of `lossylink-core`.
+//! A link protected by LinkGuardian: two switches that drive the engine of `lossylink-core`, event by event.
 //!
 //! Delays, buffers and thresholds come from the switch profile; decisions come from the engine.
+//!
+//! ```text
+//!  offer --> [SendingSwitch] == ForwardWire ===> [ReceivingSwitch] --> delivered
+//!               TxBuffer                            RxBuffer
+//!  returned <------------------ BackwardWire === [ReturnPort] <-- offer_back
+//! ```
 
-mod apart;
 mod build;
-mod calm;
 mod circulating;
-mod port_queue;
+pub mod fast;
+mod frames;
 mod receiving_switch;
+mod recirculation;
 mod reporting;
 mod retransmission_delay;
 mod return_port;
 mod rx_buffer;
 mod sending_switch;
 mod shown;
-mod strides;
 mod switching;
 pub mod timing;
 mod tx_buffer;
-mod tx_loop;
 mod wires;
 
 pub use build::{advised_control_copies, advised_copies, gaps};
-pub use calm::Calm;
 pub use retransmission_delay::RetransmissionDelay;
 pub use timing::{HEADER_OCTETS, Timing};
 
-use super::source::{NoFrames, Source};
 use super::{
     Advice, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRates, ProtectedLink, Report, Tap,
     Traffic, Wire, queue_limits,
@@ -34,18 +36,20 @@ use super::{
 use crate::config::SwitchProfile;
 use crate::kernel::{Pipe, Trains};
 use crate::net::Payload;
+use crate::net::report::EgressCounters;
 use circulating::Circulating;
+use frames::ControlFrame;
 use lossylink_core::engine::linkguardian::{
     Backpressure, Position, Receiver, ReceiverCounters, Sender, SenderConfig, SenderCounters,
 };
 use lossylink_core::loss::LossProcess;
 use lossylink_core::rng::{RngCore, Stream};
 use lossylink_core::time::{Duration, Instant};
-use receiving_switch::{ReceivingSwitch, RxBuffer};
+use receiving_switch::ReceivingSwitch;
+use reporting::Seen;
 use return_port::ReturnPort;
-use rx_buffer::{RxLoop, RxMemory};
+use rx_buffer::RxBuffer;
 use sending_switch::SendingSwitch;
-use strides::Leads;
 use tx_buffer::TxBuffer;
 use wires::{BackwardWire, ForwardWire};
 
@@ -92,23 +96,21 @@ pub struct Counters {
 }
 
 /// A link protected in its forward direction.
+///
+/// At equal times what takes effect at the sending switch goes first, then what this switch does, then what arrives at the receiving
+/// switch, then what that switch does.
 #[derive(Clone, Debug)]
 pub struct LinkGuardianLink<P: Payload> {
     sending: SendingSwitch<P>,
     receiving: ReceivingSwitch<P>,
     forward: ForwardWire<P>,
     backward: BackwardWire<P>,
-    /// Whether the number of copies is the user's, and no advice changes it.
+    /// Whether the user chose the number of copies, so that no advice changes it.
     copies_are_chosen: bool,
-    /// The same of the number of copies of control frames.
+    /// Whether the user chose the number of copies of control frames.
     control_copies_are_chosen: bool,
-    /// How long after the last copy of a frame nothing of it can come any more.
+    /// How long after the last copy of a frame nothing of the frame can come any more.
     settled: Duration,
-    leads: Leads,
-    /// Up to when the sending switch knows all that concerns it, but for losses since.
-    heard: Instant,
-    /// Whether acknowledgements may be taken in later than they take effect.
-    acks_may_wait: bool,
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
@@ -129,12 +131,7 @@ impl<P: Payload> LinkGuardianLink<P> {
             let phase = if cycle == 0 { 0 } else { phases.next_u64() % cycle };
             Circulating::new(timing.cycle, Duration::from_ps(phase))
         };
-        let (cells, limit) = (Cells::new(profile.buffer_cell_bytes), profile.rx_buffer_max_bytes);
-        let rx_buffer = if profile.recirculates {
-            RxBuffer::Loop(RxLoop::new(&timing, cells, limit))
-        } else {
-            RxBuffer::Memory(RxMemory::new(limit))
-        };
+        let cells = Cells::new(profile.buffer_cell_bytes);
         let engine = if options.ordered {
             Receiver::ordered(wait)
         } else {
@@ -150,26 +147,29 @@ impl<P: Payload> LinkGuardianLink<P> {
             circulating(),
             options.ordered,
         );
-        let back = ReturnPort::new(timing, circulating(), options.control_copies);
+        let receiving = ReceivingSwitch::new(
+            timing,
+            engine,
+            RxBuffer::new(&timing, profile.recirculates, cells, profile.rx_buffer_max_bytes),
+            backpressure,
+            ReturnPort::new(timing, circulating(), options.control_copies),
+        );
         let (forward, reverse) = losses;
         Self {
             sending,
-            receiving: ReceivingSwitch::new(timing, engine, rx_buffer, backpressure, back),
-            forward: ForwardWire::new(Wire::new(forward), &timing),
+            receiving,
+            forward: ForwardWire::new(Wire::new(forward)),
             backward: BackwardWire::new(Wire::new(reverse)),
             copies_are_chosen: true,
             control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
             settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
-            leads: Leads::of(&timing),
-            heard: Instant::ZERO,
-            acks_may_wait: false,
         }
     }
 
     /// Counters up to `now`.
     pub fn counters(&mut self, now: Instant) -> Counters {
-        self.sending.settle();
+        self.sending.look_before(now);
         let backpressure = self.receiving.backpressure.as_ref();
         Counters {
             sender: *self.sending.engine.counters(),
@@ -178,11 +178,11 @@ impl<P: Payload> LinkGuardianLink<P> {
             pauses: backpressure.map_or(0, Backpressure::pauses),
             expired_pauses: self.sending.expired_pauses(),
             tx_buffer_dropped: self.sending.copies.dropped(),
-            rx_buffer_dropped: self.receiving.rx_dropped(),
-            forgotten: self.receiving.rx_forgotten(),
+            rx_buffer_dropped: self.receiving.buffer.dropped(),
+            forgotten: self.receiving.forgotten,
             paused: self.sending.paused(now),
             tx_high_water_bytes: self.sending.copies.high_water_bytes(),
-            rx_high_water_bytes: self.receiving.rx_high_water_bytes(),
+            rx_high_water_bytes: self.receiving.buffer.high_water_bytes(),
         }
     }
 
@@ -203,20 +203,64 @@ impl<P: Payload> LinkGuardianLink<P> {
 
     /// How many copies of sent frames are kept at `now`.
     pub fn copies_held(&mut self, now: Instant) -> usize {
-        self.sending.copies_held(now)
+        self.sending.look_before(now);
+        self.sending.copies.len()
     }
 
     /// Starts both ends over at `position`, as the control plane does when it switches protection
     /// on while traffic runs (LG-30). It lies ahead of [`LinkGuardianLink::next_position`], or at
     /// it, by at most a window: then what is in flight is recognised as stale.
     pub fn synchronise(&mut self, now: Instant, position: Position) {
-        self.sending.synchronise(position);
+        self.sending.synchronise(now, position);
         self.receiving.synchronise(now, position);
+    }
+
+    /// What there is to tell of both ends at `now`.
+    fn seen(&mut self, now: Instant) -> Seen<'_> {
+        let counters = self.counters(now);
+        let tx_bytes = self.sending.tx_buffer_bytes(now);
+        let rx_bytes = self.receiving.buffer.depth_bytes(now);
+        let register = self.receiving.back.register(now);
+        Seen {
+            counters,
+            sender: &self.sending.engine,
+            receiver: &self.receiving.engine,
+            register,
+            backpressure: self.receiving.backpressure.as_ref(),
+            delays: &self.receiving.delays,
+            control_copies: self.receiving.back.control_copies,
+            tx_copies: self.sending.copies.len() as u64,
+            tx_bytes,
+            rx_bytes,
+            is_paused: self.sending.is_paused(),
+            overrun: self.receiving.overrun,
+            in_flight: (self.forward.arrivals.len() + self.forward.copies.len()) as u64,
+        }
+    }
+
+    /// Does the first of what is due at `now`.
+    fn step(&mut self, now: Instant) {
+        self.sending.look_before(now);
+        let Self { sending, receiving, forward, backward, .. } = self;
+        if let Some(frame) = backward.poll(now) {
+            match frame {
+                ControlFrame::Ack(leading) => sending.handle_ack(now, leading),
+                ControlFrame::Notification(notification) => sending.handle_notification(now, &notification),
+                ControlFrame::Pause(request) => sending.handle_pause(now, request),
+            }
+        } else if sending.poll_timeout() <= now {
+            sending.step(now, forward);
+        } else if let Some((_, arrival)) = forward.arrivals.pop_due(now) {
+            receiving.receive(now, arrival);
+        } else if let Some((_, copy)) = forward.copies.pop_due(now) {
+            receiving.receive_copy(now, copy);
+        } else {
+            receiving.step(now, backward);
+        }
     }
 }
 
 impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
-    #[inline]
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.sending.offer(now, frame, &mut self.forward);
     }
@@ -225,58 +269,33 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
         self.receiving.offer_back(now, frame, &mut self.backward);
     }
 
-    #[inline]
     fn poll_timeout(&self) -> Instant {
-        self.next_near().min(self.next_far())
+        self.backward
+            .poll_timeout()
+            .min(self.sending.poll_timeout())
+            .min(self.forward.arrivals.poll_timeout())
+            .min(self.forward.copies.poll_timeout())
+            .min(self.receiving.poll_timeout())
     }
 
     fn advance(&mut self, until: Instant) -> Instant {
-        self.go_ahead(until, &mut NoFrames, &mut NoFrames)
-    }
-
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
-        if source.waits_for_room() {
-            // What the receiving switch says lets the sending switch make room.
-            self.go_ahead(until, source, &mut NoFrames)
-        } else {
-            self.go_ahead_near(until, source)
+        let mut latest = Instant::ZERO;
+        loop {
+            let now = self.poll_timeout();
+            if now > until || now.is_never() {
+                return latest;
+            }
+            self.step(now);
+            latest = now;
         }
     }
 
-    fn run(
-        &mut self,
-        until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
-    ) -> Instant {
-        self.go_ahead(until, forward, backward)
-    }
-
-    #[inline]
-    fn poll_forward(&self) -> Option<Instant> {
-        self.next_forward()
-    }
-
-    fn run_forward(&mut self, until: Instant, forward: &mut Trains<Frame<P>>) -> Instant {
-        self.go_forward(until, forward)
-    }
-
-    fn run_back(&mut self, until: Instant, backward: &mut Trains<Frame<P>>) -> Instant {
-        self.go_back(until, backward)
-    }
-
-    #[inline]
     fn delivered(&mut self) -> &mut Trains<Frame<P>> {
         &mut self.receiving.delivered
     }
 
-    #[inline]
     fn returned(&mut self) -> &mut Pipe<Frame<P>> {
         &mut self.backward.returned
-    }
-
-    fn backlog(&self) -> usize {
-        self.sending.normal.len()
     }
 
     fn traffic(&self) -> &Traffic {
@@ -308,19 +327,16 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {
-        // Whoever looks at the wires sees both switches at once: then the clock must not go back.
-        self.heard = Instant::ZERO;
-        self.leads = if tap.is_open() { Leads::NONE } else { Leads::of(&self.sending.timing) };
         self.sending.tap = tap.clone();
         self.receiving.back.tap = tap;
     }
 
-    fn protect(&mut self, _now: Instant, advice: Advice) {
-        self.stay(advice);
+    fn protect(&mut self, now: Instant, advice: Advice) {
+        self.stay(now, advice);
     }
 
-    fn leave(&mut self, _now: Instant) -> bool {
-        self.leave_when_quiet()
+    fn leave(&mut self, now: Instant) -> bool {
+        self.leave_when_quiet(now)
     }
 
     fn hand_over(&self) -> Option<Handover<P>> {
@@ -332,28 +348,22 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn buffer_bytes(&mut self, now: Instant) -> (u64, u64) {
-        (self.sending.tx_buffer_bytes(now), self.receiving.rx_buffer_bytes(now))
+        (self.sending.tx_buffer_bytes(now), self.receiving.buffer.depth_bytes(now))
     }
 
     fn take_rx_high_water(&mut self, now: Instant) -> u64 {
-        let bytes = self.receiving.rx_high_water_bytes();
-        self.receiving.reset_rx_high_water(now);
+        let bytes = self.receiving.buffer.high_water_bytes();
+        self.receiving.buffer.reset_high_water(now);
         bytes
     }
 
-    fn calm(&self) -> Option<Calm> {
-        self.at_rest()
-    }
-
-    fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
-        Self::carry_calmly(self, calm, end)
-    }
-
     fn report(&mut self, now: Instant) -> Report {
-        self.described(now)
+        let egress = EgressCounters::of(&self.sending.normal);
+        self.seen(now).report(egress)
     }
 
     fn state(&mut self, now: Instant) -> Ends {
-        self.both_ends(now)
+        let reverse = *self.backward.wire.traffic();
+        self.seen(now).ends(now, reverse)
     }
 }

@@ -1,56 +1,33 @@
-//! The switch at the receiving end: detection, reordering, pauses.
+//! The switch at the receiving end: detection, order, pauses.
 
-mod steady;
-
+use super::frames::{Arrival, Copied};
 use super::retransmission_delay::RetransmissionDelay;
 use super::return_port::ReturnPort;
-use super::rx_buffer::{RxLoop, RxMemory};
+use super::rx_buffer::RxBuffer;
 use super::timing::Timing;
-use super::tx_buffer::Copied;
-use super::tx_loop::MANY_ROUNDS;
-use super::wires::{Arrival, BackwardWire};
-use crate::kernel::{Agenda, Trains};
-use crate::net::source::MANY;
+use super::wires::BackwardWire;
+use crate::kernel::Trains;
 use crate::net::{Frame, Payload};
 use lossylink_core::engine::linkguardian::{
-    AckUpdate, Backpressure, Delivery, Detection, Notification, Position, Receiver,
+    AckUpdate, Backpressure, Delivery, Detection, Position, Receiver,
 };
-use lossylink_core::time::{Duration, Instant};
-
-/// Sources of events that are rarer than frames, in the order in which ties break. A frame that comes round goes
-/// between the first two, and the explicit ACK after the last.
-const TIMEOUT: usize = 0;
-const DEQUEUE: usize = 1;
-const PAUSE: usize = 2;
-const PORT: usize = 3;
-const SOURCES: usize = 4;
-
-/// So many trains on the way to the switch are looked through.
-const MOST_TRAINS: usize = 8;
-
-/// Where frames wait that cannot be forwarded yet.
-#[derive(Clone, Debug)]
-pub(super) enum RxBuffer<P: Payload> {
-    Loop(RxLoop<P>),
-    Memory(RxMemory<P>),
-}
+use lossylink_core::time::Instant;
 
 /// The receiving switch of a protected link.
 #[derive(Clone, Debug)]
 pub(super) struct ReceivingSwitch<P: Payload> {
     timing: Timing,
-    /// How long several usual frames take.
-    many: Duration,
-    /// When a frame next comes round in the reorder buffer.
-    round: Instant,
-    agenda: Agenda<SOURCES>,
     pub(super) engine: Receiver,
     pub(super) back: ReturnPort<P>,
     pub(super) buffer: RxBuffer<P>,
     pub(super) backpressure: Option<Backpressure>,
+    /// When a timer packet takes a pause request along.
+    pause_tick: Instant,
     pub(super) delays: RetransmissionDelay,
     /// Positions given up because too much waited, whatever the time (LG-33).
     pub(super) overrun: u64,
+    /// Frames dropped because the protection started over while they waited (LG-30).
+    pub(super) forgotten: u64,
     pub(super) delivered: Trains<Frame<P>>,
 }
 
@@ -63,222 +40,112 @@ impl<P: Payload> ReceivingSwitch<P> {
         back: ReturnPort<P>,
     ) -> Self {
         Self {
-            many: timing.many(),
             timing,
-            round: Instant::NEVER,
-            agenda: Agenda::new(),
             engine,
             back,
             buffer,
             backpressure,
+            pause_tick: Instant::NEVER,
             delays: RetransmissionDelay::default(),
             overrun: 0,
+            forgotten: 0,
             delivered: Trains::new(),
         }
     }
 
     /// When the switch next does something by itself.
-    #[inline]
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.round.min(self.agenda.poll_timeout()).min(self.back.poll_ack())
+        self.engine
+            .poll_timeout()
+            .min(self.poll_round())
+            .min(self.poll_departure())
+            .min(self.pause_tick)
+            .min(self.back.poll_timeout())
+            .min(self.back.poll_ack())
     }
 
-    /// Whether it may decide to pause the sender, or to let it go on, before it detects a loss that it does not know.
-    #[inline]
-    pub(super) fn may_pause(&self) -> bool {
-        let Some(backpressure) = &self.backpressure else { return false };
-        let holds = match &self.buffer {
-            RxBuffer::Loop(buffer) => !buffer.is_empty(),
-            RxBuffer::Memory(memory) => memory.depth_bytes() > 0,
-        };
-        holds || self.engine.is_waiting() || backpressure.is_active()
-    }
-
-    /// Whether nothing is missing or held, or waits at the port back, and the sender is not paused.
-    #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
-        let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
-        let is_calm = self.agenda.poll_timeout().is_never() && self.round.is_never();
-        is_calm && !self.engine.is_waiting() && !pauses
-    }
-
-    /// The size of the frames that do not let it decide to pause the sender, as long as none is lost: all that it holds comes
-    /// round in its turn and leaves as fast as more can come, and all that is on the way to it is of one size.
-    #[inline]
-    pub(super) fn holds_calmly(&self, now: Instant, arrivals: &Trains<Arrival<P>>) -> Option<u32> {
-        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&self.buffer, &self.backpressure) else {
-            return None;
-        };
-        let next = self.engine.may_hold(0)?;
-        let is_slow = self.timing.recirculation.bit_rate() < self.timing.rate.bit_rate();
-        if is_slow || backpressure.is_active() || !buffer.is_in_turn(next, self.engine.expected()) {
-            return None;
-        }
-        let octets = buffer.is_below(now, backpressure.acts_from())?;
-        let is_alike = |(_, arrival): &(_, Arrival<P>)| match arrival {
-            Arrival::Data(data) => data.frame.octets == octets,
-            Arrival::Dummy(_) => true,
-        };
-        (arrivals.trains() <= MOST_TRAINS && arrivals.iter().all(is_alike)).then_some(octets)
-    }
-
-    /// A new frame arrives.
-    #[inline(always)]
-    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival<P>) {
-        match arrival {
-            Arrival::Data(data) => {
-                if self.engine.detect_expected(data.position) {
-                    self.back.update(now, AckUpdate::Advance(data.position));
-                } else {
-                    let detection = self.engine.detect(now, data.position);
-                    self.report(now, detection);
-                }
-                self.shorten_wait(now);
-                let delivery = self.engine.deliver(now, data.position);
-                self.dispose(now, data, delivery);
-            }
-            Arrival::Dummy(position) => {
-                let detection = self.engine.detect_dummy(now, *position);
-                self.report(now, detection);
-                self.shorten_wait(now);
-            }
+    /// When a frame next comes round in the reorder loop.
+    fn poll_round(&self) -> Instant {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) => buffer.poll_round(),
+            RxBuffer::Memory(_) => Instant::NEVER,
         }
     }
 
-    /// Takes in the new frames that arrive by `until` and those that come round, as long as nothing rarer is due. An explicit
-    /// ACK may wait: what it says is what was known when it leaves. Says when the last of them came.
-    #[inline]
-    pub(super) fn take_in(&mut self, arrivals: &mut Trains<Arrival<P>>, until: Instant) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            let arrival = arrivals.poll_timeout();
-            let now = arrival.min(self.round);
-            if now > until || now >= self.agenda.poll_timeout() {
-                return latest;
-            }
-            let end = until.min(self.agenda.poll_timeout().just_before());
-            let alone = end.min(arrival.just_before());
-            if alone.saturating_since(self.round) > self.timing.rx_loop_fixed * MANY_ROUNDS {
-                latest = self.pass_rounds(alone);
-                continue;
-            }
-            let has_many = now + self.many <= end && (arrivals.has_due(MANY, end) || self.holds_many(end));
-            if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
-                latest = last;
-                continue;
-            }
-            latest = now;
-            if arrival == now {
-                arrivals.take(|_, arrival| self.receive(now, arrival));
-            } else {
-                self.come_round(now);
-            }
+    /// When a frame next leaves the queue of the reorder loop, where backpressure looks at the depth.
+    fn poll_departure(&self) -> Instant {
+        match &self.buffer {
+            RxBuffer::Loop(buffer) if self.backpressure.is_some() => buffer.poll_departure(),
+            RxBuffer::Loop(_) | RxBuffer::Memory(_) => Instant::NEVER,
         }
-    }
-
-    /// All that is held comes round once. If all is then as it was, it comes round as often as it does by `until`. Says when the last
-    /// of it did.
-    #[cold]
-    #[inline(never)]
-    fn pass_rounds(&mut self, until: Instant) -> Instant {
-        let RxBuffer::Loop(buffer) = &self.buffer else { return Instant::ZERO };
-        let (mut before, then) = (buffer.clone(), self.round);
-        let mut latest = then;
-        for _ in 0..before.len() {
-            // Backpressure may have something to do meanwhile.
-            if self.round > until.min(self.agenda.poll_timeout().just_before()) {
-                return latest;
-            }
-            latest = self.round;
-            self.come_round(latest);
-        }
-        let until = until.min(self.agenda.poll_timeout().just_before());
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return latest };
-        let Some(round) = buffer.round_since(&mut before, then) else { return latest };
-        let passed = round * (until.saturating_since(latest) / round);
-        buffer.put_off(passed);
-        self.round = buffer.next_round();
-        latest + passed
-    }
-
-    /// Whether several frames come round by `until`.
-    #[inline]
-    fn holds_many(&self, until: Instant) -> bool {
-        matches!(&self.buffer, RxBuffer::Loop(buffer) if self.round <= until && buffer.comes_round(MANY, until))
-    }
-
-    /// Sends the explicit ACKs that may leave by `until`, as long as nothing rarer is due; says when the last of them did.
-    #[inline]
-    pub(super) fn send_acks(&mut self, until: Instant, wire: &mut BackwardWire<P>) -> Instant {
-        let until = until.min(self.agenda.poll_timeout().just_before());
-        if self.back.poll_ack() > until { Instant::ZERO } else { self.back.send_acks(until, wire) }
-    }
-
-    /// A retransmitted copy arrives.
-    pub(super) fn receive_copy(&mut self, now: Instant, copy: &Copied<P>) {
-        self.delays.note_arrival(now, copy.position);
-        let delivery = self.engine.deliver_retransmission(now, copy.position);
-        self.dispose(now, copy, delivery);
-        self.watch();
     }
 
     /// Does the first of what is due at `now`.
-    #[inline]
     pub(super) fn step(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        if self.round <= now && self.agenda.get(TIMEOUT) > now {
+        if self.engine.poll_timeout() <= now {
+            self.give_up(now);
+        } else if self.poll_round() <= now {
             self.come_round(now);
-        } else if self.agenda.poll_timeout() <= now {
-            self.step_rarely(now, wire);
+        } else if self.poll_departure() <= now {
+            self.depart(now);
+        } else if self.pause_tick <= now {
+            self.request_pause(now);
+        } else if self.back.poll_timeout() <= now {
+            self.back.serve(now, wire);
         } else {
             self.back.send_ack(now, wire);
         }
     }
 
-    /// Does the first of what is due at `now` by the agenda.
-    #[cold]
-    fn step_rarely(&mut self, now: Instant, wire: &mut BackwardWire<P>) {
-        match self.agenda.poll(now) {
-            Some(TIMEOUT) => self.give_up(now),
-            Some(DEQUEUE) => self.dequeue(now),
-            Some(PAUSE) => self.request_pause(now),
-            _ => {
-                self.back.serve(now, wire);
-                self.agenda.set(PORT, self.back.poll_timeout());
+    /// A new frame or a dummy arrives.
+    pub(super) fn receive(&mut self, now: Instant, arrival: Arrival<P>) {
+        match arrival {
+            Arrival::Data(data) => {
+                let detection = self.engine.detect(now, data.position);
+                self.report(now, detection);
+                let delivery = self.engine.deliver(now, data.position);
+                self.dispose(now, data, delivery);
+            }
+            Arrival::Dummy(position) => {
+                let detection = self.engine.detect_dummy(now, position);
+                self.report(now, detection);
             }
         }
+    }
+
+    /// A retransmitted copy arrives.
+    pub(super) fn receive_copy(&mut self, now: Instant, copy: Copied<P>) {
+        self.delays.note_arrival(now, copy.position);
+        let delivery = self.engine.deliver_retransmission(now, copy.position);
+        self.dispose(now, copy, delivery);
     }
 
     /// A frame of the hosts reaches the port back.
     pub(super) fn offer_back(&mut self, now: Instant, frame: Frame<P>, wire: &mut BackwardWire<P>) {
         self.back.offer(now, frame, wire);
-        self.agenda.set(PORT, self.back.poll_timeout());
     }
 
-    /// Tells the sender of a loss at once (LG-13), and the register of what arrived (LG-15).
-    #[cold]
+    /// Tells the sender of a loss at once (LG-13), and the register of the arrival (LG-15). Gives up what lies more than a window
+    /// back (LG-33).
     fn report(&mut self, now: Instant, detection: Detection) {
         if let Some(notification) = detection.notification {
-            self.notify(now, notification);
+            self.delays.note_detection(now, &notification);
+            self.back.notify(now, notification);
         }
         if detection.ack != AckUpdate::None {
             self.back.update(now, detection.ack);
         }
-    }
-
-    #[cold]
-    fn notify(&mut self, now: Instant, notification: Notification) {
-        self.delays.note_detection(now, &notification);
-        self.back.notify(now, notification);
-        self.agenda.set(PORT, self.back.poll_timeout());
-        self.watch();
+        while self.engine.is_overrun() {
+            self.overrun += 1;
+            self.give_up(now);
+        }
     }
 
     /// Carries out the engine's decision about a frame.
-    #[inline]
-    fn dispose(&mut self, now: Instant, item: &Copied<P>, delivery: Delivery) {
+    fn dispose(&mut self, now: Instant, item: Copied<P>, delivery: Delivery) {
         match delivery {
             Delivery::Forward => {
-                self.forward(now, item);
+                self.delivered.push_apart(now, item.bare());
                 self.release(now);
             }
             Delivery::Hold => self.hold(now, item),
@@ -286,195 +153,85 @@ impl<P: Payload> ReceivingSwitch<P> {
         }
     }
 
-    /// The header comes off, and the frame goes to the next hop.
-    #[inline]
-    fn forward(&mut self, now: Instant, item: &Copied<P>) {
-        self.delivered.push_apart(now, item.bare());
-    }
-
-    /// Something was forwarded: a memory forwards at once what that makes possible.
-    #[inline]
+    /// The position whose turn it is has changed: a memory forwards at once what that makes possible.
     fn release(&mut self, now: Instant) {
-        if matches!(&self.buffer, RxBuffer::Memory(memory) if memory.depth_bytes() > 0) {
-            self.release_held(now);
-        }
-    }
-
-    fn release_held(&mut self, now: Instant) {
         let RxBuffer::Memory(memory) = &mut self.buffer else { return };
+        let mut has_released = false;
         while let Some(held) = self.engine.as_ordered().and_then(|side| memory.take(side.next())) {
             self.engine.deliver_buffered(now, held.position);
             self.delivered.push_apart(now, held.bare());
+            has_released = true;
         }
-        let depth = memory.depth_bytes();
-        self.observe(now, depth);
+        if has_released {
+            self.observe_depth(now);
+        }
     }
 
-    #[inline]
-    fn hold(&mut self, now: Instant, item: &Copied<P>) {
+    fn hold(&mut self, now: Instant, item: Copied<P>) {
         match &mut self.buffer {
-            RxBuffer::Loop(buffer) => {
-                buffer.hold(now, item);
-                self.round = buffer.next_round();
-                // Another frame behind them lets none leave sooner.
-                if let Some(backpressure) = &self.backpressure
-                    && self.agenda.get(DEQUEUE).is_never()
-                {
-                    let dequeue = buffer.next_dequeue(now, backpressure);
-                    if !dequeue.is_never() {
-                        self.agenda.set(DEQUEUE, dequeue);
-                    }
-                }
-            }
+            RxBuffer::Loop(buffer) => buffer.hold(now, item),
             RxBuffer::Memory(memory) => {
-                memory.hold(*item);
-                let depth = memory.depth_bytes();
-                self.observe(now, depth);
+                memory.hold(item);
+                self.observe_depth(now);
             }
         }
     }
 
-    /// Backpressure looks at the depth when a frame is dequeued (LG-23).
+    /// A frame comes round in the reorder loop.
+    fn come_round(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        if let Some(held) = buffer.pop() {
+            let delivery = self.engine.deliver_buffered(now, held.position);
+            self.dispose(now, held, delivery);
+        }
+    }
+
+    /// A frame leaves the queue of the reorder loop.
+    fn depart(&mut self, now: Instant) {
+        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
+        let depth_bytes = buffer.depart(now);
+        self.observe(now, depth_bytes);
+    }
+
+    fn observe_depth(&mut self, now: Instant) {
+        let depth_bytes = self.buffer.depth_bytes(now);
+        self.observe(now, depth_bytes);
+    }
+
+    /// Backpressure looks at the depth of the reorder buffer (LG-23). A request waits for the next timer packet.
     fn observe(&mut self, now: Instant, depth_bytes: u64) {
         let Some(backpressure) = &mut self.backpressure else { return };
         backpressure.observe(depth_bytes);
-        if backpressure.has_request() && self.agenda.get(PAUSE).is_never() {
+        if backpressure.has_request() && self.pause_tick.is_never() {
             let period = self.timing.timer_period.as_ps();
-            let tick = now.as_ps().div_ceil(period) * period;
-            self.agenda.set(PAUSE, Instant::from_ps(tick));
+            self.pause_tick = Instant::from_ps(now.as_ps().div_ceil(period) * period);
         }
     }
 
     /// A timer packet takes the pause request along (LG-23).
     fn request_pause(&mut self, now: Instant) {
-        self.agenda.set(PAUSE, Instant::NEVER);
+        self.pause_tick = Instant::NEVER;
         if let Some(request) = self.backpressure.as_mut().and_then(Backpressure::poll_request) {
             self.back.request(now, request);
-            self.agenda.set(PORT, self.back.poll_timeout());
         }
     }
 
-    /// A frame leaves the queue of the loop: an event only while backpressure could act on it.
-    fn dequeue(&mut self, now: Instant) {
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let depth = buffer.depth_bytes(now);
-        self.observe(now, depth);
-        let (RxBuffer::Loop(buffer), Some(backpressure)) = (&mut self.buffer, &self.backpressure) else {
-            return;
-        };
-        // From the next instant on this frame counts no more.
-        self.agenda.set(DEQUEUE, buffer.next_dequeue(now + Duration::from_ps(1), backpressure));
-    }
-
-    /// A frame comes round: mostly it goes on.
-    #[inline(always)]
-    fn come_round(&mut self, now: Instant) {
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let Some(held) = buffer.front() else { return };
-        if self.engine.deliver_in_turn(now, held.position) {
-            self.delivered.push_apart(now, held.bare());
-            buffer.skip();
-            self.round = buffer.next_round();
-        } else {
-            self.come_round_out_of_turn(now);
-        }
-        self.watch();
-    }
-
-    #[cold]
-    fn come_round_out_of_turn(&mut self, now: Instant) {
-        let RxBuffer::Loop(buffer) = &mut self.buffer else { return };
-        let Some(held) = buffer.pop() else { return };
-        self.round = buffer.next_round();
-        let delivery = self.engine.deliver_buffered(now, held.position);
-        self.dispose(now, &held, delivery);
-    }
-
-    /// Arms the timer while something is missing: asked after a loss, and after a frame that was missing or held.
-    #[inline]
-    fn watch(&mut self) {
-        let timeout = self.engine.poll_timeout();
-        if timeout != self.agenda.get(TIMEOUT) {
-            self.agenda.set(TIMEOUT, timeout);
-        }
-    }
-
-    /// The missing frame did not come back in time (LG-21).
+    /// The missing frame did not come back in time (LG-21), or too much waits (LG-33).
     fn give_up(&mut self, now: Instant) {
         if self.engine.handle_timeout(now).is_some() {
             self.release(now);
         }
-        self.watch();
     }
 
-    /// Gives up what lies more than a window back (LG-33).
-    #[inline]
-    fn shorten_wait(&mut self, now: Instant) {
-        while self.engine.is_overrun() {
-            self.overrun += 1;
-            self.give_up(now);
-        }
-    }
-
-    /// Bytes in the reorder buffer at `now`.
-    pub(super) fn rx_buffer_bytes(&mut self, now: Instant) -> u64 {
-        match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.depth_bytes(now),
-            RxBuffer::Memory(memory) => memory.depth_bytes(),
-        }
-    }
-
-    /// The most bytes that were ever in the reorder buffer.
-    pub(super) const fn rx_high_water_bytes(&self) -> u64 {
-        match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.high_water_bytes(),
-            RxBuffer::Memory(memory) => memory.high_water_bytes(),
-        }
-    }
-
-    /// Frames dropped because the reorder buffer was full.
-    pub(super) const fn rx_dropped(&self) -> u64 {
-        match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.dropped(),
-            RxBuffer::Memory(memory) => memory.dropped(),
-        }
-    }
-
-    /// Frames dropped because the protection started over while they waited.
-    pub(super) const fn rx_forgotten(&self) -> u64 {
-        match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.forgotten(),
-            RxBuffer::Memory(memory) => memory.forgotten(),
-        }
-    }
-
-    /// Takes over the far end of a link without protection, with what is in flight toward it.
+    /// Takes over from a link without protection, with the frames in flight toward this end.
     pub(super) fn take_over(&mut self, reverse_busy_until: Instant, delivered: Trains<Frame<P>>) {
-        self.back.busy_until = reverse_busy_until;
+        self.back.take_over(reverse_busy_until);
         self.delivered = delivered;
     }
 
-    /// Whether it waits for nothing and holds nothing back (LG-36).
+    /// Whether the switch waits for nothing and holds nothing back (LG-36).
     pub(super) fn is_quiet(&self) -> bool {
-        let holds_nothing = match &self.buffer {
-            RxBuffer::Loop(buffer) => buffer.is_empty(),
-            RxBuffer::Memory(memory) => memory.depth_bytes() == 0,
-        };
-        holds_nothing && !self.engine.is_waiting() && self.back.is_quiet()
-    }
-
-    /// Whether nothing waits, is missing or was given up lately, and the sender is not paused.
-    pub(super) fn is_at_rest(&self) -> bool {
-        let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
-        self.is_quiet() && self.engine.is_in_sequence() && !pauses
-    }
-
-    /// Starts the high-water mark of the reorder buffer anew at `now`.
-    pub(super) fn reset_rx_high_water(&mut self, now: Instant) {
-        match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.reset_high_water(now),
-            RxBuffer::Memory(memory) => memory.reset_high_water(),
-        }
+        self.buffer.is_empty() && !self.engine.is_waiting() && self.back.is_quiet()
     }
 
     /// Starts over at `position`: what waits belongs to a numbering that is no more (LG-30).
@@ -482,13 +239,7 @@ impl<P: Payload> ReceivingSwitch<P> {
         self.engine.synchronise(now, position);
         self.back.forget_acknowledgements();
         self.delays.forget();
-        match &mut self.buffer {
-            RxBuffer::Loop(buffer) => buffer.forget(now),
-            RxBuffer::Memory(memory) => memory.forget(),
-        }
-        self.round = Instant::NEVER;
-        self.agenda.set(TIMEOUT, Instant::NEVER);
-        self.agenda.set(DEQUEUE, Instant::NEVER);
+        self.forgotten += self.buffer.forget(now);
         self.observe(now, 0);
     }
 }

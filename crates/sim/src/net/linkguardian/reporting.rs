@@ -1,10 +1,11 @@
 //! What LinkGuardian did, in the words of all protections and in its own.
 
-use super::{Counters, LinkGuardianLink};
+use super::{Counters, RetransmissionDelay};
 use crate::net::report::EgressCounters;
-use crate::net::{Ends, Figure, Payload, Report};
+use crate::net::{Ends, Figure, Report, Traffic};
 use lossylink_core::engine::linkguardian::{
-    OrderState, PausingState, ReceivingState, SendingState, TimerState,
+    Acknowledgement, Backpressure, OrderState, PausingState, Receiver, ReceivingState, Sender, SendingState,
+    TimerState,
 };
 use lossylink_core::engine::report::{Counter, Group};
 use lossylink_core::time::Instant;
@@ -13,89 +14,108 @@ use lossylink_core::units::Bytes;
 /// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
-impl<P: Payload> LinkGuardianLink<P> {
-    pub(super) fn described(&mut self, now: Instant) -> Report {
-        let counters = self.counters(now);
+/// What there is to tell of the two ends.
+pub(super) struct Seen<'a> {
+    pub(super) counters: Counters,
+    pub(super) sender: &'a Sender,
+    pub(super) receiver: &'a Receiver,
+    pub(super) register: Acknowledgement,
+    pub(super) backpressure: Option<&'a Backpressure>,
+    pub(super) delays: &'a RetransmissionDelay,
+    pub(super) control_copies: u8,
+    /// Copies that the sender keeps, and their bytes.
+    pub(super) tx_copies: u64,
+    pub(super) tx_bytes: u64,
+    /// Bytes in the reorder buffer.
+    pub(super) rx_bytes: u64,
+    /// Whether a pause holds the sender's queue.
+    pub(super) is_paused: bool,
+    /// Positions given up because too much waited, whatever the time (LG-33).
+    pub(super) overrun: u64,
+    /// Frames on their way to the receiver.
+    pub(super) in_flight: u64,
+}
+
+impl Seen<'_> {
+    /// What the link did, for the row of a run.
+    pub(super) fn report(&self, egress: EgressCounters) -> Report {
         Report {
-            recovered: counters.receiver.recovered,
-            given_up: counters.timeouts,
-            egress: EgressCounters::of(&self.sending.normal),
-            tx_buffer_max_bytes: counters.tx_high_water_bytes,
-            rx_buffer_max_bytes: counters.rx_high_water_bytes,
-            figures: self.figures(&counters),
+            recovered: self.counters.receiver.recovered,
+            given_up: self.counters.timeouts,
+            egress,
+            tx_buffer_max_bytes: self.counters.tx_high_water_bytes,
+            rx_buffer_max_bytes: self.counters.rx_high_water_bytes,
+            figures: self.figures(),
             ..Report::default()
         }
     }
 
-    pub(super) fn both_ends(&mut self, now: Instant) -> Ends {
-        let in_flight = self.forward.arrivals.len() + self.forward.copies.len();
+    /// What both ends are about at `now`.
+    pub(super) fn ends(&self, now: Instant, reverse: Traffic) -> Ends {
         Ends {
             is_on: true,
-            near: vec![self.sending_end(now)],
+            near: vec![self.sending_end()],
             far: vec![self.receiving_end(now)],
-            in_flight: Some(in_flight as u64),
-            reverse: *self.backward.wire.traffic(),
+            in_flight: Some(self.in_flight),
+            reverse,
         }
     }
 
-    fn sending_end(&mut self, now: Instant) -> Group {
-        let (held, sending) = (self.sending.tx_buffer_bytes(now), &self.sending);
+    fn sending_end(&self) -> Group {
         let state = SendingState {
-            kept: sending.copies.len() as u64,
-            held: Bytes(held),
-            most_held: Bytes(sending.copies.high_water_bytes()),
-            evicted: sending.copies.dropped(),
-            ..SendingState::of(&sending.engine)
+            kept: self.tx_copies,
+            held: Bytes(self.tx_bytes),
+            most_held: Bytes(self.counters.tx_high_water_bytes),
+            evicted: self.counters.tx_buffer_dropped,
+            ..SendingState::of(self.sender)
         };
         let mut group = state.group();
-        if self.receiving.backpressure.is_some() {
+        if self.backpressure.is_some() {
             group.counters.extend([
-                Counter::new("queue_paused", "Whether a pause holds the queue.", sending.is_paused()),
+                Counter::new("queue_paused", "Whether a pause holds the queue.", self.is_paused),
                 Counter::new(
                     "pauses_expired",
                     "Pauses that ran out without a resume.",
-                    sending.expired_pauses(),
+                    self.counters.expired_pauses,
                 ),
             ]);
         }
         group
     }
 
-    fn receiving_end(&mut self, now: Instant) -> Group {
-        let receiving = &mut self.receiving;
-        let held = receiving.rx_buffer_bytes(now);
-        let register = receiving.back.register(now);
-        let (engine, side) = (&receiving.engine, receiving.engine.as_ordered());
+    fn receiving_end(&self, now: Instant) -> Group {
+        let side = self.receiver.as_ordered();
         let order = side.map(|side| OrderState {
             given_up: side.skipped(),
-            held: Bytes(held),
-            most_held: Bytes(receiving.rx_high_water_bytes()),
-            overflowed: receiving.rx_dropped(),
+            held: Bytes(self.rx_bytes),
+            most_held: Bytes(self.counters.rx_high_water_bytes),
+            overflowed: self.counters.rx_buffer_dropped,
         });
         let timer = side.map(|side| TimerState {
-            time_remaining: side.time_remaining(now, engine.expected()),
-            passed: side.timer_packets(now) - (side.skipped() - receiving.overrun),
+            time_remaining: side.time_remaining(now, self.receiver.expected()),
+            passed: side.timer_packets(now) - (side.skipped() - self.overrun),
         });
         let state = ReceivingState {
             order,
-            pausing: receiving.backpressure.as_ref().map(PausingState::from),
+            pausing: self.backpressure.map(PausingState::from),
             timer,
-            control_copies: receiving.back.control_copies,
-            ..ReceivingState::of(engine, &register)
+            control_copies: self.control_copies,
+            ..ReceivingState::of(self.receiver, &self.register)
         };
         state.group()
     }
 
     /// Every cause of a loss that stays has a count of its own (LG-35).
-    fn figures(&self, counters: &Counters) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
+        let counters = &self.counters;
         let (sender, receiver) = (counters.sender, counters.receiver);
-        let delays = self.retransmission_delay().histogram();
-        let copies = u64::from(self.sending.engine.config().copies);
+        let delays = self.delays.histogram();
+        let copies = u64::from(self.sender.config().copies);
         vec![
             Figure::setting("copies", copies, "copies of each retransmission (LG-19)"),
             Figure::setting(
                 "control_copies",
-                u64::from(self.receiving.back.control_copies),
+                u64::from(self.control_copies),
                 "copies of each loss notification, pause and resume (LG-46)",
             ),
             Figure::count(

@@ -1,6 +1,6 @@
 //! What a tap sees of LinkGuardian: the bytes of its headers (WIRE-4 to WIRE-9) and of its pauses (WIRE-10).
 
-use super::wires::ControlFrame;
+use super::frames::ControlFrame;
 use crate::net::Frame;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::{Content, Headers, Neighbour};

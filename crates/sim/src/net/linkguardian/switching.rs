@@ -2,12 +2,13 @@
 
 use super::LinkGuardianLink;
 use crate::net::{Advice, Handover, Payload};
+use lossylink_core::time::Instant;
 
 impl<P: Payload> LinkGuardianLink<P> {
     /// Goes on protecting, or begins to: frames are numbered again, and retransmissions and control frames
     /// have as many copies as is advised, unless the user chose their number.
-    pub(super) fn stay(&mut self, advice: Advice) {
-        self.sending.set_leaving(false);
+    pub(super) fn stay(&mut self, now: Instant, advice: Advice) {
+        self.sending.set_leaving(now, false);
         if !self.copies_are_chosen {
             self.sending.engine.set_copies(advice.copies);
         }
@@ -18,8 +19,8 @@ impl<P: Payload> LinkGuardianLink<P> {
 
     /// Stops numbering frames, which wait until the protection has left; true when everything numbered
     /// has gone on, or is given up (LG-36).
-    pub(super) fn leave_when_quiet(&mut self) -> bool {
-        self.sending.set_leaving(true);
+    pub(super) fn leave_when_quiet(&mut self, now: Instant) -> bool {
+        self.sending.set_leaving(now, true);
         let nothing_under_way = self.forward.arrivals.is_empty()
             && self.forward.copies.is_empty()
             && !self.backward.has_notification();
@@ -29,10 +30,10 @@ impl<P: Payload> LinkGuardianLink<P> {
     /// What an unprotected link takes over from one that is quiet.
     pub(super) fn handover(&self) -> Handover<P> {
         let mut backward = self.backward.clone();
-        let reverse_busy_until = self.receiving.back.leave(&mut backward);
+        let reverse_busy_until = self.receiving.back.clone().leave(&mut backward);
         Handover {
             queue: self.sending.normal.clone(),
-            busy_until: self.sending.busy_until,
+            busy_until: self.sending.busy_until(),
             reverse_busy_until,
             forward: self.forward.wire.clone(),
             reverse: backward.wire,

@@ -1,56 +1,23 @@
 //! Copies of sent frames, kept until they are acknowledged (LG-5, LG-6).
 //!
-//! A switch keeps them in a recirculation loop and looks at each as it passes; a program keeps
-//! them in memory and looks at the oldest when an acknowledgement comes. Rounds of the loop that
-//! change nothing are not events: they are caught up in one tight loop when something could have
-//! changed, in the same order and at the same times.
+//! A switch keeps the copies in a recirculation loop and looks at each as it passes. A program keeps the copies in memory and looks
+//! at the oldest when an acknowledgement comes.
+//!
+//! ```text
+//!  sent --- first check ---> look --[queue]== line ==-- way round --> look ...
+//! ```
 
-use super::timing::{HEADER_OCTETS, Timing};
-use super::tx_loop::TxLoop;
-use super::wires::Acks;
-use crate::kernel::{Member, Ring, Train};
-use crate::net::{Cells, Frame, Payload};
-use lossylink_core::engine::linkguardian::{CopyFate, Position, Sender};
-use lossylink_core::time::Instant;
-
-/// A copy of a sent frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Copied<P> {
-    pub(super) position: Position,
-    /// How many data frames the sender had numbered before, modulo 2^32: tells a copy that was let
-    /// go from a newer one with the same position (LG-33).
-    pub(super) number: u32,
-    /// With the protection's header.
-    pub(super) frame: Frame<P>,
-}
-
-impl<P> Copied<P> {
-    /// The frame as it came, without the protection's header.
-    #[inline]
-    pub(super) fn bare(self) -> Frame<P> {
-        Frame { octets: self.frame.octets - HEADER_OCTETS, ..self.frame }
-    }
-}
-
-impl<P: Payload> Member for Copied<P> {
-    #[inline]
-    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
-        let follows =
-            next.number == self.number.wrapping_add(count) && next.position == self.position.plus(count);
-        if follows { self.frame.distance(&next.frame, count) } else { None }
-    }
-
-    #[inline]
-    fn follow(&mut self, count: u32, step: u32) {
-        self.position = self.position.plus(count);
-        self.number = self.number.wrapping_add(count);
-        self.frame.follow(count, step);
-    }
-}
+use super::frames::Copied;
+use super::recirculation::{Counts, Recirculation};
+use super::timing::Timing;
+use crate::kernel::Pipe;
+use crate::net::{Cells, Payload};
+use lossylink_core::engine::linkguardian::{CopyFate, Sender};
+use lossylink_core::time::{Duration, Instant};
+use std::collections::VecDeque;
 
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a link has one, and it is in the way of every frame")]
 pub(super) enum TxBuffer<P: Payload> {
     Loop(TxLoop<P>),
     Memory(TxMemory<P>),
@@ -61,82 +28,62 @@ impl<P: Payload> TxBuffer<P> {
         if recirculates {
             Self::Loop(TxLoop::new(timing, cells, limit_bytes))
         } else {
-            Self::Memory(TxMemory {
-                copies: Ring::new(),
-                limit_bytes,
-                bytes: 0,
-                high_water_bytes: 0,
-                dropped: 0,
-            })
+            Self::Memory(TxMemory::new(limit_bytes))
         }
-    }
-
-    /// Whether copies go round, so that an acknowledgement frees none by itself.
-    pub(super) const fn is_loop(&self) -> bool {
-        matches!(self, Self::Loop(_))
     }
 
     /// A frame left at `now`: keeps its copy.
-    #[inline]
-    pub(super) fn insert(&mut self, now: Instant, copy: &Copied<P>) {
+    pub(super) fn insert(&mut self, now: Instant, copy: Copied<P>, engine: &mut Sender) {
         match self {
             Self::Loop(buffer) => buffer.insert(now, copy),
-            Self::Memory(buffer) => buffer.insert(*copy),
+            Self::Memory(buffer) => buffer.insert(copy, engine),
         }
     }
 
-    /// When the next copy is looked at; never, for a memory, which looks when it is told to.
-    pub(super) fn next_look(&self) -> Instant {
+    /// When the switch next looks at a copy by itself. A memory is looked at when an acknowledgement comes.
+    pub(super) fn poll_look(&self) -> Instant {
         match self {
-            Self::Loop(buffer) => buffer.next_look(),
+            Self::Loop(buffer) => buffer.poll_look(),
             Self::Memory(_) => Instant::NEVER,
         }
     }
 
-    /// Looks at the copies whose turn came before `until`, up to the first that was lost: returns
-    /// it and when it was found.
-    pub(super) fn find_lost(&mut self, until: Instant, engine: &mut Sender) -> Option<(Instant, Copied<P>)> {
+    /// Looks at the copy whose turn has come at `now`, and returns it if it was lost.
+    pub(super) fn look(&mut self, now: Instant, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
-            Self::Loop(buffer) => buffer.find_lost(until, engine),
+            Self::Loop(buffer) => buffer.look(now, engine),
             Self::Memory(_) => None,
         }
     }
 
-    /// Acknowledgements take effect, while no copy is asked for ([`TxLoop::free`]).
-    #[inline]
-    pub(super) fn free(&mut self, train: Train, before: u32, oldest: (u32, u32), acks: &Acks) {
-        if let Self::Loop(buffer) = self {
-            buffer.free(train, before, oldest, acks);
-        }
-    }
-
-    /// An acknowledgement or notification was taken in: a memory looks at once.
-    pub(super) fn find_lost_at_once(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
+    /// An acknowledgement or a notification was taken in: returns the next lost copy of a memory.
+    pub(super) fn look_in_memory(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         match self {
             Self::Loop(_) => None,
-            Self::Memory(buffer) => buffer.find_lost(engine),
+            Self::Memory(buffer) => buffer.look(engine),
         }
     }
 
-    /// Bytes in the buffer at `now`, after [`TxBuffer::find_lost`].
+    /// Bytes in the buffer at `now`.
     pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
         match self {
-            Self::Loop(buffer) => buffer.depth_bytes(now),
+            Self::Loop(buffer) => buffer.port.depth_bytes(now),
             Self::Memory(buffer) => buffer.bytes,
         }
     }
 
-    /// How many copies are kept, after [`TxBuffer::find_lost`].
+    /// How many copies are kept.
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Loop(buffer) => buffer.len(),
+            Self::Loop(buffer) => buffer.fresh.len() + buffer.port.len(),
             Self::Memory(buffer) => buffer.copies.len(),
         }
     }
 
-    pub(super) fn high_water_bytes(&self) -> u64 {
+    /// The most bytes that were ever in the buffer.
+    pub(super) const fn high_water_bytes(&self) -> u64 {
         match self {
-            Self::Loop(buffer) => buffer.high_water_bytes(),
+            Self::Loop(buffer) => buffer.port.high_water_bytes(),
             Self::Memory(buffer) => buffer.high_water_bytes,
         }
     }
@@ -144,7 +91,7 @@ impl<P: Payload> TxBuffer<P> {
     /// Copies that were not kept because the buffer was full (LG-34).
     pub(super) const fn dropped(&self) -> u64 {
         match self {
-            Self::Loop(buffer) => buffer.dropped(),
+            Self::Loop(buffer) => buffer.port.dropped(),
             Self::Memory(buffer) => buffer.dropped,
         }
     }
@@ -152,7 +99,10 @@ impl<P: Payload> TxBuffer<P> {
     /// Frees every copy (LG-30).
     pub(super) fn clear(&mut self) {
         match self {
-            Self::Loop(buffer) => buffer.clear(),
+            Self::Loop(buffer) => {
+                buffer.fresh.clear();
+                buffer.port.clear();
+            }
             Self::Memory(buffer) => {
                 buffer.copies.clear();
                 buffer.bytes = 0;
@@ -161,10 +111,53 @@ impl<P: Payload> TxBuffer<P> {
     }
 }
 
+/// Copies in a recirculation loop.
+#[derive(Clone, Debug)]
+pub(super) struct TxLoop<P: Payload> {
+    first_check: Duration,
+    /// Copies that nobody has looked at yet.
+    fresh: Pipe<Copied<P>>,
+    port: Recirculation<P>,
+}
+
+impl<P: Payload> TxLoop<P> {
+    fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
+        Self {
+            first_check: timing.copy_first_check,
+            fresh: Pipe::new(),
+            port: Recirculation::new(timing, timing.tx_loop_fixed, cells, limit_bytes, Counts::UntilItLeaves),
+        }
+    }
+
+    fn insert(&mut self, now: Instant, copy: Copied<P>) {
+        self.fresh.push(now + self.first_check, copy);
+    }
+
+    fn poll_look(&self) -> Instant {
+        self.fresh.poll_timeout().min(self.port.poll_timeout())
+    }
+
+    /// Looks at a copy: one that is not acknowledged goes round again. On a tie a copy that has been round before goes first.
+    fn look(&mut self, now: Instant, engine: &mut Sender) -> Option<Copied<P>> {
+        let is_round = self.port.poll_timeout() <= self.fresh.poll_timeout();
+        let copy = if is_round { self.port.pop() } else { self.fresh.pop().map(|(_, copy)| copy) }?;
+        match engine.inspect_numbered(copy.number) {
+            CopyFate::Hold => {
+                if self.port.enter(now, copy).is_none() {
+                    engine.note_evicted(copy.position);
+                }
+                None
+            }
+            CopyFate::Release => None,
+            CopyFate::Retransmit => Some(copy),
+        }
+    }
+}
+
 /// Copies in random-access memory, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct TxMemory<P: Payload> {
-    copies: Ring<Copied<P>>,
+    copies: VecDeque<Copied<P>>,
     limit_bytes: u64,
     bytes: u64,
     high_water_bytes: u64,
@@ -172,24 +165,30 @@ pub(super) struct TxMemory<P: Payload> {
 }
 
 impl<P: Payload> TxMemory<P> {
-    fn insert(&mut self, copy: Copied<P>) {
+    pub(super) const fn new(limit_bytes: u64) -> Self {
+        Self { copies: VecDeque::new(), limit_bytes, bytes: 0, high_water_bytes: 0, dropped: 0 }
+    }
+
+    fn insert(&mut self, copy: Copied<P>, engine: &mut Sender) {
         let bytes = self.bytes + u64::from(copy.frame.frame_bytes_with_fcs());
         if bytes > self.limit_bytes {
             self.dropped += 1;
+            engine.note_evicted(copy.position);
             return;
         }
-        self.copies.push(copy);
+        self.copies.push_back(copy);
         self.bytes = bytes;
-        self.high_water_bytes = self.high_water_bytes.max(self.bytes);
+        self.high_water_bytes = self.high_water_bytes.max(bytes);
     }
 
-    fn find_lost(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
+    /// Frees acknowledged copies, oldest first, up to the first lost one, which it returns.
+    fn look(&mut self, engine: &mut Sender) -> Option<Copied<P>> {
         while let Some(&copy) = self.copies.front() {
             let fate = engine.inspect_copy(copy.position);
             if fate == CopyFate::Hold {
-                break;
+                return None;
             }
-            self.copies.pop();
+            self.copies.pop_front();
             self.bytes -= u64::from(copy.frame.frame_bytes_with_fcs());
             if fate == CopyFate::Retransmit {
                 return Some(copy);

@@ -102,6 +102,7 @@ mod tests {
             frame_octets: 1538,
             protection: Protection::None,
             is_switched: false,
+            is_fast: true,
         }
     }
 

@@ -93,7 +93,8 @@ impl Sending {
         self.most_held = self.most_held.max(self.held);
         self.copies.push_back((position, frame));
         while self.held > COPIES_LIMIT {
-            let (_, oldest) = self.copies.pop_front().expect("bytes are held by copies");
+            let (position, oldest) = self.copies.pop_front().expect("bytes are held by copies");
+            self.engine.note_evicted(position);
             self.evicted += 1;
             self.release(oldest, pool);
         }

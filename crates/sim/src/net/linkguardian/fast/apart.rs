@@ -4,12 +4,12 @@
 //! alone, and the way back follows. What the receiving switch takes in changes the register at its time ([`super::return_port`]),
 //! whenever the port looks at it.
 
-use super::LinkGuardianLink;
+use super::FastLinkGuardianLink;
 use crate::kernel::Trains;
 use crate::net::{Frame, Payload};
 use lossylink_core::time::Instant;
 
-impl<P: Payload> LinkGuardianLink<P> {
+impl<P: Payload> FastLinkGuardianLink<P> {
     /// Whether nothing is missing, waits for its turn, or is about to be told but what has arrived.
     #[inline]
     fn may_go_apart(&self) -> bool {

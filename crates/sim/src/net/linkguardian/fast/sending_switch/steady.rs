@@ -8,9 +8,9 @@
 use super::SendingSwitch;
 use crate::kernel::Train;
 use crate::net::frame::MINIMUM_OCTETS;
+use crate::net::linkguardian::fast::tx_buffer::{Copied, TxBuffer};
+use crate::net::linkguardian::fast::wires::ForwardWire;
 use crate::net::linkguardian::timing::HEADER_OCTETS;
-use crate::net::linkguardian::tx_buffer::{Copied, TxBuffer};
-use crate::net::linkguardian::wires::ForwardWire;
 use crate::net::source::Source;
 use crate::net::{Frame, Payload};
 use lossylink_core::time::{Duration, Instant};
@@ -54,6 +54,7 @@ impl<P: Payload> SendingSwitch<P> {
         if self.pause.holds() || !self.urgent.is_empty() || self.tap.is_open() || !self.copies.is_loop() {
             return None;
         }
+        now = now.max(self.ready);
         let mut latest = None;
         loop {
             // One short of all, since the last costs the oldest its copy.

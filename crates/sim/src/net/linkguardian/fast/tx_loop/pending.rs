@@ -2,7 +2,7 @@
 
 use super::outstanding::Outstanding;
 use crate::kernel::Train;
-use crate::net::linkguardian::wires::Acks;
+use crate::net::linkguardian::fast::wires::Acks;
 use lossylink_core::time::{Duration, Instant};
 
 /// So many trains of acknowledgements wait at the most: chosen by the instructions that a segment of CUBIC and a frame of the stress

@@ -10,7 +10,7 @@
 //!  returned <====== ACKs, frames of the hosts [line] <--------'
 //! ```
 
-use super::LinkGuardianLink;
+use super::FastLinkGuardianLink;
 use super::circulating::Circulating;
 use super::timing::{HEADER_OCTETS, Timing};
 use crate::net::frame::MINIMUM_OCTETS;
@@ -208,7 +208,7 @@ impl ReturnPort {
     }
 }
 
-impl<P: Payload> LinkGuardianLink<P> {
+impl<P: Payload> FastLinkGuardianLink<P> {
     /// The link, if it is at rest and nobody looks at it.
     pub(super) fn at_rest(&self) -> Option<Calm> {
         let Self { sending, receiving, .. } = self;
@@ -293,7 +293,7 @@ mod tests {
         ordered: bool,
         dummies: u8,
         seed: u64,
-    ) -> LinkGuardianLink<u64> {
+    ) -> FastLinkGuardianLink<u64> {
         let sender = SenderConfig { copies: 1, dummies, hole_cap: Some(5) };
         let options = Options { sender, control_copies: 1, ordered, backpressure: true, deduplicate: true };
         let streams = Streams::new(seed);
@@ -302,7 +302,14 @@ mod tests {
         let rates = LineRates { forward: rate(gbps), back: rate(back_gbps) };
         let losses = (loss("forward"), loss("back"));
         let mut phases = streams.stream("phases");
-        LinkGuardianLink::new(&switch_profile(profile), rates, Duration::ZERO, &options, losses, &mut phases)
+        FastLinkGuardianLink::new(
+            &switch_profile(profile),
+            rates,
+            Duration::ZERO,
+            &options,
+            losses,
+            &mut phases,
+        )
     }
 
     /// What one host sends and the other answers: frames at these distances, ns, and how much later, us, one comes back.
@@ -329,7 +336,7 @@ mod tests {
     }
 
     /// Lets the link run, and takes what has come out of it.
-    fn out(link: &mut LinkGuardianLink<u64>, until: Instant) -> Vec<(Instant, Frame<u64>)> {
+    fn out(link: &mut FastLinkGuardianLink<u64>, until: Instant) -> Vec<(Instant, Frame<u64>)> {
         link.advance(until);
         let mut out = Vec::new();
         link.delivered().take_all(|at, frame| out.push((at, *frame)));
@@ -340,7 +347,7 @@ mod tests {
     /// Carries what is sent in turns, and says when each frame came out, and when all are done; `None` if an answer
     /// comes too soon.
     fn carried(
-        link: &mut LinkGuardianLink<u64>,
+        link: &mut FastLinkGuardianLink<u64>,
         calm: &mut Calm,
         turns: &[Turn],
     ) -> Option<(Vec<(Instant, Instant)>, Instant)> {
@@ -393,7 +400,7 @@ mod tests {
             }
             prop_assert!(times.iter().all(|(said, came)| said == came), "{:?}", times);
             prop_assert_eq!(format!("{:?}", together.calm()), format!("{:?}", each.calm()));
-            let engines = |link: &LinkGuardianLink<u64>| (format!("{:?}", link.sending.engine), format!("{:?}", link.receiving.engine));
+            let engines = |link: &FastLinkGuardianLink<u64>| (format!("{:?}", link.sending.engine), format!("{:?}", link.receiving.engine));
             prop_assert_eq!(engines(&together), engines(&each));
             prop_assert_eq!(together.traffic(), each.traffic());
             prop_assert_eq!(together.reverse_traffic(), each.reverse_traffic());

@@ -1,7 +1,7 @@
 //! Explicit ACKs that leave one a round of their packet, while the register changes at equal distances.
 
 use crate::kernel::Train;
-use crate::net::linkguardian::wires::Acks;
+use crate::net::linkguardian::fast::wires::Acks;
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 

@@ -86,6 +86,8 @@ pub(super) struct TxLoop<P: Payload> {
     even: Even,
     /// Acknowledgements since the last look.
     pending: Pending,
+    /// Numbers of the copies that found no room, of which the engine has not been told.
+    evicted: Vec<u32>,
 }
 
 impl<P: Payload> TxLoop<P> {
@@ -102,6 +104,15 @@ impl<P: Payload> TxLoop<P> {
             is_streaming: false,
             even: Even::default(),
             pending: Pending::default(),
+            evicted: Vec::new(),
+        }
+    }
+
+    /// Tells the engine which copies found no room since it was told last (LG-34).
+    #[inline]
+    pub(super) fn tell_evicted(&mut self, engine: &mut Sender) {
+        for number in self.evicted.drain(..) {
+            engine.note_evicted(engine.position_of(number));
         }
     }
 
@@ -270,10 +281,15 @@ impl<P: Payload> TxLoop<P> {
     /// The same, copy by copy.
     #[inline]
     fn look_at_each(&mut self, last: Instant, outstanding: &mut Outstanding<'_>) {
-        let Self { rounds, queue, way_round, fresh, .. } = self;
+        let Self { rounds, queue, way_round, fresh, evicted, .. } = self;
         rounds.turn(fresh, last, |look, ticket| {
-            let goes_round = outstanding.has(ticket.number, look);
-            let left = if goes_round { queue.enter(look, ticket.octets) } else { None };
+            if !outstanding.has(ticket.number, look) {
+                return None;
+            }
+            let left = queue.enter(look, ticket.octets);
+            if left.is_none() {
+                evicted.push(ticket.number);
+            }
             left.map(|left| left + *way_round)
         });
     }
@@ -287,6 +303,8 @@ impl<P: Payload> TxLoop<P> {
             } else {
                 self.rounds.push(again, ticket);
             }
+        } else {
+            self.evicted.push(ticket.number);
         }
     }
 
@@ -317,6 +335,7 @@ impl<P: Payload> TxLoop<P> {
         self.trains.clear();
         self.even = Even::default();
         self.pending = Pending::default();
+        self.evicted.clear();
         self.queue.clear();
     }
 }

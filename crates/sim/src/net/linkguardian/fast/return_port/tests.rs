@@ -6,6 +6,7 @@ use crate::net::{Ecn, LineRate, Wire};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
+use lossylink_core::time::Duration;
 use lossylink_core::units::BitRate;
 use proptest::prelude::*;
 

@@ -11,7 +11,7 @@
 //! Each switch sees the events that it would see one by one, in the same order: at equal times those of the sending
 //! switch go first.
 
-use super::LinkGuardianLink;
+use super::FastLinkGuardianLink;
 use super::timing::Timing;
 use super::wires::ControlFrame;
 use crate::net::Payload;
@@ -63,7 +63,7 @@ impl Leads {
         Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO, many: Duration::ZERO };
 }
 
-impl<P: Payload> LinkGuardianLink<P> {
+impl<P: Payload> FastLinkGuardianLink<P> {
     /// Does everything that is due up to and including `until`, and takes what the hosts send by then; says when the
     /// last of it happened, or [`Instant::ZERO`].
     #[inline]
@@ -280,6 +280,3 @@ impl<P: Payload> LinkGuardianLink<P> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -117,6 +117,8 @@ impl<P: Payload> TxLoop<P> {
             self.fresh.skip(1);
             if let Some(left) = self.queue.enter(train.first, ticket.octets) {
                 self.trains.push(left + self.way_round, &ticket);
+            } else {
+                self.evicted.push(ticket.number);
             }
         }
     }

@@ -1,0 +1,410 @@
+//! The reorder buffer of the receiving switch (LG-20).
+//!
+//! A switch recirculates what it cannot forward yet: new arrivals mix with what comes round, one
+//! round may release only part of it, and filled at line rate the loop empties only while the
+//! sender pauses. A program keeps the frames by position and releases them at once.
+
+use super::port_queue::{Counts, PortQueue};
+use super::timing::Timing;
+use super::tx_buffer::Copied;
+use crate::kernel::{Member, Train, Trains};
+use crate::net::{Cells, Frame, Payload};
+use lossylink_core::engine::linkguardian::{Backpressure, PauseState, Position};
+use lossylink_core::time::{Duration, Instant};
+use std::iter;
+
+/// Slots of a memory before it grows; a power of two.
+const INITIAL_SLOTS: usize = 256;
+
+/// A recirculation port: a queue at its own rate and a fixed way round. When a frame leaves the
+/// queue and when it comes round is known as it enters.
+#[derive(Clone, Debug)]
+pub(super) struct RxLoop<P: Payload> {
+    queue: PortQueue,
+    way_round: Duration,
+    rounds: Trains<Copied<P>>,
+    /// The newest frames in the loop whose positions follow each other, and perhaps some that have left it since.
+    in_turn: usize,
+    /// How many there are.
+    held: usize,
+    forgotten: u64,
+}
+
+/// What [`RxLoop::turn`] did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turned {
+    /// How many new frames it holds.
+    pub(super) held: u32,
+    /// The position that is awaited now, and when the one before it went on, if it did.
+    pub(super) next: Position,
+    pub(super) delivered: Instant,
+    /// When the last of it happened, or [`Instant::ZERO`].
+    pub(super) last: Instant,
+}
+
+impl<P: Payload> RxLoop<P> {
+    pub(super) fn new(timing: &Timing, cells: Cells, limit_bytes: u64) -> Self {
+        Self {
+            queue: PortQueue::new(timing, cells, limit_bytes, Counts::WhileItLeaves),
+            way_round: timing.rx_loop_fixed,
+            rounds: Trains::new(),
+            in_turn: 0,
+            held: 0,
+            forgotten: 0,
+        }
+    }
+
+    /// Holds a frame for another round, or drops it when there is no room (LG-34).
+    #[inline(always)]
+    pub(super) fn hold(&mut self, now: Instant, held: &Copied<P>) {
+        if let Some(left) = self.queue.enter(now, held.frame.octets) {
+            let follows = self.rounds.newest().is_some_and(|newest| newest.position.next() == held.position);
+            self.in_turn = if follows { self.in_turn + 1 } else { 1 };
+            self.rounds.push_apart(left + self.way_round, *held);
+            self.held += 1;
+        }
+    }
+
+    /// Whether what is in the loop are all positions from `next` to `expected`, and each comes round in its turn.
+    #[inline]
+    pub(super) fn is_in_turn(&self, next: Position, expected: Position) -> bool {
+        let is_first = |(_, held): (Train, &Copied<P>)| held.position == next;
+        let is_last = |held: Copied<P>| held.position.next() == expected;
+        self.in_turn >= self.held
+            && self.rounds.front().is_some_and(is_first)
+            && self.rounds.newest().is_some_and(is_last)
+    }
+
+    /// Whether so many frames come round by `until`.
+    #[inline]
+    pub(super) fn comes_round(&self, count: u32, until: Instant) -> bool {
+        self.rounds.has_due(count, until)
+    }
+
+    /// The size of the frames in its queue at `now`, if all are of one size, and no more such frames than come over a line
+    /// that is no faster make it hold `bytes`.
+    #[inline]
+    pub(super) fn is_below(&self, now: Instant, bytes: u64) -> Option<u32> {
+        self.queue.is_below(now, bytes)
+    }
+
+    /// Holds frames of a train that arrives, `first` first, as long as others are in the loop when each comes, and the queue is
+    /// neither fuller than ever before nor holds `calm_below` bytes. The depths are those of [`RxLoop::hold`]. Says how many
+    /// it holds.
+    #[inline]
+    pub(super) fn hold_train(&mut self, train: Train, first: &Copied<P>, calm_below: u64) -> u32 {
+        // One that comes long behind the one before it may come when that has left the loop.
+        let train = if train.spacing <= self.way_round { train } else { train.up_to(1) };
+        if train.first > self.rounds.last_due() {
+            return 0;
+        }
+        let (octets, level) = (first.frame.octets, self.queue.level_below(calm_below));
+        let goes_on = self.queue.enter_train_below(train, octets, level);
+        let Some(left) = goes_on.or_else(|| self.queue.enter_train_idle(train, octets, level)) else {
+            return 0;
+        };
+        self.rounds.push_if_many(left.from(left.first + self.way_round), first);
+        self.in_turn += left.count as usize;
+        self.held += left.count as usize;
+        left.count
+    }
+
+    /// Whether a frame as large as that which comes round next, held at `now`, follows the one before it as that one does.
+    #[inline]
+    pub(super) fn goes_on(&self, now: Instant) -> bool {
+        self.front().is_some_and(|held| self.queue.goes_on(now, held.frame.octets))
+    }
+
+    /// Holds the frames of a train that arrives, and sends what comes round on another round or, from position `next` on, lets it go
+    /// on in its turn. Something is awaited before `expected`. It ends by `until`, as soon as nothing is awaited any more, and before
+    /// the queue is fuller than ever before or holds `calm_below` bytes. A position before `next` ends it, too.
+    #[inline]
+    pub(super) fn turn(
+        &mut self,
+        come: Option<(Train, &Copied<P>)>,
+        (next, expected): (Position, Position),
+        (until, calm_below): (Instant, u64),
+        delivered: &mut Trains<Frame<P>>,
+    ) -> Turned {
+        let level = self.queue.level_below(calm_below);
+        let mut turned = Turned { next, ..Turned::default() };
+        let mut awaited = expected.steps_after(next);
+        let mut comes = come.map_or(Instant::NEVER, |(train, _)| train.first);
+        let mut newest = self.rounds.newest().map(|newest| newest.position);
+        loop {
+            let round = self.rounds.poll_timeout();
+            let now = comes.min(round);
+            if now > until {
+                return turned;
+            }
+            let position = if let Some((train, first)) = come.filter(|_| comes <= round) {
+                let Some(left) = self.queue.enter_below(now, first.frame.octets, level) else {
+                    return turned;
+                };
+                let mut arriving = *first;
+                if turned.held > 0 {
+                    arriving.follow(turned.held, train.step);
+                }
+                self.rounds.push_apart(left + self.way_round, arriving);
+                self.held += 1;
+                turned.held += 1;
+                awaited += 1;
+                comes = if turned.held < train.count { comes + train.spacing } else { Instant::NEVER };
+                arriving.position
+            } else {
+                let Some(held) = self.front() else { return turned };
+                let (position, octets) = (held.position, held.frame.octets);
+                let ahead = position.steps_from(turned.next);
+                if ahead <= 0 {
+                    if ahead < 0 {
+                        return turned;
+                    }
+                    delivered.push_apart(now, held.bare());
+                    self.skip();
+                    (turned.next, turned.delivered, turned.last) = (position.next(), now, now);
+                    awaited -= 1;
+                    if awaited == 0 {
+                        return turned;
+                    }
+                    continue;
+                }
+                let Some(left) = self.queue.enter_below(now, octets, level) else { return turned };
+                self.rounds.turn_front(left + self.way_round);
+                position
+            };
+            let follows = newest.is_some_and(|newest| newest.next() == position);
+            self.in_turn = if follows { self.in_turn + 1 } else { 1 };
+            newest = Some(position);
+            turned.last = now;
+        }
+    }
+
+    /// Hands on what comes round by `until`, which is in its turn; says how many do, and when the last of them does.
+    #[inline]
+    pub(super) fn come_round_in_turn(
+        &mut self,
+        until: Instant,
+        delivered: &mut Trains<Frame<P>>,
+    ) -> (u32, Instant) {
+        let (mut count, mut last) = (0, Instant::ZERO);
+        while self.rounds.poll_timeout() <= until {
+            let Some((train, held)) = self.rounds.front() else { break };
+            let train = train.up_to(train.come_by(until));
+            delivered.push_train(train, &held.bare());
+            self.rounds.skip(train.count);
+            (count, last) = (count + train.count, train.last());
+        }
+        self.held -= count as usize;
+        (count, last)
+    }
+
+    /// When the queue next lets a frame go on which backpressure may act, if no other is held by then; never, if it may act on
+    /// none. It acts no sooner if others are held.
+    #[inline]
+    pub(super) fn next_dequeue(&mut self, now: Instant, backpressure: &Backpressure) -> Instant {
+        if !backpressure.may_act(self.queue.bytes_at(now)) {
+            return Instant::NEVER;
+        }
+        match backpressure.state() {
+            PauseState::Running => self.queue.next_leave(now),
+            PauseState::Paused => self.queue.next_leave_below(now, backpressure.thresholds().resume_bytes),
+        }
+    }
+
+    /// When a frame next comes round.
+    #[inline]
+    pub(super) const fn next_round(&self) -> Instant {
+        self.rounds.poll_timeout()
+    }
+
+    /// The frame that comes round next.
+    #[inline]
+    pub(super) fn front(&self) -> Option<&Copied<P>> {
+        self.rounds.front().map(|(_, held)| held)
+    }
+
+    /// Removes that frame.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        self.rounds.skip(1);
+        self.held -= 1;
+    }
+
+    /// Takes that frame.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Copied<P>> {
+        let (_, held) = self.rounds.pop()?;
+        self.held -= 1;
+        Some(held)
+    }
+
+    /// How many frames it holds.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.held
+    }
+
+    /// After how long all is as it was before: at `then`, when the first of the frames came round. `None` if it is not.
+    pub(super) fn round_since(&mut self, before: &mut Self, then: Instant) -> Option<Duration> {
+        let now = self.next_round();
+        let round = now.saturating_since(then);
+        let is_as_it_was = |((at, held), (earlier, it)): ((Instant, Copied<P>), (Instant, Copied<P>))| {
+            (at, held.position, held.frame.octets) == (earlier + round, it.position, it.frame.octets)
+        };
+        let are_all = self.held == before.held && self.frames().zip(before.frames()).all(is_as_it_was);
+        (are_all && self.queue.is_alike(now, &mut before.queue, then)).then_some(round)
+    }
+
+    /// All frames come round later by `delay`.
+    pub(super) fn put_off(&mut self, delay: Duration) {
+        self.queue.put_off(self.next_round(), delay);
+        let frames = self.frames();
+        self.rounds.clear();
+        for (at, held) in frames {
+            self.rounds.push_apart(at + delay, held);
+        }
+    }
+
+    /// The frames it holds, each with when it comes round.
+    fn frames(&self) -> impl Iterator<Item = (Instant, Copied<P>)> + use<P> {
+        let mut rounds = self.rounds.clone();
+        iter::from_fn(move || rounds.pop())
+    }
+
+    /// Whether no frame is on its way round.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    /// Bytes in the queue at `now`.
+    pub(super) fn depth_bytes(&mut self, now: Instant) -> u64 {
+        self.queue.bytes_at(now)
+    }
+
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.queue.high_water_bytes()
+    }
+
+    pub(super) fn reset_high_water(&mut self, now: Instant) {
+        self.queue.reset_high_water(now);
+    }
+
+    pub(super) const fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Drops everything in the loop (LG-30). The port stays busy with the frame in service.
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.queue.forget(now);
+        self.forgotten += self.held as u64;
+        self.held = 0;
+        self.rounds.clear();
+    }
+}
+
+/// Frames in random-access memory, found by position.
+#[derive(Clone, Debug)]
+pub(super) struct RxMemory<P> {
+    slots: Vec<Option<Copied<P>>>,
+    limit_bytes: u64,
+    bytes: u64,
+    high_water_bytes: u64,
+    dropped: u64,
+    forgotten: u64,
+}
+
+impl<P: Payload> RxMemory<P> {
+    pub(super) fn new(limit_bytes: u64) -> Self {
+        Self {
+            slots: vec![None; INITIAL_SLOTS],
+            limit_bytes,
+            bytes: 0,
+            high_water_bytes: 0,
+            dropped: 0,
+            forgotten: 0,
+        }
+    }
+
+    /// Holds a frame until its turn comes, or drops it when there is no room (LG-34); a second copy
+    /// of one that is held is not kept.
+    pub(super) fn hold(&mut self, held: Copied<P>) {
+        while let Some(other) = self.slot(held.position) {
+            if other.position == held.position {
+                return;
+            }
+            self.grow();
+        }
+        let bytes = self.bytes + u64::from(held.frame.frame_bytes_with_fcs());
+        if bytes > self.limit_bytes {
+            self.dropped += 1;
+            return;
+        }
+        let index = self.index(held.position);
+        self.slots[index] = Some(held);
+        self.bytes = bytes;
+        self.high_water_bytes = self.high_water_bytes.max(bytes);
+    }
+
+    /// Takes the frame at `position`, if it is held.
+    pub(super) fn take(&mut self, position: Position) -> Option<Copied<P>> {
+        self.slot(position).filter(|held| held.position == position)?;
+        let index = self.index(position);
+        let held = self.slots[index].take()?;
+        self.bytes -= u64::from(held.frame.frame_bytes_with_fcs());
+        Some(held)
+    }
+
+    fn index(&self, position: Position) -> usize {
+        position.index() & (self.slots.len() - 1)
+    }
+
+    fn slot(&self, position: Position) -> Option<Copied<P>> {
+        self.slots[self.index(position)]
+    }
+
+    /// Doubles the memory. Positions are 17 bits long, so it stops at 2^17 slots, where no two
+    /// positions share one.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = vec![None; 2 * self.slots.len()];
+        let held = std::mem::replace(&mut self.slots, slots);
+        for frame in held.into_iter().flatten() {
+            let index = self.index(frame.position);
+            self.slots[index] = Some(frame);
+        }
+    }
+
+    pub(super) const fn depth_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) const fn high_water_bytes(&self) -> u64 {
+        self.high_water_bytes
+    }
+
+    pub(super) const fn reset_high_water(&mut self) {
+        self.high_water_bytes = self.bytes;
+    }
+
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Drops everything (LG-30).
+    pub(super) fn forget(&mut self) {
+        self.forgotten += self.slots.iter().flatten().count() as u64;
+        self.slots.fill(None);
+        self.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -39,6 +39,7 @@ test: ## Every check and every test, in about half an hour on two cores
 .PHONY: test-rust
 test-rust: $(STAMPS)/venv ## Tests of the Rust crates
 	cargo test --locked --workspace --exclude lossylink-python
+	cargo test --locked --package lossylink-sim --no-default-features --lib --tests
 
 .PHONY: promised-rust
 promised-rust: $(STAMPS)/venv ## The workspace compiles with the Rust version that Cargo.toml promises
@@ -83,6 +84,7 @@ lint: lint-rust lint-python ## Formatting, lints and types, in Rust and Python
 lint-rust: $(STAMPS)/venv
 	cargo fmt --all -- --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --package lossylink-sim --all-targets --no-default-features -- -D warnings
 
 .PHONY: lint-python
 lint-python: build

@@ -13,6 +13,7 @@ pub mod config;
 mod control;
 pub mod experiment;
 pub mod fabric;
+pub mod fast;
 pub mod kernel;
 pub mod measure;
 pub mod net;

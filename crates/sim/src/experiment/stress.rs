@@ -91,7 +91,7 @@ pub(super) fn stress_of(config: &Config, burst: usize) -> Result<Stress, ConfigE
         _ => return Err(ConfigError("stress has the sources generator and saturated".into())),
     };
     let packets = *config.require(&traffic.packets, "traffic.packets")?;
-    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source, skips: config.skip })
+    Ok(Stress { packets, frame_bytes: traffic.frame_bytes, source })
 }
 
 /// Whether every frame is to be followed.

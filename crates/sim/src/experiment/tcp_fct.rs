@@ -125,6 +125,7 @@ impl SerialProtocol for Tcp {
         host.reception()
     }
 
+    #[cfg(feature = "fast")]
     fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
         self.config.steady_for(flow_bytes)
     }

@@ -213,7 +213,9 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
             link = inspected(&shared.setup, link);
         }
         let path = shared.setup.uneven(shared.path.clone(), &block.streams)?;
-        let mut network = Network::new(shared.protocol.clone(), link, path, Vec::new()).stopping(stop);
+        let mut network = Network::new(shared.protocol.clone(), link, path, Vec::new())
+            .skipping(shared.setup.config.skip)
+            .stopping(stop);
         network.set_reception(&T::reception(shared.host));
         network.set_draws(block.streams.stream("hosts/near"), block.streams.stream("hosts/far"));
         let (running, idle, ended) = (Vec::new(), Vec::new(), Vec::new());
@@ -246,7 +248,7 @@ impl<'a, T: SerialProtocol> Replica<'a, T> {
         while self.open_of(block.trials) > 0 && self.network.now() < limit && !self.network.is_stopped() {
             // The last flow that counts ends the run, between two arrivals: when it may, one looks at every event.
             let goes_on = self.begun < counted.end || (next.at < limit && self.outlasts(next.at));
-            if self.shared.setup.config.skip && goes_on {
+            if goes_on {
                 self.run_until(next.at);
             } else if self.network.step(next.at) {
                 self.end_flow(self.network.touched());

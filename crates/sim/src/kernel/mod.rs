@@ -7,6 +7,7 @@
 //! the order of entry: the same scenario and seed give the same run everywhere.
 
 mod agenda;
+pub mod ahead;
 mod pipe;
 mod ring;
 mod train;

@@ -3,13 +3,17 @@
 //! This file is the one list of the families in the simulator: who they are, and how each is built.
 
 use super::blueprint::{Blueprint, Losses, clean};
+use super::source::Source;
 use super::{
-    Advice, Calm, Ends, FastLinkGuardianLink, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover,
-    Inspected, Latency, LinkGuardianLink, LlrLink, Passage, Payload, PlainLink, ProtectedLink, Report, State,
-    Tap, Traffic,
+    Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
+    LinkGuardianLink, LlrLink, Payload, PlainLink, ProtectedLink, Report, State, Tap, Traffic,
 };
+#[cfg(feature = "fast")]
+use super::{Direction, FastLinkGuardianLink, Passage};
 use crate::ConfigError;
-use crate::kernel::{Pipe, Train, Trains};
+#[cfg(feature = "fast")]
+use crate::kernel::Train;
+use crate::kernel::{Pipe, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::protection::{Protection, ProtectionError};
 use lossylink_core::rng::Streams;
@@ -29,6 +33,7 @@ pub struct AnyLink<P: Payload> {
 enum Line<P: Payload> {
     Plain(PlainLink<P>),
     LinkGuardian(LinkGuardianLink<P>),
+    #[cfg(feature = "fast")]
     FastLinkGuardian(FastLinkGuardianLink<P>),
     Fec(FecLink<P>),
     FecModel(FecModelLink<P>),
@@ -42,6 +47,7 @@ macro_rules! each {
         match $line {
             Line::Plain($link) => $call,
             Line::LinkGuardian($link) => $call,
+            #[cfg(feature = "fast")]
             Line::FastLinkGuardian($link) => $call,
             Line::Fec($link) => $call,
             Line::FecModel($link) => $call,
@@ -55,12 +61,12 @@ macro_rules! each {
 fn build<P: Payload>(plan: &Blueprint, losses: Losses, streams: &Streams) -> Result<Line<P>, ConfigError> {
     Ok(match &plan.protection {
         Protection::None => Line::Plain(PlainLink::new(plan.direct(), losses.0, losses.1)),
+        #[cfg(feature = "fast")]
+        Protection::LinkGuardian(options) if plan.is_fast => {
+            Line::FastLinkGuardian(FastLinkGuardianLink::on(plan, options, losses, streams))
+        }
         Protection::LinkGuardian(options) => {
-            if plan.is_fast {
-                Line::FastLinkGuardian(FastLinkGuardianLink::on(plan, options, losses, streams))
-            } else {
-                Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
-            }
+            Line::LinkGuardian(LinkGuardianLink::on(plan, options, losses, streams))
         }
         Protection::Fec(options) => Line::Fec(FecLink::on(plan, options, losses)?),
         Protection::FecModel(options) => Line::FecModel(FecModelLink::on(plan, options, losses)?),
@@ -148,6 +154,25 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
+    /// [`ProtectedLink::run`] for the link within one under inspection, which is not under inspection itself.
+    pub(super) fn run_within(
+        &mut self,
+        until: Instant,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
+    ) -> Instant {
+        match &mut self.line {
+            Line::Inspected(_) => unreachable!("a link is inspected once"),
+            Line::Plain(link) => link.run(until, forward, backward),
+            Line::LinkGuardian(link) => link.run(until, forward, backward),
+            #[cfg(feature = "fast")]
+            Line::FastLinkGuardian(link) => link.run(until, forward, backward),
+            Line::Fec(link) => link.run(until, forward, backward),
+            Line::FecModel(link) => link.run(until, forward, backward),
+            Line::Llr(link) => link.run(until, forward, backward),
+        }
+    }
+
     /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
     pub fn visit<V: Visit<P>>(&mut self, visit: V) -> V::Output {
         each!(&mut self.line, link => visit.visit(link))
@@ -160,6 +185,7 @@ impl<P: Payload> From<PlainLink<P>> for AnyLink<P> {
     }
 }
 
+#[cfg(feature = "fast")]
 impl<P: Payload> From<FastLinkGuardianLink<P>> for AnyLink<P> {
     fn from(link: FastLinkGuardianLink<P>) -> Self {
         Self { line: Line::FastLinkGuardian(link), standby: None }
@@ -196,23 +222,10 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
     ) -> Instant {
         each!(&mut self.line, link => link.run(until, forward, backward))
-    }
-
-    #[inline]
-    fn poll_forward(&self) -> Option<Instant> {
-        each!(&self.line, link => link.poll_forward())
-    }
-
-    fn run_forward(&mut self, until: Instant, forward: &mut Trains<Frame<P>>) -> Instant {
-        each!(&mut self.line, link => link.run_forward(until, forward))
-    }
-
-    fn run_back(&mut self, until: Instant, backward: &mut Trains<Frame<P>>) -> Instant {
-        each!(&mut self.line, link => link.run_back(until, backward))
     }
 
     #[inline]
@@ -322,37 +335,6 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
         each!(&self.line, link => link.burst_frames())
     }
 
-    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        each!(&mut self.line, link => link.skip_clean(frames, octets))
-    }
-
-    #[inline]
-    fn calm(&self) -> Option<Calm> {
-        each!(&self.line, link => link.calm())
-    }
-
-    fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
-        each!(&mut self.line, link => link.carry_calmly(calm, end))
-    }
-
-    fn decides_at_once(&self) -> bool {
-        each!(&self.line, link => link.decides_at_once())
-    }
-
-    fn decide_waiting(&mut self, until: Instant) {
-        each!(&mut self.line, link => link.decide_waiting(until));
-    }
-
-    #[inline]
-    fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
-        each!(&mut self.line, link => link.carry_train(train, frame, until))
-    }
-
-    #[inline]
-    fn carry_train_back(&mut self, train: Train, frame: &Frame<P>) -> Passage {
-        each!(&mut self.line, link => link.carry_train_back(train, frame))
-    }
-
     fn latency(&self) -> Option<&Latency> {
         each!(&self.line, link => link.latency())
     }
@@ -369,7 +351,32 @@ impl<P: Payload> ProtectedLink<P> for AnyLink<P> {
     fn state(&mut self, now: Instant) -> Ends {
         each!(&mut self.line, link => link.state(now))
     }
+
+    #[cfg(feature = "fast")]
+    fn decide_until(&mut self, until: Instant) -> bool {
+        each!(&mut self.line, link => link.decide_until(until))
+    }
+
+    #[cfg(feature = "fast")]
+    #[inline]
+    fn take(&mut self, direction: Direction, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        each!(&mut self.line, link => link.take(direction, train, frame, until))
+    }
+
+    #[cfg(feature = "fast")]
+    #[inline]
+    fn poll_apart(&self) -> Option<Instant> {
+        each!(&self.line, link => link.poll_apart())
+    }
+
+    #[cfg(feature = "fast")]
+    fn run_apart(&mut self, direction: Direction, until: Instant, frames: &mut Trains<Frame<P>>) -> Instant {
+        each!(&mut self.line, link => link.run_apart(direction, until, frames))
+    }
 }
+
+#[cfg(feature = "fast")]
+mod clean;
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 
 use super::tap::Content;
 use super::wire::Kind;
-use super::{Direction, Frame, LineRate, Passage, Payload, Sight, Tap, Traffic, Wire};
-use crate::kernel::{Pipe, Train};
+use super::{Direction, Frame, LineRate, Payload, Sight, Tap, Traffic, Wire};
+use crate::kernel::Pipe;
 use lossylink_core::time::{Duration, Instant};
 
 /// The reverse direction of a link that is protected forward only; its queue has room for all that waits.
@@ -37,24 +37,10 @@ impl<P: Payload> Backward<P> {
         }
     }
 
-    /// A train of frames like `frame` does: what becomes of as many as it is sure of. Nobody may look at the wire.
-    #[inline]
-    pub(super) fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
-        let serialisation = self.rate.serialisation(frame.octets);
-        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
-        let train = train.up_to(clear.max(1));
-        let starts = train.starts(self.busy_until, serialisation);
-        let starts = starts.unwrap_or_else(|| Train::of_one(train.first.max(self.busy_until)));
-        self.busy_until = starts.last() + serialisation;
-        if clear > 0 {
-            self.wire.carry_clear(starts.count, frame.octets, 0);
-        } else if !self.wire.carry(starts.first, frame.octets, Kind::Data { header_octets: 0 }) {
-            return Passage::LOST;
-        }
-        Passage::whole(starts.from(starts.first + serialisation + self.flight))
-    }
-
     pub(super) const fn traffic(&self) -> &Traffic {
         self.wire.traffic()
     }
 }
+
+#[cfg(feature = "fast")]
+mod fast;

@@ -7,16 +7,20 @@
 //! What it sends of a frame, and what it delivers of that, is a [`Scheme`]'s to say. The unprotected link
 //! is the simplest of them.
 
+#[cfg(feature = "fast")]
+use super::Passage;
 use super::backward::Backward;
 use super::queue::QueueLimits;
 use super::report::EgressCounters;
 use super::tap::Content;
 use super::wire::Kind;
 use super::{
-    Advice, Direction, Ecn, Ends, Frame, FrameQueue, LineRate, LineRates, Passage, Payload, ProtectedLink,
-    Report, Sight, Tap, Traffic, Wire,
+    Advice, Direction, Ends, Frame, FrameQueue, LineRate, LineRates, Payload, ProtectedLink, Report, Sight,
+    Tap, Traffic, Wire,
 };
-use crate::kernel::{Pipe, Train, Trains};
+#[cfg(feature = "fast")]
+use crate::kernel::Train;
+use crate::kernel::{Pipe, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 
@@ -70,29 +74,6 @@ impl<P: Payload> Line<P> {
         arrives
     }
 
-    /// Puts frames of a train on the wire, which is free, as far as each finds it free and their fate is one. Nobody may
-    /// look at the wire.
-    #[inline]
-    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
-        let serialisation = self.rate.serialisation(frame.octets);
-        let keeps_distance = train.spacing >= serialisation;
-        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
-        let starts = train.up_to(if keeps_distance { clear.max(1) } else { 1 });
-        self.pass(starts, frame.octets, serialisation, clear > 0)
-    }
-
-    /// Frames of `octets` begin to leave as `starts` says; `is_clear` if all of them are certain to arrive.
-    #[inline(always)]
-    fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
-        self.busy_until = starts.last() + serialisation;
-        if is_clear {
-            self.wire.carry_clear(starts.count, octets, 0);
-        } else if !self.wire.carry(starts.first, octets, Kind::Data { header_octets: 0 }) {
-            return Passage::LOST;
-        }
-        Passage::whole(starts.from(starts.first + serialisation + self.flight))
-    }
-
     /// Lets the receiver hand `frame` on when it has what was last carried.
     #[inline]
     pub fn deliver(&mut self, frame: Frame<P>) {
@@ -134,27 +115,6 @@ impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
     fn send(&mut self, now: Instant, frame: Frame<P>) {
         self.line.busy_until = now;
         self.scheme.send(now, &mut self.line, frame);
-    }
-
-    /// Frames of a train wait for the line, which is busy, and leave it by `until`: as many as their fate is one.
-    #[inline]
-    fn carry_behind(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
-        let (octets, serialisation) = (frame.octets, self.line.rate.serialisation(frame.octets));
-        // Whether one that can be marked is, those tell that come until it leaves.
-        if frame.ecn == Ecn::Capable || self.line.busy_until > until {
-            return Passage::NONE;
-        }
-        let starts = train.starts(self.line.busy_until, serialisation);
-        let starts = starts.unwrap_or(Train::of_one(self.line.busy_until));
-        let clear = self.line.wire.clear_frames(octets).min(u64::from(starts.come_by(until))) as u32;
-        let starts = starts.up_to(clear.max(1));
-        let entered = self.queue.let_through(train.up_to(starts.count), starts, octets);
-        if entered == 0 {
-            return Passage::LOST;
-        }
-        let passage = self.line.pass(starts.up_to(entered), octets, serialisation, clear > 0);
-        // One more was dropped if not all had room.
-        Passage { taken: starts.count.min(entered + 1), ..passage }
     }
 
     /// Sends what the queue holds and the line has room for at `now`; returns when the last of it was sent.
@@ -294,42 +254,6 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
         self.backward.returned = from.returned;
     }
 
-    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        let certain = S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames;
-        if certain {
-            self.line.wire.skip(frames, octets);
-        }
-        certain
-    }
-
-    fn decides_at_once(&self) -> bool {
-        true
-    }
-
-    fn decide_waiting(&mut self, until: Instant) {
-        while self.line.busy_until <= until {
-            let start = self.line.busy_until;
-            let Some(frame) = self.queue.poll_ahead(start) else { return };
-            self.send(start, frame);
-        }
-    }
-
-    #[inline]
-    fn carry_train(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
-        if !(S::SKIPS_CLEAN && self.queue.is_empty()) {
-            Passage::NONE
-        } else if self.line.busy_until <= train.first {
-            self.line.carry_train(train, frame)
-        } else {
-            self.carry_behind(train, frame, until)
-        }
-    }
-
-    #[inline]
-    fn carry_train_back(&mut self, train: Train, frame: &Frame<P>) -> Passage {
-        self.backward.carry_train(train, frame)
-    }
-
     fn report(&mut self, _now: Instant) -> Report {
         let mut report = Report { egress: EgressCounters::of(&self.queue), ..Report::default() };
         self.scheme.describe(&mut report);
@@ -340,4 +264,22 @@ impl<P: Payload, S: Scheme<P>> ProtectedLink<P> for DirectLink<P, S> {
     fn state(&mut self, _now: Instant) -> Ends {
         Ends { is_on: S::PROTECTS, reverse: *self.backward.traffic(), ..Ends::default() }
     }
+
+    #[cfg(feature = "fast")]
+    fn decide_until(&mut self, until: Instant) -> bool {
+        self.decide_waiting(until);
+        true
+    }
+
+    #[cfg(feature = "fast")]
+    #[inline]
+    fn take(&mut self, direction: Direction, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        match direction {
+            Direction::Forward => self.take_forward(train, frame, until),
+            Direction::Backward => self.backward.take(train, frame),
+        }
+    }
 }
+
+#[cfg(feature = "fast")]
+mod fast;

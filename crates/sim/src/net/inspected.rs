@@ -3,6 +3,7 @@
 //! The state is read from a copy of the link once everything up to the instant has happened, and as soon as
 //! something later does. So the run goes on as if nobody had looked.
 
+use super::source::{Counted, Source};
 use super::state::{Outside, State};
 use super::{
     Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, Payload, ProtectedLink, Report, Tap,
@@ -14,6 +15,7 @@ use lossylink_core::loss::LossProcess;
 use lossylink_core::time::Instant;
 use lossylink_core::units::Bytes;
 use std::collections::VecDeque;
+use std::mem;
 
 /// A link under inspection.
 #[derive(Clone, Debug)]
@@ -51,7 +53,7 @@ impl<P: Payload> Inspected<P> {
         while self.next() <= end && !self.next().is_never() {
             self.look();
         }
-        let mut states = std::mem::take(&mut self.taken);
+        let mut states = mem::take(&mut self.taken);
         let beyond = states.iter().map(|state| state.at).find(|&at| at > end);
         states.retain(|state| state.at <= end);
         (states, beyond.or_else(|| self.instants.front().copied()))
@@ -108,6 +110,14 @@ impl<P: Payload> Inspected<P> {
     }
 }
 
+#[cfg(feature = "fast")]
+impl<P: Payload> Inspected<P> {
+    /// Frames that are skipped take no time: as long as an instant is to come, none is.
+    pub(super) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        self.instants.is_empty() && self.link.skip_clean(frames, octets)
+    }
+}
+
 impl<P: Payload> ProtectedLink<P> for Inspected<P> {
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.look_before(now);
@@ -140,23 +150,23 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
     ) -> Instant {
         let mut latest = Instant::ZERO;
+        let mut forward = Counted::new(forward);
         while self.next() < until {
-            let waiting = forward.len();
-            latest = latest.max(self.link.run(self.next(), forward, backward));
-            self.offered += (waiting - forward.len()) as u64;
-            let next = self.link.poll_timeout().min(forward.poll_timeout()).min(backward.poll_timeout());
+            latest = latest.max(self.link.run_within(self.next(), &mut forward, backward));
+            self.offered += mem::take(&mut forward.taken);
+            let entries = forward.poll_timeout(self.link.backlog()).min(backward.poll_timeout(0));
+            let next = self.link.poll_timeout().min(entries);
             if next > until || next.is_never() {
                 break;
             }
             self.look();
         }
-        let waiting = forward.len();
-        latest = latest.max(self.link.run(until, forward, backward));
-        self.offered += (waiting - forward.len()) as u64;
+        latest = latest.max(self.link.run_within(until, &mut forward, backward));
+        self.offered += forward.taken;
         latest
     }
 
@@ -244,11 +254,6 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
 
     fn burst_frames(&self) -> usize {
         self.link.burst_frames()
-    }
-
-    /// Frames that are skipped take no time: as long as an instant is to come, none is.
-    fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        self.instants.is_empty() && self.link.skip_clean(frames, octets)
     }
 
     fn latency(&self) -> Option<&Latency> {

@@ -22,6 +22,7 @@ pub mod linkguardian;
 pub mod llr;
 pub mod marking;
 pub mod meter;
+#[cfg(feature = "fast")]
 mod passage;
 mod payload;
 pub mod plain;
@@ -44,9 +45,11 @@ pub use inspected::Inspected;
 pub use latency::Latency;
 pub use line_rates::LineRates;
 pub use linkguardian::LinkGuardianLink;
+#[cfg(feature = "fast")]
 pub use linkguardian::fast::{Calm, FastLinkGuardianLink};
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
+#[cfg(feature = "fast")]
 pub use passage::Passage;
 pub use payload::Payload;
 pub use plain::PlainLink;
@@ -57,7 +60,9 @@ pub use tap::{Direction, Sight, Tap};
 
 pub use wire::{Traffic, Wire};
 
-use crate::kernel::{Pipe, Train, Trains};
+#[cfg(feature = "fast")]
+use crate::kernel::Train;
+use crate::kernel::{Pipe, Trains};
 use lossylink_core::loss::LossProcess;
 use lossylink_core::time::{Duration, Instant};
 use source::Source;
@@ -122,66 +127,15 @@ pub trait ProtectedLink<P: Payload> {
     /// [`Instant::ZERO`] if there was nothing to do.
     fn advance(&mut self, until: Instant) -> Instant;
 
-    /// Takes the frames that `source` has up to and including `until`, each at its time. What is due by then beyond the
-    /// sending switch may wait for the next [`ProtectedLink::advance`], which comes before any other call. Gives the time of
-    /// the last that happened, as that does.
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            let entry = source.poll_timeout(self.backlog());
-            let next = if source.waits_for_room() { entry.min(self.poll_timeout()) } else { entry };
-            if next > until || next.is_never() {
-                return latest;
-            }
-            latest = latest.max(next);
-            self.advance(latest);
-            if entry <= latest {
-                source.take(self.backlog(), |at, frame| self.offer(at.max(latest), frame));
-            }
-        }
-    }
-
-    /// Lets happen what happens up to and including `until`: what is due by itself, and the frames
-    /// that the two pipes bring. On a tie the link goes first, then what comes forward. Gives the time of
-    /// the last that happened, as [`ProtectedLink::advance`] does.
+    /// Lets happen what happens up to and including `until`: what is due by itself, and the frames that the two sources have by
+    /// then, each at its time. On a tie the link goes first, then what comes forward. Gives the time of the last that
+    /// happened, as [`ProtectedLink::advance`] does.
     #[inline]
-    fn run(
-        &mut self,
-        until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
-    ) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            let entry = forward.poll_timeout().min(backward.poll_timeout());
-            latest = latest.max(self.advance(entry.min(until)));
-            if entry > until || entry.is_never() {
-                return latest;
-            }
-            latest = entry;
-            if forward.poll_timeout() == entry {
-                forward.take(|at, frame| self.offer(at, *frame));
-            } else {
-                backward.take(|at, frame| self.offer_back(at, *frame));
-            }
-        }
-    }
-
-    /// When the forward direction next does something by itself, if the two may go apart for now: what the way back does concerns only
-    /// what leaves it, and no frame of a host waits there.
-    fn poll_forward(&self) -> Option<Instant> {
-        None
-    }
-
-    /// Lets happen in the forward direction alone what happens up to and including `until`, as far as the two may go apart. Gives the
-    /// time of the last that happened, as [`ProtectedLink::advance`] does.
-    fn run_forward(&mut self, _until: Instant, _forward: &mut Trains<Frame<P>>) -> Instant {
-        Instant::ZERO
-    }
-
-    /// The same on the way back, up to an instant before the forward direction next does something, while the two may go apart.
-    fn run_back(&mut self, _until: Instant, _backward: &mut Trains<Frame<P>>) -> Instant {
-        Instant::ZERO
+    fn run(&mut self, until: Instant, forward: &mut impl Source<P>, backward: &mut impl Source<P>) -> Instant
+    where
+        Self: Sized,
+    {
+        run_one_by_one(self, until, forward, backward)
     }
 
     /// Frames that leave the far switch forward, by the time of its decision.
@@ -275,45 +229,6 @@ pub trait ProtectedLink<P: Payload> {
         0
     }
 
-    /// Lets `frames` data frames of `octets` pass without looking at each, if they are certain to cross
-    /// as others before them did; false, and nothing has happened, if they are not.
-    fn skip_clean(&mut self, _frames: u64, _octets: u32) -> bool {
-        false
-    }
-
-    /// The link, if it is at rest, nobody looks at it, and it carries frames that are certain to arrive by arithmetic.
-    fn calm(&self) -> Option<Calm> {
-        None
-    }
-
-    /// Carries what `calm` has carried since it was this link, if all of it is certain to arrive and the link is at rest again
-    /// by `end`; false, and nothing has happened, if not.
-    fn carry_calmly(&mut self, _calm: Calm, _end: Instant) -> bool {
-        false
-    }
-
-    /// Whether a frame's fate and its time of arrival are known when it is offered, whatever comes the other way, so
-    /// that frames of one direction may be offered before earlier ones of the other.
-    fn decides_at_once(&self) -> bool {
-        false
-    }
-
-    /// Decides on the frames that wait in the queue, as far as it knows already what becomes of them, and they leave by
-    /// `until`. A link that decides at once does so; the owner settles the queue ([`FrameQueue::settle`]) before it looks at it.
-    fn decide_waiting(&mut self, _until: Instant) {}
-
-    /// Carries the first frames of a train of such as `frame`, as far as it knows at once what becomes of them, and they
-    /// leave the queue by `until`, like [`ProtectedLink::decide_waiting`]. What is delivered does not go through
-    /// [`ProtectedLink::delivered`].
-    fn carry_train(&mut self, _train: Train, _frame: &Frame<P>, _until: Instant) -> Passage {
-        Passage::NONE
-    }
-
-    /// The same on the way back, for [`ProtectedLink::returned`].
-    fn carry_train_back(&mut self, _train: Train, _frame: &Frame<P>) -> Passage {
-        Passage::NONE
-    }
-
     /// How long frames took across the link by what became of them, where the protection tells.
     fn latency(&self) -> Option<&Latency> {
         None
@@ -324,4 +239,70 @@ pub trait ProtectedLink<P: Payload> {
 
     /// What the two ends are about at `now`, once everything up to then has happened.
     fn state(&mut self, now: Instant) -> Ends;
+
+    // --- Batches, for the fast half alone. The defaults are right for any link.
+
+    /// Decides what becomes of the frames that wait in the queue and leave by `until`; true for a link that always knows a
+    /// frame's fate and time of arrival when it is offered, whatever comes the other way. Frames of one direction may then
+    /// be offered before earlier ones of the other, and the owner settles the queue ([`FrameQueue::settle`]) before it
+    /// looks at it.
+    #[cfg(feature = "fast")]
+    fn decide_until(&mut self, _until: Instant) -> bool {
+        false
+    }
+
+    /// A link that decides at once takes the first frames of a train of frames like `frame` at either switch, as far as their
+    /// fate is one and they leave the queue by `until`. A frame that is delivered so does not go through
+    /// [`ProtectedLink::delivered`] or [`ProtectedLink::returned`].
+    #[cfg(feature = "fast")]
+    fn take(&mut self, _direction: Direction, _train: Train, _frame: &Frame<P>, _until: Instant) -> Passage {
+        Passage::NONE
+    }
+
+    /// When the forward direction next does something by itself, while the two directions may take turns: the way back then
+    /// changes nothing that leaves the link forward, and no frame of a host waits there.
+    #[cfg(feature = "fast")]
+    fn poll_apart(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Lets happen in one direction alone what happens up to and including `until`, as far as the two may take turns; on the
+    /// way back that is before the forward direction next does something. Gives the time of the last that happened, as
+    /// [`ProtectedLink::advance`] does.
+    #[cfg(feature = "fast")]
+    fn run_apart(
+        &mut self,
+        _direction: Direction,
+        _until: Instant,
+        _frames: &mut Trains<Frame<P>>,
+    ) -> Instant {
+        Instant::ZERO
+    }
+}
+
+/// [`ProtectedLink::run`], event by event.
+#[inline]
+fn run_one_by_one<P: Payload, L: ProtectedLink<P>>(
+    link: &mut L,
+    until: Instant,
+    forward: &mut impl Source<P>,
+    backward: &mut impl Source<P>,
+) -> Instant {
+    let (mut now, mut latest) = (Instant::ZERO, Instant::ZERO);
+    loop {
+        let (entry, back) = (forward.poll_timeout(link.backlog()), backward.poll_timeout(0));
+        let room = if forward.waits_for_room() { link.poll_timeout() } else { Instant::NEVER };
+        let next = entry.min(back).min(room);
+        if next > until || next.is_never() {
+            return latest.max(link.advance(until));
+        }
+        now = now.max(next);
+        latest = now;
+        link.advance(now);
+        if entry <= now {
+            forward.take(link.backlog(), |at, frame| link.offer(at.max(now), frame));
+        } else if back <= now {
+            backward.take(0, |at, frame| link.offer_back(at, frame));
+        }
+    }
 }

@@ -1,10 +1,15 @@
 //! Where the frames of one direction of a link come from.
 
 use super::{Ecn, Frame, Payload};
-use crate::kernel::{Train, Trains};
-use lossylink_core::time::{Duration, Instant};
+#[cfg(feature = "fast")]
+use crate::kernel::Train;
+use crate::kernel::Trains;
+#[cfg(feature = "fast")]
+use lossylink_core::time::Duration;
+use lossylink_core::time::Instant;
 
 /// Frames that are worth a look at them together.
+#[cfg(feature = "fast")]
 pub const MANY: u32 = 4;
 
 /// Frames that come to a link, each at its time.
@@ -18,24 +23,36 @@ pub trait Source<P> {
         false
     }
 
-    /// Whether so many frames come by `until` that they are worth a look at them together.
-    fn brings_many(&self, until: Instant) -> bool;
-
-    /// A train of frames that come one after another up to and including `until`, and the first of them: that one finds `backlog`
-    /// frames waiting, and from then on such as it leave so far `apart`, as long as any waits. `None` if the first does not
-    /// come, or by then.
-    fn train(
-        &self,
-        backlog: usize,
-        until: Instant,
-        apart: impl Fn(u32) -> Duration,
-    ) -> Option<(Train, Frame<P>)>;
-
-    /// The first `count` of such a train are taken.
-    fn skip(&mut self, count: u32);
-
     /// The time of the next frame has come, and `backlog` frames wait at the link: hands it to `offer`, if it comes.
     fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>));
+
+    // --- Trains, for the fast half alone. The defaults are right for any source.
+
+    /// Whether by `until` enough frames come to be worth a look at them together.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn brings_many(&self, _until: Instant) -> bool {
+        false
+    }
+
+    /// A train of frames that come one after another up to and including `until`, and the first of them: the first finds `backlog`
+    /// frames waiting, and frames like it leave so far `apart` from then on, as long as any waits. `None` if the first does not
+    /// come, or not by then.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn train(
+        &self,
+        _backlog: usize,
+        _until: Instant,
+        _apart: impl Fn(u32) -> Duration,
+    ) -> Option<(Train, Frame<P>)> {
+        None
+    }
+
+    /// The first `count` frames of such a train are taken.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn skip(&mut self, _count: u32) {}
 }
 
 impl<P: Payload> Source<P> for Trains<Frame<P>> {
@@ -44,11 +61,13 @@ impl<P: Payload> Source<P> for Trains<Frame<P>> {
         Self::poll_timeout(self)
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn brings_many(&self, until: Instant) -> bool {
         self.has_due(MANY, until)
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn train(
         &self,
@@ -60,6 +79,7 @@ impl<P: Payload> Source<P> for Trains<Frame<P>> {
         Some((train.up_to(train.come_by(until)), *frame))
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn skip(&mut self, count: u32) {
         Self::skip(self, count);
@@ -82,25 +102,59 @@ impl<P> Source<P> for NoFrames {
     }
 
     #[inline(always)]
-    fn brings_many(&self, _until: Instant) -> bool {
-        false
+    fn take(&mut self, _backlog: usize, _offer: impl FnOnce(Instant, Frame<P>)) {}
+}
+
+/// A source that is counted.
+#[derive(Debug)]
+pub(super) struct Counted<'a, S> {
+    source: &'a mut S,
+    /// Frames that were taken.
+    pub(super) taken: u64,
+}
+
+impl<'a, S> Counted<'a, S> {
+    pub(super) const fn new(source: &'a mut S) -> Self {
+        Self { source, taken: 0 }
+    }
+}
+
+impl<P, S: Source<P>> Source<P> for Counted<'_, S> {
+    fn poll_timeout(&self, backlog: usize) -> Instant {
+        self.source.poll_timeout(backlog)
     }
 
-    #[inline(always)]
+    fn waits_for_room(&self) -> bool {
+        self.source.waits_for_room()
+    }
+
+    fn take(&mut self, backlog: usize, offer: impl FnOnce(Instant, Frame<P>)) {
+        self.source.take(backlog, |at, frame| {
+            self.taken += 1;
+            offer(at, frame);
+        });
+    }
+
+    #[cfg(feature = "fast")]
+    fn brings_many(&self, until: Instant) -> bool {
+        self.source.brings_many(until)
+    }
+
+    #[cfg(feature = "fast")]
     fn train(
         &self,
-        _backlog: usize,
-        _until: Instant,
-        _apart: impl Fn(u32) -> Duration,
+        backlog: usize,
+        until: Instant,
+        apart: impl Fn(u32) -> Duration,
     ) -> Option<(Train, Frame<P>)> {
-        None
+        self.source.train(backlog, until, apart)
     }
 
-    #[inline(always)]
-    fn skip(&mut self, _count: u32) {}
-
-    #[inline(always)]
-    fn take(&mut self, _backlog: usize, _offer: impl FnOnce(Instant, Frame<P>)) {}
+    #[cfg(feature = "fast")]
+    fn skip(&mut self, count: u32) {
+        self.taken += u64::from(count);
+        self.source.skip(count);
+    }
 }
 
 /// Frames that a saturated source keeps waiting: one is in service, one is next.
@@ -129,11 +183,13 @@ impl Source<u64> for Saturated {
         true
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn brings_many(&self, _until: Instant) -> bool {
         true
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn train(
         &self,
@@ -146,6 +202,7 @@ impl Source<u64> for Saturated {
         (count > 0).then_some((Train { count, ..Train::of_one(Instant::ZERO) }, frame))
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn skip(&mut self, count: u32) {
         self.offered += u64::from(count);
@@ -159,7 +216,7 @@ impl Source<u64> for Saturated {
 }
 
 /// A link that a saturated source fills event by event.
-#[cfg(test)]
+#[cfg(all(test, feature = "fast"))]
 pub(in crate::net) mod filling {
     use super::{Saturated, Source};
     use crate::net::ProtectedLink;

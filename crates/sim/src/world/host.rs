@@ -65,6 +65,7 @@ impl<F: Copy + Default> Core<F> {
     }
 
     /// How many packets have come since the last of them that found the core idle.
+    #[cfg(feature = "fast")]
     pub(super) const fn packets(&self) -> u32 {
         self.packets
     }

@@ -273,6 +273,16 @@ impl Path {
         !self.to_link.hops.is_empty()
     }
 
+    /// The least time from any host to the link.
+    pub fn least_to_link(&self) -> Duration {
+        self.to_link.least_time().min(self.back_to_link.least_time())
+    }
+
+    /// The least time from the link to any host.
+    pub fn least_to_hosts(&self) -> Duration {
+        self.to_far.least_time().min(self.to_near.least_time())
+    }
+
     /// The artifact's path: store-and-forward hops at the link's rate, whose fixed delays make up
     /// `one_way` together with the `link_delay` of the protected link. A switch's port holds as much as
     /// `rooms` says.

@@ -109,6 +109,7 @@ impl Reception {
 
     /// A host that is handed at one instant what came during a wake-up, which always takes so long. `None` if it takes time for
     /// each segment.
+    #[cfg(feature = "fast")]
     pub(super) fn waking_at_once_in(&self, wake_up: Duration) -> Option<Self> {
         let (wake_up, moderation) = (Latency::Constant(wake_up), Latency::Constant(Duration::ZERO));
         let is_handed_at_once = self.segment == Duration::ZERO;

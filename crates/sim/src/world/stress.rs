@@ -7,9 +7,10 @@
 use super::limits::{LATEST, Limit, turn};
 use super::samples::BufferSamples;
 use crate::Control;
+#[cfg(feature = "fast")]
 use crate::kernel::Train;
 use crate::measure::SequenceCheck;
-use crate::net::source::{self, SATURATED_BACKLOG, Saturated, Source as _};
+use crate::net::source::{self, NoFrames, SATURATED_BACKLOG, Saturated, Source as _};
 use crate::net::{Ecn, Frame, ProtectedLink};
 use lossylink_core::time::{Duration, Instant};
 
@@ -48,8 +49,6 @@ pub struct Stress {
     pub frame_bytes: u32,
     /// Their source.
     pub source: Source,
-    /// Whether the link may take frames ahead of what else happens; otherwise all goes event by event, with the same outcome.
-    pub skips: bool,
 }
 
 /// What came out.
@@ -106,11 +105,13 @@ impl source::Source<u64> for Generator {
         if self.offered < self.packets { self.tick } else { Instant::NEVER }
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn brings_many(&self, until: Instant) -> bool {
         self.tick + self.period * u64::from(source::MANY - 1) <= until
     }
 
+    #[cfg(feature = "fast")]
     /// Where frames leave no more slowly than they come, those behind one that comes find room, too.
     #[inline(always)]
     fn train(
@@ -131,6 +132,7 @@ impl source::Source<u64> for Generator {
         Some((train.up_to(train.come_by(until)), frame))
     }
 
+    #[cfg(feature = "fast")]
     #[inline(always)]
     fn skip(&mut self, count: u32) {
         self.offered += u64::from(count);
@@ -192,19 +194,16 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
         };
         while self.offered < self.stress.packets && !self.is_cancelled(control) {
             let is_full = self.link.backlog() >= queue_packets;
-            if is_full && !self.stress.skips {
-                generator.pass_until(self.next_change());
-            }
             let tick = generator.tick;
             if self.is_over(tick, is_full) {
                 break;
             }
             let before_sample = self.next_sample().just_before();
-            if self.stress.skips && tick <= before_sample {
+            if tick <= before_sample {
                 let left = self.stress.packets - self.offered;
                 let ticks = left.saturating_sub(LAST_FRAMES).clamp(1, COLLECT_FRAMES);
                 let until = before_sample.min(tick + period * (ticks - 1));
-                self.link.feed(self.until(until, is_full), &mut generator);
+                self.link.run(self.until(until, is_full), &mut generator, &mut NoFrames);
                 self.collect();
             } else {
                 self.advance_to(tick);
@@ -215,7 +214,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             self.result.end =
                 self.result.end.max(Instant::ZERO + (generator.tick - Instant::ZERO).saturating_sub(period));
-            if self.stress.skips && generator.offered == self.offered {
+            if generator.offered == self.offered {
                 self.wait_for_room(&mut generator);
             }
             self.offered = generator.offered;
@@ -251,8 +250,8 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             let next = if is_full { self.link.poll_timeout() } else { now };
             let until = next.max(now + SATURATED_TURN).min(self.next_sample().just_before());
             let until = self.until(until, is_full);
-            if self.stress.skips && now < until {
-                let end = self.link.feed(until, &mut source).max(self.link.advance(until));
+            if now < until {
+                let end = self.link.run(until, &mut source, &mut NoFrames);
                 self.result.end = self.result.end.max(end);
                 self.collect();
                 now = until;
@@ -321,7 +320,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             let until =
                 turn(begin, deadline).min(standstill).min(LATEST).min(self.next_sample().just_before());
-            if self.stress.skips && !is_cancelled && until > deadline {
+            if !is_cancelled && until > deadline {
                 self.result.end = self.link.advance(until);
                 self.collect();
             } else {
@@ -342,19 +341,7 @@ impl<L: ProtectedLink<u64>> Run<'_, L> {
             }
             self.sample();
         }
-        if !self.stress.skips {
-            self.step_before(now);
-        }
         self.link.advance(now);
-    }
-
-    /// Everything before `now` happens, event by event.
-    #[cold]
-    #[inline(never)]
-    fn step_before(&mut self, now: Instant) {
-        while self.link.poll_timeout() < now {
-            self.link.advance(self.link.poll_timeout());
-        }
     }
 
     fn step(&mut self, now: Instant) {

@@ -38,6 +38,7 @@ pub(crate) fn compared(config: &Value) -> (Outcome, f64) {
 /// Sizes on both sides of a full segment, of the initial window and of twice as much, at rates whose frames leave at
 /// the pace of the host's stack or at once. At 10G the initial window takes longer than some wake-ups.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
 fn flows_of_two_windows_at_most_are_sums() {
     let all = [143, 1_461, 4_380, 14_600, 24_387, 29_200, 29_201];
     for protection in ["none", "lg", "lg-nb"] {
@@ -57,6 +58,7 @@ fn flows_of_two_windows_at_most_are_sums() {
 /// What a flow leaves behind in the switches of LinkGuardian, the next one finds: circulating packets, positions, losses
 /// that are still to come.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
 fn flows_over_linkguardian_are_sums_in_between_others() {
     for (switch, protection) in [("tofino1", "lg"), ("tofino1", "lg-nb"), ("ideal", "lg"), ("ideal", "lg-nb")]
     {

@@ -41,6 +41,7 @@ fn a_run_that_grows_ends_as_a_plain_one() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
 fn skipping_clean_flows_changes_nothing_but_the_work() {
     let mut config = config("tcp-fct", "none");
     config["loss"]["forward"] =

@@ -73,7 +73,7 @@ impl Point {
         let lag = in_frames(link.replay_lag(OCTETS));
         let again = self.loss / (1.0 - self.loss) * in_frames(options.sender.replay_timer);
         let packets = self.packets(lag);
-        let stress = Stress { packets, frame_bytes: OCTETS - 24, source: Source::Saturated, skips: true };
+        let stress = Stress { packets, frame_bytes: OCTETS - 24, source: Source::Saturated };
         let result = stress::run(&mut link, stress, &Control::default());
         let time = (result.last - result.first).as_ps() as f64;
         let goodput = (result.delivered.received() - 1) as f64 * frame.as_ps() as f64 / time;

@@ -12,6 +12,7 @@ mod fabric_golden;
 mod fec_change;
 mod fec_experiment;
 mod fec_residual;
+mod flow_worlds;
 mod gro;
 mod host_profile;
 mod llr_goodput;
@@ -36,6 +37,7 @@ mod slow_lines;
 mod state;
 mod stress_acceptance;
 mod stress_outside;
+#[cfg(feature = "fast")]
 mod strides;
 mod support;
 mod swarm;
@@ -47,10 +49,13 @@ mod tcp_linux;
 mod tcp_linux_losses;
 mod tcp_property;
 mod tcp_receiver;
+#[cfg(feature = "fast")]
 mod tcp_repeat;
 mod tcp_sender;
 mod tcp_support;
+#[cfg(feature = "fast")]
 mod tcp_trains;
 mod timeline_experiment;
+#[cfg(feature = "fast")]
 mod trains;
 mod workload_experiment;

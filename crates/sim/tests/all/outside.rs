@@ -1,7 +1,7 @@
 //! Hosts outside of the simulation: a path under TCP whose time is somebody else's gives what the same path gives
 //! inside.
 
-use crate::strides::{World, any_world};
+use crate::flow_worlds::{World, any_world};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_sim::net::{AnyLink, Ecn, Frame, ProtectedLink};
 use lossylink_sim::transport::tcp;
@@ -83,7 +83,7 @@ impl Hosts {
     }
 }
 
-fn seen_inside(network: &crate::strides::TcpNetwork) -> String {
+fn seen_inside(network: &crate::flow_worlds::TcpNetwork) -> String {
     let ends = network.conversation(0);
     let (near, far) = (*ends.near.statistics(), ends.far.bytes_in_order());
     format!("{:?}", (near, far, network.link.traffic(), network.link.queue().high_water_bytes()))

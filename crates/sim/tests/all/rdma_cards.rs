@@ -1,7 +1,7 @@
 //! Several queue pairs of one card share its line: by the closed form without loss, whatever their number; and the
 //! world that runs ahead sees what it sees step by step.
 
-use crate::strides::{World, any_world};
+use crate::flow_worlds::{World, any_world};
 use crate::support;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::BitRate;

@@ -254,6 +254,7 @@ fn a_run_does_not_notice_that_it_is_looked_at() {
 
 /// Flows that are computed once take no time of their own: while an instant is to come every flow runs.
 #[test]
+#[cfg_attr(not(feature = "fast"), ignore = "no flow is skipped")]
 fn flows_are_not_skipped_before_the_last_instant() {
     let mut config = config("tcp-fct", "none");
     config["loss"]["forward"] = json!({"model": "none"});

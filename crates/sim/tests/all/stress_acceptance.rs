@@ -67,8 +67,7 @@ impl Point {
             ),
             &mut streams.stream("link/0/phases"),
         );
-        let stress =
-            Stress { packets: self.frames, frame_bytes: 1514, source: Source::Saturated, skips: true };
+        let stress = Stress { packets: self.frames, frame_bytes: 1514, source: Source::Saturated };
         let result = stress::run(&mut link, stress, &Control::default());
         Outcome { counters: link.counters(result.end), traffic: *link.traffic(), result }
     }

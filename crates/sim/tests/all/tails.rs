@@ -41,8 +41,7 @@ fn link(protection: &Value, model: &LossModel, streams: &Streams) -> AnyLink<u64
 }
 
 fn counted(protection: &Value, model: &LossModel) -> Journeys {
-    let stress =
-        Stress { packets: PACKETS, frame_bytes: FRAME_BYTES, source: Source::Saturated, skips: true };
+    let stress = Stress { packets: PACKETS, frame_bytes: FRAME_BYTES, source: Source::Saturated };
     let mut link = link(protection, model, &Streams::new(5));
     journeys::run(&mut link, stress, &Control::default()).1
 }

@@ -8,7 +8,7 @@ use lossylink_core::units::BitRate;
 use lossylink_sim::kernel::Train;
 use lossylink_sim::net::direct::DirectConfig;
 use lossylink_sim::net::queue::QueueLimits;
-use lossylink_sim::net::{Ecn, Frame, LineRate, PlainLink, ProtectedLink, queue_limits};
+use lossylink_sim::net::{Direction, Ecn, Frame, LineRate, PlainLink, ProtectedLink, queue_limits};
 use proptest::prelude::*;
 
 /// A train on its way to the link, and the time since the last frame before it.
@@ -53,10 +53,10 @@ impl Crossing {
     /// As much of the train as leaves by `until` goes at once, the rest frame by frame.
     fn carry(&mut self, mut train: Train, mut frame: Frame<u32>, until: Instant) {
         self.link.advance(train.first);
-        self.link.decide_waiting(until);
+        self.link.decide_until(until);
         self.collect();
         loop {
-            let passage = self.link.carry_train(train, &frame, until);
+            let passage = self.link.take(Direction::Forward, train, &frame, until);
             if let Some(delivered) = passage.delivered {
                 self.out
                     .extend((0..delivered.count).map(|index| (delivered.nth(index), frame.payload + index)));

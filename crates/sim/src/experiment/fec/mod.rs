@@ -88,7 +88,7 @@ fn run_tcp(
     let flow = *network.conversation(0).near.statistics();
     let mut trial = Trial::new(&network, seen, end, Some(flow));
     trial.states = states(setup, &mut network.link, end, false)?;
-    let drained = drain(end, &mut network.link, setup.config.skip, control);
+    let drained = drain(end, &mut network.link, control);
     Ok(Some(trial.with_losses(drained, &mut network.link)))
 }
 
@@ -104,7 +104,7 @@ fn run_udp(
     let Some(seen) = watch(&mut world, end, control) else { return Ok(None) };
     let mut trial = Trial::new(&world, seen, end, None);
     trial.states = states(setup, &mut world.link, end, false)?;
-    let drained = drain(end, &mut world.link, setup.config.skip, control);
+    let drained = drain(end, &mut world.link, control);
     Ok(Some(trial.with_losses(drained, &mut world.link)))
 }
 
@@ -116,20 +116,14 @@ fn link_of<P: Payload>(setup: &Setup<'_>, block: &Block) -> Result<AnyLink<P>, C
 
 /// Lets what is under way arrive, so that every lost packet has been repaired or given up, or will never be; returns when
 /// that is done.
-fn drain<P: Payload>(
-    end: Instant,
-    link: &mut impl ProtectedLink<P>,
-    skips: bool,
-    control: &Control,
-) -> Instant {
+fn drain<P: Payload>(end: Instant, link: &mut impl ProtectedLink<P>, control: &Control) -> Instant {
     let mut now = end;
     while !control.is_cancelled() {
         let (next, latest) = (link.poll_timeout(), link.standstill().min(LATEST));
         if next > latest {
             break;
         }
-        let until = if skips { turn(end, next).min(latest) } else { next };
-        now = now.max(link.advance(until));
+        now = now.max(link.advance(turn(end, next).min(latest)));
         link.delivered().take_trains(|_, _| {});
     }
     now

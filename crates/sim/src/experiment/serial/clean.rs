@@ -1,7 +1,8 @@
-//! Flows that meet no loss: what is the same in all of them is computed once.
+//! Trials that meet no loss: a flow that takes the same course in all of them is computed once. Equals [`Serial::run_flow`].
 
 use super::results::Trial;
-use super::{Serial, SerialNetwork, SerialProtocol, draws};
+use super::{Serial, SerialNetwork, SerialProtocol, draw_once, draws};
+use crate::fast::{Path as Fast, takes};
 use crate::net::{AnyLink, ProtectedLink};
 use crate::world::network::{Course, Taken};
 use crate::world::{Network, Reception};
@@ -11,12 +12,55 @@ use lossylink_core::time::Duration;
 /// How often the hosts of a rehearsal take twice as long to wake up, at the most, the first one included.
 const WAKE_UPS_TRIED: u32 = 4;
 
+/// Trials of a block that meet no loss, and so need not be run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CleanTrials {
+    may_skip: bool,
+    flow: Option<CleanFlow>,
+}
+
 /// A flow on hosts that add nothing to its packets: the next one that meets no loss takes exactly as long.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CleanFlow {
-    pub(super) trial: Trial,
-    pub(super) frames: u64,
-    pub(super) octets: u32,
+struct CleanFlow {
+    trial: Trial,
+    frames: u64,
+    octets: u32,
+}
+
+impl CleanTrials {
+    /// Of a block in which no trial has run; `may_skip` says whether trials may be left out.
+    pub(super) const fn new(may_skip: bool) -> Self {
+        Self { may_skip, flow: None }
+    }
+
+    /// The next trial, with the frames that it puts on the link forward, if it is certain to meet no loss and to go like one before:
+    /// then it has happened. `None`, and nothing has happened, if it must be run.
+    #[inline]
+    pub(super) fn take<T: SerialProtocol>(
+        &self,
+        serial: &Serial<'_, T>,
+        network: &mut SerialNetwork<T>,
+        streams: &Streams,
+    ) -> Option<(Trial, u64)> {
+        if !self.may_skip {
+            return None;
+        }
+        let by_course =
+            serial.course.as_ref().and_then(|course| course.take(network, &serial.reception, streams));
+        by_course.or_else(|| {
+            let flow = self.flow.filter(|flow| network.link.skip_clean(flow.frames, flow.octets))?;
+            let once = draw_once(serial.once.as_ref(), &mut streams.stream("hosts"), serial.flow.size_bytes);
+            Some((flow.trial.with(once), flow.frames))
+        })
+    }
+
+    /// A trial ran without a loss, and put on the link so many frames of at most so many octets.
+    pub(super) fn note<T>(&mut self, serial: &Serial<'_, T>, ran: Trial, frames: u64, octets: u32) {
+        let repeats = serial.is_repeatable && serial.skips() && self.may_skip;
+        if repeats && self.flow.is_none() && ran.took.is_some() {
+            self.flow = Some(CleanFlow { trial: ran, frames, octets });
+        }
+    }
 }
 
 /// The course of a flow on hosts that draw what they take: the next one that meets no loss takes the same, with draws of its
@@ -37,7 +81,7 @@ impl CleanCourse {
     /// A flow that takes this course at once, and lets the time pass that it takes. Gives the frames that it put on the link
     /// forward, too. `None`, and nothing has happened, if it is not certain to take this course.
     #[inline]
-    pub(super) fn take<T: SerialProtocol>(
+    fn take<T: SerialProtocol>(
         &self,
         network: &mut SerialNetwork<T>,
         reception: &Reception,
@@ -79,10 +123,16 @@ impl CleanCourse {
     }
 }
 
+impl<T> Serial<'_, T> {
+    fn skips(&self) -> bool {
+        takes(Fast::CleanTrials) && self.setup.config.skip
+    }
+}
+
 impl<T: SerialProtocol> Serial<'_, T> {
     /// The course of a flow that meets no loss, if it has one.
     pub(super) fn rehearsed(&self, crosses_alike: bool) -> Option<CleanCourse> {
-        if self.once.is_some() {
+        if !self.skips() || self.once.is_some() {
             return None;
         }
         let bytes = self.flow.size_bytes;

@@ -1,6 +1,7 @@
 //! Flows one after another over the same link, as on a testbed: what the completion-time
 //! experiments of all protocols share.
 
+#[cfg_attr(not(feature = "fast"), path = "every_trial.rs")]
 mod clean;
 mod counters;
 mod results;
@@ -22,7 +23,7 @@ use crate::world::limits::wait_for_flow_alone;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::{Network, Path, Protocol, Reception};
 use crate::{ConfigError, Control, Outcome, Stop};
-use clean::{CleanCourse, CleanFlow};
+use clean::{CleanCourse, CleanTrials};
 use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
@@ -90,6 +91,7 @@ pub(super) trait SerialProtocol: Protocol + Clone + Sync {
 
     /// How long a flow of `flow_bytes` that loses nothing may take so that its ends do the same, whenever they are handed
     /// what was sent; `None` if that matters.
+    #[cfg(feature = "fast")]
     fn steady_for(&self, _flow_bytes: u64) -> Option<Duration> {
         None
     }
@@ -139,7 +141,7 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let course = None;
         let mut serial =
             Self { host, flow, once, reception, path, patience, protocol, is_repeatable, course, setup };
-        if config.skip && is_even {
+        if is_even {
             serial.course = serial.rehearsed(crosses_alike);
         }
         Ok(serial)
@@ -245,26 +247,16 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let capture = self.capture(block)?;
         let mut network = self.network(block, capture.tap())?.stopping(stop);
         // A flow that is computed once would be recorded once: under a capture every flow runs.
-        let repeats = self.is_repeatable && self.setup.config.skip && !capture.is_on();
-        let mut clean: Option<CleanFlow> = None;
+        let mut clean = CleanTrials::new(!capture.is_on());
         for index in 0..block.trials {
             let streams = block.streams.trial(index);
-            if let Some(course) = self.course.as_ref().filter(|_| !capture.is_on())
-                && let Some((trial, frames)) = course.take::<T>(&mut network, &self.reception, &streams)
-            {
+            if let Some((trial, frames)) = clean.take(self, &mut network, &streams) {
                 piece.add(trial);
                 piece.totals.frames_skipped += frames;
                 continue;
             }
             let mut hosts = streams.stream("hosts");
             let once = draw_once(self.once.as_ref(), &mut hosts, self.flow.size_bytes);
-            if let Some(flow) =
-                clean.as_ref().filter(|flow| network.link.skip_clean(flow.frames, flow.octets))
-            {
-                piece.add(flow.trial.with(once));
-                piece.totals.frames_skipped += flow.frames;
-                continue;
-            }
             network.tap().begin_flow(index);
             let before = *network.link.traffic();
             let (near, far) = draws(&streams);
@@ -277,8 +269,8 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
             let after = network.link.traffic();
             let frames = after.frames - before.frames;
             piece.totals.frames_simulated += frames;
-            if repeats && after.lost == before.lost && clean.is_none() && ran.took.is_some() {
-                clean = Some(CleanFlow { trial: ran, frames, octets: after.largest_octets });
+            if after.lost == before.lost {
+                clean.note(self, ran, frames, after.largest_octets);
             }
         }
         let (end, is_stopped) = (network.now(), network.is_stopped());

@@ -13,9 +13,7 @@
 mod exit;
 mod line;
 mod port;
-use crate::net::Payload;
 pub(in crate::net) mod shown;
-mod strides;
 
 pub(in crate::net) use exit::Exit;
 pub(in crate::net) use line::{Arrival, Label};
@@ -24,7 +22,6 @@ use super::backward::Backward;
 use super::meter::{Meter, MeterOptions};
 use super::queue::QueueLimits;
 use super::report::EgressCounters;
-use super::source::Source;
 use super::{
     Advice, Blueprint, Ecn, Ends, Figure, Frame, FrameQueue, GivesUp, Latency, LineRate, LineRates,
     ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
@@ -32,6 +29,7 @@ use super::{
 use crate::ConfigError;
 use crate::config::SwitchProfile;
 use crate::kernel::{Pipe, Trains};
+use crate::net::Payload;
 use line::ForwardLine;
 use lossylink_core::engine::fec::Code;
 use lossylink_core::engine::fec::report::{DecoderState, EncoderState, GROUP};
@@ -286,6 +284,22 @@ impl<P: Payload, C: Coder<P>> CodedLink<P, C> {
         }
     }
 
+    /// Does the first of what is due at `now`: the sending end sends or ends a block, the receiving end takes what arrives or
+    /// lets go what it waited for.
+    #[inline]
+    fn step(&mut self, now: Instant) {
+        let Self { coder, line, exit, port, .. } = self;
+        if port.poll_timeout() <= now {
+            port.serve(now, line);
+        } else if coder.poll_flush() <= now {
+            self.flush(now);
+        } else if let Some((at, arrival)) = line.arrivals.pop_due(now) {
+            coder.receive(at, arrival, exit);
+        } else {
+            coder.advance(now, exit);
+        }
+    }
+
     /// A frame enters the sending end.
     #[inline]
     fn enter(&mut self, now: Instant, mut frame: Frame<P>) {
@@ -321,33 +335,12 @@ impl<P: Payload, C: Coder<P>> ProtectedLink<P> for CodedLink<P, C> {
 
     #[inline]
     fn advance(&mut self, until: Instant) -> Instant {
-        if self.due > until {
-            return Instant::ZERO;
+        let mut latest = Instant::ZERO;
+        while self.due <= until && !self.due.is_never() {
+            latest = self.due;
+            self.step(latest);
+            self.schedule();
         }
-        let latest = self.run_near(until).max(self.run_far(until));
-        self.schedule();
-        latest
-    }
-
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
-        let latest = self.take_near(until, source);
-        self.schedule();
-        latest
-    }
-
-    fn run(
-        &mut self,
-        until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
-    ) -> Instant {
-        let mut latest = self.take_near(until, forward).max(self.run_near(until));
-        backward.drain_due(until, |at, frame| {
-            latest = latest.max(at);
-            self.offer_back(at, frame);
-        });
-        latest = latest.max(self.run_far(until));
-        self.schedule();
         latest
     }
 

@@ -54,6 +54,7 @@ impl Circulating {
 
     /// How long a round takes.
     #[inline]
+    #[cfg(feature = "fast")]
     pub(super) const fn period(&self) -> Duration {
         self.period
     }

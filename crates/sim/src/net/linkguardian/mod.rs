@@ -10,6 +10,7 @@
 
 mod build;
 mod circulating;
+#[cfg(feature = "fast")]
 pub mod fast;
 mod frames;
 mod receiving_switch;

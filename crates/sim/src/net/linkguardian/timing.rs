@@ -2,7 +2,6 @@
 
 use crate::config::SwitchProfile;
 use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
-use crate::net::source::MANY;
 use crate::net::{LineRate, LineRates};
 use lossylink_core::engine::linkguardian::AckNoTimeout;
 use lossylink_core::time::Duration;
@@ -75,29 +74,6 @@ impl Timing {
         let longer = self.rate_back.serialisation(octets).saturating_sub(self.rate.serialisation(octets));
         let ticks = longer.as_ps().div_ceil(published.period.as_ps());
         AckNoTimeout { reload: published.reload.saturating_add(ticks as u32), ..published }
-    }
-
-    /// How long it takes from the first to the last of several usual frames.
-    pub(super) fn many(&self) -> Duration {
-        self.rate.serialisation(USUAL_OCTETS) * u64::from(MANY - 1)
-    }
-
-    /// From the port back until anything takes effect at the sender, at the least.
-    pub(super) fn least_told(&self) -> Duration {
-        let flight = self.control_return.min(self.resume_flight).min(self.pause_reaction);
-        self.rate_back.serialisation(MINIMUM_OCTETS) + flight
-    }
-
-    /// From the decision about a pause until it takes effect at the sender, at the least.
-    pub(super) fn least_pause(&self) -> Duration {
-        self.timer_packet
-            + self.rate_back.serialisation(MINIMUM_OCTETS)
-            + self.resume_flight.min(self.pause_reaction)
-    }
-
-    /// From the arrival that shows a loss until anything comes of it at the sender, at the least.
-    pub(super) fn least_notice(&self) -> Duration {
-        (self.notification_port + self.told()).min(self.least_pause())
     }
 
     /// From the port back until a notification or an acknowledgement takes effect, on an idle line.

@@ -19,6 +19,8 @@ mod bitmap;
 mod config;
 mod cursor;
 mod dcqcn;
+#[cfg(feature = "fast")]
+mod fast;
 mod notification;
 mod operation;
 mod pacer;
@@ -31,7 +33,6 @@ mod responses;
 mod selective;
 mod statistics;
 mod timer;
-mod trains;
 mod transmit;
 
 pub use config::{Config, Mtu, Recovery, UnknownRecovery, UnsupportedMtu};

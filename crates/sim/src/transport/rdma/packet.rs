@@ -2,7 +2,8 @@
 //!
 //! Nothing here carries payload: a length is all that a link needs.
 
-use super::psn::Psn;
+use super::psn::{HALF, Psn};
+use crate::net::Payload;
 
 /// IPv4 header without options (RFC 791), bytes.
 const IP_HEADER: u32 = 20;
@@ -160,6 +161,30 @@ impl Packet {
     /// Whether the packet carries payload.
     pub const fn is_data(&self) -> bool {
         matches!(self, Self::Request(_) | Self::ReadResponse(_))
+    }
+}
+
+impl Request {
+    /// Whether others like it may stand around it: in the middle of a message, and nobody has to answer.
+    pub(super) const fn is_plain(&self) -> bool {
+        matches!(self.place, Place::Middle) && !self.ack_request
+    }
+}
+
+impl Payload for Packet {
+    /// Turns a packet in the middle of a message into the one so many numbers on.
+    fn follow(&mut self, count: u32, step: u32) {
+        if let Self::Request(request) = self {
+            request.psn = request.psn.ahead(count * step);
+        }
+    }
+
+    /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
+    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
+        let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
+        let distance = next.psn.steps_from(first.psn);
+        let is_alike = first.is_plain() && *next == Request { psn: next.psn, ..*first };
+        (is_alike && u64::from(distance) <= HALF).then_some(distance)
     }
 }
 

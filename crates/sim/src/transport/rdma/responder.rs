@@ -163,6 +163,7 @@ impl Responder {
 
     /// Takes packets in the middle of a message whose turn it is, each with so many bytes; nobody asks for an answer.
     #[inline]
+    #[cfg(feature = "fast")]
     pub(super) fn take_plain(&mut self, count: u32, payload: u16) {
         self.statistics.packets_received += u64::from(count);
         self.expected += u64::from(count);

@@ -6,8 +6,10 @@
 //! On a host of several cores one of them counts the jiffies, and all tick at the same instant. A core that looks before
 //! the jiffy is counted finds nothing due (Linux `run_local_timers`): it has missed the tick.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::config::Config;
-use crate::kernel::Train;
 use lossylink_core::probability::Probability;
 use lossylink_core::rng::at_index;
 use lossylink_core::time::{Duration, Instant};
@@ -77,17 +79,6 @@ impl Clock {
             self.jiffy = self.first_jiffy + ticks;
             self.jiffy_end_ps = ticks * self.tick_ps + self.phase_ps;
         }
-    }
-
-    /// How many of the train come before the next tick.
-    pub(super) fn within_tick(&self, train: Train) -> u32 {
-        train.come_by(Instant::from_ps(self.jiffy_end_ps - 1))
-    }
-
-    /// Whether `at`, which is not past, comes before the next tick.
-    #[inline]
-    pub(super) const fn is_within_tick(&self, at: Instant) -> bool {
-        at.as_ps() < self.jiffy_end_ps
     }
 
     /// Whole microseconds from the start to `at`.

@@ -61,6 +61,7 @@ impl Compression {
     }
 
     /// How many segments may arrive in order from `next` on that [`Compression::note_in_order`] takes no note of.
+    #[cfg(feature = "fast")]
     pub(super) const fn steady_before(&self, next: u64) -> u64 {
         self.estimate.ends.saturating_sub(next + 1)
     }

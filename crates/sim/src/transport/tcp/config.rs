@@ -90,6 +90,7 @@ impl Config {
     /// Within a tick no timer fires and no window decays, because each lasts a tick at the least. What the windows allow
     /// beyond the initial one may depend on measured round trips. So what comes after the first acknowledgement must fit
     /// the initial one.
+    #[cfg(feature = "fast")]
     pub(crate) fn steady_for(&self, flow_bytes: u64) -> Option<Duration> {
         let segments = flow_bytes.div_ceil(u64::from(self.payload_bytes()));
         let fits =
@@ -110,6 +111,7 @@ impl Config {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "fast")]
     #[test]
     fn a_flow_is_steady_as_long_as_nothing_of_it_follows_from_what_was_measured() {
         let bytes = |segments: u64| segments * 1460;

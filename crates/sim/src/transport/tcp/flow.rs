@@ -53,6 +53,7 @@ impl Flow {
     }
 
     /// Full segments from `next` on that flow and receive window allow while `una` is acknowledged.
+    #[cfg(feature = "fast")]
     pub(super) fn sendable_in_full(&self, una: u64, next: u64) -> u64 {
         let sendable = self.sendable(una, next);
         let with_short_last = self.missing_in_last > 0 && next + sendable == self.end;
@@ -61,6 +62,7 @@ impl Flow {
 
     /// How many segments up to `most` may leave from `next` on without the last of the flow, if each leaves for one that is
     /// acknowledged of `outstanding` ones.
+    #[cfg(feature = "fast")]
     pub(super) fn leaves_in_full(&self, most: u32, outstanding: u32, next: u64) -> u32 {
         let fits = u64::from(outstanding) <= self.receive_window;
         if fits { self.end.saturating_sub(next + 1).min(u64::from(most)) as u32 } else { 0 }
@@ -113,6 +115,7 @@ mod tests {
     use super::*;
 
     /// TCP-20
+    #[cfg(feature = "fast")]
     #[test]
     fn the_flow_and_the_receive_window_bound_what_may_leave() {
         let config = Config { receive_window_bytes: 4 * 1460, ..Config::default() };

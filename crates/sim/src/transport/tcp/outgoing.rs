@@ -37,6 +37,7 @@ impl Outgoing {
     }
 
     /// Whether nothing leaves.
+    #[cfg(feature = "fast")]
     pub(super) fn is_idle(&self) -> bool {
         self.plan == Plan::Idle && self.packet.is_none()
     }

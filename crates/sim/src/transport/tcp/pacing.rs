@@ -1,6 +1,9 @@
 //! Pacing: packets leave no faster than the congestion control says (Linux's internal pacing), nor than
 //! the host's stack makes them.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::timers::SenderTimer;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::{BitRate, Bytes};
@@ -51,23 +54,6 @@ impl Pacing {
         if let Some(rate) = self.stack_rate {
             self.occupy(now, Bytes(u64::from(payload)) / rate);
         }
-    }
-
-    /// When the next packet may leave.
-    pub(super) const fn free_at(&self) -> Instant {
-        self.free_at
-    }
-
-    /// What a packet of `payload` bytes occupies the stack for; `None` if the stack is never felt.
-    pub(super) fn stack_span(&self, payload: u32) -> Option<Duration> {
-        self.stack_rate.map(|rate| Bytes(u64::from(payload)) / rate)
-    }
-
-    /// Packets that occupy the stack for `span` each have left one behind the other, the last of them at `last`; none
-    /// waits any more. (TCP-61)
-    pub(super) fn note_repeated(&mut self, last: Instant, span: Duration) {
-        self.occupy(last, span);
-        self.timer = None;
     }
 
     /// The timer, if a packet waits for it.

@@ -162,6 +162,7 @@ impl Ack {
 
 impl SackBlocks {
     /// No block.
+    #[cfg(feature = "fast")]
     pub(super) const NONE: Self = Self { offsets: [(0, 0); MOST_SACK_BLOCKS] };
 
     /// Adds a block to an acknowledgement of `next`; a fifth does not fit and is left out.

@@ -82,6 +82,7 @@ impl Probe {
     }
 
     /// Whether none is outstanding.
+    #[cfg(feature = "fast")]
     pub(super) const fn is_idle(&self) -> bool {
         self.outstanding.is_none()
     }

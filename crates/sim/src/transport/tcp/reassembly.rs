@@ -58,6 +58,7 @@ pub(super) struct SackList {
 
 impl SackList {
     /// Whether nothing is reported.
+    #[cfg(feature = "fast")]
     pub(super) const fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -1,6 +1,9 @@
 //! Round-trip time: smoothed value and variance as Linux keeps them (RFC 6298), the timeout that
 //! follows, and the minimum over five minutes.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::clock::Clock;
 use super::windowed::WindowedMinimum;
 use lossylink_core::time::Duration;
@@ -115,11 +118,6 @@ impl RoundTrip {
         self.settle(clock);
     }
 
-    /// Whether there was a sample.
-    pub(super) const fn is_sampled(&self) -> bool {
-        self.smoothed_8 > 0
-    }
-
     /// Takes a sample that is not the first; the timeout follows when the estimator [settles](Self::settle).
     #[inline(always)]
     pub(super) fn sample_on(&mut self, sample_us: u64, una: u64, next: u64) {
@@ -133,31 +131,6 @@ impl RoundTrip {
         let timeout_us = ((self.smoothed_8 >> 3) + self.variance).min(LONGEST_TIMEOUT_US);
         self.timeout.set(timeout_us, clock);
         self.double.set(self.smoothed_8 >> 2, clock);
-    }
-
-    /// The same for each of so many acknowledgements of `step` segments each, from `una` and `next` before the first: `sample` gives
-    /// the samples, microseconds, one a call.
-    #[inline(always)]
-    pub(super) fn sample_train(
-        &mut self,
-        acknowledgements: u32,
-        step: u64,
-        (mut una, mut next): (u64, u64),
-        mut sample: impl FnMut() -> u64,
-    ) {
-        let mut left = u64::from(acknowledgements);
-        while left > 0 {
-            // The last of these may be the first beyond the end of the flight.
-            let count = left.min(self.flight_end.saturating_sub(una) / step + 1);
-            let (mut mean, mut most) = ((self.smoothed_8, self.deviation_4), 0);
-            for _ in 0..count {
-                mean = smoothed(mean, sample());
-                most = most.max(mean.1);
-            }
-            (self.smoothed_8, self.deviation_4) = mean;
-            (una, next, left) = (una + count * step, next + count * step, left - count);
-            self.take_deviation(most, una, next - step);
-        }
     }
 
     fn smooth(&mut self, sample_us: u64) {
@@ -183,11 +156,6 @@ impl RoundTrip {
     /// Feeds the minimum filter.
     pub(super) fn note_minimum(&mut self, sample_us: u64, clock: &Clock) {
         self.note_minimum_at(clock.micros(), sample_us, clock);
-    }
-
-    /// Whether samples of no less than `least_us` up to now could change the minimum filter.
-    pub(super) fn may_lower_minimum(&self, least_us: u64, clock: &Clock) -> bool {
-        !self.minimum.is_kept(MINIMUM_WINDOW_US, clock.micros(), least_us)
     }
 
     /// Feeds the minimum filter at `now_us`.

@@ -85,6 +85,7 @@ impl Window {
 
     /// How many segments more may be acknowledged before the window grows, if it is limited and past slow start, and
     /// `per_segment` acknowledged ones give one of growth.
+    #[cfg(feature = "fast")]
     pub(super) const fn segments_without_growth(&self, per_segment: u32) -> u32 {
         if self.in_slow_start() || !self.limited {
             0
@@ -94,6 +95,7 @@ impl Window {
     }
 
     /// Segments were acknowledged, too few for the window to grow.
+    #[cfg(feature = "fast")]
     pub(super) const fn note_without_growth(&mut self, acknowledged: u32) {
         self.credit += acknowledged;
     }

@@ -32,6 +32,7 @@ impl WindowedMinimum {
     }
 
     /// Whether no sample up to `now` changes anything that is no less than `value`.
+    #[cfg(feature = "fast")]
     pub(super) const fn is_kept(&self, span: u64, now: u64, value: u64) -> bool {
         self.0.is_kept(span, now, value)
     }

@@ -6,9 +6,12 @@
 //!
 //! Where frames overtake each other on their way, they come to the cores when they have arrived and no sooner.
 
+#[cfg(feature = "fast")]
+mod fast;
+
 use super::overtaking::Overtaking;
 use super::{Addressed, Deadlines};
-use crate::kernel::{Member, Train, Trains};
+use crate::kernel::Trains;
 use crate::net::{Frame, Payload};
 use crate::world::Protocol;
 use crate::world::Reception;
@@ -112,12 +115,6 @@ impl<P: Payload> Arrivals<P> {
         self.due
     }
 
-    /// Whether a packet waits than which each that comes is handled no sooner: so it is on the only core.
-    #[inline]
-    pub(super) const fn holds_others(&self) -> bool {
-        matches!(&self.cores, Cores::One(core) if !core.poll_timeout().is_never())
-    }
-
     /// Hands the next packet, whenever it is due, to `take` and removes it.
     #[inline]
     pub(super) fn take<R>(&mut self, take: impl FnOnce(Instant, &Arrived<P>) -> R) -> Option<R> {
@@ -167,28 +164,6 @@ impl<P: Payload> Arrivals<P> {
         }
     }
 
-    /// From now on packets are counted, even where only the wake-up matters.
-    pub(super) const fn count_packets(&mut self) {
-        self.is_simple = false;
-    }
-
-    /// How many packets have come to the only core since the last of them that found it idle; `None` if there is none.
-    pub(super) const fn packets(&self) -> Option<u32> {
-        match &self.cores {
-            Cores::One(core) => Some(core.packets()),
-            _ => None,
-        }
-    }
-
-    /// The packets that come next, if they are a train of several and no core handles them, and the first of them.
-    #[inline]
-    pub(super) fn train(&self) -> Option<(Train, &Arrived<P>)> {
-        match &self.cores {
-            Cores::None(trains) => trains.front().filter(|(train, _)| train.count > 1),
-            _ => None,
-        }
-    }
-
     /// Removes the next `count` packets of the train that comes next.
     #[inline]
     pub(super) fn skip(&mut self, count: u32) {
@@ -214,32 +189,6 @@ impl<P: Payload> Arrivals<P> {
             }
             _ => self.wait(protocol, at, frame),
         }
-    }
-
-    /// A train of packets arrives at the host, `frame` and those that follow it.
-    #[inline]
-    pub(super) fn arrive_in_train<T: Protocol<Packet = P>>(
-        &mut self,
-        protocol: &T,
-        train: Train,
-        frame: &mut Arrived<P>,
-    ) {
-        debug_assert!(self.under_way.is_none(), "frames that overtake each other are no train");
-        let index = frame.payload.conversation as usize;
-        let core = match &mut self.cores {
-            Cores::None(trains) => {
-                trains.push_train(train, frame);
-                self.due = trains.poll_timeout();
-                return;
-            }
-            Cores::One(core) => core,
-            Cores::Several(several) => &mut several.cores[index],
-        };
-        let follow = |frame: &mut Arrived<P>, count| frame.follow(count, 1);
-        let merge = |held: &mut Arrived<P>, next: &Arrived<P>, count| merge(protocol, held, next, count);
-        core.arrive_in_train(train, frame, &self.reception, &mut self.draws, merge, follow);
-        self.due = core.poll_timeout();
-        self.update(index);
     }
 
     /// A packet arrives at a host that does not just wake up, or has several cores or none.

@@ -112,6 +112,7 @@ impl Lines {
     /// Until when only this conversation has packets formed: another one's turn comes right after. The distant future if
     /// none waits.
     #[inline]
+    #[cfg(feature = "fast")]
     pub(super) fn next_of_others(&self, index: usize) -> Instant {
         if self.rate.is_none() {
             return Instant::NEVER;
@@ -245,6 +246,7 @@ mod tests {
         assert_eq!(lines.poll_timeout(), at(100) + Duration::from_ps(68_800));
     }
 
+    #[cfg(feature = "fast")]
     #[test]
     fn hosts_of_their_own_do_not_wait_for_each_other() {
         let mut lines = lines(false);
@@ -255,6 +257,7 @@ mod tests {
         assert_eq!(sent, [(at(100), 0), (at(101), 1), (at(102), 2)]);
     }
 
+    #[cfg(feature = "fast")]
     #[test]
     fn a_train_lasts_as_long_as_nobody_else_waits() {
         let mut lines = lines(true);

@@ -5,38 +5,34 @@
 //! of the far host, those of the near one. Hops whose queues decide nothing have no events: a
 //! frame's arrival is known when it sets out.
 
-mod ahead;
-mod apart;
 mod arrivals;
-mod course;
+#[cfg_attr(not(feature = "fast"), path = "event_by_event.rs")]
+mod fast;
 mod lines;
 mod outside;
 mod overtaking;
+mod running;
 mod sending;
 mod silence;
-mod strides;
-mod trains;
-mod way;
 
 use super::deadlines::Deadlines;
 use super::path::{Leg, LostBehind};
 use super::reception::Reception;
 use super::{Endpoint, Path, Protocol};
 use crate::Stop;
-use crate::kernel::{Member, Train, Trains};
+use crate::kernel::{Train, Trains};
 use crate::measure::Delays;
 use crate::net::tap::LegName;
 use crate::net::{Ecn, Frame, Payload, ProtectedLink, Tap};
-pub use course::{Course, Taken};
+#[cfg(feature = "fast")]
+pub use fast::{Course, Taken};
 pub use outside::End;
 
-use ahead::Ahead;
 use arrivals::Arrivals;
 use lines::Lines;
 use lossylink_core::rng::Stream;
 use lossylink_core::time::{Duration, Instant};
 use sending::cross;
-use strides::Leads;
 
 /// A packet with the conversation that it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,15 +109,8 @@ pub struct Network<T: Protocol, L> {
     /// The link under test.
     pub link: L,
     path: Path,
-    leads: Leads,
-    /// Whether places may run ahead of each other, where nobody looks at all of them at once.
-    skips: bool,
-    /// Whether frames may go ahead of the link's turn, and how far.
-    ahead: Option<Ahead>,
-    /// Up to this instant nothing reaches the near host but what it knows of: when its turn ends, or the start of the run.
-    near_turn_ends: Instant,
-    /// Nobody looks at what the link has counted before this instant.
-    counted_at: Instant,
+    /// What the fast half keeps.
+    fast: fast::State,
     conversations: Vec<Conversation<T>>,
     generations: Vec<u32>,
     /// The conversation whose near end was the last to be handed something.
@@ -157,12 +146,8 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         Self {
             protocol,
             link,
-            leads: Leads::of(&path),
+            fast: fast::State::of(&path),
             path,
-            skips: true,
-            ahead: None,
-            near_turn_ends: Instant::ZERO,
-            counted_at: Instant::ZERO,
             conversations,
             generations: vec![0; count],
             touched: 0,
@@ -187,13 +172,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         Self { tap, ..self }
     }
 
-    /// Lets places run ahead of each other, as they do unless this says otherwise, or goes event by event: with the same
-    /// outcome.
-    #[must_use]
-    pub fn skipping(self, skips: bool) -> Self {
-        Self { skips, ..self }
-    }
-
     /// Stops where it is when somebody asks for it.
     #[must_use]
     pub fn stopping(self, stop: &Stop) -> Self {
@@ -209,11 +187,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// The present.
     pub const fn now(&self) -> Instant {
         self.now
-    }
-
-    /// Before `at` nobody looks at what the link has counted, or at how long packets took: but at its queue.
-    pub fn count_until(&mut self, at: Instant) {
-        self.counted_at = at;
     }
 
     /// From now on counts how long each packet takes from the entry of the link to its exit.
@@ -291,7 +264,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// From now on both hosts receive like this; nothing may wait at them.
     pub fn set_reception(&mut self, reception: &Reception) {
         let count = self.conversations.len();
-        self.leads.set_wake_up(reception.least_wake_up());
+        self.fast.set_reception(reception);
         self.at_near.set_reception(reception, count);
         self.at_far.set_reception(reception, count);
     }
@@ -335,8 +308,18 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
         self.now = at;
         match source {
-            Source::Link | Source::AtLink | Source::BackAtLink => {
-                self.link.run(at, &mut self.at_link, &mut self.back_at_link);
+            Source::Link => {
+                self.link.advance(at);
+                self.collect();
+            }
+            Source::AtLink => {
+                let Self { link, at_link, .. } = self;
+                at_link.take(|at, frame| link.offer(at, *frame));
+                self.collect();
+            }
+            Source::BackAtLink => {
+                let Self { link, back_at_link, .. } = self;
+                back_at_link.take(|at, frame| link.offer_back(at, *frame));
                 self.collect();
             }
             Source::AtFar => self.handle_at_far(),
@@ -438,38 +421,23 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         }
     }
 
-    /// Takes what has left the link on toward the hosts.
+    /// Takes the frames that have left the link on toward the hosts.
     #[inline]
     fn collect(&mut self) {
-        let (now, tap) = (self.now, &self.tap);
-        let Self { path, protocol, at_far, latency, .. } = self;
-        let arrive =
-            |leg: &mut Leg, at_far: &mut Arrivals<T::Packet>, at, frame: &Frame<Addressed<T::Packet>>| {
-                let Some(at) = cross(tap, LegName::ToFar, leg, (now, at), frame) else { return };
-                at_far.arrive(protocol, at, frame);
-            };
-        self.link.delivered().take_trains(|train, frame| {
-            let leg = &mut path.to_far;
-            if train.count == 1 && latency.is_none() {
-                return arrive(leg, at_far, train.first, frame);
-            }
+        let now = self.now;
+        let Self { link, path, protocol, at_far, at_near, latency, tap, .. } = self;
+        link.delivered().take_all(|at, frame| {
             let mut frame = *frame;
             if let Some(latency) = latency {
-                frame.payload.leave(train, |took| latency.add(took));
+                frame.payload.leave(Train::of_one(at), |took| latency.add(took));
             }
-            let crossed = if tap.is_open() { None } else { leg.cross_train(train, frame.octets) };
-            if let Some(train) = crossed {
-                return at_far.arrive_in_train(protocol, train, &mut frame);
-            }
-            arrive(leg, at_far, train.first, &frame);
-            for index in 1..train.count {
-                frame.follow(1, train.step);
-                arrive(leg, at_far, train.nth(index), &frame);
+            if let Some(at) = cross(tap, LegName::ToFar, &mut path.to_far, (now, at), &frame) {
+                at_far.arrive(protocol, at, &frame);
             }
         });
-        self.link.returned().take_all(|at, frame| {
+        link.returned().take_all(|at, frame| {
             if let Some(at) = cross(tap, LegName::ToNear, &mut path.to_near, (now, at), frame) {
-                self.at_near.arrive(protocol, at, frame);
+                at_near.arrive(protocol, at, frame);
             }
         });
     }

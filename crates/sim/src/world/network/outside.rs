@@ -3,8 +3,8 @@
 //! The owner says what time it is. No frame that a host sends from then on reaches the link before the leg to it
 //! has passed: so far the link may run ahead, and the owner need not wake up for what happens inside of it.
 
-use super::strides::before;
 use super::{Addressed, Network};
+use crate::kernel::ahead::just_short_of;
 use crate::net::ProtectedLink;
 use crate::world::protocol::{Arrival, Carried, Outside};
 use lossylink_core::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
         if hosts.near.has_arrivals() || hosts.far.has_arrivals() {
             return self.now;
         }
-        let link = self.link_next().saturating_add(self.leads.to_hosts());
+        let link = self.link_next().saturating_add(self.path.least_to_hosts());
         link.min(self.at_far.poll_timeout()).min(self.at_near.poll_timeout())
     }
 
@@ -48,7 +48,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
     /// When the owner has to ask so that the link has come to `moment`: it may run at `now` what lies less than the lead
     /// ahead.
     pub fn asked_for(&self, moment: Instant) -> Instant {
-        let lead = self.leads.to_link();
+        let lead = self.path.least_to_link();
         if moment.is_never() || lead == Duration::ZERO {
             moment
         } else {
@@ -58,7 +58,7 @@ impl<L: ProtectedLink<Addressed<Carried>>> Network<Outside, L> {
 
     /// How far the link may run at `now`.
     pub fn reach(&self, now: Instant) -> Instant {
-        now.max(before(now, self.leads.to_link()))
+        now.max(just_short_of(now, self.path.least_to_link()))
     }
 
     /// Lets everything happen on the link until `moment`, which lies within its reach at `now`.

@@ -9,10 +9,13 @@ pub use outside::{Arrival, Carried, Mailbox, Outside};
 pub use rdma::Rdma;
 pub use tcp::{Tcp, TcpPacket};
 
+#[cfg(feature = "fast")]
 use crate::kernel::Train;
 use crate::net::{Frame, LineRate, Payload};
 use crate::transport::Departure;
-use lossylink_core::time::{Duration, Instant};
+#[cfg(feature = "fast")]
+use lossylink_core::time::Duration;
+use lossylink_core::time::Instant;
 
 /// One end of a conversation. The owner hands it packets and expired timers, and after either
 /// polls packets until there are none.
@@ -43,6 +46,7 @@ pub trait Endpoint {
     /// ([`Payload::follow`]): at the same instant, or by timers and as an interface takes them `spacing` apart, up to
     /// `horizon`, until when the owner hands this end nothing. Returns when they leave, `packet` included. The owner polls on
     /// at the instant of the last.
+    #[cfg(feature = "fast")]
     #[inline]
     fn repeat(
         &mut self,
@@ -57,6 +61,7 @@ pub trait Endpoint {
     /// The timer is due at `now`, and all that comes of it is one packet, which leaves by itself: sends it as this end would
     /// with [`Endpoint::handle_timeout`] and polling. `None`, and nothing has happened, if that is not certain, or if another
     /// one leaves by `horizon`.
+    #[cfg(feature = "fast")]
     #[inline]
     fn send_paced(&mut self, _now: Instant, _horizon: Instant) -> Option<Self::Packet> {
         None
@@ -66,6 +71,7 @@ pub trait Endpoint {
     /// this end would one by one. It stops before one that it cannot take like the others, and before a timer. Hands what
     /// leaves to `send`, each train with its first packet. Returns how many packets it has taken; the owner polls on at
     /// the instant of the last.
+    #[cfg(feature = "fast")]
     #[inline]
     fn take_train(
         &mut self,

@@ -1,11 +1,14 @@
 //! RDMA in a [`Network`](crate::world::Network): RoCEv2 over IPv4 and Ethernet.
 
 use super::{Endpoint, Protocol};
+#[cfg(feature = "fast")]
 use crate::kernel::Train;
 use crate::net::{Ecn, Frame, LineRate};
 use crate::transport::Departure;
 use crate::transport::rdma::{Config, Packet, Requester, Responder};
-use lossylink_core::time::{Duration, Instant};
+#[cfg(feature = "fast")]
+use lossylink_core::time::Duration;
+use lossylink_core::time::Instant;
 
 /// A reliable connection whose requester is the near end.
 #[derive(Clone, Debug)]
@@ -62,6 +65,7 @@ impl Endpoint for Requester {
         Self::poll_at_line(self, now, is_free)
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn repeat(&mut self, packet: &Packet, now: Instant, spacing: Duration, horizon: Instant) -> Train {
         Self::repeat(self, packet, now, spacing, horizon)
@@ -94,6 +98,7 @@ impl Endpoint for Responder {
         Self::poll_at_line(self, now, is_free)
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn take_train(&mut self, train: Train, packet: &Packet, _send: impl FnMut(Train, Packet)) -> u32 {
         Self::take_train(self, train, packet)
@@ -112,6 +117,7 @@ mod tests {
     use crate::world::{Network, Path};
     use lossylink_core::loss::{LossModel, LossProcess};
     use lossylink_core::rng::Streams;
+    use lossylink_core::time::Duration;
     use lossylink_core::units::BitRate;
 
     const RATE: BitRate = BitRate::from_gbps(100);

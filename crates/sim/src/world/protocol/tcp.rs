@@ -2,10 +2,13 @@
 
 use super::gro::merge_data;
 use super::{Endpoint, Protocol};
+#[cfg(feature = "fast")]
 use crate::kernel::Train;
 use crate::net::{Ecn, Frame, Payload};
 use crate::transport::tcp;
-use lossylink_core::time::{Duration, Instant};
+#[cfg(feature = "fast")]
+use lossylink_core::time::Duration;
+use lossylink_core::time::Instant;
 
 /// TCP over IPv4 and Ethernet.
 #[derive(Clone, Debug)]
@@ -95,17 +98,20 @@ impl Endpoint for tcp::Sender {
         Self::poll_timeout(self)
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn repeat(&mut self, packet: &TcpPacket, now: Instant, _spacing: Duration, horizon: Instant) -> Train {
         let (more, spacing) = Self::repeat(self, &packet.0, horizon);
         Train { spacing, count: 1 + more, ..Train::of_one(now) }
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn send_paced(&mut self, now: Instant, horizon: Instant) -> Option<TcpPacket> {
         Self::send_paced(self, now, horizon).map(TcpPacket)
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn take_train(
         &mut self,
@@ -139,6 +145,7 @@ impl Endpoint for tcp::Receiver {
         Self::poll_timeout(self)
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn take_train(
         &mut self,

@@ -5,6 +5,7 @@
 //! whenever the port looks at it.
 
 use super::FastLinkGuardianLink;
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::Trains;
 use crate::net::{Frame, Payload};
 use lossylink_core::time::Instant;
@@ -13,7 +14,8 @@ impl<P: Payload> FastLinkGuardianLink<P> {
     /// Whether nothing is missing, waits for its turn, or is about to be told but what has arrived.
     #[inline]
     fn may_go_apart(&self) -> bool {
-        self.leads.let_run_ahead()
+        takes(Fast::Directions)
+            && self.leads.let_run_ahead()
             && self.forward.is_settled()
             && self.forward.copies.is_empty()
             && self.receiving.is_undisturbed()

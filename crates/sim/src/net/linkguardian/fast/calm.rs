@@ -13,6 +13,7 @@
 use super::FastLinkGuardianLink;
 use super::circulating::Circulating;
 use super::timing::{HEADER_OCTETS, Timing};
+use crate::fast::{Path as Fast, takes};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::{Direction, LineRate, Payload, ProtectedLink, Traffic};
 use lossylink_core::engine::linkguardian::{AckUpdate, Acknowledgement, Position};
@@ -210,7 +211,10 @@ impl ReturnPort {
 
 impl<P: Payload> FastLinkGuardianLink<P> {
     /// The link, if it is at rest and nobody looks at it.
-    pub(super) fn at_rest(&self) -> Option<Calm> {
+    pub(in crate::net) fn calm(&self) -> Option<Calm> {
+        if !takes(Fast::CleanSums) {
+            return None;
+        }
         let Self { sending, receiving, .. } = self;
         let Timing { rate, rate_back, ack_register, data_pipeline, reverse_pipeline, control_return, .. } =
             sending.timing;
@@ -253,7 +257,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
 
     /// Carries what `calm` has carried since it was this link at rest, if none of it is lost, the register stood still while a frame
     /// of the hosts waited, and the link is at rest again by `end`; false, and nothing has happened, if not.
-    pub(super) fn carry_calmly(&mut self, mut calm: Calm, end: Instant) -> bool {
+    pub(in crate::net) fn carry_calmly(&mut self, mut calm: Calm, end: Instant) -> bool {
         let last = calm.finish();
         let Calm { near, far, .. } = calm;
         let data = near.carried.data_frames;

@@ -25,8 +25,8 @@ use crate::kernel::{Pipe, Trains};
 use crate::net::report::EgressCounters;
 use crate::net::source::{NoFrames, Source};
 use crate::net::{
-    Advice, Blueprint, Cells, Ends, Frame, FrameQueue, GivesUp, Handover, LineRates, Losses, Payload,
-    ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
+    Advice, Blueprint, Cells, Direction, Ends, Frame, FrameQueue, GivesUp, Handover, LineRates, Losses,
+    Payload, ProtectedLink, Report, Tap, Traffic, Wire, queue_limits,
 };
 use lossylink_core::engine::linkguardian::{Backpressure, Position, Receiver, Sender};
 use lossylink_core::loss::LossProcess;
@@ -219,35 +219,25 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
         self.go_ahead(until, &mut NoFrames, &mut NoFrames)
     }
 
-    fn feed(&mut self, until: Instant, source: &mut impl Source<P>) -> Instant {
-        if source.waits_for_room() {
-            // What the receiving switch says lets the sending switch make room.
-            self.go_ahead(until, source, &mut NoFrames)
-        } else {
-            self.go_ahead_near(until, source)
-        }
-    }
-
     fn run(
         &mut self,
         until: Instant,
-        forward: &mut Trains<Frame<P>>,
-        backward: &mut Trains<Frame<P>>,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
     ) -> Instant {
         self.go_ahead(until, forward, backward)
     }
 
     #[inline]
-    fn poll_forward(&self) -> Option<Instant> {
+    fn poll_apart(&self) -> Option<Instant> {
         self.next_forward()
     }
 
-    fn run_forward(&mut self, until: Instant, forward: &mut Trains<Frame<P>>) -> Instant {
-        self.go_forward(until, forward)
-    }
-
-    fn run_back(&mut self, until: Instant, backward: &mut Trains<Frame<P>>) -> Instant {
-        self.go_back(until, backward)
+    fn run_apart(&mut self, direction: Direction, until: Instant, frames: &mut Trains<Frame<P>>) -> Instant {
+        match direction {
+            Direction::Forward => self.go_forward(until, frames),
+            Direction::Backward => self.go_back(until, frames),
+        }
     }
 
     #[inline]
@@ -324,14 +314,6 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
         let bytes = self.receiving.rx_high_water_bytes();
         self.receiving.reset_rx_high_water(now);
         bytes
-    }
-
-    fn calm(&self) -> Option<Calm> {
-        self.at_rest()
-    }
-
-    fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
-        Self::carry_calmly(self, calm, end)
     }
 
     fn report(&mut self, now: Instant) -> Report {

@@ -9,6 +9,7 @@ use super::timing::Timing;
 use super::tx_buffer::Copied;
 use super::tx_loop::MANY_ROUNDS;
 use super::wires::{Arrival, BackwardWire};
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::{Agenda, Trains};
 use crate::net::source::MANY;
 use crate::net::{Frame, Payload};
@@ -162,7 +163,9 @@ impl<P: Payload> ReceivingSwitch<P> {
                 latest = self.pass_rounds(alone);
                 continue;
             }
-            let has_many = now + self.many <= end && (arrivals.has_due(MANY, end) || self.holds_many(end));
+            let has_many = takes(Fast::ReceivingTrains)
+                && now + self.many <= end
+                && (arrivals.has_due(MANY, end) || self.holds_many(end));
             if let Some(last) = if has_many { self.take_steadily(arrivals, end) } else { None } {
                 latest = last;
                 continue;

@@ -14,15 +14,41 @@
 use super::FastLinkGuardianLink;
 use super::timing::Timing;
 use super::wires::ControlFrame;
+use crate::fast::{Path as Fast, takes};
 use crate::net::Payload;
 use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
-use crate::net::source::{self, NoFrames, Source};
+use crate::net::source::{self, MANY, Source};
 use lossylink_core::engine::linkguardian::Position;
 use lossylink_core::time::{Duration, Instant};
 
 /// Frames in whose time the switches run ahead of each other at the most. Chosen by the instructions that a frame of the stress test
 /// takes: 300 with 64 frames, 278 with 256, 258 with 1,024.
 const FRAMES_TOGETHER: u64 = 1024;
+
+impl Timing {
+    /// How long it takes from the first to the last of several usual frames.
+    pub(super) fn many(&self) -> Duration {
+        self.rate.serialisation(USUAL_OCTETS) * u64::from(MANY - 1)
+    }
+
+    /// From the port back until anything takes effect at the sender, at the least.
+    pub(super) fn least_told(&self) -> Duration {
+        let flight = self.control_return.min(self.resume_flight).min(self.pause_reaction);
+        self.rate_back.serialisation(MINIMUM_OCTETS) + flight
+    }
+
+    /// From the decision about a pause until it takes effect at the sender, at the least.
+    pub(super) fn least_pause(&self) -> Duration {
+        self.timer_packet
+            + self.rate_back.serialisation(MINIMUM_OCTETS)
+            + self.resume_flight.min(self.pause_reaction)
+    }
+
+    /// From the arrival that shows a loss until anything comes of it at the sender, at the least.
+    pub(super) fn least_notice(&self) -> Duration {
+        (self.notification_port + self.told()).min(self.least_pause())
+    }
+}
 
 /// How far the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +65,9 @@ pub(super) struct Leads {
 
 impl Leads {
     pub(super) fn of(timing: &Timing) -> Self {
+        if !takes(Fast::Switches) {
+            return Self::NONE;
+        }
         let just_before = |span: Duration| span - Duration::from_ps(1);
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
@@ -83,23 +112,6 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             latest = latest.max(self.run_near(until, forward));
             let end = until.min(self.hears_loss_until());
             latest = latest.max(self.run_far(end, backward)).max(self.take_late_acks(end));
-        }
-    }
-
-    /// The sending switch alone does everything that is due up to and including `until`, and takes what comes by then.
-    /// The receiving switch follows where the sending switch could hear of it. Says when the last of it happened.
-    #[inline]
-    pub(super) fn go_ahead_near(&mut self, until: Instant, forward: &mut impl Source<P>) -> Instant {
-        let mut latest = Instant::ZERO;
-        loop {
-            latest = latest.max(self.run_near(until, forward));
-            let near = self.next_to_send(forward);
-            if near > until || near.is_never() {
-                return latest;
-            }
-            let end = until.min(self.hears_loss_until());
-            latest = latest.max(self.run_far(end, &mut NoFrames)).max(self.take_late_acks(end));
-            self.look_ahead(self.next_to_send(forward).min(self.next_far()), until);
         }
     }
 

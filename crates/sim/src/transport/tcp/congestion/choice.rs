@@ -29,6 +29,7 @@ impl CongestionControl {
     }
 
     /// Whether the algorithm models the path, see [`Algorithm::models_path`].
+    #[cfg(feature = "fast")]
     pub(in super::super) fn models_path(self) -> bool {
         Congestion::new(self).models_path()
     }

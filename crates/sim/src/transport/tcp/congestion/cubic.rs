@@ -230,10 +230,12 @@ impl Algorithm for Cubic {
         }
     }
 
+    #[cfg(feature = "fast")]
     fn segments_per_growth(&self, window: &Window, jiffies: u64, hertz: u64) -> u32 {
         if self.is_settled(window.size, jiffies, hertz) { self.per_segment } else { 0 }
     }
 
+    #[cfg(feature = "fast")]
     fn note_without_growth(&mut self, acknowledged: u32) {
         self.acknowledged += acknowledged;
     }

@@ -106,11 +106,13 @@ pub(super) trait Algorithm {
 
     /// Acknowledged segments for one of growth until the next jiffy, as long as the window stays as it is and is past slow
     /// start; zero where that is not certain. It is `jiffies` now, `hertz` of them in a second.
+    #[cfg(feature = "fast")]
     fn segments_per_growth(&self, window: &Window, _jiffies: u64, _hertz: u64) -> u32 {
         if self.grows_as_reno() { window.size } else { 0 }
     }
 
     /// Segments were acknowledged, too few for the window to grow ([`Algorithm::segments_per_growth`]).
+    #[cfg(feature = "fast")]
     fn note_without_growth(&mut self, _acknowledged: u32) {}
 
     /// The recovery state is about to change from `from` to `to`.
@@ -222,10 +224,12 @@ impl Algorithm for Congestion {
         dispatch!(self, algorithm => algorithm.grows_as_reno())
     }
 
+    #[cfg(feature = "fast")]
     fn segments_per_growth(&self, window: &Window, jiffies: u64, hertz: u64) -> u32 {
         dispatch!(self, algorithm => algorithm.segments_per_growth(window, jiffies, hertz))
     }
 
+    #[cfg(feature = "fast")]
     fn note_without_growth(&mut self, acknowledged: u32) {
         dispatch!(self, algorithm => algorithm.note_without_growth(acknowledged));
     }

@@ -1,7 +1,8 @@
 //! The receiving host: reassembly, acknowledgements, and its side of the handshake. The
 //! application reads everything at once.
 
-mod train;
+#[cfg(feature = "fast")]
+mod fast;
 
 use super::clock::Clock;
 use super::compression::Compression;

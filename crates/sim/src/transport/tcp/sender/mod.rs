@@ -1,15 +1,13 @@
 //! The sending host: connection, timers and the polling interface.
 
 mod acknowledge;
-mod even;
+#[cfg(feature = "fast")]
+mod fast;
 mod losses;
-mod paced;
 mod react;
 mod reductions;
-mod repeat;
 mod sacks;
 mod timeouts;
-mod train;
 mod transmit;
 
 use super::bursts::Bursts;

@@ -149,6 +149,7 @@ impl Sender {
     }
 
     /// Whether the window might shrink because it was left unused. (TCP-48)
+    #[cfg(feature = "fast")]
     pub(super) fn may_decay(&self) -> bool {
         !self.flow.is_endless() && self.window.is_stale(self.rtt.timeout(), self.clock.jiffies())
     }

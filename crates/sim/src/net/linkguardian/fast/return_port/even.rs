@@ -1,5 +1,6 @@
 //! Explicit ACKs that leave one a round of their packet, while the register changes at equal distances.
 
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::Train;
 use crate::net::linkguardian::fast::wires::Acks;
 use lossylink_core::engine::linkguardian::Position;
@@ -36,7 +37,7 @@ impl EvenAcks {
         position: Position,
     ) -> Option<Self> {
         let step = changes.spacing;
-        if changes.count < FEWEST_CHANGES || changes.first > start {
+        if !takes(Fast::AckTrains) || changes.count < FEWEST_CHANGES || changes.first > start {
             return None;
         }
         let end = until.min((changes.last() + step).just_before());

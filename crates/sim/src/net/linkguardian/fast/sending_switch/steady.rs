@@ -6,6 +6,7 @@
 //! ```
 
 use super::SendingSwitch;
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::Train;
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::linkguardian::fast::tx_buffer::{Copied, TxBuffer};
@@ -51,7 +52,12 @@ impl<P: Payload> SendingSwitch<P> {
         source: &mut impl Source<P>,
         wire: &mut ForwardWire<P>,
     ) -> Option<Instant> {
-        if self.pause.holds() || !self.urgent.is_empty() || self.tap.is_open() || !self.copies.is_loop() {
+        if !takes(Fast::SendingTrains)
+            || self.pause.holds()
+            || !self.urgent.is_empty()
+            || self.tap.is_open()
+            || !self.copies.is_loop()
+        {
             return None;
         }
         now = now.max(self.ready);

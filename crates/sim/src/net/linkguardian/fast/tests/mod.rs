@@ -6,8 +6,8 @@ use super::FastLinkGuardianLink;
 use crate::Control;
 use crate::kernel::Trains;
 use crate::net::linkguardian::{HEADER_OCTETS, Options};
-use crate::net::source::Saturated;
 use crate::net::source::filling::step_filling;
+use crate::net::source::{NoFrames, Saturated};
 use crate::net::tap::{LegName, Sight, Tap, Watch};
 use crate::net::{Advice, Direction, Ecn, Frame, ProtectedLink as _};
 use crate::world::stress::{self, Stress};
@@ -88,12 +88,12 @@ fn run_apart(
 ) {
     let at = |percent: u8| now + Duration::from_ps((until - now).as_ps() * u64::from(percent) / 100);
     for &(far, back) in shares.iter().filter(|_| until > now) {
-        if link.poll_forward().is_some() {
-            link.run_forward(at(far), forward);
+        if link.poll_apart().is_some() {
+            link.run_apart(Direction::Forward, at(far), forward);
         }
-        if let Some(next) = link.poll_forward() {
+        if let Some(next) = link.poll_apart() {
             let known = next.min(forward.poll_timeout()).just_before();
-            link.run_back(at(back).min(known), backward);
+            link.run_apart(Direction::Backward, at(back).min(known), backward);
         }
     }
     link.run(until, forward, backward);
@@ -148,8 +148,7 @@ proptest! {
             }
             step_to(model, until);
             if feeds {
-                fast.feed(until, &mut forward);
-                fast.advance(until);
+                fast.run(until, &mut forward, &mut NoFrames);
             } else {
                 run_apart(fast, (now, until), &shares, &mut forward, &mut backward);
             }
@@ -184,8 +183,7 @@ proptest! {
         let mut until = Instant::ZERO;
         for turn_ns in turns_ns {
             until += Duration::from_ns(turn_ns);
-            twins.0.feed(until, &mut fast_source);
-            twins.0.advance(until);
+            twins.0.run(until, &mut fast_source, &mut NoFrames);
             step_filling(&mut twins.1, &mut model_source, until);
             prop_assert_eq!(fast_source.offered, model_source.offered);
             assert_alike(&mut twins, until)?;
@@ -204,9 +202,9 @@ proptest! {
         let (percent, offset_ps) = pace;
         let period = Duration::from_ps((line.as_ps() * percent / 100).saturating_add_signed(offset_ps).max(1));
         let source = stress::Source::Generator { period, queue_packets };
-        let told = |skips| Stress { packets, frame_bytes, source, skips };
+        let stress = Stress { packets, frame_bytes, source };
         let (mut fast, mut model): Twins = (world.link(), world.link());
-        prop_assert_eq!(generated(&mut fast, told(true)), generated(&mut model, told(false)));
+        prop_assert_eq!(generated(&mut fast, stress), generated(&mut model, stress));
     }
 }
 
@@ -238,7 +236,7 @@ fn the_directions_stay_together_while_a_copy_is_on_its_way() {
     let (end, mut copies, mut apart) = (Instant::ZERO + Duration::from_us(100), 0, 0);
     while link.poll_timeout() <= end {
         link.advance(link.poll_timeout());
-        let goes_apart = link.poll_forward().is_some();
+        let goes_apart = link.poll_apart().is_some();
         copies += usize::from(!link.forward.copies.is_empty());
         apart += usize::from(goes_apart);
         assert!(link.forward.copies.is_empty() || !goes_apart);

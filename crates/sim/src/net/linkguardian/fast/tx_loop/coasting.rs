@@ -3,6 +3,7 @@
 
 use super::outstanding::is_outstanding;
 use super::{LONGEST_TRAIN, Pending, Ticket, TxLoop};
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::{Member, Train};
 use crate::net::Payload;
 use crate::net::source::MANY;
@@ -123,6 +124,9 @@ impl<P: Payload> TxLoop<P> {
     /// leave the loop. Otherwise false, and nothing has happened.
     #[inline]
     pub(super) fn coast(&mut self, last: Instant, pending: &mut Pending) -> bool {
+        if !takes(Fast::CopiesApart) {
+            return false;
+        }
         let Some((train, fresh)) = self.fresh.front() else { return false };
         let (comes, fresh, even) = (train.first, *fresh, &mut self.even);
         // Each copy in the loop is looked at once at the least, so that those leave that have been acknowledged.

@@ -6,6 +6,7 @@
 
 use super::outstanding::Outstanding;
 use super::{Ticket, TxLoop};
+use crate::fast::{Path as Fast, takes};
 use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ impl<P: Payload> TxLoop<P> {
     /// Whether there is as much time from the next look to `last`.
     #[inline]
     pub(super) fn has_long_until(&self, last: Instant) -> bool {
-        last.saturating_since(self.next_look()) > self.long()
+        takes(Fast::CopyRounds) && last.saturating_since(self.next_look()) > self.long()
     }
 
     /// All copies go round once. If the loop then is as it was, they go round as often as they do before a new one comes or one leaves,

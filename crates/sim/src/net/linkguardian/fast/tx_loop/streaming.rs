@@ -2,6 +2,7 @@
 //! round once, one behind another, and have been acknowledged when they come back.
 
 use super::{Outstanding, Ticket, TxLoop};
+use crate::fast::{Path as Fast, takes};
 use crate::kernel::Train;
 use crate::net::Payload;
 use crate::net::source::MANY;
@@ -16,6 +17,9 @@ impl<P: Payload> TxLoop<P> {
     /// Whether copies go round in trains: so they did, or those do that have not been round yet.
     #[inline]
     pub(super) fn streams(&mut self) -> bool {
+        if !takes(Fast::CopyTrains) {
+            return false;
+        }
         if !self.trains.is_empty() {
             return true;
         }

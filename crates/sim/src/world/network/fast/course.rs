@@ -13,10 +13,9 @@
 //! up. Another flow takes this course if all that a host is sent in a turn comes before that host is awake, too. Whether the
 //! ends do the same after other wake-ups is for the caller to know.
 
-use super::outside::End;
-use super::{Addressed, Conversation, Network, Source};
 use crate::net::{Calm, Direction, LineRates, ProtectedLink};
 use crate::world::host::BURST_PACKETS;
+use crate::world::network::{Addressed, Conversation, End, Network, Source};
 use crate::world::path::Leg;
 use crate::world::{Path, Protocol, Reception};
 use lossylink_core::rng::Stream;
@@ -140,7 +139,7 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         self.set_reception(&reception.waking_at_once_in(wake_up)?);
         self.at_near.count_packets();
         self.at_far.count_packets();
-        self.skips = false;
+        self.fast.skips = false;
         let mut instants = vec![self.now];
         let (mut host, mut at) = (End::Near, self.now);
         let (mut turns, mut sent) = (Vec::new(), Vec::new());

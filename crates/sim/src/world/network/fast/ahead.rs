@@ -3,9 +3,10 @@
 //! A link that decides at once answers nothing and holds nothing back, so its turn is arithmetic like that
 //! of a hop: the host's own turn sends a frame all the way ([`Way`](super::way::Way)).
 
-use super::{Addressed, Network};
+use crate::fast::{Path as Fast, takes};
 use crate::net::ProtectedLink;
 use crate::world::Protocol;
+use crate::world::network::{Addressed, Network};
 use lossylink_core::time::Instant;
 
 /// How far frames may go ahead of the link's turn, and went.
@@ -47,20 +48,19 @@ impl Ahead {
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     /// From now on frames go ahead of the link, up to and including `end`, if it decides at once.
     pub(super) fn go_ahead(&mut self, end: Instant) {
-        let decides_at_once = self.link.decides_at_once();
-        self.leads.set_only_hosts_answer(decides_at_once);
+        let decides_until = self.fast.counted_at.max(end);
+        let decides_at_once = takes(Fast::AheadOfLink) && self.link.decide_until(decides_until);
+        self.fast.leads.set_only_hosts_answer(decides_at_once);
         if decides_at_once {
-            let decides_until = self.counted_at.max(end);
-            self.link.decide_waiting(decides_until);
             let mut ahead = Ahead { until: end, decides_until, turn_ends: self.now, latest: Instant::ZERO };
             self.enter_waiting(&mut ahead);
-            self.ahead = Some(ahead);
+            self.fast.ahead = Some(ahead);
         }
     }
 
     /// No frame goes ahead any more: the present is `now`, or when the latest of those that did entered the link.
     pub(super) fn stay_behind(&mut self, now: Instant) {
-        self.now = self.ahead.take().map_or(now, |ahead| ahead.latest.max(now));
+        self.now = self.fast.ahead.take().map_or(now, |ahead| ahead.latest.max(now));
         self.link.queue_mut().settle(self.now);
     }
 
@@ -75,6 +75,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             ahead.lets_enter(at);
             link.offer_back(at, frame);
         });
-        self.collect();
+        self.collect_trains();
     }
 }

@@ -9,12 +9,12 @@
 //!                                '---------- at_link, for the link's own turn: what may not go ahead
 //! ```
 
-use super::Addressed;
 use super::ahead::Ahead;
-use super::arrivals::Arrivals;
 use crate::kernel::{Member, Train, Trains};
 use crate::measure::Delays;
 use crate::net::{Direction, Frame, Passage, ProtectedLink};
+use crate::world::network::Addressed;
+use crate::world::network::arrivals::Arrivals;
 use crate::world::path::Leg;
 use crate::world::{Path, Protocol};
 use lossylink_core::time::Instant;
@@ -149,13 +149,12 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Way<'_, T, L> {
         self.at_link.is_empty() && ahead.lets_enter(at)
     }
 
-    /// What the link knows at once of the frames, which may cross it.
+    /// The fate of the first of the frames, which may cross the link, as far as the link knows it at once.
     #[inline]
     fn carry(&mut self, train: Train, frame: &Frame<Addressed<T::Packet>>) -> Passage {
-        match (self.direction, &self.ahead) {
-            (Direction::Forward, Some(ahead)) => self.link.carry_train(train, frame, ahead.decides_until),
-            (Direction::Backward, Some(_)) => self.link.carry_train_back(train, frame),
-            (_, None) => Passage::NONE,
+        match &self.ahead {
+            Some(ahead) => self.link.take(self.direction, train, frame, ahead.decides_until),
+            None => Passage::NONE,
         }
     }
 

@@ -1,36 +1,10 @@
 //! Packets in the middle of a message, which differ in their numbers alone: the same as packet by packet, without what
 //! only matters when something else happens between them.
 
-use super::packet::{Packet, Place, Request};
-use super::psn::HALF;
+use super::packet::Packet;
 use super::{Requester, Responder};
 use crate::kernel::Train;
-use crate::net::Payload;
 use lossylink_core::time::{Duration, Instant};
-
-impl Request {
-    /// Whether others like it may stand around it: in the middle of a message, and nobody has to answer.
-    const fn is_plain(&self) -> bool {
-        matches!(self.place, Place::Middle) && !self.ack_request
-    }
-}
-
-impl Payload for Packet {
-    /// Turns a packet in the middle of a message into the one so many numbers on.
-    fn follow(&mut self, count: u32, step: u32) {
-        if let Self::Request(request) = self {
-            request.psn = request.psn.ahead(count * step);
-        }
-    }
-
-    /// How many numbers `next` is ahead of this one, if both are in the middle of a message, and are the same in all else.
-    fn distance(&self, next: &Self, _count: u32) -> Option<u32> {
-        let (Self::Request(first), Self::Request(next)) = (self, next) else { return None };
-        let distance = next.psn.steps_from(first.psn);
-        let is_alike = first.is_plain() && *next == Request { psn: next.psn, ..*first };
-        (is_alike && u64::from(distance) <= HALF).then_some(distance)
-    }
-}
 
 impl Requester {
     /// Sends what leaves behind `packet`, which was polled at `now`, as long as it differs from that in its number alone: as
@@ -78,7 +52,7 @@ impl Responder {
 mod tests {
     use super::super::{Config, Operation};
     use super::*;
-    use crate::net::{Ecn, Frame, LineRate};
+    use crate::net::{Ecn, Frame, LineRate, Payload};
     use crate::transport::Departure;
     use lossylink_core::units::BitRate;
     use proptest::prelude::*;

@@ -4,8 +4,10 @@
 //! that far beyond the next event of the others, as in a conservative parallel simulation: every
 //! place sees the same events in the same order as step by step, with far fewer changes of place.
 
-use super::{Addressed, Conversation, Network};
+use crate::fast::{Path as Fast, takes};
+use crate::kernel::ahead::just_short_of;
 use crate::net::ProtectedLink;
+use crate::world::network::{Addressed, Conversation, Network};
 use crate::world::{Path, Protocol};
 use lossylink_core::time::{Duration, Instant};
 
@@ -61,16 +63,6 @@ impl Leads {
             if self.only_hosts_answer { self.link_to_near + self.near_to_link } else { Duration::ZERO };
         self.far_to_link + beyond + self.link_to_far
     }
-
-    /// The least time from any host to the link.
-    pub(super) fn to_link(self) -> Duration {
-        self.near_to_link.min(self.far_to_link)
-    }
-
-    /// The least time from the link to any host.
-    pub(super) fn to_hosts(self) -> Duration {
-        self.link_to_far.min(self.link_to_near)
-    }
 }
 
 /// When each place does something next.
@@ -95,10 +87,10 @@ impl Next {
     /// do. A packet that finds a host idle is handled when the host is awake. At the near or the far host that `holds` packets any
     /// other is handled no sooner than these. On a tie the link goes before the hosts.
     fn link_until(&self, leads: &Leads, (near_holds, far_holds): (bool, bool)) -> Instant {
-        let near = self.near.max(before(self.near, leads.near_to_link));
-        let far = self.far.max(before(self.far, leads.far_to_link));
+        let near = self.near.max(just_short_of(self.near, leads.near_to_link));
+        let far = self.far.max(just_short_of(self.far, leads.far_to_link));
         let answer = |holds: bool, way: Duration| {
-            if holds { Instant::NEVER } else { self.link.max(before(self.link, way + leads.wake_up)) }
+            if holds { Instant::NEVER } else { self.link.max(just_short_of(self.link, way + leads.wake_up)) }
         };
         near.min(far)
             .min(answer(far_holds, leads.link_to_far + leads.far_to_link))
@@ -107,76 +99,52 @@ impl Next {
 
     /// How far the far host may run, which goes after the link and before the near host.
     fn far_until(&self, leads: &Leads) -> Instant {
-        let link = before(self.link, leads.link_to_far);
-        let near = self.near.max(before(self.near, leads.near_to_link + leads.link_to_far));
-        let answer = self.far.max(before(self.far, leads.far_to_far()));
+        let link = just_short_of(self.link, leads.link_to_far);
+        let near = self.near.max(just_short_of(self.near, leads.near_to_link + leads.link_to_far));
+        let answer = self.far.max(just_short_of(self.far, leads.far_to_far()));
         link.min(near).min(answer)
     }
 
     /// How far the near host may run, which goes last.
     fn near_until(&self, leads: &Leads) -> Instant {
-        let link = before(self.link, leads.link_to_near);
-        let far = before(self.far, leads.far_to_link + leads.link_to_near);
-        let answer = self.near.max(before(self.near, leads.near_to_near()));
+        let link = just_short_of(self.link, leads.link_to_near);
+        let far = just_short_of(self.far, leads.far_to_link + leads.link_to_near);
+        let answer = self.near.max(just_short_of(self.near, leads.near_to_near()));
         link.min(far).min(answer)
     }
 }
 
 impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
-    /// Runs up to and including `end`.
-    pub fn run_until(&mut self, end: Instant) {
-        self.run_watched(end, |_, _| {});
-    }
-
-    /// Runs up to and including `end`; `watch` sees a conversation whenever its near end was handed something.
-    pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(usize, &Conversation<T>)) {
-        self.run_acting(end, |_, index, ends| {
-            watch(index, ends);
-            false
-        });
-    }
-
-    /// The same for an owner that may act on the near end then, and says whether it did: what comes of that leaves behind what
-    /// has been sent.
-    pub fn run_acting(
+    /// Runs up to and including `end`, and lets `act` act on a conversation whenever its near end was handed something; false,
+    /// and nothing has happened, where all goes event by event. Equals [`Network::run_acting`].
+    pub(in crate::world::network) fn run_in_turns(
         &mut self,
         end: Instant,
-        mut act: impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
-    ) {
+        act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
+    ) -> bool {
         if self.goes_by_steps() {
-            while !self.is_stopped() && self.step(end) {
-                self.let_act(self.now, &mut act);
-            }
-            if !self.is_stopped() {
-                self.now = self.now.max(end);
-            }
-            return;
+            return false;
         }
         self.go_ahead(end);
         let mut next = self.next_of_each();
         while next.poll_timeout() <= end && !next.poll_timeout().is_never() && !self.is_stopped() {
-            (next, _) = self.stride(next, end.min(next.furthest()), &mut act);
+            (next, _) = self.take_turns(next, end.min(next.furthest()), act);
         }
         let now = if self.is_stopped() { self.now } else { self.now.max(end) };
         self.stay_behind(now);
+        true
     }
 
-    /// The near end was handed something at `at`, since when it may have sent ahead of the present.
-    #[inline]
-    fn let_act(&mut self, at: Instant, act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool) {
-        let index = self.touched;
-        if act(at, index, &mut self.conversations[index]) {
-            self.flush_near(index);
-        }
-    }
-
-    /// Runs while `goes_on` says so of a conversation, up to and including `end`, and shows the time of the latest event.
-    /// It is asked once a stride: of the events behind the one that changes its answer some have happened, at places
-    /// that this one could not have told yet.
-    pub fn run_while(&mut self, index: usize, goes_on: impl Fn(&Conversation<T>) -> bool, end: Instant) {
+    /// Runs while `goes_on` says so of a conversation, up to and including `end`, and sets the clock to the latest event; false,
+    /// and nothing has happened, where all goes event by event.
+    pub(in crate::world::network) fn run_in_turns_while(
+        &mut self,
+        index: usize,
+        goes_on: &impl Fn(&Conversation<T>) -> bool,
+        end: Instant,
+    ) -> bool {
         if self.goes_by_steps() {
-            while goes_on(&self.conversations[index]) && !self.is_stopped() && self.step(end) {}
-            return;
+            return false;
         }
         self.go_ahead(end);
         let (mut next, mut latest) = (self.next_of_each(), self.now);
@@ -186,45 +154,46 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             && !self.is_stopped()
         {
             let at;
-            (next, at) = self.stride(next, end.min(next.furthest()), &mut |_, _, _| false);
+            (next, at) = self.take_turns(next, end.min(next.furthest()), &mut |_, _, _| false);
             latest = latest.max(at);
         }
         self.stay_behind(latest);
+        true
     }
 
     /// Whoever looks at the hops sees all places at once: then the clock must not go back.
     pub(super) fn goes_by_steps(&self) -> bool {
-        self.tap.is_open() || !self.skips
+        self.tap.is_open() || !self.fast.skips || !takes(Fast::Places)
     }
 
     /// Gives each place its turn, up to and including `end`; returns what comes then, and when the last happened.
     #[inline]
-    fn stride(
+    fn take_turns(
         &mut self,
         mut next: Next,
         end: Instant,
         act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) -> (Next, Instant) {
-        if let Some(forward) = self.link.poll_forward()
-            && let Some(latest) = self.stride_apart(forward, next, end, act)
+        if let Some(forward) = self.link.poll_apart()
+            && let Some(latest) = self.take_turns_apart(forward, next, end, act)
         {
             return (self.next_of_each(), latest);
         }
         let mut latest = Instant::ZERO;
         let holds = (self.at_near.holds_others(), self.at_far.holds_others());
-        let until = next.link_until(&self.leads, holds).min(end);
+        let until = next.link_until(&self.fast.leads, holds).min(end);
         if next.link <= until {
             latest = self.link.run(until, &mut self.at_link, &mut self.back_at_link);
-            self.collect();
+            self.collect_trains();
             next = self.next_of_each();
         }
-        let until = next.far_until(&self.leads).min(end);
+        let until = next.far_until(&self.fast.leads).min(end);
         if next.far <= until {
             self.run_far(until);
             latest = latest.max(self.now);
             next = self.next_of_each();
         }
-        let until = next.near_until(&self.leads).min(end);
+        let until = next.near_until(&self.fast.leads).min(end);
         if next.near <= until {
             self.run_near(until, act);
             latest = latest.max(self.now);
@@ -244,18 +213,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
                 .min(self.back_at_link.poll_timeout()),
             far: self.next_at_far(),
         }
-    }
-
-    /// When the near host next does something.
-    #[inline]
-    pub(super) fn next_at_near(&self) -> Instant {
-        self.at_near.poll_timeout().min(self.near_timers.next()).min(self.near_lines.poll_timeout())
-    }
-
-    /// When the far host next does something.
-    #[inline]
-    pub(super) fn next_at_far(&self) -> Instant {
-        self.at_far.poll_timeout().min(self.far_timers.next()).min(self.far_lines.poll_timeout())
     }
 
     pub(super) fn run_far(&mut self, until: Instant) {
@@ -280,16 +237,16 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         until: Instant,
         act: &mut impl FnMut(Instant, usize, &mut Conversation<T>) -> bool,
     ) {
-        if let Some(ahead) = &mut self.ahead {
+        if let Some(ahead) = &mut self.fast.ahead {
             ahead.begin_turn(until);
         }
-        self.near_turn_ends = until;
+        self.fast.near_turn_ends = until;
         loop {
             let (packet, timer) = (self.at_near.poll_timeout(), self.near_timers.next());
             let line = self.near_lines.poll_timeout();
             let at = packet.min(timer).min(line);
             if at > until {
-                self.near_turn_ends = Instant::ZERO;
+                self.fast.near_turn_ends = Instant::ZERO;
                 return;
             }
             self.now = at;
@@ -301,9 +258,4 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             self.let_act(at, act);
         }
     }
-}
-
-/// The last instant before anything that sets out at `at` can have come `lead` far.
-pub(super) fn before(at: Instant, lead: Duration) -> Instant {
-    at.saturating_add(lead).just_before()
 }

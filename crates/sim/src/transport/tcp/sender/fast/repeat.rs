@@ -1,12 +1,12 @@
 //! Full new segments that leave one behind another: the same as poll by poll, without what only matters
 //! when something else happens between them.
 
-use super::super::congestion::Algorithm;
-use super::super::outgoing::Plan;
-use super::super::packet::{Data, Packet};
-use super::super::recovery::State;
-use super::Sender;
 use crate::kernel::Train;
+use crate::transport::tcp::Sender;
+use crate::transport::tcp::congestion::Algorithm;
+use crate::transport::tcp::outgoing::Plan;
+use crate::transport::tcp::packet::{Data, Packet};
+use crate::transport::tcp::recovery::State;
 use lossylink_core::time::{Duration, Instant};
 
 impl Sender {

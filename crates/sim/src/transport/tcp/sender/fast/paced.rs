@@ -1,9 +1,9 @@
 //! A segment that waited for the host's stack: the same as timer and poll, without what could also come of them.
 
-use super::super::congestion::Algorithm;
-use super::super::packet::Packet;
-use super::super::recovery::State;
-use super::Sender;
+use crate::transport::tcp::Sender;
+use crate::transport::tcp::congestion::Algorithm;
+use crate::transport::tcp::packet::Packet;
+use crate::transport::tcp::recovery::State;
 use lossylink_core::time::{Duration, Instant};
 
 impl Sender {

@@ -1,13 +1,13 @@
 //! Acknowledgements that come one behind another: the same as packet by packet, without what only
 //! matters when something else happens between them.
 
-use super::super::congestion::Algorithm;
-use super::super::outgoing::Plan;
-use super::super::packet::{Ack, Data, Packet};
-use super::super::recovery::State;
-use super::super::scoreboard::Segment;
-use super::Sender;
 use crate::kernel::{Assembly, Train};
+use crate::transport::tcp::Sender;
+use crate::transport::tcp::congestion::Algorithm;
+use crate::transport::tcp::outgoing::Plan;
+use crate::transport::tcp::packet::{Ack, Data, Packet};
+use crate::transport::tcp::recovery::State;
+use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {
     /// Takes acknowledgements of a train, each of which acknowledges as many segments more, as long as nothing was lost

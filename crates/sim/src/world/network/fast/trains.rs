@@ -1,9 +1,13 @@
 //! A host that takes no time is handed what arrives evenly as a train, as far as it takes it as one.
 
-use super::sending::address;
 use super::way::Way;
-use super::{Addressed, Network};
+use crate::fast::{Path as Fast, takes};
+use crate::kernel::Member;
 use crate::net::{Ecn, Frame, ProtectedLink};
+use crate::world::network::arrivals::Arrivals;
+use crate::world::network::sending::address;
+use crate::world::network::{Addressed, Network};
+use crate::world::path::Leg;
 use crate::world::{Endpoint, Protocol};
 use lossylink_core::time::Instant;
 
@@ -19,9 +23,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             return false;
         }
         let packet = frame.payload.packet;
-        let Self { protocol, path, link, back_at_link, at_near, ahead, .. } = self;
+        let Self { protocol, path, link, back_at_link, at_near, fast, .. } = self;
         let far = &mut self.conversations[index].far;
-        let mut way = Way::backward(protocol, path, link, back_at_link, at_near, ahead.as_mut());
+        let mut way = Way::backward(protocol, path, link, back_at_link, at_near, fast.ahead.as_mut());
         let taken = far.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(&train, &mut address(protocol, owner, packet));
         });
@@ -43,9 +47,9 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
             return false;
         }
         let packet = frame.payload.packet;
-        let Self { protocol, path, link, at_link, at_far, ahead, latency, .. } = self;
+        let Self { protocol, path, link, at_link, at_far, fast, latency, .. } = self;
         let near = &mut self.conversations[index].near;
-        let looks = (ahead.as_mut(), latency.as_mut());
+        let looks = (fast.ahead.as_mut(), latency.as_mut());
         let mut way = Way::forward(protocol, path, link, at_link, at_far, looks);
         let taken = near.take_train(train.up_to(come), &packet, |train, packet| {
             way.send(&train, &mut address(protocol, owner, packet));
@@ -59,10 +63,46 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
         taken > 0
     }
 
+    /// Takes the frames that have left the link on toward the hosts, in trains. Equals [`Network::collect`], where nobody looks at
+    /// the hops.
+    #[inline]
+    pub(super) fn collect_trains(&mut self) {
+        let Self { path, protocol, at_far, at_near, latency, .. } = self;
+        let arrive =
+            |leg: &mut Leg, at_far: &mut Arrivals<T::Packet>, at, frame: &Frame<Addressed<T::Packet>>| {
+                if let Some(at) = leg.cross(at, frame) {
+                    at_far.arrive(protocol, at, frame);
+                }
+            };
+        self.link.delivered().take_trains(|train, frame| {
+            let leg = &mut path.to_far;
+            if train.count == 1 && latency.is_none() {
+                return arrive(leg, at_far, train.first, frame);
+            }
+            let mut frame = *frame;
+            if let Some(latency) = latency {
+                frame.payload.leave(train, |took| latency.add(took));
+            }
+            if let Some(train) = leg.cross_train(train, frame.octets) {
+                return at_far.arrive_in_train(protocol, train, &mut frame);
+            }
+            arrive(leg, at_far, train.first, &frame);
+            for index in 1..train.count {
+                frame.follow(1, train.step);
+                arrive(leg, at_far, train.nth(index), &frame);
+            }
+        });
+        self.link.returned().take_all(|at, frame| {
+            if let Some(at) = path.to_near.cross(at, frame) {
+                at_near.arrive(protocol, at, frame);
+            }
+        });
+    }
+
     /// Whether a connection that still stands may be handed frames like this one together.
     fn takes_trains(&self, frame: &Frame<Addressed<T::Packet>>) -> bool {
         let (index, (_, generation)) = owner(frame);
-        frame.ecn != Ecn::Experienced && generation == self.generations[index]
+        takes(Fast::Trains) && frame.ecn != Ecn::Experienced && generation == self.generations[index]
     }
 }
 

@@ -1,11 +1,11 @@
 //! Acknowledgements in congestion avoidance, each of which lets go as many segments as it acknowledges: what they
 //! leave behind is what the last one does, but for the samples of the round trip.
 
-use super::super::clock::Clock;
-use super::super::congestion::Algorithm;
-use super::super::scoreboard::Segment;
-use super::Sender;
 use crate::kernel::Train;
+use crate::transport::tcp::Sender;
+use crate::transport::tcp::clock::Clock;
+use crate::transport::tcp::congestion::Algorithm;
+use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {
     /// How many of the acknowledgements of a [steady](Self::take_train) train let go as many segments as each of them
@@ -79,10 +79,10 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::config::Config;
-    use super::super::super::congestion::CongestionControl;
-    use super::super::super::packet::{Ack, Packet, SackBlocks};
     use super::*;
+    use crate::transport::tcp::config::Config;
+    use crate::transport::tcp::congestion::CongestionControl;
+    use crate::transport::tcp::packet::{Ack, Packet, SackBlocks};
     use lossylink_core::time::{Duration, Instant};
     use proptest::prelude::*;
 

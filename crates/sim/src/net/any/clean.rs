@@ -1,0 +1,35 @@
+//! Frames that are certain to cross a link as others did before them, by a sum.
+
+use super::{AnyLink, Line};
+use crate::net::{Calm, Payload};
+use lossylink_core::time::Instant;
+
+impl<P: Payload> AnyLink<P> {
+    /// Lets `frames` data frames of `octets` pass without looking at each, if each is certain to cross as others did before;
+    /// false, and nothing has happened, if not.
+    pub fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        match &mut self.line {
+            Line::Plain(link) => link.skip_clean(frames, octets),
+            Line::Inspected(link) => link.skip_clean(frames, octets),
+            _ => false,
+        }
+    }
+
+    /// The link, if it is at rest, nobody looks at it, and it carries frames that are certain to arrive by arithmetic.
+    #[inline]
+    pub fn calm(&self) -> Option<Calm> {
+        match &self.line {
+            Line::FastLinkGuardian(link) => link.calm(),
+            _ => None,
+        }
+    }
+
+    /// Carries the frames that `calm` has carried since it was this link, if each is certain to arrive and the link is at rest
+    /// again by `end`; false, and nothing has happened, if not.
+    pub fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
+        match &mut self.line {
+            Line::FastLinkGuardian(link) => link.carry_calmly(calm, end),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Trains on a link that decides on each frame at once, and frames that are certain to cross it.
+
+use super::{DirectLink, Line, Scheme};
+use crate::kernel::Train;
+use crate::net::wire::Kind;
+use crate::net::{Ecn, Frame, Passage, Payload};
+use lossylink_core::time::{Duration, Instant};
+
+impl<P: Payload> Line<P> {
+    /// Puts frames of a train on the wire, which is free, as far as each finds it free and their fate is one. Nobody may
+    /// look at the wire.
+    #[inline]
+    fn carry_train(&mut self, train: Train, frame: &Frame<P>) -> Passage {
+        let serialisation = self.rate.serialisation(frame.octets);
+        let keeps_distance = train.spacing >= serialisation;
+        let clear = self.wire.clear_frames(frame.octets).min(u64::from(train.count)) as u32;
+        let starts = train.up_to(if keeps_distance { clear.max(1) } else { 1 });
+        self.pass(starts, frame.octets, serialisation, clear > 0)
+    }
+
+    /// Frames of `octets` begin to leave as `starts` says; `is_clear` if all of them are certain to arrive.
+    #[inline(always)]
+    fn pass(&mut self, starts: Train, octets: u32, serialisation: Duration, is_clear: bool) -> Passage {
+        self.busy_until = starts.last() + serialisation;
+        if is_clear {
+            self.wire.carry_clear(starts.count, octets, 0);
+        } else if !self.wire.carry(starts.first, octets, Kind::Data { header_octets: 0 }) {
+            return Passage::LOST;
+        }
+        Passage::whole(starts.from(starts.first + serialisation + self.flight))
+    }
+}
+
+impl<P: Payload, S: Scheme<P>> DirectLink<P, S> {
+    /// Frames of a train wait for the line, which is busy, and leave it by `until`: as many as their fate is one.
+    #[inline]
+    fn carry_behind(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        let (octets, serialisation) = (frame.octets, self.line.rate.serialisation(frame.octets));
+        // Whether one that can be marked is, those tell that come until it leaves.
+        if frame.ecn == Ecn::Capable || self.line.busy_until > until {
+            return Passage::NONE;
+        }
+        let starts = train.starts(self.line.busy_until, serialisation);
+        let starts = starts.unwrap_or(Train::of_one(self.line.busy_until));
+        let clear = self.line.wire.clear_frames(octets).min(u64::from(starts.come_by(until))) as u32;
+        let starts = starts.up_to(clear.max(1));
+        let entered = self.queue.let_through(train.up_to(starts.count), starts, octets);
+        if entered == 0 {
+            return Passage::LOST;
+        }
+        let passage = self.line.pass(starts.up_to(entered), octets, serialisation, clear > 0);
+        // One more was dropped if not all had room.
+        Passage { taken: starts.count.min(entered + 1), ..passage }
+    }
+
+    /// Lets `frames` data frames of `octets` pass without looking at each, if each is certain to arrive and leaves nothing behind;
+    /// false, and nothing has happened, if not.
+    pub(in crate::net) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
+        let certain = S::SKIPS_CLEAN && self.line.wire.clear_frames(octets) >= frames;
+        if certain {
+            self.line.wire.skip(frames, octets);
+        }
+        certain
+    }
+
+    /// Decides on the frames that wait in the queue and leave by `until`.
+    pub(super) fn decide_waiting(&mut self, until: Instant) {
+        while self.line.busy_until <= until {
+            let start = self.line.busy_until;
+            let Some(frame) = self.queue.poll_ahead(start) else { return };
+            self.send(start, frame);
+        }
+    }
+
+    /// The first frames of a train cross the link, as far as their fate is one and they leave the queue by `until`.
+    #[inline]
+    pub(super) fn take_forward(&mut self, train: Train, frame: &Frame<P>, until: Instant) -> Passage {
+        if !(S::SKIPS_CLEAN && self.queue.is_empty()) {
+            Passage::NONE
+        } else if self.line.busy_until <= train.first {
+            self.line.carry_train(train, frame)
+        } else {
+            self.carry_behind(train, frame, until)
+        }
+    }
+}

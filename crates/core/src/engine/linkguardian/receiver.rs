@@ -1,21 +1,10 @@
 //! The receiving end of a protected link: detects losses, and orders or forwards (LG-11..14).
 
-use super::{AckNoTimeout, AckUpdate, NonBlocking, Ordered, Position};
+use super::{AckNoTimeout, AckUpdate, Delivery, NonBlocking, Ordered, Position};
 use crate::time::Instant;
 
 /// The largest hole that a notification can describe: its size field has eight bits (LG-13).
 pub const LARGEST_HOLE: u32 = 255;
-
-/// What becomes of a frame at the receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// To the next hop, now.
-    Forward,
-    /// Into the reorder buffer.
-    Hold,
-    /// Dropped: this position has been forwarded or given up.
-    Duplicate,
-}
 
 /// A loss notification (LG-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

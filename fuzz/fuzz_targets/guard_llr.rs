@@ -6,7 +6,7 @@
 #[allow(dead_code)]
 mod checks;
 
-use lossylink_core::engine::llr::LlrLine;
+use lossylink_core::guard::LlrLine;
 use lossylink_core::protection::{Llr, Protection};
 use lossylink_core::units::{BitRate, Bytes};
 

@@ -1,7 +1,7 @@
 //! GF(2^8) with the polynomial 0x11D, for the sliding-window code of a routed guard (RT-14).
 
 use crate::kernel::{self, Kernel};
-use lossylink_core::engine::routed::code::Field;
+use lossylink_core::guard::routed::code::Field;
 
 /// The field of the kernels.
 #[derive(Clone, Copy, Debug, Default)]

@@ -12,9 +12,9 @@ use lossylink_core::engine::fec::report::{self, DecoderState, EncoderState};
 use lossylink_core::engine::fec::{
     BlockNumber, Code, DecoderConfig, DecoderCounters, EncoderCounters, Release,
 };
-use lossylink_core::engine::guard::envelope;
-use lossylink_core::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
 use lossylink_core::engine::report::{Counter, Group};
+use lossylink_core::guard::envelope;
+use lossylink_core::guard::{Frame, LineProtocol, Origin, Surroundings};
 use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::{Duration, Instant};

@@ -1,12 +1,11 @@
 //! A guard in its stride costs no allocation, whatever its line protocol: the loop around it runs in real time.
 
 use lossylink_codec::{FecLine, Gf256};
-use lossylink_core::engine::guard::{
-    Frame, Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Secret, Side,
-};
-use lossylink_core::engine::llr::LlrLine;
 use lossylink_core::engine::report::Reading;
-use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::guard::routed::RoutedLine;
+use lossylink_core::guard::{
+    Frame, Guard, GuardConfig, LineProtocol, LinkGuardianLine, LlrLine, QueueLimits, Secret, Side,
+};
 use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};

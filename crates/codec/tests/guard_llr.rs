@@ -11,8 +11,8 @@ mod pair;
 mod swarm;
 
 use lossylink_codec::FecLine;
-use lossylink_core::engine::guard::{Guard, LineProtocol, LinkGuardianLine, Peer, Side};
-use lossylink_core::engine::llr::{FrameAction, LlrLine};
+use lossylink_core::engine::llr::FrameAction;
+use lossylink_core::guard::{Guard, LineProtocol, LinkGuardianLine, LlrLine, Peer, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::{Fec, LinkGuardian, Llr, Protection};
 use lossylink_core::rng::{RngCore, Streams};

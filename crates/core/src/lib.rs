@@ -6,6 +6,7 @@
 //! * [`wire`]: frame formats, a byte view and a plain struct each.
 //! * [`protection`]: what a user chose to protect a link with: one value for all who ask.
 //! * [`engine`]: how it is done; an engine *decides*, a driver executes and times.
+//! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
 //!
 //! The simulator and the live data plane drive the same engines.
 
@@ -16,6 +17,7 @@ extern crate alloc;
 
 pub mod binomial;
 pub mod engine;
+pub mod guard;
 pub mod loss;
 pub mod probability;
 pub mod protection;

@@ -31,8 +31,7 @@ fn ranges(text: &str) -> impl Iterator<Item = u32> {
 }
 
 /// Where the guard, its line protocols, its ports and their tests are.
-const PLACES: [&str; 5] =
-    ["src/engine/guard", "tests/guard", "../codec/src", "../codec/tests", "../live/src"];
+const PLACES: [&str; 5] = ["src/guard", "tests/guard", "../codec/src", "../codec/tests", "../live/src"];
 
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -4,7 +4,7 @@ use crate::error::{Attempt, Error, Result};
 use crate::port::{MAX_MTU, PortSpec};
 use crate::sys::privilege::Capability;
 use crate::traffic::Load;
-use lossylink_core::engine::guard::{QueueLimits, Secret};
+use lossylink_core::guard::{QueueLimits, Secret};
 use lossylink_core::loss::{LossModel, LossSpec};
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;

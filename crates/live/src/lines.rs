@@ -3,10 +3,9 @@
 
 use crate::error::{Error, Result};
 use lossylink_codec::{FecLine, Gf256};
-use lossylink_core::engine::guard::{LineProtocol, LinkGuardianLine};
 use lossylink_core::engine::linkguardian::{FORGOTTEN, SenderConfig};
-use lossylink_core::engine::llr::LlrLine;
-use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::guard::routed::RoutedLine;
+use lossylink_core::guard::{LineProtocol, LinkGuardianLine, LlrLine};
 use lossylink_core::loss::LossLaw;
 use lossylink_core::protection::{MOST_COPIES, Protection};
 use lossylink_core::units::{BitRate, Bytes};

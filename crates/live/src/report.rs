@@ -1,7 +1,7 @@
 //! A guard's counters as the JSON that the control socket answers with, and what each of them means.
 
-use lossylink_core::engine::guard::{Guard, Peer, SessionState};
 use lossylink_core::engine::report::{Counter, Kind, Reading};
+use lossylink_core::guard::{Guard, Peer, SessionState};
 use serde_json::{Map, Value, json};
 
 /// What the measured loop is.
@@ -104,7 +104,7 @@ mod tests {
     use crate::histogram::{Histogram, Lateness};
     use crate::lines;
     use crate::port::PortCounters;
-    use lossylink_core::engine::guard::{GuardConfig, QueueLimits, Secret};
+    use lossylink_core::guard::{GuardConfig, QueueLimits, Secret};
     use lossylink_core::protection::{Fec, Llr, Protection};
     use lossylink_core::rng::Streams;
     use lossylink_core::units::Bytes;

@@ -5,9 +5,9 @@
 //! many, or with which datagram.
 
 use lossylink_codec::Gf256;
-use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, QueueLimits, Secret, Side};
 use lossylink_core::engine::report::Reading;
-use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::guard::routed::RoutedLine;
+use lossylink_core::guard::{Frame, Guard, GuardConfig, QueueLimits, Secret, Side};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};

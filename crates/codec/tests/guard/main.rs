@@ -11,9 +11,7 @@ mod pair;
 mod swarm;
 
 use lossylink_codec::FecLine;
-use lossylink_core::engine::guard::{
-    Guard, GuardConfig, LineProtocol, LinkGuardianLine, Peer, QueueLimits, Side,
-};
+use lossylink_core::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, Peer, QueueLimits, Side};
 use lossylink_core::protection::{Fec, LinkGuardian, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! The sliding-window code by itself: what is rebuilt is what was sent, and as much as repairs can tell.
 
 use lossylink_codec::Gf256;
-use lossylink_core::engine::routed::code::{Decoder, MOST_COVERED, add_body, contents, weight};
+use lossylink_core::guard::routed::code::{Decoder, MOST_COVERED, add_body, contents, weight};
 use lossylink_core::wire::routed::Whole;
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ mod ahead;
 mod code;
 mod path;
 
-use lossylink_core::engine::guard::Side;
+use lossylink_core::guard::Side;
 use lossylink_core::loss::{GilbertElliott, LossModel};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams};

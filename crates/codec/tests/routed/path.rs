@@ -2,9 +2,9 @@
 //! and marks.
 
 use lossylink_codec::Gf256;
-use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, Peer, QueueLimits, Secret, Side};
 use lossylink_core::engine::report::Reading;
-use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::guard::routed::RoutedLine;
+use lossylink_core::guard::{Frame, Guard, GuardConfig, Peer, QueueLimits, Secret, Side};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Stream, Streams};

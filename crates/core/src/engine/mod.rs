@@ -2,10 +2,8 @@
 //!
 //! * [`passthrough`]: no protection, the baseline that runs the same code path.
 //! * [`linkguardian`]: link-local retransmission, ordered and non-blocking.
-//! * [`guard`]: a driver without I/O that puts an engine to work on whole frames.
 //! * [`monitor`]: which links need protection, decided from their counters.
 //! * [`fec`]: forward error correction by systematic block codes.
-//! * [`routed`]: a path of datagrams, repaired by numbers, requests and a bound.
 //! * [`report`]: what both ends of a link tell about themselves.
 //!
 //! Engines hold no frames, no clock and no queues. They are told what passed by, and answer what
@@ -13,10 +11,8 @@
 //! differ between a switch that recirculates packets and a program that holds them in memory.
 
 pub mod fec;
-pub mod guard;
 pub mod linkguardian;
 pub mod llr;
 pub mod monitor;
 pub mod passthrough;
 pub mod report;
-pub mod routed;

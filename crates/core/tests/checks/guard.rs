@@ -4,7 +4,7 @@
 //! The input is a script: each step is a byte that says what happens and a byte that says to which end,
 //! how long, or with which of the frames that were seen before.
 
-use lossylink_core::engine::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
+use lossylink_core::guard::{Guard, GuardConfig, LineProtocol, LinkGuardianLine, QueueLimits, Side};
 use lossylink_core::protection::{LinkGuardian, Mode, Protection};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::{agreed, lines, non_blocking, ordered, stream};
 use crate::pair::{NONE, Pair, count, frame, ratio};
 use crate::swarm::ids;
-use lossylink_core::engine::guard::Peer;
+use lossylink_core::guard::Peer;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
 

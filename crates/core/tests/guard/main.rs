@@ -5,7 +5,7 @@ mod link;
 mod pair;
 mod swarm;
 
-use lossylink_core::engine::guard::{Guard, LineProtocol, LinkGuardianLine, Peer, Side};
+use lossylink_core::guard::{Guard, LineProtocol, LinkGuardianLine, Peer, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::{LinkGuardian, Mode, Protection};
 use lossylink_core::rng::{RngCore, Streams};

@@ -1,8 +1,8 @@
 //! Two guards, a link and a clock: what the tests of guards play their dialogues on, here and wherever there
 //! is a line protocol.
 
-use lossylink_core::engine::guard::{Frame, Guard, GuardConfig, LineProtocol, Peer, QueueLimits, Side};
 use lossylink_core::engine::report::Reading;
+use lossylink_core::guard::{Frame, Guard, GuardConfig, LineProtocol, Peer, QueueLimits, Side};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;

@@ -3,8 +3,8 @@
 //! Times are computed, not read: a frame arrives at start + size / rate + propagation even when the
 //! process woke up late, so lateness never adds up along a burst.
 
-use lossylink_core::engine::guard::Frame;
 use lossylink_core::engine::report::Kind;
+use lossylink_core::guard::Frame;
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::port::Port;
-use lossylink_core::engine::guard::{Guard, Side};
+use lossylink_core::guard::{Guard, Side};
 use lossylink_core::time::Instant;
 use std::os::fd::BorrowedFd;
 

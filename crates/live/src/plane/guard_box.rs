@@ -10,7 +10,7 @@ use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
 use crate::sys::process;
-use lossylink_core::engine::guard::{Guard, Side};
+use lossylink_core::guard::{Guard, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;

@@ -13,7 +13,7 @@ use crate::sys::privilege::{self, OF_HELPERS};
 use crate::sys::process::termination;
 use crate::traffic;
 use guard_box::GuardBox;
-use lossylink_core::engine::guard::GuardConfig;
+use lossylink_core::guard::GuardConfig;
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
 use lossylink_core::wire::ethernet::EthernetHeader;

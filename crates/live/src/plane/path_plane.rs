@@ -10,7 +10,7 @@ use crate::lines;
 use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
-use lossylink_core::engine::guard::{Guard, GuardConfig};
+use lossylink_core::guard::{Guard, GuardConfig};
 use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;

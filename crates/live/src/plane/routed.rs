@@ -4,7 +4,7 @@ use crate::config::{self, GuardPortsConfig};
 use crate::error::{Error, Result};
 use crate::lines;
 use crate::port::{Port, PortKind};
-use lossylink_core::engine::guard::{Guard, GuardConfig, Peer};
+use lossylink_core::guard::{Guard, GuardConfig, Peer};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Stream;
 
@@ -57,7 +57,7 @@ pub(super) fn show_carrier(guard: &Guard, lan: &mut dyn Port) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lossylink_core::engine::guard::{QueueLimits, Secret};
+    use lossylink_core::guard::{QueueLimits, Secret};
     use lossylink_core::protection::Llr;
     use lossylink_core::rng::Streams;
     use lossylink_core::units::Bytes;

@@ -3,10 +3,9 @@
 
 use crate::support;
 use lossylink_codec::FecLine;
-use lossylink_core::engine::guard::{
-    Guard, GuardConfig, LineProtocol, LinkGuardianLine, PassthroughLine, QueueLimits,
+use lossylink_core::guard::{
+    Guard, GuardConfig, LineProtocol, LinkGuardianLine, LlrLine, PassthroughLine, QueueLimits,
 };
-use lossylink_core::engine::llr::LlrLine;
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::units::{BitRate, Bytes};

@@ -11,12 +11,11 @@
 //! `LLR-n`. The engine counts frames and their bytes and never sees them: its driver keeps the
 //! frames that are outstanding, sends what [`Sender::poll_transmit`] says, and carries what
 //! [`Outlet::poll_control`] says, as control ordered sets or as frames of its own. The simulated link is one
-//! driver; [`LlrLine`] is the other, for guards on a live link.
+//! driver; [`LlrLine`](crate::guard::LlrLine) is the other, for guards on a live link.
 
 mod config;
 mod control;
 mod counters;
-mod line;
 mod number;
 mod outlet;
 mod outstanding;
@@ -33,7 +32,6 @@ mod tests;
 pub use config::{FrameAction, SenderConfig};
 pub use control::{Control, Init};
 pub use counters::{ReceiverCounters, SenderCounters};
-pub use line::LlrLine;
 pub use number::Number;
 pub use outlet::{Outlet, SPACING_BYTES, SPACING_DEFAULT, spacing_time};
 pub use receiver::{Condition, Receiver, ReceiverState, Verdict};

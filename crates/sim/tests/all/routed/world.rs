@@ -9,9 +9,9 @@
 //! crosses them as a frame that carries its place in a table. The path takes the octets of real datagrams.
 
 use lossylink_codec::Gf256;
-use lossylink_core::engine::guard::{Guard, GuardConfig, QueueLimits, Secret, Side};
 use lossylink_core::engine::report::Reading;
-use lossylink_core::engine::routed::RoutedLine;
+use lossylink_core::guard::routed::RoutedLine;
+use lossylink_core::guard::{Guard, GuardConfig, QueueLimits, Secret, Side};
 use lossylink_core::loss::{LossModel, LossProcess};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::{RngCore, Streams};

@@ -1,7 +1,7 @@
 //! Rebuilds frames from repairs: Gauss and Jordan's elimination, one repair at a time (RT-15).
 
 use super::{Field, MOST_COVERED, body, weight};
-use crate::engine::guard::Frame;
+use crate::guard::Frame;
 use crate::wire::routed::Whole;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! How long a live sending end waits, and how much it keeps: the sizes of a loop that is measured (LLR-24, LLR-25).
 
-use super::super::{SPACING_DEFAULT, Sizing, spacing_time};
+use crate::engine::llr::{SPACING_DEFAULT, Sizing, spacing_time};
 use crate::protection::Llr;
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};

@@ -14,8 +14,8 @@ mod pace;
 mod receiving;
 mod sending;
 
-use super::{Control, Outlet, ReceiverCounters, SenderState, report};
-use crate::engine::guard::{Frame, LineProtocol, Origin, Surroundings};
+use super::{Frame, LineProtocol, Origin, Surroundings};
+use crate::engine::llr::{Control, Outlet, ReceiverCounters, SenderState, report};
 use crate::engine::report::Group;
 use crate::loss::LossLaw;
 use crate::protection::{Llr, Protection};

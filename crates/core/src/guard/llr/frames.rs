@@ -6,9 +6,9 @@
 //!     12 B       2 B      6 B, or 8 B                                to 60 B
 //! ```
 
-use super::super::{Control, Number};
-use crate::engine::guard::envelope::{self, ETHERTYPE};
-use crate::engine::guard::{Frame, Origin, Seal};
+use crate::engine::llr::{Control, Number};
+use crate::guard::envelope::{self, ETHERTYPE};
+use crate::guard::{Frame, Origin, Seal};
 use crate::wire::ethernet::EthernetHeader;
 use crate::wire::llr::{self, ControlSet, LlrFrame, Shim};
 

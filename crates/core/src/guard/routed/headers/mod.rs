@@ -15,7 +15,7 @@ mod seen;
 pub use models::{Choice, Models};
 pub use seen::Seen;
 
-use crate::engine::guard::Frame;
+use crate::guard::Frame;
 use crate::wire::checksum::Checksum;
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 

@@ -1,10 +1,10 @@
 //! The sending end on whole frames: numbers them, keeps them, sends them again (LLR-3, LLR-11, LLR-25).
 
-use super::super::report::SendingState;
-use super::super::{Control, FrameAction, Sender, SenderConfig, SenderState, Transmit};
 use super::frames;
 use super::pace::{Link, MOST_BYTES, MOST_FRAMES, Pace};
-use crate::engine::guard::{Frame, FramePool, Surroundings};
+use crate::engine::llr::report::SendingState;
+use crate::engine::llr::{Control, FrameAction, Sender, SenderConfig, SenderState, Transmit};
+use crate::guard::{Frame, FramePool, Surroundings};
 use crate::protection::Llr;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;

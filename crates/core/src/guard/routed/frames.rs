@@ -2,7 +2,7 @@
 
 use super::headers::{Choice, Models, Seen};
 use super::low;
-use crate::engine::guard::{Frame, Surroundings, ecn, envelope};
+use crate::guard::{Frame, Surroundings, ecn, envelope};
 use crate::wire::ethernet::{EtherType, EthernetHeader};
 use crate::wire::routed::{self, DataHeader, Form, Short, Whole};
 

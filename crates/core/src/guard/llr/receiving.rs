@@ -1,9 +1,9 @@
 //! The receiving end on whole frames: hands on what is in order, and the rest of the session before (LLR-5, LLR-26).
 
-use super::super::report::ReceivingState;
-use super::super::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
-use crate::engine::guard::Surroundings;
-use crate::engine::guard::envelope;
+use crate::engine::llr::report::ReceivingState;
+use crate::engine::llr::{Condition, Control, Init, Number, Receiver, ReceiverState, Verdict};
+use crate::guard::Surroundings;
+use crate::guard::envelope;
 use crate::time::Instant;
 use crate::wire::llr::Shim;
 

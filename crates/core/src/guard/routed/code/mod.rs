@@ -12,7 +12,7 @@ mod pace;
 pub use decoder::Decoder;
 pub use pace::Pace;
 
-use crate::engine::guard::Frame;
+use crate::guard::Frame;
 use crate::wire::routed::Whole;
 use alloc::vec::Vec;
 use core::fmt::Debug;

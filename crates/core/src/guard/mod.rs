@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The guard finds its peer, agrees with it on a session, keeps the queue, and lets frames pass as they
-//! are when nobody answers. What becomes of a frame is up to a [line protocol](LineProtocol): LinkGuardian
-//! is here, others stand where their engines are. The rules are those of `docs/protocols/guard.md`; code and
-//! tests cite them as `G-n`.
+//! are when nobody answers. What becomes of a frame is up to a [line protocol](LineProtocol), which puts an
+//! engine to work on whole frames; that of the erasure code is in the crate that has the code. The rules are those
+//! of `docs/protocols/guard.md`; code and tests cite them as `G-n`.
 
 mod account;
 pub mod ecn;
@@ -20,11 +20,13 @@ mod hello;
 mod line;
 mod lines;
 mod linkguardian;
+mod llr;
 mod pause;
 mod pool;
 mod queue;
 mod replay;
 mod report;
+pub mod routed;
 mod seal;
 mod secret;
 mod session;
@@ -38,6 +40,7 @@ mod width;
 pub use handshake::Peer;
 pub use line::{HelloOctets, LineProtocol, PassthroughLine, PauseMessage, Surroundings};
 pub use linkguardian::LinkGuardianLine;
+pub use llr::LlrLine;
 pub use pool::{Frame, FramePool};
 pub use queue::{DropTail, QueueCounters, QueueLimits};
 pub(crate) use seal::WHOLE_SEAL;

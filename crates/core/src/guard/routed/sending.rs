@@ -5,7 +5,7 @@ use super::code::{Field, MOST_COVERED, Pace, add_body, weight};
 use super::headers::{Choice, Models};
 use super::receiver::MOST_REQUESTS;
 use super::{Credit, extended, frames, low};
-use crate::engine::guard::{Frame, FramePool, Surroundings, WHOLE_SEAL};
+use crate::guard::{Frame, FramePool, Surroundings, WHOLE_SEAL};
 use crate::time::{Duration, Instant};
 use crate::wire::MINIMUM_FRAME;
 use crate::wire::ethernet::EthernetHeader;

@@ -1,11 +1,12 @@
 //! What a data plane is to do: one JSON object, every key in base units, unknown keys refused.
 
 use crate::error::{Attempt, Error, Result};
-use crate::port::{MAX_MTU, PortSpec};
+use crate::port::MAX_MTU;
 use crate::sys::privilege::Capability;
 use crate::traffic::Load;
+use crate::values;
 use lossylink_core::guard::{QueueLimits, Secret};
-use lossylink_core::loss::{LossModel, LossSpec};
+use lossylink_core::loss::LossSpec;
 use lossylink_core::protection::Protection;
 use lossylink_core::time::Duration;
 use lossylink_core::units::{BitRate, Bytes};
@@ -156,7 +157,7 @@ impl Config {
 impl PathConfig {
     /// The rate of the link.
     pub fn rate(&self) -> Result<BitRate> {
-        rate(self.rate_bps)
+        values::rate(self.rate_bps)
     }
 
     /// One-way propagation.
@@ -185,24 +186,6 @@ fn read_secret(path: &Path) -> Result<Secret> {
              `head -c 32 /dev/urandom | base64` makes some"
         ))
     })
-}
-
-/// A rate that is not zero.
-pub(crate) fn rate(bits_per_second: u64) -> Result<BitRate> {
-    match bits_per_second {
-        0 => Err(Error::Usage("a link rate must be positive".to_owned())),
-        _ => Ok(BitRate::from_bps(bits_per_second)),
-    }
-}
-
-/// Reads a port's name.
-pub(crate) fn port(text: &str) -> Result<PortSpec> {
-    text.parse()
-}
-
-/// The loss model that is described.
-pub(crate) fn loss(spec: &LossSpec) -> Result<LossModel> {
-    spec.model().map_err(|error| Error::Usage(error.to_string()))
 }
 
 #[cfg(test)]
@@ -255,9 +238,5 @@ mod tests {
     fn mistakes_are_named() {
         let unknown = Config::parse(r#"{"mtu": 1500}"#).unwrap_err();
         assert!(unknown.to_string().contains("unknown field `mtu`"), "{unknown}");
-        assert!(loss(&LossSpec::Bernoulli { p: 2.0 }).unwrap_err().is_usage());
-        let trace = loss(&LossSpec::Trace { lost: vec![false, false, true, false] }).unwrap();
-        assert!((trace.mean_loss_rate(100) - 0.25).abs() < 1e-12);
-        assert!(rate(0).is_err());
     }
 }

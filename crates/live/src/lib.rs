@@ -28,6 +28,7 @@ pub mod rest;
 pub mod runner;
 pub mod sys;
 pub mod traffic;
+mod values;
 
 /// Exit code of a run that failed.
 const FAILED: i32 = 1;

@@ -2,7 +2,7 @@
 
 use super::{TAGS, guard_config, routed};
 use crate::clock::Clock;
-use crate::config::{self, Config, GuardPortsConfig};
+use crate::config::{Config, GuardPortsConfig};
 use crate::error::{Attempt, Error, Result};
 use crate::histogram::{Histogram, Lateness};
 use crate::lines;
@@ -10,6 +10,7 @@ use crate::port::{Port, PortCounters};
 use crate::report;
 use crate::runner::Plane;
 use crate::sys::process;
+use crate::values;
 use lossylink_core::guard::{Guard, Side};
 use lossylink_core::loss::LossModel;
 use lossylink_core::protection::Protection;
@@ -54,7 +55,7 @@ impl GuardBox {
         // Whoever cannot read the link must not guess identities and nonces (G-20, G-21): no seed is set.
         let seed = process::unpredictable().attempting("draw a seed for identities")?;
         let streams = Streams::new(seed);
-        let rate = ports.rate_bps.map(config::rate).transpose()?;
+        let rate = ports.rate_bps.map(values::rate).transpose()?;
         let limits = guard_config(config, Bytes::ZERO)?;
         let guard = if routed::is_path(ports)? {
             routed::guard(limits, ports.protection.as_ref(), streams.stream("guard"))?
@@ -64,8 +65,8 @@ impl GuardBox {
             Guard::new(limits, lines, protection, ASSUMED_LOSS, streams.stream("guard"))
         };
         Ok(Self {
-            lan: config::port(&ports.lan)?.open(config.mtu_bytes, config.super_frames)?,
-            link: config::port(&ports.link)?.open(config.mtu_bytes + TAGS + guard.headroom(), false)?,
+            lan: values::port(&ports.lan)?.open(config.mtu_bytes, config.super_frames)?,
+            link: values::port(&ports.link)?.open(config.mtu_bytes + TAGS + guard.headroom(), false)?,
             guard,
             clock,
             rate,

@@ -2,7 +2,7 @@
 
 use super::guard_config;
 use crate::clock::Clock;
-use crate::config::{self, Config, PathConfig};
+use crate::config::{Config, PathConfig};
 use crate::emulator::{Direction, DirectionCounters, ENDS, Path, Station};
 use crate::error::{Error, Result};
 use crate::histogram::Lateness;
@@ -10,6 +10,7 @@ use crate::lines;
 use crate::port::PortCounters;
 use crate::report;
 use crate::runner::Plane;
+use crate::values;
 use lossylink_core::guard::{Guard, GuardConfig};
 use lossylink_core::loss::{LossLaw, LossModel, LossProcess};
 use lossylink_core::protection::Protection;
@@ -42,8 +43,8 @@ pub(super) struct PathPlane {
 impl PathPlane {
     pub(super) fn build(config: &Config, path: &PathConfig, clock: Clock) -> Result<Self> {
         let streams = Streams::new(config.seed);
-        let rate = config::rate(path.rate_bps)?;
-        let loss = [config::loss(&path.loss_forward)?, config::loss(&path.loss_reverse)?];
+        let rate = values::rate(path.rate_bps)?;
+        let loss = [values::loss(&path.loss_forward)?, values::loss(&path.loss_reverse)?];
         let directions = ENDS.map(|end| {
             let process = LossProcess::new(&loss[end], streams.stream(DIRECTIONS[end]));
             Direction::new(rate, path.propagation(), process)
@@ -65,7 +66,7 @@ impl PathPlane {
                     ..limits.clone()
                 }),
             };
-            let port = config::port(port)?.open(config.mtu_bytes, config.super_frames)?;
+            let port = values::port(port)?.open(config.mtu_bytes, config.super_frames)?;
             Ok(Station::new(port, guard))
         };
         let stations = [station(0, &path.near)?, station(1, &path.far)?];

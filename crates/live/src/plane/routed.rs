@@ -1,9 +1,10 @@
 //! What is different about a guard whose link is a path (RT-1).
 
-use crate::config::{self, GuardPortsConfig};
+use crate::config::GuardPortsConfig;
 use crate::error::{Error, Result};
 use crate::lines;
 use crate::port::{Port, PortKind};
+use crate::values;
 use lossylink_core::guard::{Guard, GuardConfig, Peer};
 use lossylink_core::protection::Protection;
 use lossylink_core::rng::Stream;
@@ -13,7 +14,7 @@ use lossylink_core::rng::Stream;
 /// # Errors
 /// If the port of its LAN is none, or has no place on a link.
 pub(super) fn is_path(ports: &GuardPortsConfig) -> Result<bool> {
-    let (lan, link) = (config::port(&ports.lan)?, config::port(&ports.link)?);
+    let (lan, link) = (values::port(&ports.lan)?, values::port(&ports.link)?);
     match (lan.kind, link.kind) {
         (PortKind::Udp, _) => {
             Err(Error::Usage("a path of datagrams is no LAN: give it as the link".to_owned()))

@@ -2,11 +2,11 @@
 
 use super::{Ledger, Tally};
 use crate::clock::Clock;
-use crate::config;
 use crate::error::{Attempt, Error, Result};
 use crate::port::{ETHERNET_BYTES, Port, PortCounters};
 use crate::sys::poll::wait;
 use crate::sys::process::monotonic_ns;
+use crate::values;
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
 use lossylink_core::wire::wire_octets;
@@ -73,8 +73,8 @@ pub fn run(load: &Load) -> Result<Outcome> {
         return Err(Error::Usage("a load of no frames measures nothing: give at least 1".to_owned()));
     }
     let mtu = load.frame_bytes.saturating_sub(ETHERNET_BYTES);
-    let mut source = config::port(&load.source)?.open(mtu, false)?;
-    let mut sink = config::port(&load.sink)?.open(mtu, false)?;
+    let mut source = values::port(&load.source)?.open(mtu, false)?;
+    let mut sink = values::port(&load.sink)?.open(mtu, false)?;
     let name = (monotonic_ns() / 1_000) as u32;
     let mut ledger = Ledger::new(name, load.frames, load.frame_bytes);
     let clock = Clock::start();
@@ -103,7 +103,7 @@ fn send_all(
     sink: &mut dyn Port,
     ledger: &mut Ledger,
 ) -> Result<()> {
-    let spacing = wire_octets(Bytes(load.frame_bytes as u64)) / config::rate(load.rate_bps)?;
+    let spacing = wire_octets(Bytes(load.frame_bytes as u64)) / values::rate(load.rate_bps)?;
     let mut next = Instant::ZERO;
     let mut frame = Vec::with_capacity(load.frame_bytes);
     while ledger.tally().sent < load.frames {

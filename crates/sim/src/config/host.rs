@@ -1,8 +1,6 @@
 //! A host profile: everything that belongs to the end hosts, as data.
 
 use super::ConfigError;
-use crate::world::Reception;
-use crate::world::quantiles::Quantiles;
 use lossylink_core::probability::Probability;
 use lossylink_core::time::Duration;
 use serde::Deserialize;
@@ -91,46 +89,6 @@ impl HostProfile {
             ConfigError(format!("host.missed_tick_share is {share}: give a share of the ticks, from 0 to 1"))
         })
     }
-
-    /// What receiving costs a TCP flow.
-    pub fn reception(&self) -> Reception {
-        let segment = Duration::from_ns_f64(self.receive_segment_ns);
-        let merges = self.generic_receive_offload;
-        let reception = Reception::new(&self.receive_latency, &self.moderation_latency, segment, merges);
-        if self.sustained_moderation_ns == 0.0 {
-            return reception;
-        }
-        let after = Duration::from_us(self.sustained_after_us);
-        reception.sustaining(after, Duration::from_ns_f64(self.sustained_moderation_ns))
-    }
-
-    /// What the RDMA interfaces add to messages.
-    pub fn rdma_messages(&self) -> MessageLatency {
-        MessageLatency {
-            drawn: Quantiles::new(&self.rdma_latency),
-            inline_bytes: self.rdma_inline_bytes,
-            fetch: Duration::from_ns_f64(self.rdma_fetch_ns),
-        }
-    }
-}
-
-/// What the RDMA interfaces of two hosts add to a message.
-#[derive(Clone, Debug)]
-pub struct MessageLatency {
-    drawn: Quantiles,
-    /// The largest message that comes with its doorbell.
-    inline_bytes: u64,
-    /// What a larger one takes more.
-    fetch: Duration,
-}
-
-impl MessageLatency {
-    /// What they add to a message of `bytes` at `quantile`. (HOST-8)
-    #[inline]
-    pub fn at(&self, quantile: f64, bytes: u64) -> Duration {
-        let drawn = self.drawn.at(quantile);
-        if bytes > self.inline_bytes { drawn + self.fetch } else { drawn }
-    }
 }
 
 #[cfg(test)]
@@ -155,13 +113,6 @@ pub(crate) mod tests {
         }
     }
 
-    #[test]
-    fn only_the_calibrated_hosts_take_time_and_merge() {
-        assert!(host_profile("ideal").reception().is_free() && host_profile("lab").reception().is_free());
-        let published = host_profile("ae-hosts");
-        assert!(published.generic_receive_offload && !published.reception().is_free());
-    }
-
     // TCP-4
     #[test]
     fn a_share_of_missed_ticks_is_a_probability() {
@@ -171,15 +122,5 @@ pub(crate) mod tests {
             host.missed_tick_share = bad;
             assert!(host.missed_ticks().is_err_and(|error| error.0.contains("from 0 to 1")));
         }
-    }
-
-    // HOST-8
-    #[test]
-    fn an_interface_fetches_only_what_does_not_come_with_the_doorbell() {
-        let mut host = host_profile("ideal");
-        host.rdma_latency = vec![(0.0, 100.0), (1.0, 300.0)];
-        (host.rdma_inline_bytes, host.rdma_fetch_ns) = (220, 7_000.0);
-        let ns = |quantile, bytes| host.rdma_messages().at(quantile, bytes).as_ps() / 1000;
-        assert_eq!([ns(0.5, 220), ns(0.5, 221), ns(0.0, 24_387)], [200, 7_200, 7_100]);
     }
 }

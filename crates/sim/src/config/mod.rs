@@ -9,7 +9,9 @@ mod switch;
 
 pub use capture::CaptureConfig;
 pub use fabric::{FabricConfig, PointsConfig, TopologyConfig};
-pub use host::{HostProfile, LatencyTable, MessageLatency};
+#[cfg(test)]
+pub(crate) use host::tests::host_profile;
+pub use host::{HostProfile, LatencyTable};
 pub use sections::{
     FlowConfig, JitterConfig, LinkConfig, LossDirections, MonitorSection, PartConfig, PathConfig, RareConfig,
     RunConfig, TimelineConfig, TrafficConfig, TrafficSource, TransportConfig, WorkloadConfig,

@@ -10,7 +10,7 @@ use crate::net::frame::{FCS_OCTETS, GAP_OCTETS};
 use crate::net::{AnyLink, Frame, Hop, LineRate, LineRates, ProtectedLink};
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::{Arrival, Carried, Mailbox, Outside};
-use crate::world::{End, Network};
+use crate::world::{End, Network, Reception};
 use crate::{Columns, ConfigError};
 use lossylink_core::rng::Streams;
 use lossylink_core::time::{Duration, Instant};
@@ -65,7 +65,7 @@ impl EmulatedPath {
             link.queue_mut().lift_limit();
         }
         let mut network = Network::new(Outside, link, path, vec![ends]);
-        network.set_reception(&host.reception());
+        network.set_reception(&Reception::of(host));
         network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
         let has_interface =
             config.path.as_ref().and_then(|path| path.rtt_ps).is_none() || host.nic_rate_bps > 0;

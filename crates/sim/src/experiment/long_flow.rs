@@ -15,7 +15,7 @@ use crate::net::{AnyLink, ProtectedLink, Tap, Traffic};
 use crate::transport::tcp;
 use crate::world::network::{Addressed, Conversation};
 use crate::world::protocol::TcpPacket;
-use crate::world::{LostBehind, Network, Tcp};
+use crate::world::{LostBehind, Network, Reception, Tcp};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::rng::{RngCore, Streams};
 use lossylink_core::time::{Duration, Instant};
@@ -132,7 +132,7 @@ pub(super) fn open_flows(
     let protocol = Tcp { config: tcp_config, cuts_bursts };
     let network = Network::new(protocol, link, path, conversations).tapped(tap);
     let mut network = network.skipping(setup.config.skip);
-    network.set_reception(&host.reception());
+    network.set_reception(&Reception::of(host));
     network.set_draws(streams.stream("hosts/near"), streams.stream("hosts/far"));
     for index in 0..count as usize {
         network.act(index, |now, ends| ends.near.open(now));

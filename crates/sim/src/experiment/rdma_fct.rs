@@ -5,10 +5,10 @@
 use super::serial::{Counters, Repair, Serial, SerialProtocol};
 use super::setup::Setup;
 use crate::capture::RdmaConnection;
-use crate::config::{Config, HostProfile, MessageLatency};
+use crate::config::{Config, HostProfile};
 use crate::transport::rdma::{Operation, Packet, Place, Psn, Request, Requester, Responder, Status, Verb};
 use crate::world::network::Conversation;
-use crate::world::{Protocol, Rdma, Reception};
+use crate::world::{MessageLatency, Protocol, Rdma, Reception};
 use crate::{ConfigError, Control, Outcome};
 use lossylink_core::time::{Duration, Instant};
 
@@ -84,6 +84,6 @@ impl SerialProtocol for Rdma {
     }
 
     fn once(host: &HostProfile) -> Option<MessageLatency> {
-        Some(host.rdma_messages())
+        Some(MessageLatency::of(host))
     }
 }

@@ -122,7 +122,7 @@ impl SerialProtocol for Tcp {
     }
 
     fn reception(host: &HostProfile) -> Reception {
-        host.reception()
+        Reception::of(host)
     }
 
     #[cfg(feature = "fast")]

@@ -14,6 +14,7 @@ mod deadlines;
 pub mod host;
 pub mod journeys;
 pub mod limits;
+mod message_latency;
 mod motion;
 pub mod network;
 pub mod path;
@@ -25,6 +26,7 @@ pub mod samples;
 pub mod stress;
 pub mod tails;
 
+pub use message_latency::MessageLatency;
 pub use network::{End, Network};
 pub use path::{Jitter, LostBehind, Path, Rooms};
 pub use protocol::{Endpoint, Protocol, Rdma, Tcp};

@@ -1,7 +1,7 @@
 //! What a host's reception costs a flow: its wake-ups, its moderation, its stack. (`docs/protocols/hosts.md`)
 
 use super::quantiles::Quantiles;
-use crate::config::LatencyTable;
+use crate::config::{HostProfile, LatencyTable};
 use lossylink_core::rng::Stream;
 use lossylink_core::time::Duration;
 use std::sync::Arc;
@@ -62,6 +62,18 @@ impl Default for Reception {
 }
 
 impl Reception {
+    /// What receiving costs a TCP flow on this host.
+    pub fn of(host: &HostProfile) -> Self {
+        let segment = Duration::from_ns_f64(host.receive_segment_ns);
+        let merges = host.generic_receive_offload;
+        let reception = Self::new(&host.receive_latency, &host.moderation_latency, segment, merges);
+        if host.sustained_moderation_ns == 0.0 {
+            return reception;
+        }
+        let after = Duration::from_us(host.sustained_after_us);
+        reception.sustaining(after, Duration::from_ns_f64(host.sustained_moderation_ns))
+    }
+
     /// A reception that wakes up after `wake_up`, moderates by `moderation` and takes `segment` for
     /// each segment that it hands up; `merges` says whether it merges packets.
     pub fn new(wake_up: &LatencyTable, moderation: &LatencyTable, segment: Duration, merges: bool) -> Self {
@@ -138,5 +150,19 @@ impl Reception {
     pub fn only_wakes(&self) -> bool {
         let is_moderated = self.moderation != Latency::Constant(Duration::ZERO) || self.sustained.is_some();
         self.is_free() || !(is_moderated || self.merges || self.segment > Duration::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::host_profile;
+
+    #[test]
+    fn only_the_calibrated_hosts_take_time_and_merge() {
+        let of = |name| Reception::of(&host_profile(name));
+        assert!(of("ideal").is_free() && of("lab").is_free());
+        let published = host_profile("ae-hosts");
+        assert!(published.generic_receive_offload && !Reception::of(&published).is_free());
     }
 }

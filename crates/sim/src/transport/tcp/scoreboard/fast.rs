@@ -1,8 +1,7 @@
 //! Segments that are sent and acknowledged in trains.
 
 use super::Scoreboard;
-use super::segment::{LISTED, Segment};
-use super::transmissions::NONE;
+use super::segment::{LISTED, NONE, Segment};
 use crate::kernel::Train;
 use crate::transport::tcp::clock::Clock;
 

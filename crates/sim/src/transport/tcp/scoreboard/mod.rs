@@ -9,9 +9,8 @@ mod fast;
 mod segment;
 mod transmissions;
 
-use segment::{LISTED, LOST, RETRANSMITTED, SACKED};
+use segment::{LISTED, LOST, NONE, RETRANSMITTED, SACKED};
 pub(super) use segment::{Segment, Sent};
-use transmissions::NONE;
 
 /// Slots of a new ring; a power of two that holds an initial window.
 const FIRST_SLOTS: usize = 32;

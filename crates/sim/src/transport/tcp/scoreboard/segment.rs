@@ -1,7 +1,5 @@
 //! What the sender knows of one outstanding segment.
 
-use super::transmissions::NONE;
-
 /// SACKed by the receiver.
 pub(super) const SACKED: u8 = 1;
 /// Declared lost.
@@ -12,6 +10,9 @@ pub(super) const RETRANSMITTED: u8 = 4;
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
 /// On the transmission list.
 pub(super) const LISTED: u8 = 16;
+
+/// No slot: the end of the transmission list.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// One outstanding segment.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,7 @@
 //! linked through the slots of the ring.
 
 use super::Scoreboard;
-use super::segment::{LISTED, Segment};
-
-/// No slot: the end of the list.
-pub(super) const NONE: u32 = u32::MAX;
+use super::segment::{LISTED, NONE, Segment};
 
 impl Scoreboard {
     /// The first segment on the transmission list.

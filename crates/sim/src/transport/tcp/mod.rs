@@ -7,7 +7,7 @@
 //! * [`packet`], [`config`], [`statistics`]: what a driver sees; `headers`: the octets around a payload.
 //! * `sender`: the sending host; `handshake`, `flow`, `scoreboard`, `sack`, `progress`, `outgoing`: what
 //!   it knows of a connection, of its segments and of an acknowledgement, and what leaves next.
-//! * `recovery`, `rack`, `reordering`, `probe`, `reduction`, `undo`: loss detection and repair.
+//! * `recovery`, `recovery_state`, `rack`, `reordering`, `probe`, `reduction`, `undo`: loss detection and repair.
 //! * `clock`, `timers`, `rtt`, `window`, `rate`, `windowed`, `pacing`, `bursts`, `congestion`: time and
 //!   rate.
 //! * `receiver`, `reassembly`, `delayed_ack`, `compression`, `ecn_echo`: the receiving host.
@@ -36,6 +36,7 @@ mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
+mod recovery_state;
 mod reduction;
 mod reordering;
 mod rtt;
@@ -52,7 +53,7 @@ pub use config::Config;
 pub use congestion::{CongestionControl, UnknownCongestionControl};
 pub use packet::{Ack, Block, Data, Packet, SackBlocks};
 pub use receiver::Receiver;
-pub use recovery::State;
+pub use recovery_state::State;
 pub use sender::Sender;
 pub use statistics::Statistics;
 pub use timers::{ReceiverTimer, SenderTimer};

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::progress::Progress;
 use super::rack::TIMER_SLACK;
-use super::recovery::State;
+use super::recovery_state::State;
 use super::rtt::RoundTrip;
 use lossylink_core::time::Duration;
 

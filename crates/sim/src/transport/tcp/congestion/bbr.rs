@@ -2,7 +2,7 @@
 //! 2016): a model of bottleneck rate and round trip sets pacing rate and window.
 
 use super::super::rate::RateSample;
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::window::Window;
 use super::super::windowed::WindowedMaximum;
 use super::long_term::LongTerm;

@@ -2,7 +2,7 @@
 //! loss teaches, so that it shares a queue and stops at a loss rate of two per cent.
 
 use super::super::rate::RateSample;
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::window::Window;
 use super::bounds::Bounds;
 use super::path_model::{Aggregation, INITIAL_WINDOW, ONE, Pacer, RATE_BITS, delay_product, mix};

@@ -1,7 +1,7 @@
 //! CUBIC as Linux has it (RFC 9438): beta 717/1024, C 0.4, fast convergence, the Reno-friendly
 //! region and HyStart (Ha and Rhee 2011, both detectors).
 
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::window::Window;
 use super::{Algorithm, View};
 

@@ -1,6 +1,6 @@
 //! DCTCP: reduce in proportion to the share of marked segments (RFC 8257, with the integers of Linux).
 
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::window::Window;
 use super::{Algorithm, View};
 

@@ -11,7 +11,7 @@ mod path_model;
 mod reno;
 
 use super::rate::RateSample;
-use super::recovery::State;
+use super::recovery_state::State;
 use super::window::Window;
 use bbr::Bbr;
 use bbr3::Bbr3;

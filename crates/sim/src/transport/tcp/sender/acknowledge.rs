@@ -5,7 +5,7 @@ use super::super::outgoing::Plan;
 use super::super::packet::Ack;
 use super::super::progress::Progress;
 use super::super::rate::{LastSent, RateSample, Totals};
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::scoreboard::Segment;
 use super::Sender;
 

@@ -2,7 +2,7 @@
 
 use super::super::progress::Progress;
 use super::super::rack::{Rack, Verdict};
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::timers::SenderTimer;
 use super::Sender;
 

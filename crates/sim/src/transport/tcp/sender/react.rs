@@ -3,7 +3,8 @@
 use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
 use super::super::progress::Progress;
-use super::super::recovery::{Evidence, State};
+use super::super::recovery::Evidence;
+use super::super::recovery_state::State;
 use super::Sender;
 
 impl Sender {

@@ -2,7 +2,7 @@
 
 use super::super::congestion::Algorithm;
 use super::super::progress::Progress;
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::window::NO_THRESHOLD;
 use super::Sender;
 

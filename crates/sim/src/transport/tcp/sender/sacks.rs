@@ -2,7 +2,7 @@
 
 use super::super::packet::{Ack, Block};
 use super::super::progress::Progress;
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::sack::{SackCache, reported_duplicate};
 use super::Sender;
 

@@ -3,7 +3,7 @@
 use super::super::outgoing::Plan;
 use super::super::probe::{Content, Probe};
 use super::super::progress::Progress;
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::timers::SenderTimer;
 use super::Sender;
 

@@ -3,7 +3,7 @@
 use super::super::congestion::Algorithm;
 use super::super::outgoing::Plan;
 use super::super::packet::{Data, Packet};
-use super::super::recovery::State;
+use super::super::recovery_state::State;
 use super::super::timers::SenderTimer;
 use super::Sender;
 

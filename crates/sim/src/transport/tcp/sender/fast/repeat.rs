@@ -6,7 +6,7 @@ use crate::transport::tcp::Sender;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::outgoing::Plan;
 use crate::transport::tcp::packet::{Data, Packet};
-use crate::transport::tcp::recovery::State;
+use crate::transport::tcp::recovery_state::State;
 use lossylink_core::time::{Duration, Instant};
 
 impl Sender {

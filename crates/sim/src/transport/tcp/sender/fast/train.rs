@@ -6,7 +6,7 @@ use crate::transport::tcp::Sender;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::outgoing::Plan;
 use crate::transport::tcp::packet::{Ack, Data, Packet};
-use crate::transport::tcp::recovery::State;
+use crate::transport::tcp::recovery_state::State;
 use crate::transport::tcp::scoreboard::Segment;
 
 impl Sender {

@@ -1,7 +1,6 @@
 //! What a link is made of, whatever protects it.
 
 use super::direct::DirectConfig;
-use super::linkguardian::HEADER_OCTETS;
 use super::meter::MeterOptions;
 use super::queue::QueueLimits;
 use super::{Cells, LineRates};
@@ -11,6 +10,7 @@ use lossylink_core::protection::Protection;
 use lossylink_core::rng::Streams;
 use lossylink_core::time::Duration;
 use lossylink_core::units::Bytes;
+use lossylink_core::wire::linkguardian::DataHeader;
 use std::sync::Arc;
 
 /// Losses of the two directions, the data's first.
@@ -80,7 +80,7 @@ pub fn queue_limits(profile: &SwitchProfile) -> QueueLimits {
         limit_bytes: profile.queue_bytes,
         ecn_threshold_bytes: profile.ecn_threshold_bytes,
         cells: Cells::new(profile.buffer_cell_bytes),
-        header_bytes: HEADER_OCTETS,
+        header_bytes: DataHeader::LEN as u32,
     }
 }
 

@@ -5,9 +5,10 @@ use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
 use crate::net::{LineRate, LineRates};
 use lossylink_core::engine::linkguardian::AckNoTimeout;
 use lossylink_core::time::Duration;
+use lossylink_core::wire::linkguardian::DataHeader;
 
 /// Octets that LinkGuardian's header adds to a data frame.
-pub const HEADER_OCTETS: u32 = 3;
+pub const HEADER_OCTETS: u32 = DataHeader::LEN as u32;
 
 /// Delays of the protected link, each as in the profile.
 #[derive(Clone, Copy, Debug)]

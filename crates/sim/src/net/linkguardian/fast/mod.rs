@@ -2,6 +2,7 @@
 
 mod apart;
 mod calm;
+mod members;
 mod port_queue;
 mod receiving_switch;
 mod return_port;

@@ -2,13 +2,13 @@
 
 mod steady;
 
+use super::frames::{Arrival, Copied};
 use super::retransmission_delay::RetransmissionDelay;
 use super::return_port::ReturnPort;
 use super::rx_buffer::{RxLoop, RxMemory};
 use super::timing::Timing;
-use super::tx_buffer::Copied;
 use super::tx_loop::MANY_ROUNDS;
-use super::wires::{Arrival, BackwardWire};
+use super::wires::BackwardWire;
 use crate::fast::{Path as Fast, takes};
 use crate::kernel::{Agenda, Trains};
 use crate::net::source::MANY;

@@ -15,9 +15,10 @@
 mod even;
 
 use super::circulating::Circulating;
+use super::frames::ControlFrame;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
-use super::wires::{BackwardWire, ControlFrame};
+use super::wires::BackwardWire;
 use crate::kernel::{Member, Pipe, Ring, Train, Trains};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::tap::Content;

@@ -4,9 +4,9 @@
 //! round may release only part of it, and filled at line rate the loop empties only while the
 //! sender pauses. A program keeps the frames by position and releases them at once.
 
+use super::frames::Copied;
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
-use super::tx_buffer::Copied;
 use crate::kernel::{Member, Train, Trains};
 use crate::net::{Cells, Frame, Payload};
 use lossylink_core::engine::linkguardian::{Backpressure, PauseState, Position};

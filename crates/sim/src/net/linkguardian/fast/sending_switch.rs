@@ -3,9 +3,10 @@
 mod steady;
 
 use super::circulating::Circulating;
+use super::frames::Copied;
 use super::shown;
 use super::timing::{HEADER_OCTETS, Timing};
-use super::tx_buffer::{Copied, TxBuffer};
+use super::tx_buffer::TxBuffer;
 use super::wires::{BackwardWire, ForwardWire};
 use crate::kernel::{Agenda, Pipe, Ring};
 use crate::net::frame::MINIMUM_OCTETS;

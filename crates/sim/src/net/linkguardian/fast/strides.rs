@@ -12,8 +12,8 @@
 //! switch go first.
 
 use super::FastLinkGuardianLink;
+use super::frames::ControlFrame;
 use super::timing::Timing;
-use super::wires::ControlFrame;
 use crate::fast::{Path as Fast, takes};
 use crate::net::Payload;
 use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};

@@ -5,30 +5,14 @@
 //! change nothing are not events: they are caught up in one tight loop when something could have
 //! changed, in the same order and at the same times.
 
-pub(super) use super::frames::Copied;
+use super::frames::Copied;
 use super::timing::Timing;
 use super::tx_loop::TxLoop;
 use super::wires::Acks;
-use crate::kernel::{Member, Ring, Train};
+use crate::kernel::{Ring, Train};
 use crate::net::{Cells, Payload};
 use lossylink_core::engine::linkguardian::{CopyFate, Sender};
 use lossylink_core::time::Instant;
-
-impl<P: Payload> Member for Copied<P> {
-    #[inline]
-    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
-        let follows =
-            next.number == self.number.wrapping_add(count) && next.position == self.position.plus(count);
-        if follows { self.frame.distance(&next.frame, count) } else { None }
-    }
-
-    #[inline]
-    fn follow(&mut self, count: u32, step: u32) {
-        self.position = self.position.plus(count);
-        self.number = self.number.wrapping_add(count);
-        self.frame.follow(count, step);
-    }
-}
 
 /// The Tx buffer of a sending switch.
 #[derive(Clone, Debug)]

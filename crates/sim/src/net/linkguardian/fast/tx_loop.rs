@@ -16,9 +16,9 @@ mod streaming;
 
 pub(super) use passing::MANY_ROUNDS;
 
+use super::frames::Copied;
 use super::port_queue::{Counts, PortQueue};
 use super::timing::Timing;
-use super::tx_buffer::Copied;
 use super::wires::Acks;
 use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::{Cells, Payload};

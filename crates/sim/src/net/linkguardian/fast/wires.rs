@@ -1,8 +1,7 @@
 //! The two directions of the link, with what is in flight on them.
 
-pub(super) use super::frames::{Arrival, ControlFrame};
+use super::frames::{Arrival, ControlFrame, Copied};
 use super::timing::{HEADER_OCTETS, Timing};
-use super::tx_buffer::Copied;
 use crate::kernel::{Member, Pipe, Train, Trains};
 use crate::net::frame::MINIMUM_OCTETS;
 use crate::net::wire::Kind;
@@ -10,24 +9,6 @@ use crate::net::{Frame, Payload, Wire};
 use lossylink_core::engine::linkguardian::{Notification, Position};
 use lossylink_core::loss::Stake;
 use lossylink_core::time::{Duration, Instant};
-
-impl<P: Payload> Member for Arrival<P> {
-    #[inline]
-    fn distance(&self, next: &Self, count: u32) -> Option<u32> {
-        match (self, next) {
-            (Self::Data(data), Self::Data(next)) => data.distance(next, count),
-            (Self::Dummy(position), Self::Dummy(next)) => (position == next).then_some(count),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn follow(&mut self, count: u32, step: u32) {
-        if let Self::Data(data) = self {
-            data.follow(count, step);
-        }
-    }
-}
 
 /// Octets that no frame exceeds: an IP packet of 65,535 bytes, which a segmentation offload may send whole, has fewer.
 const LARGEST_OCTETS: u32 = 1 << 17;

@@ -3,7 +3,7 @@
 use super::{DEQUEUE, ReceivingSwitch, RxBuffer};
 use crate::kernel::Trains;
 use crate::net::Payload;
-use crate::net::linkguardian::fast::wires::Arrival;
+use crate::net::linkguardian::frames::Arrival;
 use lossylink_core::engine::linkguardian::Backpressure;
 use lossylink_core::time::Instant;
 

@@ -1,6 +1,6 @@
 //! Trials that meet no loss: a flow that takes the same course in all of them is computed once. Equals [`Serial::run_flow`].
 
-use super::results::Trial;
+use super::trial::Trial;
 use super::{Serial, SerialNetwork, SerialProtocol, draw_once, draws};
 use crate::fast::{Path as Fast, takes};
 use crate::net::{AnyLink, ProtectedLink};

@@ -1,6 +1,6 @@
 //! The doors of `clean.rs` where the fast half is not compiled: every trial runs.
 
-use super::results::Trial;
+use super::trial::Trial;
 use super::{Serial, SerialNetwork};
 use crate::world::Protocol;
 use lossylink_core::rng::Streams;

@@ -5,6 +5,7 @@
 mod clean;
 mod counters;
 mod results;
+mod trial;
 mod trials;
 
 pub(super) use counters::{Counters, Repair};
@@ -28,7 +29,8 @@ use lossylink_core::loss::LossSpec;
 use lossylink_core::rng::{RngCore, Stream, StreamName, Streams, uniform};
 use lossylink_core::time::{Duration, Instant};
 use lossylink_core::units::Bytes;
-use results::{Piece, Trial};
+use results::Piece;
+use trial::Trial;
 
 /// Timers fall anywhere on a wheel of so many ticks.
 const WHEEL_TICKS: u64 = 4096;
@@ -231,14 +233,15 @@ impl<'a, T: SerialProtocol> Serial<'a, T> {
         let mut row = Row::new(&self.setup);
         describe(&self.protocol, &mut row);
         row.set("flow_bytes", self.flow.size_bytes).set("trials", totals.trials);
-        workers.share(|| trials::set_completion_times(&mut row, pieces))?;
+        let trials: Vec<_> = pieces.iter().map(|piece| &piece.trials).collect();
+        workers.share(|| trials::set_completion_times(&mut row, &trials))?;
         row.set("flows_hit", totals.hit).set("flows_unfinished", totals.unfinished);
         detail(&self.protocol, &totals, &mut row);
         row.set("retransmissions", totals.retransmissions)
             .set("timeouts", totals.timeouts)
             .set("frames_simulated", totals.frames_simulated)
             .set("frames_skipped", totals.frames_skipped);
-        let columns = vec![("trials".to_owned(), trials::columns(pieces))];
+        let columns = vec![("trials".to_owned(), trials::columns(&trials))];
         Ok(Outcome { row: row.finish(), columns, states, ..Outcome::default() })
     }
 

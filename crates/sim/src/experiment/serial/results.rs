@@ -1,37 +1,13 @@
-//! What flows one after another give: a trial each, and what all of them come to.
+//! What flows one after another give: pieces of trials, and what all of them come to.
 
 use super::counters::Repair;
+use super::trial::Trial;
 use super::trials::Trials;
 use crate::ConfigError;
 use crate::experiment::blocks::TRIALS_PER_BLOCK;
 use crate::numbers::{Packed, Packing, Store};
-use lossylink_core::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-/// One flow's result, also of one that never ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Trial {
-    /// `None` if it never ended.
-    pub(super) took: Option<Duration>,
-    pub(super) lost_frames: u32,
-    pub(super) retransmissions: u32,
-    pub(super) timeouts: u32,
-    pub(super) repair: Option<Repair>,
-}
-
-impl Trial {
-    /// One that met no loss.
-    #[cfg(feature = "fast")]
-    pub(super) const fn clean(took: Duration) -> Self {
-        Self { took: Some(took), lost_frames: 0, retransmissions: 0, timeouts: 0, repair: None }
-    }
-
-    /// With what the hosts add to the whole flow.
-    pub(super) fn with(self, once: Duration) -> Self {
-        Self { took: self.took.map(|took| took + once), ..self }
-    }
-}
 
 /// Results of blocks that follow each other. Numbers are [`Packing`] while they run.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -133,6 +109,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lossylink_core::time::Duration;
     use proptest::prelude::*;
     use std::iter::repeat_n;
 

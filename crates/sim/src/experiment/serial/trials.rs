@@ -1,6 +1,6 @@
 //! What is kept of each trial: what its row of the table shows, in as few bits as that takes.
 
-use super::results::{Piece, Trial};
+use super::trial::Trial;
 use crate::ConfigError;
 use crate::experiment::row::{Row, unread};
 use crate::measure::{NEVER_PS, SortedSpans, Spans};
@@ -53,9 +53,9 @@ impl Trials<Packing> {
 }
 
 /// The table of all trials.
-pub(super) fn columns(pieces: &[Piece]) -> Columns {
+pub(super) fn columns(trials: &[&Trials]) -> Columns {
     let column = |name: &str, of: fn(&Trials) -> &Packed, each| {
-        (name.to_owned(), Column::packed(pieces.iter().map(|piece| of(&piece.trials).clone()), each))
+        (name.to_owned(), Column::packed(trials.iter().map(|trials| of(trials).clone()), each))
     };
     vec![
         column("fct_us", |trials| &trials.took_ps, Duration::from_us(1).as_ps()),
@@ -66,13 +66,13 @@ pub(super) fn columns(pieces: &[Piece]) -> Columns {
 }
 
 /// Adds to a row what the trials took, by all threads of the pool that this runs in.
-pub(super) fn set_completion_times(row: &mut Row, pieces: &[Piece]) -> Result<(), ConfigError> {
-    set_from(row, pieces, IN_MEMORY)
+pub(super) fn set_completion_times(row: &mut Row, trials: &[&Trials]) -> Result<(), ConfigError> {
+    set_from(row, trials, IN_MEMORY)
 }
 
 /// As [`set_completion_times`], with so many put in order in memory.
-fn set_from(row: &mut Row, pieces: &[Piece], in_memory: usize) -> Result<(), ConfigError> {
-    let took: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
+fn set_from(row: &mut Row, trials: &[&Trials], in_memory: usize) -> Result<(), ConfigError> {
+    let took: Vec<&Packed> = trials.iter().map(|trials| &trials.took_ps).collect();
     let count: usize = took.iter().map(|packed| packed.len()).sum();
     if count > in_memory {
         return row.set_completion_times(&Ordered::of(&took).map_err(unread)?).map(drop);
@@ -116,14 +116,14 @@ mod tests {
         Trial { took: trial.took.filter(|_| !place.is_multiple_of(1499)), ..trial }
     }
 
-    fn piece_of(store: &Store, trials: impl Iterator<Item = Trial>) -> Piece {
-        let mut piece = Piece::new(store);
-        trials.for_each(|trial| piece.add(trial));
-        piece.finish()
+    fn kept(store: &Store, trials: impl Iterator<Item = Trial>) -> Trials {
+        let mut kept = Trials::new(store);
+        trials.for_each(|trial| kept.add(&trial));
+        kept.finish()
     }
 
-    fn piece(store: &Store, places: std::ops::Range<u64>) -> Piece {
-        piece_of(store, places.map(trial))
+    fn of_places(store: &Store, places: std::ops::Range<u64>) -> Trials {
+        kept(store, places.map(trial))
     }
 
     fn octets(trials: &Trials) -> usize {
@@ -136,14 +136,13 @@ mod tests {
     #[test]
     fn a_trial_is_held_in_five_octets() {
         const TRIALS: usize = 100_000;
-        let held = octets(&piece(&Store::default(), 0..TRIALS as u64).trials);
+        let held = octets(&of_places(&Store::default(), 0..TRIALS as u64));
         assert!(held <= 5 * TRIALS, "{:.2} octets a trial", held as f64 / TRIALS as f64);
     }
 
     #[test]
     fn columns_and_spans_are_those_of_the_trials() {
-        let pieces =
-            [0..3000, 3000..3001].map(|places| piece_of(&Store::default(), places.map(trial_or_never)));
+        let pieces = [0..3000, 3000..3001].map(|places| kept(&Store::default(), places.map(trial_or_never)));
         let trials: Vec<Trial> = (0..3001).map(trial_or_never).collect();
         let took_us = |trial: &Trial| trial.took.map_or(f64::INFINITY, Duration::as_us_f64);
         let of = |of: &dyn Fn(&Trial) -> f64| trials.iter().map(of).collect::<Column>();
@@ -153,10 +152,10 @@ mod tests {
             ("retransmissions".to_owned(), of(&|trial| trial.retransmissions.into())),
             ("timeouts".to_owned(), of(&|trial| trial.timeouts.into())),
         ];
-        assert_eq!(columns(&pieces), expected);
+        assert_eq!(columns(&pieces.each_ref()), expected);
         let mut took: Vec<f64> = trials.iter().map(took_us).collect();
         took.sort_unstable_by(f64::total_cmp);
-        let packed: Vec<&Packed> = pieces.iter().map(|piece| &piece.trials.took_ps).collect();
+        let packed: Vec<&Packed> = pieces.iter().map(|piece| &piece.took_ps).collect();
         let mut found = Vec::new();
         sorted_spans(&packed, took.len()).unwrap().for_each(|span, _| found.push(span)).unwrap();
         assert_eq!(found, took);
@@ -164,10 +163,10 @@ mod tests {
 
     #[test]
     fn what_never_ended_is_slower_than_all_that_did() {
-        let pieces = [piece_of(&Store::default(), (0..3001).map(trial_or_never))];
+        let trials = kept(&Store::default(), (0..3001).map(trial_or_never));
         for in_memory in [0, 5000] {
             let mut row = Row::default();
-            set_from(&mut row, &pieces, in_memory).unwrap();
+            set_from(&mut row, &[&trials], in_memory).unwrap();
             let row = row.finish();
             let of = |key: &str| row[&format!("fct_us_{key}")].as_f64();
             assert!(
@@ -183,8 +182,8 @@ mod tests {
     #[test]
     fn what_is_laid_aside_gives_the_same_table_and_figures() {
         let places = [0..70_000, 70_000..70_001, 70_001..100_000];
-        let pieces = |store: &Store| places.clone().map(|places| piece(store, places));
-        let row = |pieces: &[Piece], in_memory| {
+        let pieces = |store: &Store| places.clone().map(|places| of_places(store, places));
+        let row = |pieces: &[&Trials], in_memory| {
             let mut row = Row::default();
             set_from(&mut row, pieces, in_memory).unwrap();
             row.finish()
@@ -192,7 +191,8 @@ mod tests {
         let expected = pieces(&Store::default());
         for room in [0, 100_000] {
             let aside = pieces(&Store::new(room));
-            assert!(aside.iter().map(|piece| octets(&piece.trials)).sum::<usize>() <= room);
+            assert!(aside.iter().map(octets).sum::<usize>() <= room);
+            let (aside, expected) = (aside.each_ref(), expected.each_ref());
             assert_eq!(columns(&aside), columns(&expected));
             assert_eq!(row(&aside, 99_999), row(&expected, 100_000));
         }
@@ -201,8 +201,8 @@ mod tests {
     /// Most octets that the memory of a run has for so many trials and what they come to.
     fn most_octets(trials: u64) -> u64 {
         let run = || {
-            let pieces = [piece(&store(), 0..trials)];
-            set_completion_times(&mut Row::default(), &pieces).unwrap();
+            let trials = of_places(&store(), 0..trials);
+            set_completion_times(&mut Row::default(), &[&trials]).unwrap();
         };
         allocation_counter::measure(run).bytes_max
     }

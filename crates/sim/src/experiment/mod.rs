@@ -98,7 +98,10 @@ pub fn simulate(config: &str, control: &Control) -> Result<Outcome, ConfigError>
         return Err(ConfigError(format!("{} does not run in parts", config.experiment)));
     }
     match config.experiment.as_str() {
-        "stress" => stress::run(&config, control),
+        "stress" => match config.rare {
+            Some(asked) => rare::run(&config, asked, control),
+            None => stress::run(&config, control),
+        },
         "tcp-fct" => tcp_fct::run(&config, control),
         "rdma-fct" => rdma_fct::run(&config, control),
         "workload" => workload::run(&config, control),

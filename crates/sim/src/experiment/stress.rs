@@ -18,9 +18,6 @@ use lossylink_core::time::Duration;
 use serde_json::Value;
 
 pub(super) fn run(config: &Config, control: &Control) -> Result<Outcome, ConfigError> {
-    if let Some(rare) = &config.rare {
-        return super::rare::run(config, *rare, control);
-    }
     let setup = Setup::new(config)?;
     let capture = Capture::open(&setup, || NumberedDatagrams)?;
     let mut link = inspected(&setup, setup.link(&Streams::new(config.seed))?);

@@ -3,6 +3,7 @@
 //! This file is the one list of the families in the simulator: who they are, and how each is built.
 
 use super::blueprint::{Blueprint, Losses, clean};
+use super::inspected::Bare;
 use super::source::Source;
 use super::{
     Advice, Ends, FecLink, FecModelLink, Frame, FrameQueue, GivesUp, Handover, Inspected, Latency,
@@ -38,7 +39,7 @@ enum Line<P: Payload> {
     Fec(FecLink<P>),
     FecModel(FecModelLink<P>),
     Llr(LlrLink<P>),
-    Inspected(Inspected<P>),
+    Inspected(Inspected<P, AnyLink<P>>),
 }
 
 /// Calls the same method on whichever link it is.
@@ -154,25 +155,6 @@ impl<P: Payload> AnyLink<P> {
         }
     }
 
-    /// [`ProtectedLink::run`] for the link within one under inspection, which is not under inspection itself.
-    pub(super) fn run_within(
-        &mut self,
-        until: Instant,
-        forward: &mut impl Source<P>,
-        backward: &mut impl Source<P>,
-    ) -> Instant {
-        match &mut self.line {
-            Line::Inspected(_) => unreachable!("a link is inspected once"),
-            Line::Plain(link) => link.run(until, forward, backward),
-            Line::LinkGuardian(link) => link.run(until, forward, backward),
-            #[cfg(feature = "fast")]
-            Line::FastLinkGuardian(link) => link.run(until, forward, backward),
-            Line::Fec(link) => link.run(until, forward, backward),
-            Line::FecModel(link) => link.run(until, forward, backward),
-            Line::Llr(link) => link.run(until, forward, backward),
-        }
-    }
-
     /// Does `visit` with the link as what it is, so that nothing in it asks again what link it is.
     pub fn visit<V: Visit<P>>(&mut self, visit: V) -> V::Output {
         each!(&mut self.line, link => visit.visit(link))
@@ -195,6 +177,26 @@ impl<P: Payload> From<FastLinkGuardianLink<P>> for AnyLink<P> {
 impl<P: Payload> From<LinkGuardianLink<P>> for AnyLink<P> {
     fn from(link: LinkGuardianLink<P>) -> Self {
         Self { line: Line::LinkGuardian(link), standby: None }
+    }
+}
+
+impl<P: Payload> Bare<P> for AnyLink<P> {
+    fn run_bare(
+        &mut self,
+        until: Instant,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
+    ) -> Instant {
+        match &mut self.line {
+            Line::Inspected(_) => unreachable!("a link is inspected once"),
+            Line::Plain(link) => link.run(until, forward, backward),
+            Line::LinkGuardian(link) => link.run(until, forward, backward),
+            #[cfg(feature = "fast")]
+            Line::FastLinkGuardian(link) => link.run(until, forward, backward),
+            Line::Fec(link) => link.run(until, forward, backward),
+            Line::FecModel(link) => link.run(until, forward, backward),
+            Line::Llr(link) => link.run(until, forward, backward),
+        }
     }
 }
 

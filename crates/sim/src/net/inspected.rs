@@ -6,8 +6,7 @@
 use super::source::{Counted, Source};
 use super::state::{Outside, State};
 use super::{
-    Advice, AnyLink, Frame, FrameQueue, GivesUp, Handover, Latency, Payload, ProtectedLink, Report, Tap,
-    Traffic,
+    Advice, Frame, FrameQueue, GivesUp, Handover, Latency, Payload, ProtectedLink, Report, Tap, Traffic,
 };
 use crate::kernel::{Pipe, Trains};
 use lossylink_core::engine::report::Queued;
@@ -17,10 +16,21 @@ use lossylink_core::units::Bytes;
 use std::collections::VecDeque;
 use std::mem;
 
+/// A link that can be inspected, and is not inspected yet.
+pub trait Bare<P: Payload>: ProtectedLink<P> + Clone {
+    /// [`ProtectedLink::run`].
+    fn run_bare(
+        &mut self,
+        until: Instant,
+        forward: &mut impl Source<P>,
+        backward: &mut impl Source<P>,
+    ) -> Instant;
+}
+
 /// A link under inspection.
 #[derive(Clone, Debug)]
-pub struct Inspected<P: Payload> {
-    link: Box<AnyLink<P>>,
+pub struct Inspected<P: Payload, L> {
+    link: Box<L>,
     /// The instants to come, the earliest first.
     instants: VecDeque<Instant>,
     taken: Vec<State>,
@@ -32,9 +42,9 @@ pub struct Inspected<P: Payload> {
     delivered: Trains<Frame<P>>,
 }
 
-impl<P: Payload> Inspected<P> {
+impl<P: Payload, L: Bare<P>> Inspected<P, L> {
     /// Looks at `link` at these instants, in whatever order they are given.
-    pub(super) fn new(link: AnyLink<P>, mut instants: Vec<Instant>) -> Self {
+    pub(super) fn new(link: L, mut instants: Vec<Instant>) -> Self {
         instants.sort_unstable();
         instants.dedup();
         Self {
@@ -57,6 +67,12 @@ impl<P: Payload> Inspected<P> {
         let beyond = states.iter().map(|state| state.at).find(|&at| at > end);
         states.retain(|state| state.at <= end);
         (states, beyond.or_else(|| self.instants.front().copied()))
+    }
+
+    /// The link, once no instant is to come.
+    #[cfg(feature = "fast")]
+    pub(super) fn seen(&mut self) -> Option<&mut L> {
+        self.instants.is_empty().then_some(&mut *self.link)
     }
 
     /// The next instant; never, when all have been.
@@ -110,15 +126,7 @@ impl<P: Payload> Inspected<P> {
     }
 }
 
-#[cfg(feature = "fast")]
-impl<P: Payload> Inspected<P> {
-    /// Frames that are skipped take no time: as long as an instant is to come, none is.
-    pub(super) fn skip_clean(&mut self, frames: u64, octets: u32) -> bool {
-        self.instants.is_empty() && self.link.skip_clean(frames, octets)
-    }
-}
-
-impl<P: Payload> ProtectedLink<P> for Inspected<P> {
+impl<P: Payload, L: Bare<P>> ProtectedLink<P> for Inspected<P, L> {
     fn offer(&mut self, now: Instant, frame: Frame<P>) {
         self.look_before(now);
         self.offered += 1;
@@ -156,7 +164,7 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
         let mut latest = Instant::ZERO;
         let mut forward = Counted::new(forward);
         while self.next() < until {
-            latest = latest.max(self.link.run_within(self.next(), &mut forward, backward));
+            latest = latest.max(self.link.run_bare(self.next(), &mut forward, backward));
             self.offered += mem::take(&mut forward.taken);
             let entries = forward.poll_timeout(self.link.backlog()).min(backward.poll_timeout(0));
             let next = self.link.poll_timeout().min(entries);
@@ -165,7 +173,7 @@ impl<P: Payload> ProtectedLink<P> for Inspected<P> {
             }
             self.look();
         }
-        latest = latest.max(self.link.run_within(until, &mut forward, backward));
+        latest = latest.max(self.link.run_bare(until, &mut forward, backward));
         self.offered += forward.taken;
         latest
     }

@@ -107,6 +107,7 @@ bench: build ## Measure what must be fast, and how often intervals hold (COVERAG
 	$(BIN)/python benches/bench.py $(ARGS)
 	$(BIN)/python benches/ports.py
 	$(BIN)/python benches/one_flow.py
+	$(BIN)/python benches/ablation.py
 	$(BIN)/python benches/sweeping.py
 	$(BIN)/python benches/coverage.py $(COVERAGE)
 

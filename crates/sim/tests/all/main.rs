@@ -58,4 +58,6 @@ mod tcp_trains;
 mod timeline_experiment;
 #[cfg(feature = "fast")]
 mod trains;
+#[cfg(feature = "fast")]
+mod twins;
 mod workload_experiment;

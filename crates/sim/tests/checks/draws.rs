@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 const SECOND_PS: u64 = 1_000_000_000_000;
 
 /// Reads choices from bytes; once they are used up, the first of each.
-struct Script<'a>(std::slice::Iter<'a, u8>);
+pub(crate) struct Script<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Script<'a> {
     /// Choices from these bytes.
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.iter())
     }
 
-    fn byte(&mut self) -> usize {
+    pub(crate) fn byte(&mut self) -> usize {
         self.0.next().copied().unwrap_or_default().into()
     }
 
-    fn pick<T: Clone>(&mut self, among: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, among: &[T]) -> T {
         among[self.byte() % among.len()].clone()
     }
 
-    fn flag(&mut self) -> bool {
+    pub(crate) fn flag(&mut self) -> bool {
         self.byte() % 2 == 1
     }
 
-    fn number(&mut self, below: u64) -> u64 {
+    pub(crate) fn number(&mut self, below: u64) -> u64 {
         (self.byte() as u64 * 256 + self.byte() as u64) % below
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A run of so few packets puts no more frames than that on the wire, whatever becomes of them.
 const FRAMES_MAX: u64 = 1 << 25;
 
-fn profiles() -> Profiles {
+pub(super) fn profiles() -> Profiles {
     let parsed = |text: &str| toml::from_str(text).expect("the profile is valid TOML");
     Profiles {
         switches: vec![

@@ -2,3 +2,5 @@
 
 pub(crate) mod draws;
 pub(crate) mod ends;
+#[cfg(feature = "fast")]
+pub(crate) mod twins;

@@ -3,9 +3,6 @@
 
 use lossylink_core::time::{Duration, Instant};
 
-/// Rounds that are stepped through one by one before a division finds the present one.
-const ROUNDS_STEPPED: u32 = 4;
-
 /// A self-replenishing packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circulating {
@@ -24,18 +21,6 @@ impl Circulating {
     /// The first time from `since` on at which the packet is back.
     #[inline]
     pub(super) fn next_return(&mut self, since: Instant) -> Instant {
-        // Mostly it is one round behind, and a division costs more than the rest of a frame.
-        for _ in 0..ROUNDS_STEPPED {
-            if self.returns >= since {
-                return self.returns;
-            }
-            self.returns += self.period;
-        }
-        self.skip_rounds(since)
-    }
-
-    #[cold]
-    fn skip_rounds(&mut self, since: Instant) -> Instant {
         if self.period == Duration::ZERO {
             self.returns = self.returns.max(since);
         } else if self.returns < since {

@@ -286,7 +286,7 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
     fn set_tap(&mut self, tap: Tap<P>) {
         // Whoever looks at the wires sees both switches at once: then the clock must not go back.
         self.heard = Instant::ZERO;
-        self.leads = if tap.is_open() { Leads::NONE } else { Leads::of(&self.sending.timing) };
+        self.leads = if tap.is_open() { Leads::none() } else { Leads::of(&self.sending.timing) };
         self.sending.tap = tap.clone();
         self.receiving.back.tap = tap;
     }

@@ -15,6 +15,7 @@ use super::FastLinkGuardianLink;
 use super::frames::ControlFrame;
 use super::timing::Timing;
 use crate::fast::{Path as Fast, takes};
+use crate::kernel::ahead;
 use crate::net::Payload;
 use crate::net::frame::{MINIMUM_OCTETS, USUAL_OCTETS};
 use crate::net::source::{self, MANY, Source};
@@ -50,13 +51,16 @@ impl Timing {
     }
 }
 
+/// The places that the sending switch hears of, before the sending switch itself.
+const PORT_BACK: usize = 0;
+const BACKPRESSURE: usize = 1;
+const SENDING: usize = 2;
+
 /// How far the switches may run ahead of each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leads {
-    /// From the port back until anything may take effect at the sending switch: nothing has, by then.
-    told: Duration,
-    /// The same from a decision about a pause.
-    pause: Duration,
+    /// From the port of the way back, and from a decision about a pause, to the sending switch.
+    told: ahead::Leads<3>,
     /// The furthest of all.
     longest: Duration,
     /// How long several usual frames take.
@@ -66,19 +70,26 @@ pub(super) struct Leads {
 impl Leads {
     pub(super) fn of(timing: &Timing) -> Self {
         if !takes(Fast::Switches) {
-            return Self::NONE;
+            return Self::none();
         }
-        let just_before = |span: Duration| span - Duration::from_ps(1);
         let smallest = timing.rate.serialisation(MINIMUM_OCTETS);
         // With half a window at the most no position is let go for want of an acknowledgement.
         let safe = smallest * u64::from(Position::WINDOW / 2);
         let longest = (timing.rate.serialisation(USUAL_OCTETS) * FRAMES_TOGETHER).min(safe);
-        Self {
-            told: just_before(timing.least_told()),
-            pause: just_before(timing.least_pause()),
-            longest,
-            many: timing.many(),
-        }
+        Self { told: Self::told(timing.least_told(), timing.least_pause()), longest, many: timing.many() }
+    }
+
+    /// None at all: both switches go event by event.
+    pub(super) fn none() -> Self {
+        let at_once = Duration::from_ps(1);
+        Self { told: Self::told(at_once, at_once), longest: Duration::ZERO, many: Duration::ZERO }
+    }
+
+    fn told(by_port: Duration, by_pause: Duration) -> ahead::Leads<3> {
+        ahead::Leads::along(
+            &[(PORT_BACK, SENDING, by_port), (BACKPRESSURE, SENDING, by_pause)],
+            [Duration::MAX; 3],
+        )
     }
 
     /// Whether the switches may run ahead of each other at all.
@@ -87,9 +98,12 @@ impl Leads {
         self.longest > Duration::ZERO
     }
 
-    /// None at all: both switches go event by event.
-    pub(super) const NONE: Self =
-        Self { told: Duration::ZERO, pause: Duration::ZERO, longest: Duration::ZERO, many: Duration::ZERO };
+    /// Until when the sending switch has heard of all that concerns it, if a control frame next leaves the port of the way back at
+    /// `control`, and backpressure may next decide at `pause`.
+    #[inline]
+    fn heard(&self, control: Instant, pause: Instant) -> Instant {
+        self.told.until(SENDING, &[control, pause, Instant::NEVER])
+    }
 }
 
 impl<P: Payload> FastLinkGuardianLink<P> {
@@ -125,21 +139,20 @@ impl<P: Payload> FastLinkGuardianLink<P> {
     /// `until`.
     #[inline]
     fn look_ahead(&mut self, now: Instant, until: Instant) {
-        let Leads { told, pause, longest, .. } = self.leads;
         self.forward.note_seen(now, self.receiving.engine.expected());
         self.acks_may_wait = self.sending.is_patient() && !self.backward.has_notification();
         self.heard = if self.acks_may_wait {
             // Whether a pause is certain not to come matters only if the sending switch goes on for so long.
             let may_pause = self.receiving.may_pause();
-            let looks = may_pause && now.saturating_add(pause) < until;
+            let looks = may_pause && self.leads.heard(Instant::NEVER, now) < until;
             let calm = if looks { self.receiving.holds_calmly(now, &self.forward.arrivals) } else { None };
             self.forward.expect(calm);
-            let pause = if may_pause && calm.is_none() { pause } else { longest };
-            let control = self.receiving.back.next_control().saturating_add(told);
-            control.min(now.saturating_add(pause.min(longest)))
+            let pause = if may_pause && calm.is_none() { now } else { Instant::NEVER };
+            let longest = now.saturating_add(self.leads.longest);
+            self.leads.heard(self.receiving.back.next_control(), pause).min(longest)
         } else {
             self.forward.expect(None);
-            now.saturating_add(told)
+            self.leads.heard(now, Instant::NEVER)
         };
     }
 

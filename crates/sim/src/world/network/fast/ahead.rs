@@ -50,7 +50,6 @@ impl<T: Protocol, L: ProtectedLink<Addressed<T::Packet>>> Network<T, L> {
     pub(super) fn go_ahead(&mut self, end: Instant) {
         let decides_until = self.fast.counted_at.max(end);
         let decides_at_once = takes(Fast::AheadOfLink) && self.link.decide_until(decides_until);
-        self.fast.leads.set_only_hosts_answer(decides_at_once);
         if decides_at_once {
             let mut ahead = Ahead { until: end, decides_until, turn_ends: self.now, latest: Instant::ZERO };
             self.enter_waiting(&mut ahead);

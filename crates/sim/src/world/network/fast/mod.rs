@@ -7,6 +7,7 @@
 mod ahead;
 mod course;
 mod directions;
+mod places;
 mod sending;
 mod trains;
 mod turns;
@@ -19,12 +20,12 @@ use crate::net::ProtectedLink;
 use crate::world::{Path, Protocol, Reception};
 use ahead::Ahead;
 use lossylink_core::time::Instant;
-use turns::Leads;
+use places::Places;
 
 /// What the fast half keeps.
 #[derive(Debug)]
 pub(super) struct State {
-    leads: Leads,
+    places: Places,
     /// Whether places may take turns, where nobody looks at all of them at once.
     skips: bool,
     /// Whether frames may go ahead of the link's turn, and how far.
@@ -38,7 +39,7 @@ pub(super) struct State {
 impl State {
     pub(super) fn of(path: &Path) -> Self {
         Self {
-            leads: Leads::of(path),
+            places: Places::of(path),
             skips: true,
             ahead: None,
             near_turn_ends: Instant::ZERO,
@@ -48,7 +49,7 @@ impl State {
 
     /// The hosts receive like this.
     pub(super) fn set_reception(&mut self, reception: &Reception) {
-        self.leads.set_wake_up(reception.least_wake_up());
+        self.places.set_wake_up(reception.least_wake_up());
     }
 }
 

@@ -1,0 +1,153 @@
+//! The fast half gives what the plain half gives: the row, the trials, the states and the capture of any run.
+
+use super::draws::{self, Script};
+use super::ends::profiles;
+use lossylink_sim::{Control, Outcome, simulate};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Bytes that the links of [`config`] are drawn from; the others describe the experiment.
+const LINK_BYTES: usize = 48;
+/// What a row says of the work that was done, and not of the outcome.
+const WORK: [&str; 2] = ["frames_simulated", "frames_skipped"];
+
+/// A run by a link that keeps its frames moving: event by event, a link that is dead for seconds takes hours.
+pub(crate) fn config(bytes: &[u8]) -> Value {
+    let (link, experiment) = bytes.split_at(bytes.len().min(LINK_BYTES));
+    let (mut config, mut script) = (draws::config(experiment, &profiles()), Script::new(link));
+    let gbps = script.pick(&[100, 1, 10, 25, 40, 200, 400, 800_u64]);
+    let frames_ps = 12_000_000 / gbps;
+    config["link"]["rate_bps"] = json!(gbps * 1_000_000_000);
+    if script.byte().is_multiple_of(4) {
+        config["link"]["rate_back_bps"] =
+            json!(script.pick(&[1_000_000_000, 10_000_000_000, 400_000_000_000_u64]));
+    }
+    config["link"]["propagation_ps"] = json!(script.pick(&[0, 25_000, 500_000, 5_000_000]));
+    config["loss"] =
+        json!({"forward": loss(&mut script, frames_ps), "reverse": loss(&mut script, frames_ps)});
+    let limits = [
+        ("queue_bytes", [560_000, 20_000, 3_000]),
+        ("ecn_threshold_bytes", [100_000, 10_000, 1_600]),
+        ("tx_buffer_max_bytes", [8_000_000, 20_000, 3_000]),
+        ("rx_buffer_max_bytes", [8_000_000, 20_000, 3_000]),
+    ];
+    for (key, among) in limits {
+        if script.byte().is_multiple_of(3) {
+            config["switch"][key] = json!(script.pick(&among));
+        }
+    }
+    config["transport"]["rto_min_ps"] = json!(1_000_000_000_u64);
+    let run_ps = frames_ps * (100 + script.number(2_000));
+    config["run"] = json!({"duration_ps": run_ps, "warmup_ps": run_ps / 8, "cooldown_ps": run_ps / 8});
+    config["path"] = json!({
+        "rtt_ps": script.pick(&[json!(null), json!(20_000_000), json!(100_000_000)]),
+        "jitter": {
+            "forward_ps": script.pick(&[0, 0, 100_000, 5_000_000]), "back_ps": script.pick(&[0, 0, 100_000]),
+            "reorders": script.flag(),
+        },
+    });
+    if config["experiment"] == "timeline" {
+        config["timeline"] = json!({
+            "corruption_ps": run_ps / 8, "protection_ps": run_ps / 4, "corruption_end_ps": run_ps / 2,
+            "poll_ps": run_ps / 10 + 1, "bin_ps": run_ps / 10 + 1,
+        });
+    }
+    if config["protection"]["family"] == "llr" {
+        // Some of its options keep it busy for the seconds in which hosts lose patience.
+        config["protection"] = json!({"family": "llr"});
+    }
+    // These are work by themselves: a hundred flows and more, and a link that is looked at again and again.
+    if config["experiment"] == "workload" {
+        config["loss"] = json!({"forward": {"model": "bernoulli", "p": 1e-3}});
+        config["path"]["rtt_ps"] = json!(20_000_000);
+    }
+    if config["rare"].is_object() {
+        config["rare"]["looks"] = json!(1 + script.number(10));
+    }
+    if config["experiment"] == "fec" {
+        config["run"] = json!({"duration_ps": run_ps, "warmup_ps": 0, "cooldown_ps": 0});
+    }
+    // Those of several simulations have neither one clock nor one hop.
+    if config["experiment"] == "mathis" || config["rare"].is_object() {
+        return config;
+    }
+    let lasts_as_told =
+        ["throughput", "timeline", "fec"].contains(&config["experiment"].as_str().unwrap_or_default());
+    let span_ps = if lasts_as_told { run_ps } else { 30 * frames_ps };
+    let instants: Vec<u64> =
+        (0..script.byte() % 3).map(|_| script.number(1 << 16) * span_ps / (1 << 16)).collect();
+    config["state_at_ps"] = json!(instants);
+    if script.byte().is_multiple_of(4) {
+        let hops = if config["experiment"] == "stress" {
+            &["sw2-sw6"][..]
+        } else {
+            &["sw2-sw6", "h4-sw8", "sw10-h8"]
+        };
+        config["pcap"] = json!({"hop": script.pick(hops), "path": ""});
+    }
+    config
+}
+
+/// Losses from which a link recovers within some frames.
+fn loss(script: &mut Script<'_>, frame_ps: u64) -> Value {
+    match script.byte() % 8 {
+        0 | 1 => json!({"model": "none"}),
+        2 | 3 => json!({"model": "bernoulli", "p": script.pick(&[1e-3, 1e-2, 0.1])}),
+        4 => json!({
+            "model": "gilbert-elliott", "p": script.pick(&[1e-3, 0.01]), "r": script.pick(&[0.1, 0.5]),
+            "loss_good": script.pick(&[0.0, 0.01]), "loss_bad": script.pick(&[1.0, 0.5]),
+        }),
+        5 => json!({"model": "bit-error-rate", "ber": script.pick(&[1e-7, 1e-6, 1e-5])}),
+        6 => {
+            json!({"model": "fades", "clear_ps": 200 * frame_ps, "fade_ps": script.pick(&[1, 4, 20]) * frame_ps})
+        }
+        _ => {
+            let first = script.number(60);
+            let positions: Vec<u64> = (first..first + 1 + script.number(20)).collect();
+            json!({"model": "at", "positions": positions})
+        }
+    }
+}
+
+/// What comes of a run, but for the work that it took: a row, trials, states and the octets of its capture; or the refusal.
+fn seen(
+    mut config: Value,
+    skips: bool,
+    folder: &Path,
+) -> (Result<(Map<String, Value>, Outcome), String>, Vec<u8>) {
+    config["skip"] = json!(skips);
+    let path = folder.join("capture.pcapng");
+    if config["pcap"].is_object() {
+        config["pcap"]["path"] = json!(path);
+    }
+    let outcome = simulate(&config.to_string(), &Control::default());
+    let octets = std::fs::read(&path).unwrap_or_default();
+    let outcome = outcome.map_err(|error| error.to_string()).map(|mut outcome| {
+        let mut row = std::mem::take(&mut outcome.row);
+        WORK.iter().for_each(|&key| drop(row.remove(key)));
+        (row, outcome)
+    });
+    (outcome, octets)
+}
+
+/// Runs what these bytes describe in both halves; false if both refuse it.
+///
+/// # Panics
+/// If the halves differ.
+pub(crate) fn run(bytes: &[u8]) -> bool {
+    let (config, folder) = (config(bytes), tempfile::tempdir().expect("a folder for captures"));
+    let (fast, fast_octets) = seen(config.clone(), true, folder.path());
+    let (plain, plain_octets) = seen(config.clone(), false, folder.path());
+    match (fast, plain) {
+        (Ok((row, fast)), Ok((plain_row, plain))) => {
+            assert_eq!(row, plain_row, "{config}");
+            assert_eq!((fast.columns, fast.states), (plain.columns, plain.states), "{config}");
+            assert!(fast_octets == plain_octets, "the captures differ: {config}");
+            true
+        }
+        (fast, plain) => {
+            assert_eq!(fast.err(), plain.err(), "{config}");
+            false
+        }
+    }
+}

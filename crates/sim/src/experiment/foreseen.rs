@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use lossylink_core::time::Duration;
 
-    const ALONE: GivesUp = GivesUp::Frames { settled: Duration::ZERO, together: 0 };
+    const ALONE: GivesUp = GivesUp::Frames { lifetime: Duration::ZERO, together: 0 };
 
     #[test]
     fn independent_losses_come_one_by_one() {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_flush_takes_the_window_along() {
-        let flush = GivesUp::Frames { settled: Duration::ZERO, together: 255 };
+        let flush = GivesUp::Frames { lifetime: Duration::ZERO, together: 255 };
         assert_eq!(of(&LossLaw::Independent(0.1), flush).mean, 256.0);
     }
 }

@@ -82,7 +82,7 @@ pub enum GivesUp {
     /// A frame whose repairs were lost.
     Frames {
         /// How long after the last of them nothing of the frame can come any more, at the longest.
-        settled: Duration,
+        lifetime: Duration,
         /// Frames behind it, at most, that are given up along with it.
         together: u64,
     },
@@ -98,7 +98,7 @@ pub enum GivesUp {
 impl Default for GivesUp {
     /// Each frame by itself, at once.
     fn default() -> Self {
-        Self::Frames { settled: Duration::ZERO, together: 0 }
+        Self::Frames { lifetime: Duration::ZERO, together: 0 }
     }
 }
 

@@ -241,8 +241,8 @@ impl Rare {
 
     /// How many frames the link sends on average in the time in which a frame is settled.
     fn frames_to_settle(&self) -> u32 {
-        let GivesUp::Frames { settled, .. } = self.gives_up else { return 0 };
-        let share = settled.as_secs_f64() / (self.path.now - Instant::ZERO).as_secs_f64();
+        let GivesUp::Frames { lifetime, .. } = self.gives_up else { return 0 };
+        let share = lifetime.as_secs_f64() / (self.path.now - Instant::ZERO).as_secs_f64();
         (self.path.link.traffic().frames as f64 * share).ceil() as u32
     }
 
@@ -410,8 +410,8 @@ impl Follower {
         }
         match self.gives_up {
             GivesUp::Block { .. } => target.is_complete,
-            GivesUp::Frames { settled, .. } => {
-                self.path.is_delivered(self.first_of(target)) || self.path.now - self.touched.1 > settled
+            GivesUp::Frames { lifetime, .. } => {
+                self.path.is_delivered(self.first_of(target)) || self.path.now - self.touched.1 > lifetime
             }
         }
     }

@@ -314,9 +314,9 @@ impl Tail {
         let hold = u64::from(self.bursts.hold).max(CLEAN_MIN);
         match self.gives_up {
             GivesUp::Block { frames, .. } => (hold.max(BLOCKS * u64::from(frames)), Duration::ZERO),
-            GivesUp::Frames { settled, .. } => {
-                let share = settled.as_secs_f64() / (self.line.now - Instant::ZERO).as_secs_f64();
-                (hold.max((self.line.frames() as f64 * share).ceil() as u64), settled)
+            GivesUp::Frames { lifetime, .. } => {
+                let share = lifetime.as_secs_f64() / (self.line.now - Instant::ZERO).as_secs_f64();
+                (hold.max((self.line.frames() as f64 * share).ceil() as u64), lifetime)
             }
         }
     }

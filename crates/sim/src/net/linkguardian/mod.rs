@@ -111,7 +111,7 @@ pub struct LinkGuardianLink<P: Payload> {
     /// Whether the user chose the number of copies of control frames.
     control_copies_are_chosen: bool,
     /// How long after the last copy of a frame nothing of the frame can come any more.
-    settled: Duration,
+    lifetime: Duration,
 }
 
 impl<P: Payload> LinkGuardianLink<P> {
@@ -164,7 +164,7 @@ impl<P: Payload> LinkGuardianLink<P> {
             copies_are_chosen: true,
             control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
-            settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
+            lifetime: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
         }
     }
 
@@ -324,7 +324,7 @@ impl<P: Payload> ProtectedLink<P> for LinkGuardianLink<P> {
     }
 
     fn gives_up(&self) -> GivesUp {
-        GivesUp::Frames { settled: self.settled, together: 0 }
+        GivesUp::Frames { lifetime: self.lifetime, together: 0 }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

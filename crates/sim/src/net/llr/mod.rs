@@ -275,7 +275,7 @@ impl<P: Payload> ProtectedLink<P> for LlrLink<P> {
     fn gives_up(&self) -> GivesUp {
         let config = self.sending.engine.config();
         let together = u64::from(config.outstanding_frames_max);
-        GivesUp::Frames { settled: config.replay_timer * 3, together }
+        GivesUp::Frames { lifetime: config.replay_timer * 3, together }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

@@ -54,7 +54,7 @@ pub struct FastLinkGuardianLink<P: Payload> {
     /// The same of the number of copies of control frames.
     control_copies_are_chosen: bool,
     /// How long after the last copy of a frame nothing of it can come any more.
-    settled: Duration,
+    lifetime: Duration,
     leads: Leads,
     /// Up to when the sending switch knows all that concerns it, but for losses since.
     heard: Instant,
@@ -111,7 +111,7 @@ impl<P: Payload> FastLinkGuardianLink<P> {
             copies_are_chosen: true,
             control_copies_are_chosen: true,
             // One wait of the ordered side, with what lies before and after it.
-            settled: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
+            lifetime: wait.period * (u64::from(wait.reload) + 1) * 2 + propagation * 4,
             leads: Leads::of(&timing),
             heard: Instant::ZERO,
             acks_may_wait: false,
@@ -280,7 +280,7 @@ impl<P: Payload> ProtectedLink<P> for FastLinkGuardianLink<P> {
     }
 
     fn gives_up(&self) -> GivesUp {
-        GivesUp::Frames { settled: self.settled, together: 0 }
+        GivesUp::Frames { lifetime: self.lifetime, together: 0 }
     }
 
     fn set_tap(&mut self, tap: Tap<P>) {

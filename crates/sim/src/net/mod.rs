@@ -46,7 +46,7 @@ pub use latency::Latency;
 pub use line_rates::LineRates;
 pub use linkguardian::LinkGuardianLink;
 #[cfg(feature = "fast")]
-pub use linkguardian::fast::{Calm, FastLinkGuardianLink};
+pub use linkguardian::fast::{FastLinkGuardianLink, IdleLink};
 pub use llr::LlrLink;
 pub use marking::{Marker, Red};
 #[cfg(feature = "fast")]

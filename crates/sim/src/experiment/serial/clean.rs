@@ -116,9 +116,10 @@ impl CleanCourse {
         reception: &Reception,
         streams: &Streams,
     ) -> Option<Taken> {
-        let (start, mut calm) = (network.now(), network.link.calm()?);
-        let taken = self.course.taken_over(&mut calm, start, reception, draws(streams))?;
-        let is_certain = taken.whole < self.limit && network.link.carry_calmly(calm, start + taken.whole);
+        let (start, mut idle) = (network.now(), network.link.idle()?);
+        let taken = self.course.taken_over(&mut idle, start, reception, draws(streams))?;
+        let is_certain =
+            taken.whole < self.limit && network.link.carry_in_closed_form(idle, start + taken.whole);
         is_certain.then_some(taken)
     }
 }

@@ -1,7 +1,7 @@
 //! Frames that are certain to cross a link as others did before them, by a sum.
 
 use super::{AnyLink, Line};
-use crate::net::{Calm, Payload};
+use crate::net::{IdleLink, Payload};
 use lossylink_core::time::Instant;
 
 impl<P: Payload> AnyLink<P> {
@@ -18,18 +18,18 @@ impl<P: Payload> AnyLink<P> {
 
     /// The link, if it is at rest, nobody looks at it, and it carries frames that are certain to arrive by arithmetic.
     #[inline]
-    pub fn calm(&self) -> Option<Calm> {
+    pub fn idle(&self) -> Option<IdleLink> {
         match &self.line {
-            Line::FastLinkGuardian(link) => link.calm(),
+            Line::FastLinkGuardian(link) => link.idle(),
             _ => None,
         }
     }
 
-    /// Carries the frames that `calm` has carried since it was this link, if each is certain to arrive and the link is at rest
+    /// Carries the frames that `idle` has carried since it was this link, if each is certain to arrive and the link is at rest
     /// again by `end`; false, and nothing has happened, if not.
-    pub fn carry_calmly(&mut self, calm: Calm, end: Instant) -> bool {
+    pub fn carry_in_closed_form(&mut self, idle: IdleLink, end: Instant) -> bool {
         match &mut self.line {
-            Line::FastLinkGuardian(link) => link.carry_calmly(calm, end),
+            Line::FastLinkGuardian(link) => link.carry_in_closed_form(idle, end),
             _ => false,
         }
     }

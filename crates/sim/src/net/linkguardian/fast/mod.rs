@@ -1,7 +1,7 @@
 //! The fast twin of [`super::LinkGuardianLink`]: the same frames at the same times, and the same counts.
 
 mod apart;
-mod calm;
+mod idle_link;
 mod members;
 mod port_queue;
 mod receiving_switch;
@@ -14,7 +14,7 @@ mod tx_buffer;
 mod tx_loop;
 mod wires;
 
-pub use calm::Calm;
+pub use idle_link::IdleLink;
 
 use super::circulating::Circulating;
 use super::reporting::Seen;

@@ -467,7 +467,7 @@ impl<P: Payload> ReceivingSwitch<P> {
     }
 
     /// Whether nothing waits, is missing or was given up lately, and the sender is not paused.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let pauses = self.backpressure.as_ref().is_some_and(Backpressure::is_active);
         self.is_quiet() && self.engine.is_in_sequence() && !pauses
     }

@@ -162,13 +162,13 @@ impl<P: Payload> ReturnPort<P> {
     }
 
     /// The register and the packet of the explicit ACK, if nothing waits or is to be said.
-    pub(super) fn at_rest(&self) -> Option<(Acknowledgement, Circulating)> {
-        let is_at_rest = self.is_quiet() && self.normal.is_empty() && !self.register.is_pending();
-        (is_at_rest && self.updates.is_empty()).then(|| (self.register.clone(), self.ack_packet))
+    pub(super) fn idle_state(&self) -> Option<(Acknowledgement, Circulating)> {
+        let is_idle = self.is_quiet() && self.normal.is_empty() && !self.register.is_pending();
+        (is_idle && self.updates.is_empty()).then(|| (self.register.clone(), self.ack_packet))
     }
 
     /// The port comes to rest like this.
-    pub(super) fn rest(&mut self, busy_until: Instant, register: Acknowledgement, packet: Circulating) {
+    pub(super) fn restore(&mut self, busy_until: Instant, register: Acknowledgement, packet: Circulating) {
         (self.busy_until, self.register, self.ack_packet) = (busy_until, register, packet);
     }
 

@@ -411,19 +411,24 @@ impl<P: Payload> SendingSwitch<P> {
     }
 
     /// Whether nothing waits or is under way, all is acknowledged and nothing was ever let go, and nobody looks.
-    pub(super) fn is_at_rest(&self) -> bool {
-        let is_idle = self.port.is_never() && self.normal.is_empty() && self.is_quiet();
+    pub(super) fn is_idle(&self) -> bool {
+        let is_empty = self.port.is_never() && self.normal.is_empty() && self.is_quiet();
         let is_known = self.engine.outstanding() == 0 && self.engine.counters().abandoned == 0;
-        is_idle && is_known && !self.pause.holds() && !self.tap.is_open()
+        is_empty && is_known && !self.pause.holds() && !self.tap.is_open()
     }
 
     /// Since when the port was busy without a break, until when, and its dummy.
-    pub(super) const fn port_at_rest(&self) -> (Instant, Instant, Circulating) {
+    pub(super) const fn port_state(&self) -> (Instant, Instant, Circulating) {
         (self.busy_since, self.busy_until, self.dummy)
     }
 
     /// The port comes to rest like this.
-    pub(super) const fn rest(&mut self, busy_since: Instant, busy_until: Instant, dummy: Circulating) {
+    pub(super) const fn restore_port(
+        &mut self,
+        busy_since: Instant,
+        busy_until: Instant,
+        dummy: Circulating,
+    ) {
         (self.busy_since, self.busy_until, self.dummy) = (busy_since, busy_until, dummy);
     }
 

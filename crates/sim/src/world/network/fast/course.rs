@@ -13,7 +13,7 @@
 //! up. Another flow takes this course if all that a host is sent in a turn comes before that host is awake, too. Whether the
 //! ends do the same after other wake-ups is for the caller to know.
 
-use crate::net::{Calm, Direction, LineRates, ProtectedLink};
+use crate::net::{Direction, IdleLink, LineRates, ProtectedLink};
 use crate::world::host::BURST_PACKETS;
 use crate::world::network::{Addressed, Conversation, End, Network, Source};
 use crate::world::path::Leg;
@@ -82,7 +82,7 @@ impl Course {
     /// The same over a link at rest, if the flow begins at `start`.
     pub fn taken_over(
         &self,
-        link: &mut Calm,
+        link: &mut IdleLink,
         start: Instant,
         reception: &Reception,
         draws: (Stream, Stream),

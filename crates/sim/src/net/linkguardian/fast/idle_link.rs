@@ -21,7 +21,7 @@ use lossylink_core::time::{Duration, Instant};
 
 /// A link at rest, and what it has carried since.
 #[derive(Clone, Debug)]
-pub struct Calm {
+pub struct IdleLink {
     near: SendingPort,
     far: ReturnPort,
 }
@@ -71,7 +71,7 @@ struct ReturnPort {
     carried: Traffic,
 }
 
-impl Calm {
+impl IdleLink {
     /// A data frame of `octets` comes to the link at `at`, no sooner than any before it; says when it leaves the far switch.
     #[inline]
     pub fn forward(&mut self, at: Instant, octets: u32) -> Instant {
@@ -211,18 +211,18 @@ impl ReturnPort {
 
 impl<P: Payload> FastLinkGuardianLink<P> {
     /// The link, if it is at rest and nobody looks at it.
-    pub(in crate::net) fn calm(&self) -> Option<Calm> {
+    pub(in crate::net) fn idle(&self) -> Option<IdleLink> {
         if !takes(Fast::CleanSums) {
             return None;
         }
         let Self { sending, receiving, .. } = self;
         let Timing { rate, rate_back, ack_register, data_pipeline, reverse_pipeline, control_return, .. } =
             sending.timing;
-        let is_idle = self.poll_timeout().is_never() && self.forward.is_settled();
-        let is_at_rest = is_idle && sending.is_at_rest() && receiving.is_at_rest();
-        let (busy_since, busy_until, dummy) = sending.port_at_rest();
-        let (register, packet) = receiving.back.at_rest()?;
-        is_at_rest.then(|| Calm {
+        let has_no_event = self.poll_timeout().is_never() && self.forward.is_settled();
+        let is_idle = has_no_event && sending.is_idle() && receiving.is_idle();
+        let (busy_since, busy_until, dummy) = sending.port_state();
+        let (register, packet) = receiving.back.idle_state()?;
+        is_idle.then(|| IdleLink {
             near: SendingPort {
                 rate,
                 control: rate.serialisation(MINIMUM_OCTETS),
@@ -255,11 +255,11 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         })
     }
 
-    /// Carries what `calm` has carried since it was this link at rest, if none of it is lost, the register stood still while a frame
+    /// Carries what `idle` has carried since it was this link at rest, if none of it is lost, the register stood still while a frame
     /// of the hosts waited, and the link is at rest again by `end`; false, and nothing has happened, if not.
-    pub(in crate::net) fn carry_calmly(&mut self, mut calm: Calm, end: Instant) -> bool {
-        let last = calm.finish();
-        let Calm { near, far, .. } = calm;
+    pub(in crate::net) fn carry_in_closed_form(&mut self, mut idle: IdleLink, end: Instant) -> bool {
+        let last = idle.finish();
+        let IdleLink { near, far, .. } = idle;
         let data = near.carried.data_frames;
         let (forward, backward) = (&mut self.forward.wire, &mut self.backward.wire);
         let fits = last <= end && !far.is_overtaken && (1..u64::from(Position::WINDOW / 2)).contains(&data);
@@ -270,10 +270,10 @@ impl<P: Payload> FastLinkGuardianLink<P> {
         backward.carry_all(&far.carried);
         let dummies = near.carried.frames - data;
         self.sending.engine.pass_acknowledged(data as u32, dummies, far.acks);
-        self.sending.rest(near.busy_since, near.busy_until, near.dummy);
+        self.sending.restore_port(near.busy_since, near.busy_until, near.dummy);
         self.receiving.engine.pass_in_sequence(far.updated - far.to_register, data as u32);
         self.receiving.engine.pass_dummies(dummies);
-        self.receiving.back.rest(far.busy_until, far.register, far.packet);
+        self.receiving.back.restore(far.busy_until, far.register, far.packet);
         true
     }
 }
@@ -352,7 +352,7 @@ mod tests {
     /// comes too soon.
     fn carried(
         link: &mut FastLinkGuardianLink<u64>,
-        calm: &mut Calm,
+        idle: &mut IdleLink,
         turns: &[Turn],
     ) -> Option<(Vec<(Instant, Instant)>, Instant)> {
         let (mut now, mut times) = (Instant::ZERO + Duration::from_us(5), Vec::new());
@@ -362,12 +362,12 @@ mod tests {
                 link.advance(now);
                 link.offer(now, frame(bytes, 0));
                 let octets = frame(bytes, 0).octets;
-                times.push((calm.forward(now, octets), Instant::ZERO));
+                times.push((idle.forward(now, octets), Instant::ZERO));
             }
             now += Duration::from_us(turn.answered_us);
             link.advance(now);
             link.offer_back(now, frame(turn.answer_bytes, 1));
-            times.push((calm.back(now, frame(turn.answer_bytes, 1).octets)?, Instant::ZERO));
+            times.push((idle.back(now, frame(turn.answer_bytes, 1).octets)?, Instant::ZERO));
             now += Duration::from_us(2);
         }
         let end = now + Duration::from_us(40);
@@ -381,7 +381,7 @@ mod tests {
     proptest! {
         // LG-15, LG-17, LG-18, LG-29
         #[test]
-        fn a_calm_link_does_what_a_link_does(
+        fn an_idle_link_carries_frames_as_event_by_event(
             profile in prop::sample::select(vec!["tofino1", "ideal"]),
             rates in prop::sample::select(vec![
                 (10, 10), (25, 25), (100, 100), (400, 400), (10, 1), (100, 10), (100, 1), (10, 100),
@@ -394,16 +394,16 @@ mod tests {
         ) {
             let mut each = link(profile, rates, ordered, dummies, seed);
             let mut together = each.clone();
-            let mut calm = together.calm().expect("nothing has happened");
-            let Some((times, end)) = carried(&mut each, &mut calm, &turns) else { return Ok(()) };
+            let mut idle = together.idle().expect("nothing has happened");
+            let Some((times, end)) = carried(&mut each, &mut idle, &turns) else { return Ok(()) };
             let lost = each.traffic().lost + each.reverse_traffic().lost;
-            let is_known = lost == 0 && !calm.far.is_overtaken;
-            prop_assert_eq!(together.carry_calmly(calm, end), is_known);
+            let is_known = lost == 0 && !idle.far.is_overtaken;
+            prop_assert_eq!(together.carry_in_closed_form(idle, end), is_known);
             if !is_known {
                 return Ok(());
             }
             prop_assert!(times.iter().all(|(said, came)| said == came), "{:?}", times);
-            prop_assert_eq!(format!("{:?}", together.calm()), format!("{:?}", each.calm()));
+            prop_assert_eq!(format!("{:?}", together.idle()), format!("{:?}", each.idle()));
             let engines = |link: &FastLinkGuardianLink<u64>| (format!("{:?}", link.sending.engine), format!("{:?}", link.receiving.engine));
             prop_assert_eq!(engines(&together), engines(&each));
             prop_assert_eq!(together.traffic(), each.traffic());
@@ -432,19 +432,19 @@ mod tests {
         let sent = Instant::ZERO + Duration::from_us(5);
         for seed in 0..50 {
             let mut each = link("tofino1", (100, 100), true, 3, seed);
-            let mut calm = each.calm().expect("nothing has happened");
+            let mut idle = each.idle().expect("nothing has happened");
             let data = frame(1514, 0);
             each.offer(sent, data);
-            calm.forward(sent, data.octets);
-            let due = calm.far.ack_due.as_ps();
+            idle.forward(sent, data.octets);
+            let due = idle.far.ack_due.as_ps();
             for (distance, first) in
                 (0..9).flat_map(|step| [(step * 1_000, due), (step * 75_000, due - 300_000)])
             {
                 for at in [first + distance, (first + distance).saturating_sub(1)].map(Instant::from_ps) {
-                    let (mut each, mut calm) = (each.clone(), calm.clone());
+                    let (mut each, mut idle) = (each.clone(), idle.clone());
                     each.advance(at);
                     each.offer_back(at, frame(60, 1));
-                    let Some(said) = calm.back(at, frame(60, 1).octets) else { continue };
+                    let Some(said) = idle.back(at, frame(60, 1).octets) else { continue };
                     let end = at + Duration::from_us(20);
                     let came = out(&mut each, end).into_iter().find(|(_, frame)| frame.payload == 1);
                     if each.traffic().lost + each.reverse_traffic().lost > 0 {
@@ -452,8 +452,8 @@ mod tests {
                     }
                     assert_eq!(came.map(|(at, _)| at), Some(said), "{seed} {distance}");
                     let mut together = link("tofino1", (100, 100), true, 3, seed);
-                    assert!(together.carry_calmly(calm, end));
-                    assert_eq!(format!("{:?}", together.calm()), format!("{:?}", each.calm()));
+                    assert!(together.carry_in_closed_form(idle, end));
+                    assert_eq!(format!("{:?}", together.idle()), format!("{:?}", each.idle()));
                 }
             }
         }
@@ -463,28 +463,28 @@ mod tests {
     #[test]
     fn nothing_is_carried_that_is_not_certain() {
         let end = Instant::ZERO + Duration::from_ms(1);
-        let calm = |frames: u64| {
+        let idle = |frames: u64| {
             let link = link("tofino1", (100, 100), true, 3, 1);
-            let mut calm = link.calm().unwrap();
+            let mut idle = link.idle().unwrap();
             for place in 0..frames {
-                calm.forward(Instant::from_ps(place * 1_000_000), 1538);
+                idle.forward(Instant::from_ps(place * 1_000_000), 1538);
             }
-            (link, calm)
+            (link, idle)
         };
-        let (mut few, few_carried) = calm(5);
-        assert!(!few.carry_calmly(few_carried.clone(), Instant::ZERO + Duration::from_us(5)));
-        assert!(few.carry_calmly(few_carried, end));
-        let (mut many, many_carried) = calm(900);
-        assert!(!many.carry_calmly(many_carried, end));
+        let (mut few, few_carried) = idle(5);
+        assert!(!few.carry_in_closed_form(few_carried.clone(), Instant::ZERO + Duration::from_us(5)));
+        assert!(few.carry_in_closed_form(few_carried, end));
+        let (mut many, many_carried) = idle(900);
+        assert!(!many.carry_in_closed_form(many_carried, end));
         assert_eq!(many.traffic().frames, 0);
     }
 
     #[test]
-    fn a_link_that_is_not_at_rest_is_not_calm() {
+    fn a_link_with_frames_in_flight_is_not_idle() {
         let mut link = link("tofino1", (100, 100), true, 3, 1);
         link.offer(Instant::ZERO, frame(1514, 0));
-        assert!(link.calm().is_none());
+        assert!(link.idle().is_none());
         out(&mut link, Instant::ZERO + Duration::from_us(100));
-        assert!(link.calm().is_some());
+        assert!(link.idle().is_some());
     }
 }
